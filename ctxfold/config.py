@@ -1,0 +1,96 @@
+"""The one place that reads the environment and says where things live. It opens no store, calls no model and never keeps a value:
+each function reads at call time, so a changed environment is seen at once. The value of a key never leaves `Endpoint.secret`.
+
+==========================  =================================================================================
+variable                    meaning
+==========================  =================================================================================
+``CTXFOLD_HOME``            the folder for everything kept; else the platform's user data directory
+``CTXFOLD_DATABASE_URL``    the store, as a path or URL; else ``ctxfold.db`` in that folder
+``CTXFOLD_MODEL``           the model to decide with when none is named
+``CTXFOLD_FOLDER_MODEL``    the model that writes folds; else the embedded folder does
+``ANTHROPIC_API_KEY``       a key for the Messages API
+``ANTHROPIC_AUTH_TOKEN``    a bearer token for it, where a gateway wants one
+``ANTHROPIC_BASE_URL``      a server that speaks the Messages API; else Anthropic's own
+==========================  =================================================================================
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import platformdirs
+
+from ctxfold.errors import ReadOnlyStore
+
+__all__ = ["ANTHROPIC_URL", "EXPLORER", "Endpoint", "default_store", "endpoint", "folder_model", "home", "model_default"]
+
+EXPLORER = "explorer"
+"""The name of the embedded decider: no model, no network, no key."""
+
+ANTHROPIC_URL = "https://api.anthropic.com"
+"""Where the Messages API is served when no base URL is set."""
+
+KEYED_MODEL = "claude-sonnet-5-5"
+"""The model used when a key is there and no model is named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where the Messages API is, and how one is let in.
+
+    `url` is the base URL without a trailing slash; `local` whether it was set rather than Anthropic's own. `credential` names the variable the
+    secret came from (None: there is none); the secret itself stays out of `repr`.
+    """
+
+    url: str
+    local: bool
+    credential: str | None
+    secret: str | None = field(repr=False)
+
+
+def home() -> Path:
+    """The folder that holds everything ctxfold keeps; created private to its owner (0700) if it is not there.
+
+    Raises:
+        ReadOnlyStore: it cannot be created.
+    """
+    named = _read("CTXFOLD_HOME")
+    folder = Path(named).expanduser() if named else platformdirs.user_data_path("ctxfold", appauthor=False)
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise ReadOnlyStore(f"cannot create {folder} ({error.strerror}): set CTXFOLD_HOME to a folder you may write to") from error
+    return folder
+
+
+def default_store() -> str:
+    """The store used when none is named: what ``CTXFOLD_DATABASE_URL`` says, else the path of ``ctxfold.db`` in `home()`.
+
+    Raises:
+        ReadOnlyStore: the folder for it cannot be created.
+    """
+    return _read("CTXFOLD_DATABASE_URL") or str(home() / "ctxfold.db")
+
+
+def model_default() -> str:
+    """The name of the model used when none is named: ``CTXFOLD_MODEL``, else a Claude model where a key is set, else the embedded explorer."""
+    return _read("CTXFOLD_MODEL") or (KEYED_MODEL if endpoint().credential else EXPLORER)
+
+
+def folder_model() -> str | None:
+    """The name of the model that writes folds; None where the embedded folder does."""
+    return _read("CTXFOLD_FOLDER_MODEL")
+
+
+def endpoint() -> Endpoint:
+    """Where the Messages API is and which credential is set. A key goes before a token, as in Anthropic's own SDK."""
+    base = _read("ANTHROPIC_BASE_URL")
+    credential = next((name for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN") if _read(name)), None)
+    return Endpoint(url=(base or ANTHROPIC_URL).rstrip("/"), local=base is not None, credential=credential, secret=_read(credential) if credential else None)
+
+
+def _read(name: str) -> str | None:
+    """One variable, trimmed; None when it is unset or blank."""
+    return os.environ.get(name, "").strip() or None

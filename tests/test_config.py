@@ -1,0 +1,82 @@
+"""Where things live and which keys are set, read at call time."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from ctxfold import config
+from ctxfold.errors import ReadOnlyStore
+
+VARIABLES = (
+    "CTXFOLD_HOME",
+    "CTXFOLD_DATABASE_URL",
+    "CTXFOLD_MODEL",
+    "CTXFOLD_FOLDER_MODEL",
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_AUTH_TOKEN",
+    "ANTHROPIC_BASE_URL",
+)
+
+
+@pytest.fixture(autouse=True)
+def bare_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+
+
+def test_home_is_made_private_to_its_owner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CTXFOLD_HOME", str(tmp_path / "deep" / "home"))
+    assert config.home() == tmp_path / "deep" / "home"
+    assert stat.S_IMODE(config.home().stat().st_mode) == 0o700
+
+
+def test_home_is_the_platforms_user_data_folder_when_nothing_is_set(tmp_path: Path) -> None:
+    assert tmp_path in config.home().parents
+    assert config.home().name == "ctxfold"
+
+
+def test_a_home_that_cannot_be_made_names_the_variable_to_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    monkeypatch.setenv("CTXFOLD_HOME", str(tmp_path / "file" / "home"))
+    with pytest.raises(ReadOnlyStore, match="set CTXFOLD_HOME"):
+        config.home()
+
+
+def test_the_store_is_a_file_in_home_unless_a_url_is_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CTXFOLD_HOME", str(tmp_path))
+    assert config.default_store() == str(tmp_path / "ctxfold.db")
+    monkeypatch.setenv("CTXFOLD_DATABASE_URL", "/elsewhere/sessions.db")
+    assert config.default_store() == "/elsewhere/sessions.db"
+
+
+def test_the_explorer_decides_when_there_is_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert config.model_default() == config.EXPLORER
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
+    assert config.model_default().startswith("claude-")
+    monkeypatch.setenv("CTXFOLD_MODEL", "script:steps.json")
+    assert config.model_default() == "script:steps.json"
+
+
+def test_a_blank_variable_counts_as_unset(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "  ")
+    assert config.endpoint().credential is None
+    assert config.folder_model() is None
+
+
+def test_a_key_goes_before_a_token_and_never_shows_in_repr(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "token-value")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "key-value")
+    found = config.endpoint()
+    assert (found.credential, found.secret, found.local) == ("ANTHROPIC_API_KEY", "key-value", False)
+    assert "key-value" not in repr(found)
+
+
+def test_a_base_url_moves_the_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:8081/")
+    assert config.endpoint().url == "http://127.0.0.1:8081"
+    assert config.endpoint().local
