@@ -1,0 +1,39 @@
+"""What every test stands on: asyncio for anyio's plugin, and a home and store of its own. It never touches the user's."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    """Async tests run on asyncio alone: Playwright knows no other loop."""
+    return "asyncio"
+
+
+@pytest.fixture(autouse=True)
+def ctxfold_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty `CTXFOLD_HOME` and user home for this test, also seen by the processes it starts."""
+    browsers = _playwright_browsers()
+    for name in tuple(os.environ):
+        if name.startswith(("CTXFOLD_", "ANTHROPIC_", "XDG_", "TIKTOKEN_", "DATA_GYM_")):
+            monkeypatch.delenv(name)
+    user = tmp_path_factory.mktemp("home")
+    home = user / "ctxfold"
+    monkeypatch.setenv("HOME", str(user))
+    monkeypatch.setenv("CTXFOLD_HOME", str(home))
+    monkeypatch.setenv("PLAYWRIGHT_BROWSERS_PATH", str(browsers))
+    return home
+
+
+def _playwright_browsers() -> Path:
+    """Where Playwright keeps the browsers it downloaded: tests may use those, so they are named before the home moves."""
+    named = os.environ.get("PLAYWRIGHT_BROWSERS_PATH")
+    if named:
+        return Path(named)
+    if sys.platform == "win32":
+        return Path(os.environ["LOCALAPPDATA"]) / "ms-playwright"
+    caches = {"darwin": "Library/Caches"}.get(sys.platform, ".cache")
+    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / caches)) / "ms-playwright"
