@@ -1,0 +1,34 @@
+"""What may be done to a page (`Action`), what came of it (`Outcome`), and the one applier between them."""
+
+from browser_agent.actions.outcome import ActionResult, Outcome, OutcomeKind
+from browser_agent.actions.union import (
+    ACTION,
+    Action,
+    Answer,
+    Back,
+    Check,
+    Click,
+    Dialog,
+    Download,
+    FieldValue,
+    FillForm,
+    Find,
+    GiveUp,
+    Navigate,
+    PageAction,
+    Press,
+    Read,
+    Scroll,
+    Select,
+    Tab,
+    Terminal,
+    Type,
+    Upload,
+    WaitFor,
+)
+
+__all__ = [
+    "ACTION", "Action", "ActionResult", "Answer", "Back", "Check", "Click", "Dialog", "Download", "FieldValue",
+    "FillForm", "Find", "GiveUp", "Navigate", "Outcome", "OutcomeKind", "PageAction", "Press", "Read", "Scroll",
+    "Select", "Tab", "Terminal", "Type", "Upload", "WaitFor",
+]  # fmt: skip

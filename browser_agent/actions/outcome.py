@@ -1,0 +1,58 @@
+"""What came of performing actions, as frozen values. Messages are ours, one line, and never hold page text."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from browser_agent.actions.union import PageAction
+from browser_agent.observation.values import Observation
+
+OutcomeKind = Literal[
+    "done",  # everything asked was done
+    "page_changed",  # stopped early: an action replaced the page, so the refs of the rest were void
+    "stale_ref",  # a ref that is not in the last observation
+    "not_possible",  # the element is there but cannot take this action (disabled, covered, not a field, no option)
+    "timed_out",  # the page answered, but not in time
+    "unreachable",  # the address could not be opened
+    "refused",  # a safety rule stopped it
+    "dialog_open",  # a dialog must be answered first
+    "nothing_to_do",  # no history, no dialog, no such tab, no download came
+    "page_recovered",  # the page hung or crashed; a new one stands in its place
+    "browser_gone",  # the browser died and could not be brought back
+]
+
+
+class _Value(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ActionResult(_Value):
+    """One action and what came of it."""
+
+    action: PageAction
+    ok: bool
+    kind: OutcomeKind
+    message: str
+
+
+class Outcome(_Value):
+    """What came of one decision's actions.
+
+    `ok` is true when every action given was done, or when the last one done changed the page and the rest was left
+    (`page_changed`): then the decider looks again. `results` holds one entry per action that was tried, in order;
+    actions left undone have none, so `len(results)` says how far it got. `observation` is the page afterwards, taken
+    once; it is None only when there is no page to look at (browser gone) or a dialog stands before it.
+    """
+
+    ok: bool
+    kind: OutcomeKind
+    message: str
+    observation: Observation | None
+    results: tuple[ActionResult, ...]
+    skipped: int = 0
+    downloads: tuple[str, ...] = ()
+
+
+__all__ = ["ActionResult", "Outcome", "OutcomeKind"]

@@ -1,0 +1,199 @@
+"""What may be done to a page, as a closed union of frozen values. It does nothing itself: `perform` applies these.
+
+The discriminator `kind` has no default on purpose: with one, the JSON schema shown to a model would call it optional
+while validation demands it.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
+
+Ref = Annotated[str, Field(pattern=r"^(f\d+)?e\d+$", description="Element ref from the last observation, such as e12.")]
+
+
+class _Value(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Navigate(_Value):
+    """Open an address."""
+
+    kind: Literal["navigate"]
+    url: str = Field(min_length=1)
+
+
+class Back(_Value):
+    """Go one page back in history."""
+
+    kind: Literal["back"]
+
+
+class Click(_Value):
+    """Click an element."""
+
+    kind: Literal["click"]
+    ref: Ref
+
+
+class Type(_Value):
+    """Replace the text of one field; `submit` presses Enter after."""
+
+    kind: Literal["type"]
+    ref: Ref
+    text: str
+    submit: bool = False
+
+
+class FieldValue(_Value):
+    """One field of a form and what to put in it: text, an option's label, or true/false for a box."""
+
+    ref: Ref
+    value: str
+
+
+class FillForm(_Value):
+    """Fill several fields at once. Nothing is submitted."""
+
+    kind: Literal["fill_form"]
+    fields: tuple[FieldValue, ...] = Field(min_length=1)
+
+
+class Select(_Value):
+    """Choose options of a list, by label or value."""
+
+    kind: Literal["select"]
+    ref: Ref
+    values: tuple[str, ...] = Field(min_length=1)
+
+
+class Check(_Value):
+    """Set a checkbox, radio button or switch."""
+
+    kind: Literal["check"]
+    ref: Ref
+    checked: bool = True
+
+
+class Press(_Value):
+    """Press a key, such as Enter, Escape or Control+A, on an element or on the page."""
+
+    kind: Literal["press"]
+    key: str = Field(min_length=1, max_length=40)
+    ref: Ref | None = None
+
+
+class Scroll(_Value):
+    """Scroll the page, or the scrolling area an element is in, by one screen or to an end."""
+
+    kind: Literal["scroll"]
+    direction: Literal["up", "down", "left", "right", "top", "bottom"]
+    ref: Ref | None = None
+
+
+class Upload(_Value):
+    """Put local files into a file field."""
+
+    kind: Literal["upload"]
+    ref: Ref
+    paths: tuple[str, ...] = Field(min_length=1)
+
+
+class Download(_Value):
+    """Click an element that starts a download, and keep the file."""
+
+    kind: Literal["download"]
+    ref: Ref
+
+
+class Dialog(_Value):
+    """Answer the open alert, confirm or prompt. While one is open nothing else works."""
+
+    kind: Literal["dialog"]
+    accept: bool
+    text: str | None = None
+
+
+class Tab(_Value):
+    """List, switch, open or close tabs; `index` counts from 1."""
+
+    kind: Literal["tab"]
+    op: Literal["list", "new", "switch", "close"]
+    index: int | None = Field(default=None, ge=1)
+    url: str | None = None
+
+    @model_validator(mode="after")
+    def _switch_says_where(self) -> Self:
+        if self.op == "switch" and self.index is None:
+            raise ValueError("switch needs the index of a tab")
+        return self
+
+
+class WaitFor(_Value):
+    """Wait until a text shows, the address contains something, or the page has loaded or gone quiet."""
+
+    kind: Literal["wait_for"]
+    text: str | None = None
+    url: str | None = None
+    event: Literal["load", "quiet"] | None = None
+    seconds: float = Field(default=5.0, gt=0, le=30)
+
+    @model_validator(mode="after")
+    def _one_thing(self) -> Self:
+        if sum(part is not None for part in (self.text, self.url, self.event)) != 1:
+            raise ValueError("wait_for needs exactly one of text, url, event")
+        return self
+
+
+class Find(_Value):
+    """Show the places of the page that hold these words, with their refs."""
+
+    kind: Literal["find"]
+    query: str = Field(min_length=1)
+
+
+class Read(_Value):
+    """Show a part of the page in full: element `ref`, or the whole page; `page` counts from 1."""
+
+    kind: Literal["read"]
+    ref: Ref | None = None
+    page: int = Field(default=1, ge=1)
+
+
+class Answer(_Value):
+    """End the run with an answer, the passage that bears it, and where that stands."""
+
+    kind: Literal["answer"]
+    text: str = Field(min_length=1)
+    quote: str | None = None
+    url: str | None = None
+
+
+class GiveUp(_Value):
+    """End the run without an answer, and say why."""
+
+    kind: Literal["give_up"]
+    reason: str = Field(min_length=1)
+
+
+PageAction = (
+    Navigate | Back | Click | Type | FillForm | Select | Check | Press | Scroll | Upload
+    | Download | Dialog | Tab | WaitFor | Find | Read
+)  # fmt: skip
+"""What `perform` applies."""
+
+Terminal = Answer | GiveUp
+"""What ends a run. The agent loop handles these; `perform` never sees one, and its signature says so."""
+
+Action = Annotated[PageAction | Terminal, Field(discriminator="kind")]
+"""Everything a decider may ask for, told apart by `kind`."""
+
+ACTION: TypeAdapter[PageAction | Terminal] = TypeAdapter(Action)
+"""Validates one action from JSON or a dict."""
+
+__all__ = [
+    "ACTION", "Action", "Answer", "Back", "Check", "Click", "Dialog", "Download", "FieldValue", "FillForm", "Find",
+    "GiveUp", "Navigate", "PageAction", "Press", "Read", "Ref", "Scroll", "Select", "Tab", "Terminal", "Type", "Upload",
+    "WaitFor",
+]  # fmt: skip

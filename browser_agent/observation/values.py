@@ -1,0 +1,127 @@
+"""A page as a frozen value: what a decider sees of it, and its structure. It reads no page itself.
+
+Everything in here except the numbers and refs came from the page, so it is data and never trusted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class _Value(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Control(_Value):
+    """One element that can be acted on. `value` is never a password: those read as dots."""
+
+    ref: str
+    role: str
+    name: str
+    value: str = ""
+    states: tuple[str, ...] = ()
+    url: str = ""
+
+
+class Link(_Value):
+    """One link.
+
+    `url` is absolute, `section` the title of the section it stands in ("" before the first); `main` says whether it is
+    in the page's main part rather than its navigation, header or footer.
+    """
+
+    ref: str | None
+    text: str
+    url: str
+    section: str = ""
+    main: bool = True
+
+
+class Section(_Value):
+    """A stretch of the main text under one heading, or under one defined term.
+
+    `level` is 1 to 6 for headings and 7 for a defined term (`dt`/`dd`); `defined_name` is the name a definition
+    list defines (`str.split`), else None; `anchor` is the fragment that addresses it ("" if none). `text` has one
+    block (paragraph, list item, row, code line) a line, without the text of the sections beneath it.
+    """
+
+    title: str
+    level: int
+    anchor: str = ""
+    defined_name: str | None = None
+    text: str = ""
+
+
+class SearchBox(_Value):
+    """The site's search: a field to type into (`ref`), and where its form goes.
+
+    `action?param=words` reaches the results by address alone where `method` is "get". `ref` is None when the form is
+    there but its field is not shown.
+    """
+
+    ref: str | None
+    action: str
+    param: str
+    method: Literal["get", "post"] = "get"
+
+
+class Cut(_Value):
+    """A stretch the text leaves out.
+
+    `what` says what it holds, `ref` expands it with Read, `page` is where it begins when the whole page is read.
+    """
+
+    what: str
+    ref: str | None = None
+    page: int | None = None
+
+
+class OpenDialog(_Value):
+    """A dialog that blocks the page until it is answered."""
+
+    kind: Literal["alert", "confirm", "prompt", "beforeunload"]
+    message: str
+
+
+class TabInfo(_Value):
+    """One open tab; `index` counts from 1."""
+
+    index: int
+    url: str
+    title: str
+    current: bool
+
+
+class Observation(_Value):
+    """What stands on the page now.
+
+    `text` is what a decider reads: it never exceeds the token budget it was asked for, `tokens` is its cost (o200k),
+    and it holds refs in the form `[e12]`. `view` says what kind of text it is: the pruned page, one page of the whole,
+    one element in full, or what was found. `full` is the whole snapshot, for the log. `fingerprint` is equal for two
+    observations of the same address with the same content. `refs` holds every control the browser reports, also those
+    that `text` leaves out; a ref lives for one observation. `pages` is how many pages reading the whole takes.
+    """
+
+    url: str
+    title: str
+    status: int | None
+    fingerprint: str
+    text: str
+    tokens: int
+    view: Literal["page", "read", "find"] = "page"
+    page: int = 1
+    pages: int = 1
+    full: str = Field(repr=False)
+    refs: Mapping[str, Control] = Field(repr=False)
+    links: tuple[Link, ...] = Field(default=(), repr=False)
+    sections: tuple[Section, ...] = Field(default=(), repr=False)
+    search: SearchBox | None = None
+    cut: tuple[Cut, ...] = ()
+    dialog: OpenDialog | None = None
+    tabs: tuple[TabInfo, ...] = ()
+
+
+__all__ = ["Control", "Cut", "Link", "Observation", "OpenDialog", "SearchBox", "Section", "TabInfo"]
