@@ -1,0 +1,97 @@
+"""Lets `tiktoken.get_encoding("o200k_base")` work with no network, for every program of this environment.
+
+tiktoken looks for plugins in this namespace, and refuses one that names an encoding it already has. So this plugin names none:
+when it is found, it puts the rank table that ships with ctxfold where tiktoken looks before it downloads. It imports nothing
+of ctxfold, writes at most one file, and never raises: a program that only uses tiktoken must not fail because of us.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import os
+import tempfile
+import zlib
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+ENCODING_CONSTRUCTORS: dict[str, Callable[[], dict[str, Any]]] = {}
+"""What tiktoken reads from a plugin: the encodings it adds, here none."""
+
+ADDRESS = "https://openaipublic.blob.core.windows.net/encodings/o200k_base.tiktoken"
+"""Where tiktoken would download the table. Its cache names a file by the SHA-1 of its address."""
+
+SHA256 = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
+"""Of the table: what tiktoken demands."""
+
+
+def seed() -> Path | None:
+    """Put the table into tiktoken's cache, unless it stands there already.
+
+    A folder that the user named for tiktoken's cache is used, and an empty name, which turns the cache off, is respected.
+    Otherwise it is tiktoken's own folder; where another user owns that one, a private folder, which is then named to tiktoken.
+
+    Returns:
+        The file, or None where the cache is off or nothing can be written.
+    """
+    named = os.environ.get("TIKTOKEN_CACHE_DIR", os.environ.get("DATA_GYM_CACHE_DIR"))
+    if named is not None:
+        return _put(Path(named)) if named else None
+    usual = _put(Path(tempfile.gettempdir()) / "data-gym-cache")
+    if usual is not None:
+        return usual
+    private = _put(_private_folder())
+    if private is not None:
+        os.environ["TIKTOKEN_CACHE_DIR"] = str(private.parent)
+    return private
+
+
+def _put(folder: Path) -> Path | None:
+    """The table's file in `folder`, written at once or not at all, so that racing processes see it whole."""
+    place = folder / hashlib.sha1(ADDRESS.encode(), usedforsecurity=False).hexdigest()
+    try:
+        if place.is_file() and _is_table(place.read_bytes()):
+            return place
+        table = _table()
+        if table is None:
+            return None
+        folder.mkdir(parents=True, exist_ok=True)
+        handle, draft = tempfile.mkstemp(dir=folder, suffix=".tmp")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(table)
+            os.chmod(draft, 0o644)  # tiktoken's own folder serves every user of the machine
+            os.replace(draft, place)
+        except OSError:
+            os.unlink(draft)
+            raise
+    except (OSError, EOFError, ValueError, zlib.error):
+        return None  # no right to write here, or a damaged installation: tiktoken then does what it did without us
+    return place
+
+
+def _table() -> bytes | None:
+    """The rank table from ctxfold's package data, or None where ctxfold is gone or its file is not the one expected."""
+    spec = find_spec("ctxfold")
+    for folder in (spec.submodule_search_locations or ()) if spec else ():
+        packed = Path(folder) / "tokens" / "data" / "o200k_base.tiktoken.gz"
+        if packed.is_file():
+            table = gzip.decompress(packed.read_bytes())
+            return table if _is_table(table) else None
+    return None
+
+
+def _is_table(data: bytes) -> bool:
+    return hashlib.sha256(data).hexdigest() == SHA256
+
+
+def _private_folder() -> Path:
+    """This user's own cache folder."""
+    from platformdirs import user_cache_path
+
+    return user_cache_path("ctxfold") / "tiktoken"
+
+
+seed()
