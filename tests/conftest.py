@@ -5,6 +5,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("ctxfold", deadline=None, print_blob=True)  # a shared machine's clock proves nothing
+settings.load_profile("ctxfold")
 
 
 @pytest.fixture
@@ -35,5 +39,6 @@ def _playwright_browsers() -> Path:
         return Path(named)
     if sys.platform == "win32":
         return Path(os.environ["LOCALAPPDATA"]) / "ms-playwright"
-    caches = {"darwin": "Library/Caches"}.get(sys.platform, ".cache")
-    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / caches)) / "ms-playwright"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "ms-playwright"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ms-playwright"

@@ -1,0 +1,101 @@
+"""`count` is exact, deterministic and never refuses a text."""
+
+import pytest
+import tiktoken
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from ctxfold import tokens
+from ctxfold.tokens import counter, pieces
+
+ADVERSARIAL = {
+    "a million spaces": " " * 1_000_000,
+    "one 5 MB line": "x" * 5_000_000,
+    "one 5 MB line of alternating case": "aB" * 2_500_000,
+    "a long run of punctuation": "!" * 500_000,
+    "newlines only": "\n" * 500_000,
+    "mixed blanks": "\u00a0 \t\u2003\r" * 100_000,
+    "Chinese and Japanese": "漢字かな交じり文" * 60_000,
+    "marks on one letter": "a" + "\u0301" * 200_000,
+    "joined emoji": "👩‍👩‍👧" * 30_000,
+    "special tokens": "<|endoftext|><|endofprompt|>" * 2_000,
+    "lone surrogates": "a\ud800b\udfff" * 20_000,
+    "null bytes": "\0" * 200_000,
+}
+
+
+def reference(text: str) -> int:
+    """The same text through tiktoken's own door, in one go."""
+    return len(tiktoken.get_encoding("o200k_base").encode_ordinary(text))
+
+
+def test_the_empty_text_costs_nothing() -> None:
+    assert tokens.count("") == 0
+
+
+def test_known_texts_have_their_known_cost() -> None:
+    assert tokens.count("hello world") == 2
+    assert tokens.count("<|endoftext|>") == 7
+
+
+@pytest.mark.parametrize("text", ADVERSARIAL.values(), ids=ADVERSARIAL.keys())
+def test_no_text_makes_the_count_fail(text: str) -> None:
+    assert 0 < tokens.count(text) <= len(text.encode("utf-8", "replace")) * 3
+    assert tokens.count(text) == tokens.count(text)
+
+
+def test_a_special_token_in_a_text_counts_as_the_text_it_is() -> None:
+    assert tokens.count("before <|endoftext|> after") > tokens.count("before after")
+
+
+@given(st.text(max_size=2_000) | st.text(alphabet=" \t\n\r./abcAB1'é漢", max_size=2_000))
+@example("a\ud800")
+@example("\ud83d\ude00")
+def test_a_count_is_what_the_tokenizer_says(text: str) -> None:
+    assert tokens.count(text) == reference(text)
+
+
+@settings(max_examples=30)
+@given(st.text(alphabet=st.sampled_from(" \n\t/;.'aZ7é漢"), min_size=1, max_size=400), st.integers(200, 800))
+def test_a_long_text_with_line_or_word_ends_is_counted_exactly(paragraph: str, times: int) -> None:
+    text = (paragraph + " end of it\nstart of ") * times
+    assert tokens.count(text) == reference(text)
+
+
+def test_real_source_text_of_several_pieces_is_counted_exactly() -> None:
+    with open(counter.__file__, encoding="utf-8") as file:
+        text = file.read() * 40
+    assert len(text) > 4 * pieces.PIECE
+    assert tokens.count(text) == reference(text)
+
+
+@given(st.text(alphabet="a \n/é漢", min_size=1, max_size=300), st.integers(1, 700))
+def test_pieces_joined_are_the_text_and_none_is_too_large(unit: str, times: int) -> None:
+    text = unit * times
+    cut = list(pieces.pieces(text))
+    assert "".join(cut) == text
+    assert all(0 < len(piece) <= pieces.PIECE and len(piece.encode()) <= 100_000 for piece in cut)
+
+
+def test_a_block_that_was_counted_is_not_tokenized_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    block = "a block that stands in many views\n" * 50
+    known = tokens.count(block)
+
+    def refuse(_: str) -> list[int]:
+        raise AssertionError("tokenized again")
+
+    monkeypatch.setattr(counter, "_encode", refuse)
+    assert tokens.count(block) == known
+
+
+def test_counts_are_kept_in_bounded_memory() -> None:
+    counts = counter._Counts(most=3)
+    for word in ("one", "two", "three", "four"):
+        counts.of(word)
+    assert list(counts._kept) == ["two", "three", "four"]
+
+
+def test_a_counted_block_leaves_no_text_in_memory() -> None:
+    counts = counter._Counts(most=3)
+    counts.of("long " * 5_000)
+    assert all(len(key) <= 64 for key in counts._kept)
