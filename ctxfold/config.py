@@ -24,7 +24,16 @@ import platformdirs
 
 from ctxfold.errors import ReadOnlyStore
 
-__all__ = ["ANTHROPIC_URL", "EXPLORER", "Endpoint", "default_store", "endpoint", "folder_model", "home", "model_default"]
+__all__ = [
+    "ANTHROPIC_URL",
+    "EXPLORER",
+    "Endpoint",
+    "default_store",
+    "endpoint",
+    "folder_model",
+    "home",
+    "model_default",
+]
 
 EXPLORER = "explorer"
 """The name of the embedded decider: no model, no network, no key."""
@@ -61,7 +70,9 @@ def home() -> Path:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise ReadOnlyStore(f"cannot create {folder} ({error.strerror}): set CTXFOLD_HOME to a folder you may write to") from error
+        raise ReadOnlyStore(
+            f"cannot create {folder} ({error.strerror}): set CTXFOLD_HOME to a folder you may write to"
+        ) from error
     return folder
 
 
@@ -88,7 +99,12 @@ def endpoint() -> Endpoint:
     """Where the Messages API is and which credential is set. A key goes before a token, as in Anthropic's own SDK."""
     base = _read("ANTHROPIC_BASE_URL")
     credential = next((name for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN") if _read(name)), None)
-    return Endpoint(url=(base or ANTHROPIC_URL).rstrip("/"), local=base is not None, credential=credential, secret=_read(credential) if credential else None)
+    return Endpoint(
+        url=(base or ANTHROPIC_URL).rstrip("/"),
+        local=base is not None,
+        credential=credential,
+        secret=_read(credential) if credential else None,
+    )
 
 
 def _read(name: str) -> str | None:

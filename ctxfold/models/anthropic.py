@@ -1,0 +1,191 @@
+"""Claude, or any server that speaks Anthropic's Messages API, as a `Model`: one request, one call of the `decide` tool.
+
+It owns the shape of the request: where the cache marks go, that thinking is never sent back, that no tool is forced (the newer
+models refuse that). The SDK is imported on first use. It never validates a decision and never says a key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ctxfold.config import Endpoint
+from ctxfold.errors import ModelKeyMissing
+from ctxfold.models.protocol import Message, Reply, Request, Usage, blocks
+
+if TYPE_CHECKING:
+    import anthropic
+
+__all__ = ["AnthropicModel"]
+
+ANCHOR = 16
+"""Cache marks stand on every sixteenth block: within the twenty blocks the server looks back over."""
+
+MARKS = 3
+"""Breakpoints for messages; the API allows four and the system text takes one."""
+
+ATTEMPTS = 3
+"""How often a request is sent before its failure counts."""
+
+REPLY_SECONDS = 300.0
+"""The longest wait for one reply."""
+
+MARK = {"cache_control": {"type": "ephemeral"}}
+
+
+class AnthropicModel:
+    """A model behind the Messages API.
+
+    Args:
+        name: the model's name, as the server knows it.
+        endpoint: where the server is and which key opens it.
+        patience: the longest pause, in seconds, that is worth waiting out when the server asks for one.
+    """
+
+    def __init__(self, name: str, endpoint: Endpoint, patience: float = 20.0) -> None:
+        self.name = name
+        self._endpoint = endpoint
+        self._patience = patience
+
+    async def decide(self, request: Request) -> Reply:
+        """Send one request; try again where the server is busy for a moment.
+
+        Raises:
+            ModelKeyMissing: no key is set, or it was refused.
+            ModelUnavailable: unreachable, overloaded, rate-limited, or not a server of this API.
+            ModelError: the server refused the request itself.
+        """
+        if self._endpoint.secret is None:
+            raise ModelKeyMissing(_keyless(self.name, self._endpoint))
+        import anthropic
+
+        from ctxfold.models import faults
+
+        try:
+            async with _client(self._endpoint) as client:
+                message = await self._send(client, request)
+        except anthropic.AnthropicError as error:
+            raise faults.explained(error, self.name, self._endpoint) from error
+        return _reply(message, request.tool.name, self._endpoint)
+
+    async def _send(self, client: anthropic.AsyncAnthropic, request: Request) -> anthropic.types.Message:
+        import stamina
+
+        from ctxfold.models import faults
+
+        def pause(error: Exception) -> bool | float:
+            return faults.pause(error, self._patience)
+
+        async for attempt in stamina.retry_context(on=pause, attempts=ATTEMPTS, wait_initial=0.4, wait_jitter=0.2):
+            with attempt:
+                message: anthropic.types.Message = await client.messages.create(**body(self.name, request))
+                return message
+        raise AssertionError("a retry ends in a reply or in its error")
+
+
+def body(model: str, request: Request) -> dict[str, Any]:
+    """The request as the Messages API takes it: tools and system first, then the messages, at most four cache marks."""
+    tool = {
+        "name": request.tool.name,
+        "description": request.tool.description,
+        "input_schema": dict(request.tool.schema),
+    }
+    parts: dict[str, Any] = {
+        "model": model,
+        "max_tokens": request.max_tokens,
+        "messages": _messages(request.messages, request.stable),
+        "tools": [tool],
+        "tool_choice": {"type": "auto", "disable_parallel_tool_use": True},
+    }
+    if request.system:
+        return {**parts, "system": [{"type": "text", "text": _encodable(request.system), **MARK}]}
+    return {**parts, "tools": [{**tool, **MARK}]}
+
+
+def marks(stable: int) -> frozenset[int]:
+    """Which of the `stable` leading blocks carry a mark: the last of them, and the two sixteenth ones before it.
+
+    A mark on the last one lets the next request read all of it; the sixteenth ones do not move while it grows, so
+    that after a consolidation, which rewrites from its tile on, what stands before is still found.
+    """
+    if stable < 1:
+        return frozenset()
+    anchors = range(ANCHOR - 1, stable - 1, ANCHOR)
+    return frozenset([*anchors[-(MARKS - 1) :], stable - 1])
+
+
+def _messages(messages: Sequence[Message], stable: int) -> list[dict[str, Any]]:
+    """The messages with their blocks marked; neighbours of one role joined, as the API would."""
+    marked, position = marks(stable), 0
+    joined: list[dict[str, Any]] = []
+    for message in messages:
+        content = []
+        for block in blocks(message):
+            sent = {**block, "text": _encodable(block["text"])}
+            content.append({**sent, **MARK} if position in marked else sent)
+            position += 1
+        if joined and joined[-1]["role"] == message["role"]:
+            joined[-1]["content"].extend(content)
+        else:
+            joined.append({"role": message["role"], "content": content})
+    return joined
+
+
+def _encodable(text: str) -> str:
+    """The text with each half of a surrogate pair that stands alone replaced: no server takes those, and pages hold them."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _client(endpoint: Endpoint) -> anthropic.AsyncAnthropic:
+    """A client for one request. The retries are ours: the SDK would sleep for as long as a server asks."""
+    import anthropic
+
+    bearer = endpoint.credential == "ANTHROPIC_AUTH_TOKEN"
+    return anthropic.AsyncAnthropic(
+        api_key=None if bearer else endpoint.secret,
+        auth_token=endpoint.secret if bearer else None,
+        base_url=endpoint.url,
+        max_retries=0,
+        timeout=anthropic.Timeout(REPLY_SECONDS, connect=5.0),
+    )
+
+
+def _reply(message: anthropic.types.Message, tool: str, endpoint: Endpoint) -> Reply:
+    """What the server sent as a `Reply`. Thinking is left behind: it may not go back once what stood before it changed."""
+    from ctxfold.models import faults
+
+    if getattr(message, "type", None) != "message":
+        raise faults.another_server(endpoint)
+    used = message.usage
+    usage = Usage(
+        input=used.input_tokens,
+        output=used.output_tokens,
+        cache_read=used.cache_read_input_tokens or 0,
+        cache_write=used.cache_creation_input_tokens or 0,
+    )
+    calls = [block for block in message.content if block.type == "tool_use" and block.name == tool]
+    fault = _fault(message, [call.input for call in calls], tool)
+    return Reply(arguments={} if fault else dict(calls[0].input), usage=usage, model=message.model, fault=fault)
+
+
+def _fault(message: anthropic.types.Message, inputs: Iterable[object], tool: str) -> str | None:
+    """Why this reply holds no decision, said to the model that gave it; None where it holds one."""
+    match message.stop_reason, list(inputs):
+        case "max_tokens", _:
+            return f"- the reply was cut off at {message.usage.output_tokens} tokens: be shorter"
+        case "refusal", _:
+            return "- the request was declined"
+        case _, [dict()]:
+            return None
+        case _, []:
+            return f"- the reply was words alone: decide by calling `{tool}`"
+        case _, [_]:
+            return f"- the input of `{tool}` was not an object"
+        case _:
+            return f"- `{tool}` was called more than once"
+
+
+def _keyless(model: str, endpoint: Endpoint) -> str:
+    if endpoint.local:
+        return f"no key for {endpoint.url}: set ANTHROPIC_API_KEY (any value, if that server asks for none)"
+    return f"no key for {model}: set ANTHROPIC_API_KEY, or use --model explorer, which needs none"

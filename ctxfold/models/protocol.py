@@ -1,0 +1,196 @@
+"""What it means to ask a model for a decision: the request, the reply, the protocol every model keeps, and `ask`, which validates.
+
+It knows no provider and no network, holds no session and applies nothing: a decision is handed to whoever asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from ctxfold.errors import InputError, InvalidReply
+from ctxfold.prompts import prompt
+
+__all__ = ["Message", "Model", "Reply", "Request", "Tool", "Usage", "ask"]
+
+Decision = TypeVar("Decision")
+
+Message = Mapping[str, Any]
+"""One message as the view gives it: `role` ("user" or "assistant") and `content` (a text, or a list of text blocks)."""
+
+REPLY_TOKENS = 16_000
+"""Room for one reply, thinking included. Above about 21,000 the SDK demands streaming."""
+
+REASONS = 8
+"""How many faults of one reply are named to its model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one reply, or of several added up, as the server counted them.
+
+    `input` are the prompt's tokens that neither came from the cache nor went into it; `prompt` is all of the prompt.
+    """
+
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.input + other.input,
+            self.output + other.output,
+            self.cache_read + other.cache_read,
+            self.cache_write + other.cache_write,
+        )
+
+    @property
+    def prompt(self) -> int:
+        """Every token of the prompt, however it was charged."""
+        return self.input + self.cache_read + self.cache_write
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """The one tool a model decides through: its name, what it is told about it, and the JSON schema of its input."""
+
+    name: str
+    description: str
+    schema: Mapping[str, Any]
+
+    @classmethod
+    def deciding(cls, decision: type[BaseModel], description: str, name: str = "decide") -> Tool:
+        """The tool whose input is `decision`, its schema derived from the type."""
+        return cls(name=name, description=description, schema=decision.model_json_schema())
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One question to a model.
+
+    Args:
+        system: who the model is and what it must do. The same bytes in every request of a run, so that it is cached.
+        messages: the view, then the current observation, last.
+        tool: what to decide through.
+        stable: how many leading content blocks of `messages` the next request will repeat unchanged; they are marked
+            for the prompt cache.
+        max_tokens: the most tokens a reply may take, thinking included.
+    """
+
+    system: str
+    messages: Sequence[Message]
+    tool: Tool
+    stable: int = 0
+    max_tokens: int = REPLY_TOKENS
+
+    def refused(self, reason: str) -> Request:
+        """The same request with the reason its last reply was refused for, said at the end of the last user message."""
+        words = {"type": "text", "text": prompt("decision_refused", tool=self.tool.name, reason=reason)}
+        *before, last = self.messages
+        if last["role"] != "user":
+            return replace(self, messages=(*self.messages, {"role": "user", "content": [words]}))
+        return replace(self, messages=(*before, {**last, "content": [*blocks(last), words]}))
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a model answered.
+
+    Args:
+        arguments: the input it gave the tool; empty where it gave none.
+        usage: what the reply cost, in tokens.
+        model: the model that answered, as its server names it.
+        fault: why there are no arguments (it answered in words, was cut off, declined); None where there are some.
+    """
+
+    arguments: Mapping[str, Any]
+    usage: Usage = field(default_factory=Usage)
+    model: str = ""
+    fault: str | None = None
+
+
+class Model(Protocol):
+    """Anything that decides when asked."""
+
+    @property
+    def name(self) -> str:
+        """The name it was chosen by, as `--model` takes it."""
+        ...
+
+    async def decide(self, request: Request) -> Reply:
+        """Answer one request.
+
+        Raises:
+            ModelKeyMissing: no key, or it was refused.
+            ModelUnavailable: the server cannot be reached, is overloaded or limits the rate.
+        """
+        ...
+
+
+def blocks(message: Message) -> list[dict[str, Any]]:
+    """The content of a message as a list of blocks; a bare text is one block."""
+    content = message["content"]
+    return [{"type": "text", "text": content}] if isinstance(content, str) else [dict(block) for block in content]
+
+
+async def ask(
+    model: Model,
+    request: Request,
+    validate: Callable[[Mapping[str, Any]], Decision],
+    seen: Callable[[Reply], None],
+) -> Decision:
+    """Ask for a decision and hold the reply against its schema. A reply that does not fit goes back once, with the reason.
+
+    Args:
+        model: who is asked.
+        request: what is asked.
+        validate: makes the decision of a reply's arguments, `SomeDecision.model_validate` for one; it refuses them by
+            raising pydantic's ValidationError or an InputError.
+        seen: told of each reply as it arrives, one that does not fit included, so that no usage is lost.
+
+    Returns:
+        The decision.
+
+    Raises:
+        InvalidReply: the second reply did not fit either. The caller lets the embedded decider take over, and says so.
+        ModelError: the model could not be asked.
+    """
+    asked, last_fault = request, ""
+    for _ in range(2):
+        reply = await model.decide(asked)
+        seen(reply)
+        if reply.fault is not None:
+            reason, last_fault = reply.fault, reply.fault
+        else:
+            try:
+                return validate(reply.arguments)
+            except ValidationError as error:
+                reason, last_fault = _told(error), _fields(error)
+            except InputError as error:
+                reason, last_fault = str(error), type(error).__name__
+        asked = request.refused(reason)
+    raise InvalidReply(
+        f"{model.name} twice gave a decision that does not fit ({last_fault}): ask again, or name another model"
+    )
+
+
+def _told(error: ValidationError) -> str:
+    """What is wrong with a reply, said to its own model: each fault with its place."""
+    faults = error.errors(include_url=False, include_context=False, include_input=False)
+    lines = [f"- {_place(fault['loc'])}: {fault['msg']}" for fault in faults[:REASONS]]
+    more = [f"- and {len(faults) - REASONS} more"] if len(faults) > REASONS else []
+    return "\n".join(lines + more)
+
+
+def _fields(error: ValidationError) -> str:
+    """The same for a person, without a word the model wrote: the kinds of fault alone."""
+    kinds = sorted({fault["type"] for fault in error.errors(include_url=False, include_input=False)})
+    return ", ".join(kinds[:REASONS])
+
+
+def _place(loc: tuple[int | str, ...]) -> str:
+    return ".".join(str(part) for part in loc) or "the whole decision"

@@ -1,0 +1,41 @@
+"""Every word said to a model, as files beside this one: `prompt("name", blank=...)` reads `name.md` and fills its blanks.
+
+A blank is written `$name`. A missing blank, and one the file does not have, is an error of the programmer and raises. Nothing
+here decides what is said when. Other packages keep their own `prompts/` folder and read it through the same function.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from string import Template
+
+__all__ = ["prompt"]
+
+
+def prompt(name: str, package: str = __name__, /, **blanks: object) -> str:
+    """The text of one prompt file, its blanks filled, without the newline at its end.
+
+    Args:
+        name: the file's name without `.md`.
+        package: the package whose folder holds it; the core's own by default.
+        blanks: a value for each blank of the file, and no other.
+
+    Returns:
+        The text.
+
+    Raises:
+        FileNotFoundError: no such file.
+        KeyError: a blank is left empty.
+        TypeError: a value is given for a blank the file does not have.
+    """
+    template = _template(package, name)
+    unknown = set(blanks) - set(template.get_identifiers())
+    if unknown:
+        raise TypeError(f"prompt {name!r} has no blank {', '.join(sorted(unknown))}")
+    return template.substitute(blanks)
+
+
+@cache
+def _template(package: str, name: str) -> Template:
+    return Template(files(package).joinpath(f"{name}.md").read_text(encoding="utf-8").removesuffix("\n"))

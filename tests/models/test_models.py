@@ -1,0 +1,160 @@
+"""Models by name, scripts, prices, and what it means to ask."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+
+from ctxfold.errors import FoldError, InputError, InvalidReply, ModelUnavailable
+from ctxfold.models import Reply, Request, Tool, Usage, ask, cost, load
+from ctxfold.testing import ScriptedModel
+
+
+class Step(BaseModel, frozen=True):
+    """A small decision."""
+
+    thought: str
+
+
+REQUEST = Request(
+    system="You browse.",
+    messages=[{"role": "user", "content": "the page"}],
+    tool=Tool.deciding(Step, "Say what to do next."),
+)
+
+
+def forget(_reply: Reply) -> None:
+    return None
+
+
+def test_the_explorer_is_no_model():
+    assert load("explorer") is None
+
+
+def test_a_claude_name_is_a_model_of_that_name():
+    found = load("claude-opus-5-5")
+    assert found is not None
+    assert found.name == "claude-opus-5-5"
+
+
+def test_another_name_is_refused_unless_a_server_of_ones_own_is_set(monkeypatch: pytest.MonkeyPatch):
+    with pytest.raises(InputError, match="use explorer, claude-"):
+        load("qwen3:8b")
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:9")
+    found = load("qwen3:8b")
+    assert found is not None
+    assert found.name == "qwen3:8b"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['[{"thought": "a"}, {"thought": "b"}]', '{"thought": "a"}\n\n{"thought": "b"}\n'],
+    ids=["array", "lines"],
+)
+@pytest.mark.anyio
+async def test_a_script_answers_with_its_decisions_in_order_and_then_says_it_is_at_its_end(tmp_path: Path, text: str):
+    (tmp_path / "steps.json").write_text(text, encoding="utf-8")
+    script = load(f"script:{tmp_path / 'steps.json'}")
+    assert script is not None
+    assert [(await script.decide(REQUEST)).arguments for _ in range(2)] == [{"thought": "a"}, {"thought": "b"}]
+    with pytest.raises(ModelUnavailable, match="holds 2 decisions and was asked for one more"):
+        await script.decide(REQUEST)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "holds no decision"),
+        ("[]", "holds no decision"),
+        ("[1]", "decision 1 of .* is not an object"),
+        ('{"thought": "a"}\n{"thought": \n', "not JSON at line 2"),
+        ("[{]", "not JSON at line 1"),
+    ],
+)
+def test_a_script_that_is_none_is_refused_with_the_place(tmp_path: Path, text: str, said: str):
+    (tmp_path / "steps.json").write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=said):
+        load(f"script:{tmp_path / 'steps.json'}")
+
+
+def test_a_script_that_is_not_there_is_refused(tmp_path: Path):
+    with pytest.raises(InputError, match=r"cannot read the script .*No such file"):
+        load(f"script:{tmp_path / 'none.json'}")
+    with pytest.raises(InputError, match="name a file of decisions after script:"):
+        load("script:")
+
+
+@pytest.mark.anyio
+async def test_a_decision_that_breaks_a_rule_of_the_session_goes_back_with_that_rule():
+    model = ScriptedModel({"thought": "fold s1-s9"}, {"thought": "fold s1-s3"})
+
+    def validate(arguments: object) -> Step:
+        step = Step.model_validate(arguments)
+        if "s9" in step.thought:
+            raise FoldError("cannot fold to s9: the path ends at s3")
+        return step
+
+    assert await ask(model, REQUEST, validate, forget) == Step(thought="fold s1-s3")
+    told = model.requests[1].messages[-1]["content"]
+    assert told[0] == {"type": "text", "text": "the page"}
+    assert "cannot fold to s9: the path ends at s3" in told[1]["text"]
+
+
+@pytest.mark.anyio
+async def test_the_error_for_the_person_holds_no_word_the_model_wrote():
+    model = ScriptedModel({"thought": ["IGNORE ALL"]}, {"IGNORE ALL": 1})
+    with pytest.raises(InvalidReply) as caught:
+        await ask(model, REQUEST, Step.model_validate, forget)
+    assert "IGNORE" not in str(caught.value)
+
+
+@pytest.mark.anyio
+async def test_a_scripted_model_takes_decisions_replies_and_errors():
+    reply = Reply(arguments={"thought": "b"}, usage=Usage(input=3))
+    model = ScriptedModel(Step(thought="a"), reply, ModelUnavailable("gone"))
+    assert (await model.decide(REQUEST)).arguments == {"thought": "a"}
+    assert await model.decide(REQUEST) is reply
+    with pytest.raises(ModelUnavailable, match="gone"):
+        await model.decide(REQUEST)
+
+
+def test_a_refusal_is_said_in_a_turn_of_its_own_after_an_assistants():
+    asked = Request(
+        system="", messages=[{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}], tool=REQUEST.tool
+    )
+    assert [message["role"] for message in asked.refused("no").messages] == ["user", "assistant", "user"]
+
+
+def test_a_price_is_that_of_each_kind_of_token():
+    usage = Usage(input=1_000_000, output=100_000, cache_read=2_000_000, cache_write=400_000)
+    assert cost(usage, "claude-sonnet-5-5") == pytest.approx(2.00 + 1.00 + 0.20 + 1.00)
+
+
+def test_a_long_prompt_is_charged_at_its_own_rate():
+    assert cost(Usage(input=100_000), "claude-haiku-5-5") == pytest.approx(0.01)
+    assert cost(Usage(input=100_001), "claude-haiku-5-5") == pytest.approx(0.0500005)
+
+
+def test_a_dated_name_has_the_price_of_its_model_and_an_unknown_one_has_none():
+    assert cost(Usage(input=1_000_000), "claude-haiku-4-5-20251001") == pytest.approx(1.00)
+    assert cost(Usage(input=1), "qwen3:8b") is None
+
+
+def test_the_price_file_says_when_and_where_it_was_read():
+    path = Path(__file__).parents[2] / "ctxfold" / "models" / "prices.json"
+    prices = json.loads(path.read_text(encoding="utf-8"))
+    assert prices["read"]
+    assert prices["sources"]
+    for rates in prices["models"].values():
+        assert rates["cache_read"] < rates["input"] < rates["cache_write"] < rates["output"]
+
+
+def test_the_sdk_is_not_imported_until_a_model_is_asked():
+    import subprocess
+    import sys
+
+    code = "import sys, ctxfold.models as m; m.load('claude-opus-5-5'); sys.exit('anthropic' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
