@@ -1,0 +1,58 @@
+"""What the README tells a newcomer is true: its commands, its registration and its script."""
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    """The fenced blocks of one language, in order."""
+    return re.findall(rf"^```{language}\n(.*?)^```", README, flags=re.DOTALL | re.MULTILINE)
+
+
+def test_the_first_block_is_the_two_commands() -> None:
+    first = re.search(r"^```\w*\n(.*?)^```", README, flags=re.DOTALL | re.MULTILINE)
+    assert first is not None
+    assert [line.split("#")[0].strip() for line in first[1].splitlines()] == [
+        "python3 run.py demo",
+        "python3 run.py test",
+    ]
+
+
+def test_run_names_the_commands_that_the_documents_use() -> None:
+    told = set(re.findall(r"run\.py (\w+)", README + (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")))
+    shown = subprocess.run([sys.executable, ROOT / "run.py", "--help"], capture_output=True, text=True, timeout=30)
+    assert shown.returncode == 0
+    assert told == set(re.findall(r"^    (\w+)  ", shown.stdout, flags=re.MULTILINE))
+
+
+def test_the_table_lists_every_command_and_no_other() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    rows = [line.split("|")[1] for line in README.splitlines() if line.startswith("| `ctxfold ")]
+    listed = {name for row in rows for name in re.findall(r"`ctxfold (\w+)", row)}
+    assert listed == set(project["entry-points"]["ctxfold.commands"])
+
+
+def test_the_registration_starts_the_server() -> None:
+    (registration,) = (json.loads(block) for block in blocks("json"))
+    assert registration == {"mcpServers": {"ctxfold": {"command": "ctxfold", "args": ["serve"]}}}
+
+
+def test_the_script_runs_and_says_what_it_promises() -> None:
+    (script,) = blocks("python")
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert "Rivoli at 180 fits" in done.stdout
+    assert re.search(r"^s\d+", done.stdout.splitlines()[-1])
+
+
+def test_the_documents_link_to_files_that_exist() -> None:
+    for document in ROOT.glob("*.md"):
+        for target in re.findall(r"\]\((?!https?://)([^)#]+)\)", document.read_text(encoding="utf-8")):
+            assert (ROOT / target).is_file(), f"{document.name} links to {target}"
