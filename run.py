@@ -59,12 +59,13 @@ def demo(rest: list[str]) -> int:
 
 
 def test(rest: list[str]) -> int:
-    """Run the tests, or those named."""
+    """Run all the tests, with a browser made ready for them, or those named."""
     set_up(extra="dev")
     os.chdir(ROOT)
-    found = subprocess.call([PYTHON, "-m", "tests.support.browser"])
-    if found:
-        return found
+    if not rest:
+        missing = subprocess.call([PYTHON, "-m", "tests.support.browser"])
+        if missing:
+            return missing
     return hand_over([PYTHON, "-m", "pytest", *rest])
 
 
