@@ -88,15 +88,18 @@ def check(rest: list[str]) -> int:
 
 
 def bench(rest: list[str]) -> int:
-    """Run every benchmark under tests/benchmarks, or those named, one after the other."""
+    """Run every benchmark of tests/benchmarks, or those named (`bench counting`), one after the other."""
     set_up(extra="dev")
     os.chdir(ROOT)
     folder = os.path.join("tests", "benchmarks")
-    scripts = rest or sorted(os.path.join(folder, name) for name in os.listdir(folder) if name.startswith("bench_"))
+    there = sorted(name[:-3] for name in os.listdir(folder) if name.endswith(".py") and not name.startswith("_"))
+    unknown = [name for name in rest if name not in there]
+    if unknown:
+        raise CannotRun("no benchmark {!r}; there are {}".format(unknown[0], ", ".join(there)))
     worst = 0
-    for script in scripts:
-        print("== " + script, flush=True)
-        worst = max(worst, subprocess.call([PYTHON, script]))
+    for name in rest or there:
+        print("== " + name, flush=True)
+        worst = max(worst, subprocess.call([PYTHON, os.path.join(folder, name + ".py")]))
     return worst
 
 
@@ -104,7 +107,7 @@ COMMANDS = {
     "demo": (demo, "a real question, answered by a real browser, in a live line"),
     "test": (test, "the tests; what follows goes to pytest"),
     "check": (check, "linter, formatter, type checker, import floors"),
-    "bench": (bench, "the benchmarks"),
+    "bench": (bench, "the benchmarks, or those named"),
 }
 
 
