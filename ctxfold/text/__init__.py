@@ -1,0 +1,25 @@
+"""What the house knows about plain text: its words, its sentences, what is alike, what stands out, what changed. No model, no network.
+
+Everything here is a function of its arguments alone, uses the standard library, and gives spans that slice the text exactly. It
+decides nothing: folding, the browser and the forest ask it and decide themselves.
+"""
+
+from ctxfold.text.bm25 import BM25
+from ctxfold.text.select import head, select
+from ctxfold.text.sentences import MAX_SENTENCE, lines, sentences
+from ctxfold.text.span import Span
+from ctxfold.text.words import STOP_WORDS, query_words, stem, words
+
+__all__ = [
+    "BM25",
+    "MAX_SENTENCE",
+    "STOP_WORDS",
+    "Span",
+    "head",
+    "lines",
+    "query_words",
+    "select",
+    "sentences",
+    "stem",
+    "words",
+]

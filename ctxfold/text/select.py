@@ -1,0 +1,160 @@
+"""Which parts of a text to keep for a query when only so many tokens may stay. It returns spans, never rewritten text.
+
+The method is extractive: sentences are ranked by BM25 against the query, each lifted by its neighbours, and taken while they fit.
+Without a query word in the text there is nothing to rank by, and the text's head is kept instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from ctxfold.text.bm25 import BM25
+from ctxfold.text.sentences import sentences
+from ctxfold.text.span import Span
+from ctxfold.text.words import query_words, words
+from ctxfold.tokens import count as o200k
+
+__all__ = ["head", "select"]
+
+_NEIGHBOURS = 0.8
+"""Measured on questions of a FAQ and on section titles of how-to guides: less keeps hits without what explains them."""
+
+_FAINT = 0.1
+"""What scores below this share of the best is left out even where it would fit: room is no reason to keep what says nothing."""
+
+_LENGTH_PENALTY = 0.4
+"""Sentences are short already: the customary 0.75 would favour fragments."""
+
+_GAP = 80
+"""Two kept sentences with at most this much white space between them become one span, white space included."""
+
+_MISFITS = 40
+"""After so many sentences in a row that no longer fit, the rest is not tried."""
+
+
+def select(text: str, query: str, budget: int, count: Callable[[str], int] = o200k) -> tuple[Span, ...]:
+    """The sentences and lines of a text that say most about a query, within a budget.
+
+    Args:
+        text: the text to choose from.
+        query: what is wanted, as a question or as keywords.
+        budget: the most the result may cost, in tokens: `count` of its slices, joined by newlines.
+        count: what a text costs; o200k tokens unless given.
+
+    Returns:
+        Spans in text order, none overlapping; empty when not even a word fits. When no word of the query stands in the text, its
+        head (see `head`).
+    """
+    units = sentences(text)
+    index = BM25((words(unit.of(text)) for unit in units), b=_LENGTH_PENALTY)
+    chosen = _fitting(text, units, _ranked(index, query_words(query)), budget, count)
+    if not chosen:
+        lead = head(text, budget, count)
+        return (lead,) if lead.end else ()
+    return _within(text, units, chosen, budget, count)
+
+
+def head(text: str, budget: int, count: Callable[[str], int] = o200k) -> Span:
+    """The longest start of a text that fits a budget, ended behind a sentence or a line, or at least behind a word.
+
+    Args:
+        text: the text to cut.
+        budget: the most it may cost, as `count` counts.
+        count: what a text costs; o200k tokens unless given.
+
+    Returns:
+        A span from 0; `Span(0, 0)` when nothing fits.
+    """
+    fits, reach = 0, max(budget, 0) * 4
+    while budget > 0 and fits < reach:
+        reach = min(reach, len(text))
+        if count(text[:reach]) <= budget:
+            fits, reach = reach, reach * 2 if reach < len(text) else reach
+        else:
+            fits = _last_fit(text, fits, reach, budget, count)
+            break
+    if fits == len(text):
+        return Span(0, len(text.rstrip()))
+    for end in _good_ends(text, fits):
+        if count(text[:end]) <= budget:
+            return Span(0, end)
+    return Span(0, 0)
+
+
+def _last_fit(text: str, fits: int, over: int, budget: int, count: Callable[[str], int]) -> int:
+    """The largest end between one that fits and one that does not, to the character."""
+    while over - fits > 1:
+        middle = (fits + over) // 2
+        if count(text[:middle]) <= budget:
+            fits = middle
+        else:
+            over = middle
+    return fits
+
+
+def _good_ends(text: str, end: int) -> Iterable[int]:
+    """Where a text cut near `end` had better end: behind the last whole sentence, else the last word, else shorter and shorter."""
+    start = max(0, end - 2000)
+    whole = [start + unit.end for unit in sentences(text[start : end + 400]) if start + unit.end <= end]
+    if whole and whole[-1] > end * 3 // 4:
+        yield whole[-1]
+    space = max(text.rfind(" ", start, end + 1), text.rfind("\n", start, end + 1))
+    if space > 0:
+        yield len(text[:space].rstrip())
+    while end > 0:
+        yield len(text[:end].rstrip())
+        end = end * 7 // 8
+
+
+def _ranked(index: BM25, query: list[str]) -> list[int]:
+    """Units by score with their neighbours' bonus, behind the one that fits the query best all by itself."""
+    own = index.scores(query)
+    lifted = index.scores(query, neighbours=_NEIGHBOURS)
+    least = max(lifted, default=0.0) * _FAINT
+    ranked = sorted((at for at, score in enumerate(lifted) if score > least), key=lambda at: (-lifted[at], at))
+    if ranked:
+        best = max(range(len(own)), key=lambda at: (own[at], -at))
+        ranked = [best, *(at for at in ranked if at != best)]
+    return ranked
+
+
+def _fitting(text: str, units: list[Span], ranked: list[int], budget: int, count: Callable[[str], int]) -> list[int]:
+    """The best units whose costs add up to the budget, best first; what says the same as a better one is left out."""
+    chosen: list[int] = []
+    said: set[str] = set()
+    room, misfits = budget, 0
+    for at in ranked:
+        plain = " ".join(units[at].of(text).split()).casefold()
+        cost = 0 if plain in said else count(units[at].of(text)) + 1
+        if cost and cost <= room + 1:
+            chosen.append(at)
+            said.add(plain)
+            room, misfits = room - cost, 0
+        else:
+            misfits += 1
+        if room < 2 or misfits >= _MISFITS:
+            break
+    return chosen
+
+
+def _within(
+    text: str, units: list[Span], chosen: list[int], budget: int, count: Callable[[str], int]
+) -> tuple[Span, ...]:
+    """The chosen units as spans in text order; the worst are given up until the whole, counted together, fits."""
+    for kept in range(len(chosen), 0, -1):
+        spans = _joined(text, [units[at] for at in sorted(chosen[:kept])])
+        if count("\n".join(span.of(text) for span in spans)) <= budget:
+            return spans
+    return ()
+
+
+def _joined(text: str, units: list[Span]) -> tuple[Span, ...]:
+    """Neighbouring units as one span where only a little white space is between them."""
+    spans: list[Span] = []
+    for unit in units:
+        last = spans[-1] if spans else None
+        if last is not None and unit.start - last.end <= _GAP and not text[last.end : unit.start].strip():
+            spans[-1] = Span(last.start, unit.end)
+        else:
+            spans.append(unit)
+    return tuple(spans)

@@ -1,0 +1,168 @@
+"""Text to lines and sentences, as spans that slice it exactly. It understands layout and punctuation, no markup and no meaning.
+
+Where a text wraps its prose at some width, the wrapped lines are one paragraph again; headings, list items, table rows, code and
+log lines stay units of their own. When in doubt it cuts: two halves of a sentence stand beside each other and are found together,
+while two things glued into one cannot be told apart later.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ctxfold.text.span import Span
+
+__all__ = ["MAX_SENTENCE", "lines", "sentences"]
+
+MAX_SENTENCE = 1000
+"""No sentence is longer than this many characters: a minified file is one line of megabytes and still has to be chosen from."""
+
+_LINE = re.compile(r"[^\r\n]+")
+_ITEM = re.compile(r"[-*+•‣◦·–—]\s|\(?(?:\d{1,3}|[A-Za-z])[.)]\s|[#>|]|```|~~~|\[\d{1,3}\]\s")
+_CODE = re.compile(
+    r"(?:>>>|\.\.\.\s|[$%]\s|@\w|//|/\*|<\?|</?[A-Za-z]|#!|[{}\])])|(?:async\s+)?(?:def|class|import|from|return|if|elif|else|for|while|try"
+    r"|except|finally|with|var|let|const|function|public|private|static|func|fn|use|package|select|insert|update)\b[^.!?]*[:;{(=]\s*$",
+)
+_OPERATOR = re.compile(r"[=;{}<>|\\]|::|->|\(\)")
+_GLUE = re.compile(
+    r"(?:,|\b(?:the|a|an|of|to|in|on|at|by|for|and|or|with|from|as|is|are|was|that|which|this|its|be|not|than|if|into))$",
+    re.I,
+)
+_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]]*+(?=\s)|[。！？；．｡]++[」』”’）】》〉]*+")
+_LAST_WORD = re.compile(r"[^\s(\[\"'“‘]+\Z")
+_CUT = re.compile(r"[;,}\])>]\s*|\s+")
+
+_TITLES_AND_SHORT_FORMS = """
+    e.g i.e eg ie vs cf viz mr mrs ms dr prof st mt gen col capt lt sgt rev hon fig figs eq eqs sec secs ch chap vol vols pp ed eds
+    approx dept est ca resp incl excl aka jan feb mar apr jun jul aug sep sept oct nov dec
+"""
+_NEVER_LAST = frozenset(_TITLES_AND_SHORT_FORMS.split())
+_NUMBERED = frozenset(["no", "nos", "p", "art", "ver", "v", "rev"])
+
+
+def lines(text: str) -> list[Span]:
+    """The lines of a text that hold anything.
+
+    Args:
+        text: any text; lines end at a line feed, a carriage return or both.
+
+    Returns:
+        Spans in order. Each keeps its line's indentation and leaves out white space at its end; blank lines give none.
+    """
+    found = []
+    for match in _LINE.finditer(text):
+        start, line = match.start(), match.group().rstrip()
+        if line:
+            found.append(Span(start, start + len(line)))
+    return found
+
+
+def sentences(text: str) -> list[Span]:
+    """The sentences of a text: of its paragraphs, and each heading, list item, table row and code line for itself.
+
+    Abbreviations, initials, decimals, versions and list numbers end no sentence.
+
+    Args:
+        text: any text.
+
+    Returns:
+        Spans in order, none overlapping, none longer than `MAX_SENTENCE` characters. Only white space stands between them.
+    """
+    found: list[Span] = []
+    for unit, prose in _units(text):
+        if prose:
+            for span in _split(text, unit):
+                _append(found, text, span)
+        else:
+            _append(found, text, unit)
+    return found
+
+
+def _units(text: str) -> list[tuple[Span, bool]]:
+    """Paragraphs of wrapped prose as one unit, every other line as one; whether each is prose."""
+    units: list[tuple[Span, bool]] = []
+    fenced = open_ended = False
+    for span in lines(text):
+        line = span.of(text)
+        bare = line.lstrip()
+        if bare.startswith(("```", "~~~")):
+            fenced = not fenced
+            prose = joins = False
+        else:
+            prose = not fenced and not _is_code(line, bare)
+            joins = prose and open_ended and _continues(text, units[-1][0], span, bare)
+        if joins:
+            units[-1] = (Span(units[-1][0].start, span.end), True)
+        else:
+            units.append((span, prose))
+        open_ended = prose and not bare.startswith(("#", "|"))
+    return units
+
+
+def _is_code(line: str, bare: str) -> bool:
+    """Whether a line is code, a log line or another thing that sentence marks do not divide."""
+    if _CODE.match(bare):
+        return True
+    if len(line) - len(bare) >= 4 and bare[0].isascii() and not bare[0].isupper() and not _ITEM.match(bare):
+        return len(_OPERATOR.findall(bare)) > 0
+    return len(_OPERATOR.findall(bare)) * 12 > len(bare)
+
+
+def _continues(text: str, unit: Span, line: Span, bare: str) -> bool:
+    """Whether a line goes on with the wrapped paragraph above it."""
+    between = text[unit.end : line.start]
+    if between.count("\n") > 1 or between.count("\r") > 1 or _ITEM.match(bare):
+        return False
+    above = text[max(unit.start, unit.end - 80) : unit.end]
+    last = above.rpartition("\n")[2]
+    if ord(bare[0]) >= 0x3000 and ord(last[-1]) >= 0x3040 and last[-1] not in "。！？；：」』":
+        return len(last) >= 15
+    if len(last) < 40 and not _GLUE.search(last):
+        return False
+    return bare[0].islower() or _GLUE.search(last) is not None or (bare[0] in "(\"'“‘`" and last[-1] not in ".!?:;")
+
+
+def _split(text: str, unit: Span) -> list[Span]:
+    """One unit of prose, cut after each mark that ends a sentence."""
+    found = []
+    start = unit.start
+    for mark in _END.finditer(text, unit.start, unit.end):
+        if mark.end() < unit.end and _ends(text, start, mark.start(), mark.end(), unit.end):
+            found.append(Span(start, mark.end()))
+            start = mark.end()
+            while start < unit.end and text[start].isspace():
+                start += 1
+    found.append(Span(start, unit.end))
+    return [span for span in found if span.start < span.end]
+
+
+def _ends(text: str, start: int, mark: int, after: int, limit: int) -> bool:
+    """Whether the mark at `mark` ends a sentence, judged by the word before it and the letter after it."""
+    if text[mark] != ".":
+        return True
+    following = text[after : min(after + 12, limit)].lstrip()
+    if following[:1].islower():
+        return False
+    word = _LAST_WORD.search(text, max(start, mark - 24), mark)
+    if word is None:
+        return True
+    last = word.group().lower()
+    if last in _NEVER_LAST or (last in _NUMBERED and following[:1].isdigit()):
+        return False
+    if len(last) == 1 and last.isalpha() and last != "i":
+        return False
+    return not (word.start() == start and last.isdigit())
+
+
+def _append(found: list[Span], text: str, span: Span) -> None:
+    """Adds a span in pieces of at most `MAX_SENTENCE`, cut behind white space or a closing mark where there is one."""
+    start, end = span
+    while end - start > MAX_SENTENCE:
+        floor, ceiling = start + MAX_SENTENCE // 2, start + MAX_SENTENCE
+        cut = max((match.end() for match in _CUT.finditer(text, floor, ceiling)), default=ceiling)
+        piece = text[start:cut].rstrip()
+        found.append(Span(start, start + len(piece)))
+        start = cut
+        while start < end and text[start].isspace():
+            start += 1
+    if start < end:
+        found.append(Span(start, end))

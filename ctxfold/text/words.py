@@ -1,0 +1,173 @@
+"""Text to words: what counts as one word when two texts are compared. It knows no document, weighs nothing and keeps no text.
+
+A word is lower-cased, without accents, and lightly stemmed where it is English. An identifier stands for itself and for its
+parts. Scripts that put no spaces between words are read as pairs of neighbouring characters.
+
+The suffix rules are our own: only plural, -ing, -ed and the final e they hide, so that all forms of a word meet in one
+stem. The stem need not be a word. A fuller stemmer joins more words that mean different things, and costs more than it finds
+in technical text.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+from itertools import chain
+
+__all__ = ["STOP_WORDS", "query_words", "stem", "words"]
+
+_STOP_LIST = """
+    a about after all also am an and any are as at be because been before being both but by can cannot cant could couldnt
+    did didnt do does doesnt doing done dont down each either else ever every few for from further get gets getting give given
+    got had has have having he her here hers him his how i if im in instead into is isnt it its ive just let like many may me
+    might mine more most much must my no nor not of off on once one only onto or other our out over own per please same shall
+    she should so some somehow someone something still such tell than that thats the their them then there theres these they
+    this those though through to too under until up upon us use used uses using very via want was way we were what whats when
+    where whether which while who whom whose why will with within without wont would you your youre
+"""
+STOP_WORDS = frozenset(_STOP_LIST.split())
+"""Words that say how a question is put, not what it is about."""
+
+_RUN, _JOINS = 64, 15
+_ASCII_WORD = re.compile(rf"\w{{1,{_RUN}}}(?:[.']\w{{1,{_RUN}}}){{0,{_JOINS}}}", re.ASCII)
+# Python's \w leaves out the vowel signs of Hebrew, Arabic, the Indic scripts and south-east Asia; they are parts of words.
+_LETTER = r"[\w\u0300-\u036f\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0900-\u0963\u0966-\u0dff\u0e31-\u0e4e\u0eb1-\u0ece\u0f71-\u0f84\u102b-\u109f\u17b4-\u17d3]"
+_ANY_WORD = re.compile(rf"{_LETTER}{{1,{_RUN}}}(?:[.'’]{_LETTER}{{1,{_RUN}}}){{0,{_JOINS}}}")
+_UNSPACED = re.compile(
+    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+    r"\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+"
+)
+_ACCENT = re.compile(r"[\u0300-\u036f]+")
+_PIECE = re.compile(r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W_A-Za-z\d]+")
+_PLAIN_DOUBLES = "bcdfghjklmnpqrstvwxz"
+
+
+def words(text: str) -> list[str]:
+    """The words of a text, in order, repeats kept.
+
+    `get_user.homePath` gives the whole in lower case and then its parts. Numbers with decimals and versions stay whole. A run of letters
+    longer than 64 is read in pieces of 64, so one word never costs more than its length.
+
+    Args:
+        text: any text; no markup is understood.
+
+    Returns:
+        Words ready to be counted or compared; empty when the text has no letter and no digit.
+    """
+    pattern = _ASCII_WORD if text.isascii() else _ANY_WORD
+    return list(chain.from_iterable(map(_expand, pattern.findall(text))))
+
+
+def query_words(query: str) -> list[str]:
+    """The words a query asks about: each once, in order, stop words left out.
+
+    Args:
+        query: a question, a task or keywords.
+
+    Returns:
+        The same words `words` gives, less the stop words; all of them when nothing else would be left.
+    """
+    pattern = _ASCII_WORD if query.isascii() else _ANY_WORD
+    tokens = pattern.findall(query)
+    telling = [token for token in tokens if _plain(token) not in STOP_WORDS]
+    return list(dict.fromkeys(chain.from_iterable(map(_expand, telling or tokens))))
+
+
+def stem(word: str) -> str:
+    """The common form of an English word's plural, -ing and -ed forms.
+
+    Args:
+        word: one word in lower-case ASCII letters; shorter than three letters it stays as it is.
+
+    Returns:
+        A stem, the same for `cache`, `caches`, `cached` and `caching`; often not a word.
+    """
+    if len(word) < 3:
+        return word
+    word = _without_plural(word)
+    if word.endswith("ing") and len(word) > 4 and _has_vowel(word[:-3]):
+        word = word[:-3]
+    elif word.endswith("ied") and len(word) > 4:
+        word = word[:-3] + "y"
+    elif word.endswith("ed") and not word.endswith("eed") and len(word) > 3 and _has_vowel(word[:-2]):
+        word = word[:-2]
+    if word.endswith("e") and len(word) > 2 and not word.endswith("ee"):
+        word = word[:-1]
+    if len(word) > 2 and word[-1] == word[-2] and word[-1] in _PLAIN_DOUBLES:
+        word = word[:-1]
+    return word
+
+
+def _without_plural(word: str) -> str:
+    """The singular where the ending says so: -ss, -us, -sis and -xis are no plurals."""
+    if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "sis", "xis")):
+        return word
+    if word.endswith("ies") and len(word) > 4:
+        return word[:-3] + "y"
+    if word.endswith(("sses", "ches", "shes", "xes", "zes", "oes")):
+        return word[:-2]
+    return word[:-1]
+
+
+def _has_vowel(letters: str) -> bool:
+    return any(letter in "aeiou" for letter in letters) or "y" in letters[1:]
+
+
+def _plain(token: str) -> str:
+    """A token as the stop list spells it: no apostrophe, no possessive s."""
+    return token.replace("’", "'").removesuffix("'s").replace("'", "").casefold()
+
+
+@lru_cache(maxsize=1 << 14)
+def _expand(token: str) -> tuple[str, ...]:
+    """The words one token of a text stands for: itself first, then its parts."""
+    if token.isascii():
+        return _expand_ascii(token)
+    folded = unicodedata.normalize("NFKC", _ACCENT.sub("", unicodedata.normalize("NFKD", token))).replace("’", "'")
+    if folded.isascii():
+        return tuple(words(folded))
+    if not _UNSPACED.search(folded):
+        return tuple(dict.fromkeys([_plain(folded), *_parts(folded)]))
+    found: list[str] = []
+    at = 0
+    for run in _UNSPACED.finditer(folded):
+        found += _between(folded[at : run.start()])
+        found += _pairs(run.group())
+        at = run.end()
+    return (*found, *_between(folded[at:]))
+
+
+def _between(text: str) -> list[str]:
+    """The words of what stands between two runs of an unspaced script; often nothing at all."""
+    return words(text) if text and not text.isspace() else []
+
+
+def _expand_ascii(token: str) -> tuple[str, ...]:
+    if token.isalpha() and (token.islower() or token.istitle() or len(token) < 2):
+        return (stem(token.lower()),)
+    if token.endswith(("'s", "'S")):
+        return _expand_ascii(token[:-2])
+    token = token.replace("'", "")
+    if not token.strip("_."):
+        return ()
+    if token[0].isdigit() and not any(part[:1].isalpha() for part in token.split(".")):
+        return (token.lower(),)
+    if token.isalpha() and _PIECE.fullmatch(token):
+        return (stem(token.lower()),)
+    return tuple(dict.fromkeys([token.lower(), *_parts(token)]))
+
+
+def _parts(token: str) -> list[str]:
+    """The pieces of an identifier: split at dots, underscores and humps. Single letters and numbers below 100 tell nothing alone."""
+    found = []
+    for piece in chain.from_iterable(_PIECE.findall(run) for run in re.split(r"[._]", token)):
+        small = piece.lower()
+        if len(small) > (2 if small.isdecimal() else 1):
+            found.append(stem(small) if small.isascii() and small.isalpha() else small)
+    return found
+
+
+def _pairs(run: str) -> list[str]:
+    """Each two neighbouring characters of a run; a run of one character is itself."""
+    return [run[at : at + 2] for at in range(len(run) - 1)] or [run]
