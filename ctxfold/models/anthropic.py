@@ -19,10 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["AnthropicModel"]
 
 ANCHOR = 16
-"""Cache marks stand on every sixteenth block: within the twenty blocks the server looks back over."""
-
-MARKS = 3
-"""Breakpoints for messages; the API allows four and the system text takes one."""
+"""One cache mark stands on a sixteenth block: within the twenty that the server looks back over, and it seldom moves."""
 
 ATTEMPTS = 3
 """How often a request is sent before its failure counts."""
@@ -103,15 +100,15 @@ def body(model: str, request: Request) -> dict[str, Any]:
 
 
 def marks(stable: int) -> frozenset[int]:
-    """Which of the `stable` leading blocks carry a mark: the last of them, and the two sixteenth ones before it.
+    """Which of the `stable` leading blocks carry a mark, three at most: the API allows four and the system text takes one.
 
-    A mark on the last one lets the next request read all of it; the sixteenth ones do not move while it grows, so
-    that after a consolidation, which rewrites from its tile on, what stands before is still found.
+    The last of them, so that the next request reads all of it; the one before, since the last is the latest step and
+    is often folded next; and the highest sixteenth one below, which stays while the view grows, so that after a
+    consolidation, which rewrites from its tile on, what stands before is still found.
     """
-    if stable < 1:
-        return frozenset()
-    anchors = range(ANCHOR - 1, stable - 1, ANCHOR)
-    return frozenset([*anchors[-(MARKS - 1) :], stable - 1])
+    ends = {at for at in (stable - 2, stable - 1) if at >= 0}
+    anchor = (stable - 1) // ANCHOR * ANCHOR - 1
+    return frozenset(ends | {anchor} if anchor >= 0 else ends)
 
 
 def _messages(messages: Sequence[Message], stable: int) -> list[dict[str, Any]]:

@@ -72,7 +72,7 @@ async def test_no_tool_is_forced_and_the_current_observation_stands_last_and_unm
     assert sent["tool_choice"] == {"type": "auto", "disable_parallel_tool_use": True}
     content = sent["messages"][-1]["content"]
     assert [block["text"] for block in content] == ["goal", "s1", "the page now"]
-    assert ["cache_control" in block for block in content] == [False, True, False]
+    assert ["cache_control" in block for block in content] == [True, True, False]
     assert "cache_control" in sent["system"][0]
 
 
@@ -105,6 +105,19 @@ async def test_a_growing_view_is_read_from_the_cache_and_so_is_what_stands_befor
     assert read > 0.95 * (read + written)
     before_the_fold = sum(count(text) for text in ["goal", *steps[:15]])
     assert reply.usage.cache_read >= before_the_fold
+
+
+async def test_folding_the_latest_step_each_time_leaves_all_before_it_in_the_cache():
+    long = "what this step found and where it stands " * 20
+    with MessagesServer(lambda _body: Decide({"thought": "ok"})) as server:
+        claude = model(server.url)
+        for n in range(1, 31):
+            folded = [f"s{at} folded: {long}" for at in range(1, n)]
+            await claude.decide(request("goal", *folded, f"s{n}: {long}", f"page {n}", stable=n + 1))
+    usage = server.journal[-1].usage
+    read, written = usage["cache_read_input_tokens"], usage["cache_creation_input_tokens"]
+    assert written <= 2 * count(f"s30 folded: {long}") + 8
+    assert read > 0.9 * (read + written)
 
 
 async def test_thinking_in_a_reply_is_left_behind():
