@@ -24,25 +24,25 @@ HOMES = {
 }
 """The libraries that live in one place, and where."""
 
+ENVIRONMENT = {"environ", "environb", "getenv", "getenvb"}
 ENVIRONMENT_READERS = ("ctxfold.config", *CLI_ROOMS)
 
 FILE_LINES = 400
 FUNCTION_LINES = 60
 CONSTRUCTOR_PARAMETERS = 6
 
-SOURCES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
-
-every_module = pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(ROOT).as_posix())
-
-
-def module_name(path: Path) -> str:
-    """The dotted name of the module in `path`."""
-    parts = path.relative_to(ROOT).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+MODULES = {
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+    for package in PACKAGES
+    for path in sorted((ROOT / package).rglob("*.py"))
+}
+"""Every module by its dotted name."""
 
 
-def parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"), str(path))
+def parsed() -> Iterator[tuple[str, ast.Module]]:
+    """Every module, parsed."""
+    for module, path in MODULES.items():
+        yield module, ast.parse(path.read_text(encoding="utf-8"), str(path))
 
 
 def lives_in(module: str, rooms: tuple[str, ...]) -> bool:
@@ -69,69 +69,76 @@ def code_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     return (function.end_lineno or 0) - function.lineno + 1 - said
 
 
+def parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """How many parameters a function names, self included."""
+    return len(function.args.posonlyargs + function.args.args + function.args.kwonlyargs)
+
+
 def test_imports_go_down_only(capsys: pytest.CaptureFixture[str]) -> None:
     status = lint_imports(config_filename=str(ROOT / "pyproject.toml"), no_cache=True)
     assert status == EXIT_STATUS_SUCCESS, capsys.readouterr().out
 
 
-@every_module
-def test_a_library_with_a_home_is_imported_nowhere_else(path: Path) -> None:
-    module = module_name(path)
-    strays = {name for name in imported(parsed(path)) if name in HOMES and not lives_in(module, HOMES[name])}
-    assert not strays, f"{module} imports {', '.join(sorted(strays))}"
+def test_a_library_with_a_home_is_imported_nowhere_else() -> None:
+    strays = {
+        f"{module} imports {name}"
+        for module, tree in parsed()
+        for name in imported(tree)
+        if name in HOMES and not lives_in(module, HOMES[name])
+    }
+    assert not strays
 
 
-@every_module
-def test_the_environment_is_read_in_one_place(path: Path) -> None:
-    module = module_name(path)
+def test_the_environment_is_read_in_one_place() -> None:
     reads = [
-        node.lineno
-        for node in ast.walk(parsed(path))
-        if (isinstance(node, ast.Attribute) and node.attr in ("environ", "environb", "getenv"))
-        or (
-            isinstance(node, ast.ImportFrom)
-            and node.module == "os"
-            and {"environ", "getenv"} & {a.name for a in node.names}
-        )
+        f"{module}, line {node.lineno}"
+        for module, tree in parsed()
+        if not lives_in(module, ENVIRONMENT_READERS)
+        for node in ast.walk(tree)
+        if (isinstance(node, ast.Attribute) and node.attr in ENVIRONMENT)
+        or (isinstance(node, ast.ImportFrom) and node.module == "os" and ENVIRONMENT & {a.name for a in node.names})
     ]
-    assert not reads or lives_in(module, ENVIRONMENT_READERS), f"{module} reads the environment in line {reads}"
+    assert not reads
 
 
-@every_module
-def test_a_module_says_what_it_is(path: Path) -> None:
-    tree = parsed(path)
-    assert not tree.body or ast.get_docstring(tree), f"{path.name} has no docstring"
+def test_a_module_says_what_it_is() -> None:
+    assert not [module for module, tree in parsed() if tree.body and not ast.get_docstring(tree)]
 
 
-@every_module
-def test_a_file_can_be_read_in_one_sitting(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= FILE_LINES
+def test_a_file_can_be_read_in_one_sitting() -> None:
+    lengths = {module: len(path.read_text(encoding="utf-8").splitlines()) for module, path in MODULES.items()}
+    assert not {module: lines for module, lines in lengths.items() if lines > FILE_LINES}
 
 
-@every_module
-def test_a_function_fits_on_a_screen(path: Path) -> None:
-    long = {function.name: code_lines(function) for function in functions(parsed(path))}
-    assert not {name: lines for name, lines in long.items() if lines > FUNCTION_LINES}
+def test_a_function_fits_on_a_screen() -> None:
+    lengths = {
+        f"{module}.{function.name}": code_lines(function) for module, tree in parsed() for function in functions(tree)
+    }
+    assert not {function: lines for function, lines in lengths.items() if lines > FUNCTION_LINES}
 
 
-@every_module
-def test_a_constructor_takes_few_things(path: Path) -> None:
-    for function in functions(parsed(path)):
-        if function.name == "__init__":
-            taken = function.args.posonlyargs + function.args.args + function.args.kwonlyargs
-            assert len(taken) - 1 <= CONSTRUCTOR_PARAMETERS, f"line {function.lineno}"
+def test_a_constructor_takes_few_things() -> None:
+    taken = {
+        f"{module}, line {function.lineno}": parameters(function) - 1
+        for module, tree in parsed()
+        for function in functions(tree)
+        if function.name == "__init__"
+    }
+    assert not {where: many for where, many in taken.items() if many > CONSTRUCTOR_PARAMETERS}
 
 
-@every_module
-def test_a_public_name_exists_and_is_documented(path: Path) -> None:
-    module = importlib.import_module(module_name(path))
-    for name in getattr(module, "__all__", ()):
-        thing = getattr(module, name)
-        if inspect.isclass(thing) or inspect.isroutine(thing):
-            said = (thing.__dict__.get("__doc__") if inspect.isclass(thing) else thing.__doc__) or ""
-            made_up = said.startswith(f"{name}(")  # what a dataclass says when its author says nothing
-            assert said.strip(), f"{module.__name__}.{name} has no docstring"
-            assert not made_up, f"{module.__name__}.{name} has no docstring of its own"
+def test_a_public_name_exists_and_is_documented() -> None:
+    silent = []
+    for name in MODULES:
+        module = importlib.import_module(name)
+        for public in getattr(module, "__all__", ()):
+            thing = getattr(module, public)
+            if inspect.isclass(thing) or inspect.isroutine(thing):
+                said = (thing.__dict__.get("__doc__") if inspect.isclass(thing) else thing.__doc__) or ""
+                made_up = said.startswith(f"{public}(")  # what a dataclass says when its author says nothing
+                if made_up or not said.strip():
+                    silent.append(f"{name}.{public}")
+    assert not silent
 
 
 def test_the_package_data_is_where_the_code_looks_for_it() -> None:
