@@ -58,7 +58,7 @@ def count(text: str) -> int:
 
     Returns:
         Tokens, 0 for the empty string. Exact for texts of up to 24,576 characters and wherever a longer one has line or
-        word ends; elsewhere within a token for each 24,576 characters.
+        word ends; elsewhere off by a few tokens for each 24,576 characters.
 
     Raises:
         BrokenInstall: the package's rank table is missing or altered. No text makes it raise.
