@@ -1,6 +1,7 @@
 """What may be done to a page (`Action`), what came of it (`Outcome`), and the one applier between them."""
 
 from browser_agent.actions.outcome import ActionResult, Outcome, OutcomeKind
+from browser_agent.actions.perform import perform
 from browser_agent.actions.union import (
     ACTION,
     Action,
@@ -30,5 +31,5 @@ from browser_agent.actions.union import (
 __all__ = [
     "ACTION", "Action", "ActionResult", "Answer", "Back", "Check", "Click", "Dialog", "Download", "FieldValue",
     "FillForm", "Find", "GiveUp", "Navigate", "Outcome", "OutcomeKind", "PageAction", "Press", "Read", "Scroll",
-    "Select", "Tab", "Terminal", "Type", "Upload", "WaitFor",
+    "Select", "Tab", "Terminal", "Type", "Upload", "WaitFor", "perform",
 ]  # fmt: skip

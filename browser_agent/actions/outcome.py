@@ -12,10 +12,12 @@ from browser_agent.observation.values import Observation
 OutcomeKind = Literal[
     "done",  # everything asked was done
     "page_changed",  # stopped early: an action replaced the page, so the refs of the rest were void
-    "stale_ref",  # a ref that is not in the last observation
+    "unknown_ref",  # a ref that is not in the last observation
+    "stale_ref",  # its element has left the page since the last observation
     "not_possible",  # the element is there but cannot take this action (disabled, covered, not a field, no option)
     "timed_out",  # the page answered, but not in time
     "unreachable",  # the address could not be opened
+    "http_error",  # the server answered with an error page, which is shown
     "refused",  # a safety rule stopped it
     "dialog_open",  # a dialog must be answered first
     "nothing_to_do",  # no history, no dialog, no such tab, no download came
@@ -43,7 +45,7 @@ class Outcome(_Value):
     `ok` is true when every action given was done, or when the last one done changed the page and the rest was left
     (`page_changed`): then the decider looks again. `results` holds one entry per action that was tried, in order;
     actions left undone have none, so `len(results)` says how far it got. `observation` is the page afterwards, taken
-    once; it is None only when there is no page to look at (browser gone) or a dialog stands before it.
+    once; it is None only when there is no page to look at (browser gone). Behind an open dialog it holds that alone.
     """
 
     ok: bool

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Literal
+from urllib.parse import urlencode
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -58,14 +59,20 @@ class Section(_Value):
 class SearchBox(_Value):
     """The site's search: a field to type into (`ref`), and where its form goes.
 
-    `action?param=words` reaches the results by address alone where `method` is "get". `ref` is None when the form is
-    there but its field is not shown.
+    `ref` is None when the form is there but its field is not shown; `action` is "" when there is no form, or one that
+    only a script answers.
     """
 
     ref: str | None
     action: str
     param: str
     method: Literal["get", "post"] = "get"
+
+    def address(self, words: str) -> str | None:
+        """Where a search for `words` leads by address alone; None where only typing into the field will do."""
+        if not self.action or not self.param or self.method != "get":
+            return None
+        return f"{self.action}{'&' if '?' in self.action else '?'}{urlencode({self.param: words})}"
 
 
 class Cut(_Value):
@@ -80,7 +87,7 @@ class Cut(_Value):
 
 
 class OpenDialog(_Value):
-    """A dialog that blocks the page until it is answered."""
+    """A dialog that blocks the page until it is answered. An observation made then holds little else."""
 
     kind: Literal["alert", "confirm", "prompt", "beforeunload"]
     message: str

@@ -1,0 +1,98 @@
+"""From a ref to the element behind it, and from Playwright's refusals to ours. It acts on nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+from playwright.async_api import Error, Locator
+
+from browser_agent.actions.stop import Stop
+from browser_agent.observation.values import Control
+from browser_agent.window import Window
+
+T = TypeVar("T")
+
+_REASONS = (
+    ("intercepts pointer events", "another element covers {ref}; deal with that one first"),
+    ("element is not enabled", "{ref} is disabled"),
+    ("element is not visible", "{ref} is not visible now"),
+    ("element is not stable", "{ref} keeps moving; wait and try again"),
+    ("element is not editable", "{ref} is read-only"),
+    ("outside of the viewport", "{ref} cannot be brought into view"),
+    ("not an <input>", "{ref} is no field that takes text"),
+    ("not a <select>", "{ref} is no list of options; click it and choose from what opens"),
+    ("not a checkbox", "{ref} is no checkbox or radio button"),
+    ("not an htmlinputelement", "{ref} is no file field"),
+    ("malformed value", "{ref} does not take a value of that form; give dates as YYYY-MM-DD, times as HH:MM"),
+    ("cannot type text into", "{ref} takes only numbers"),
+    ("cannot set value", "{ref} does not take that value"),
+    ("unknown key", "no such key; use names such as Enter, Escape, ArrowDown or Control+A"),
+    ("clicking the checkbox did not change", "{ref} does not change by clicking it"),
+    ("non-multiple file input", "{ref} takes one file only"),
+)
+
+
+def known(window: Window, ref: str) -> Control:
+    """What the last observation says of a ref.
+
+    Raises:
+        Stop: it is not in the last observation; said at once, with what is most like it now.
+    """
+    control = window.last.refs.get(ref) if window.last is not None else None
+    if control is None:
+        raise Stop("unknown_ref", f"{ref} is not in the last observation{_instead(window, ref)}")
+    return control
+
+
+async def find(window: Window, ref: str) -> tuple[Locator, Control]:
+    """The element behind a ref of the last observation.
+
+    Raises:
+        Stop: the ref is not in the last observation, or its element is gone. It says so at once.
+    """
+    control = known(window, ref)
+    element = window.element(ref)
+    try:
+        there = await window.running(element.count(), window.limits.probe)
+    except Error:
+        there = 0
+    if not there:
+        raise Stop("stale_ref", f"{ref} is no longer on the page{_instead(window, ref)}")
+    return element, control
+
+
+async def trying(window: Window, work: Coroutine[Any, Any, T], ref: str) -> T:
+    """Do `work` on the element `ref`, in the time one action has.
+
+    Raises:
+        Stop: the element does not take it, in our words.
+    """
+    try:
+        return await window.running(work, window.limits.action + 0.3)
+    except TimeoutError as error:
+        raise Stop(*_refusal(str(error), ref, "timed_out")) from error
+    except Error as error:
+        raise Stop(*_refusal(error.message, ref, "not_possible")) from error
+
+
+def milliseconds(window: Window) -> float:
+    """The time one action has, as Playwright counts it."""
+    return window.limits.action * 1000
+
+
+def _refusal(message: str, ref: str, kind: str) -> tuple[Any, str]:
+    lower = message.lower()
+    for sign, reason in _REASONS:
+        if sign in lower:
+            return "not_possible", reason.format(ref=ref)
+    if kind == "timed_out":
+        return kind, f"{ref} did not respond in time; look again before trying once more"
+    return kind, f"{ref} cannot take this action"
+
+
+def _instead(window: Window, ref: str) -> str:
+    near = window.nearest(ref)
+    if near is not None:
+        return f"; the nearest now is {near.ref} ({near.role})"
+    return "; refs live for one observation: use one from the latest"

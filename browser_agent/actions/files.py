@@ -1,0 +1,48 @@
+"""Files in and out of a page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from browser_agent.actions.elements import find, milliseconds, trying
+from browser_agent.actions.stop import Stop
+from browser_agent.actions.union import Download, Upload
+from browser_agent.window import Window
+
+
+async def upload(window: Window, action: Upload) -> str:
+    """Put files into a file field.
+
+    Raises:
+        Stop: the ref is stale or no file field, a file is not there, or lies outside the folders uploads may come from.
+    """
+    paths = [_allowed(window, path) for path in action.paths]
+    element, _ = await find(window, action.ref)
+    await trying(window, element.set_input_files(paths, timeout=milliseconds(window)), action.ref)
+    return f"put {len(paths)} file{'s' if len(paths) > 1 else ''} into {action.ref}"
+
+
+async def download(window: Window, action: Download) -> str:
+    """Click what starts a download, and keep the file.
+
+    Raises:
+        Stop: the ref is stale, or no download came of it.
+    """
+    element, _ = await find(window, action.ref)
+    begun = window.downloads.count
+    await trying(window, element.click(timeout=milliseconds(window)), action.ref)
+    if not await window.downloads.wait_begun(begun, window.limits.settle):
+        raise Stop("nothing_to_do", f"no download came of {action.ref}; click it and look")
+    if await window.downloads.wait_saved(window.limits.settle):
+        return "downloaded"
+    return "the download has begun and goes on; it is listed when it has arrived"
+
+
+def _allowed(window: Window, name: str) -> Path:
+    path = Path(name).expanduser().resolve()
+    roots = [root.resolve() for root in window.folders.uploads]
+    if not any(path.is_relative_to(root) for root in roots):
+        raise Stop("refused", "that file is outside the folders uploads may come from; allow its folder first")
+    if not path.is_file():
+        raise Stop("not_possible", "there is no such file to upload")
+    return path

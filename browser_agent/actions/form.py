@@ -1,0 +1,102 @@
+"""Filling in: text, options, boxes, whole forms."""
+
+from __future__ import annotations
+
+from playwright.async_api import Locator
+
+from browser_agent.actions.elements import find, milliseconds, trying
+from browser_agent.actions.stop import Stop
+from browser_agent.actions.union import Check, FillForm, Select, Type
+from browser_agent.window import Window
+
+_YES = frozenset({"true", "yes", "on", "1", "checked"})
+_NO = frozenset({"false", "no", "off", "0", "unchecked", ""})
+_BOXES = frozenset({"checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio"})
+_OPTIONS = "e => e instanceof HTMLSelectElement ? [...e.options].flatMap(o => [o.value, o.label.trim()]) : null"
+
+
+async def type_text(window: Window, action: Type) -> str:
+    """Replace a field's text, and press Enter if that was asked.
+
+    Raises:
+        Stop: the ref is stale, or the element takes no text.
+    """
+    element, _ = await find(window, action.ref)
+    await trying(window, element.fill(action.text, timeout=milliseconds(window)), action.ref)
+    if action.submit:
+        await trying(window, element.press("Enter", timeout=milliseconds(window)), action.ref)
+        return f"typed into {action.ref} and pressed Enter"
+    return f"typed into {action.ref}"
+
+
+async def fill_form(window: Window, action: FillForm) -> str:
+    """Fill several fields, each by its kind. All refs are checked before the first is filled.
+
+    Raises:
+        Stop: a ref is stale, or a field does not take its value; the message says which.
+    """
+    found = [(field, *await find(window, field.ref)) for field in action.fields]
+    for field, element, control in found:
+        if control.role in _BOXES:
+            await _set_box(window, field.ref, element, _truth(field.ref, field.value))
+        elif control.role in {"combobox", "listbox"} and await _options(window, field.ref, element) is not None:
+            await _choose(window, field.ref, element, (field.value,))
+        else:
+            await trying(window, element.fill(field.value, timeout=milliseconds(window)), field.ref)
+    return f"filled {len(found)} fields"
+
+
+async def select(window: Window, action: Select) -> str:
+    """Choose options of a list.
+
+    Raises:
+        Stop: the ref is stale, the element is no list, or it has no such option.
+    """
+    element, _ = await find(window, action.ref)
+    await _choose(window, action.ref, element, action.values)
+    return f"chose in {action.ref}"
+
+
+async def check(window: Window, action: Check) -> str:
+    """Set a checkbox, radio button or switch.
+
+    Raises:
+        Stop: the ref is stale, or the element is none of these.
+    """
+    element, _ = await find(window, action.ref)
+    await _set_box(window, action.ref, element, action.checked)
+    return f"{action.ref} is {'checked' if action.checked else 'unchecked'}"
+
+
+async def _options(window: Window, ref: str, element: Locator) -> list[str] | None:
+    options: list[str] | None = await trying(window, element.evaluate(_OPTIONS), ref)
+    return options
+
+
+async def _choose(window: Window, ref: str, element: Locator, values: tuple[str, ...]) -> None:
+    options = await _options(window, ref, element)
+    if options is None:
+        raise Stop("not_possible", f"{ref} is no list of options; click it and choose from what opens")
+    missing = sum(value not in options for value in values)
+    if missing:
+        raise Stop("not_possible", f"{ref} has no such option ({missing} of {len(values)}); read {ref} for its options")
+    await trying(window, element.select_option(list(values), timeout=milliseconds(window)), ref)
+
+
+async def _set_box(window: Window, ref: str, element: Locator, checked: bool) -> None:
+    time = milliseconds(window)
+    try:
+        await trying(window, element.set_checked(checked, timeout=time / 2), ref)
+    except Stop as stop:
+        if "covers" not in str(stop):
+            raise
+        await trying(window, element.set_checked(checked, timeout=time, force=True), ref)  # its label lies over it
+
+
+def _truth(ref: str, value: str) -> bool:
+    lower = value.strip().lower()
+    if lower in _YES:
+        return True
+    if lower in _NO:
+        return False
+    raise Stop("not_possible", f"{ref} is a box: give true or false")

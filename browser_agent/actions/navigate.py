@@ -1,0 +1,100 @@
+"""Going to an address, and back."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlsplit
+
+from playwright.async_api import Error
+from playwright.async_api import TimeoutError as PageTimeout
+
+from browser_agent.actions.stop import Stop
+from browser_agent.actions.union import Navigate
+from browser_agent.window import Window
+
+_NET = re.compile(r"net::ERR_([A-Z_]+)")
+_SAYS = {
+    "NAME_NOT_RESOLVED": "no host of that name is known",
+    "CONNECTION_REFUSED": "nothing answers at that address",
+    "CONNECTION_RESET": "the server broke the connection off",
+    "CONNECTION_CLOSED": "the server broke the connection off",
+    "EMPTY_RESPONSE": "the server sent nothing",
+    "CONNECTION_TIMED_OUT": "the server does not answer",
+    "ADDRESS_UNREACHABLE": "there is no way to that host",
+    "INTERNET_DISCONNECTED": "this machine is offline",
+    "TOO_MANY_REDIRECTS": "the server redirects in circles",
+    "INVALID_URL": "that is no address",
+    "UNSAFE_PORT": "browsers refuse that port",
+    "SSL_PROTOCOL_ERROR": "the server speaks no proper TLS there; http:// may work",
+}
+
+
+async def navigate(window: Window, action: Navigate) -> str:
+    """Open an address in the current tab.
+
+    Raises:
+        Stop: the scheme is refused, or the address cannot be opened; the message says why.
+    """
+    check_address(action.url)
+    seconds = window.limits.navigation
+    begun = window.downloads.count
+    try:
+        await window.running(window.page.goto(action.url, wait_until="commit", timeout=seconds * 1000), seconds + 0.3)
+    except (TimeoutError, PageTimeout) as error:
+        raise Stop("timed_out", f"no answer within {seconds:.0f} s; wait_for load, or try another address") from error
+    except Error as error:
+        if window.downloads.count > begun or "download is starting" in error.message.lower():
+            return "the address is a file; downloading it"
+        if "interrupted by another navigation" in error.message:
+            return "opened; the page went on to another address"
+        raise Stop("unreachable", _why(error.message)) from error
+    status = window.watch.status
+    if status is not None and status >= 400:
+        raise Stop("http_error", f"the server answers {status}; check the address, or go on from what it shows")
+    return "opened"
+
+
+async def back(window: Window) -> str:
+    """Go one page back.
+
+    Raises:
+        Stop: there is no page before this one.
+    """
+    seconds = window.limits.navigation
+    before = window.page.url
+    try:
+        response = await window.running(window.page.go_back(wait_until="commit", timeout=seconds * 1000), seconds + 0.3)
+    except TimeoutError as error:
+        raise Stop("timed_out", "the page before this one does not come; navigate to it by address") from error
+    except Error as error:
+        raise Stop("unreachable", _why(error.message)) from error
+    if response is None and window.page.url == before:
+        raise Stop("nothing_to_do", "there is no page before this one")
+    return "went back"
+
+
+def check_address(url: str) -> None:
+    """Let through web addresses alone.
+
+    Raises:
+        Stop: another scheme, or no address at all.
+    """
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        raise Stop("not_possible", "that is no address; give one such as https://host/path") from error
+    if url == "about:blank" or (parts.scheme in {"http", "https"} and parts.netloc):
+        return
+    if not parts.scheme or parts.scheme in {"http", "https"} or "." in parts.scheme:
+        raise Stop("not_possible", "that is no full address; give one such as https://host/path")
+    raise Stop("refused", "only http:// and https:// addresses are opened")
+
+
+def _why(message: str) -> str:
+    code = _NET.search(message)
+    if code is None:
+        return "the address cannot be opened"
+    name = code[1]
+    if name.startswith("CERT_"):
+        return "the server's certificate is not valid"
+    return _SAYS.get(name, f"the address cannot be opened ({name.lower().replace('_', ' ')})")

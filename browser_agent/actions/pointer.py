@@ -1,0 +1,63 @@
+"""Clicking and scrolling."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from browser_agent.actions.elements import find, milliseconds, trying
+from browser_agent.actions.stop import Stop
+from browser_agent.actions.union import Click, Scroll
+from browser_agent.window import Window
+
+_SCROLL = """([start, direction]) => {
+  let area = start;
+  const sideways = direction === 'left' || direction === 'right';
+  const room = e => sideways ? e.scrollWidth - e.clientWidth : e.scrollHeight - e.clientHeight;
+  while (area && !(room(area) > 4 && /auto|scroll/.test(getComputedStyle(area).overflow))) area = area.parentElement;
+  area = area || document.scrollingElement || document.documentElement;
+  const before = [area.scrollLeft, area.scrollTop];
+  const x = area.clientWidth * 0.9, y = area.clientHeight * 0.9;
+  const by = { up: [0, -y], down: [0, y], left: [-x, 0], right: [x, 0], top: [0, -1e9], bottom: [0, 1e9] }[direction];
+  area.scrollBy({ left: by[0], top: by[1], behavior: 'instant' });
+  return area.scrollLeft !== before[0] || area.scrollTop !== before[1];
+}"""
+
+
+async def click(window: Window, action: Click) -> str:
+    """Click an element.
+
+    Raises:
+        Stop: the ref is stale, or the element cannot be clicked.
+    """
+    element, _ = await find(window, action.ref)
+    await trying(window, element.click(timeout=milliseconds(window)), action.ref)
+    return f"clicked {action.ref}"
+
+
+async def scroll(window: Window, action: Scroll) -> str:
+    """Scroll the page, or the area an element is in.
+
+    Raises:
+        Stop: the ref is stale, or there is nothing further that way.
+    """
+    if action.ref is None:
+        moved = await trying(window, window.page.evaluate(_SCROLL, [None, action.direction]), "the page")
+    else:
+        element, _ = await find(window, action.ref)
+        script = f"(element, direction) => ({_SCROLL})([element, direction])"
+        moved = await trying(window, element.evaluate(script, action.direction), action.ref)
+    if not moved:
+        raise Stop("nothing_to_do", _end(action))
+    return f"scrolled {action.direction}"
+
+
+def _end(action: Scroll) -> str:
+    match action.direction:
+        case "up" | "top":
+            return "this is the top already"
+        case "down" | "bottom":
+            return "this is the end already"
+        case "left" | "right":
+            return "there is nothing further that way"
+        case _:
+            assert_never(action.direction)

@@ -1,0 +1,117 @@
+"""The browser, whole: it owns Playwright, starts and ends it, brings it back when it dies, and opens windows."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from playwright.async_api import BrowserContext, Error, Page, ViewportSize
+
+from browser_agent.limits import LIMITS
+from browser_agent.observation.observe import BUDGET
+from browser_agent.provision import Report
+from browser_agent.running import Plan, Running, start, stop
+from browser_agent.window import Folders, Window
+from ctxfold.errors import BrowserGone, InputError
+
+_SIZE: ViewportSize = {"width": 1280, "height": 720}
+
+
+def _silent(_: str) -> None:
+    """Say nothing."""
+
+
+class Browser:
+    """One browser, for as long as its `async with` block. Windows of it share nothing with each other."""
+
+    def __init__(self, plan: Plan, running: Running, report: Report) -> None:
+        self._plan = plan
+        self._running = running
+        self._report = report
+
+    @classmethod
+    async def launch(cls, *, headed: bool = False, executable: Path | None = None, report: Report = _silent) -> Browser:
+        """Start a browser of our own.
+
+        Args:
+            headed: show it.
+            executable: the one to start; None finds one, or provides one.
+            report: told in one line each thing that is done, such as a sandbox that is off.
+
+        Raises:
+            BrowserMissing: no browser could be found, provided or started.
+        """
+        plan = Plan(headed=headed, executable=executable)
+        return cls(plan, await start(plan, report), report)
+
+    @classmethod
+    async def connect(cls, endpoint: str, *, report: Report = _silent) -> Browser:
+        """Use a browser that is running already, and leave it running.
+
+        Args:
+            endpoint: its DevTools address (`http://host:port` or `ws://…/devtools/…`) or a Playwright server's `ws://`.
+            report: told in one line each thing that is done.
+
+        Raises:
+            InputError: the endpoint is no such address.
+            BrowserGone: nothing answers there.
+        """
+        if not endpoint.startswith(("http://", "https://", "ws://", "wss://")):
+            raise InputError(f"{endpoint!r} is no browser endpoint; give http://host:port or ws://host:port/…")
+        plan = Plan(endpoint=endpoint)
+        return cls(plan, await start(plan, report), report)
+
+    async def window(
+        self, *, storage_state: Path | None = None, folders: Folders | None = None, budget: int = BUDGET
+    ) -> Window:
+        """Open a window: a fresh profile of its own, with one empty tab.
+
+        Args:
+            storage_state: cookies and local storage to begin with, as Playwright saves them.
+            folders: where downloads go and uploads may come from; None keeps downloads until the browser is closed, and
+                uploads nothing.
+            budget: the most one observation may cost, in o200k tokens.
+
+        Raises:
+            InputError: the storage state cannot be used.
+            BrowserGone: the browser is no longer there.
+        """
+        context, page = await self._open(storage_state)
+        return Window(context, page, folders or Folders(self._running.folder / "downloads"), self._revive, budget)
+
+    async def _open(self, storage_state: Path | None = None) -> tuple[BrowserContext, Page]:
+        try:
+            context = await self._running.chromium.new_context(
+                viewport=_SIZE, accept_downloads=True, storage_state=storage_state
+            )
+            return context, await context.new_page()
+        except (Error, OSError, ValueError) as error:
+            if storage_state is not None and self._running.chromium.is_connected():
+                raise InputError(
+                    f"{str(storage_state)!r} is no storage state that can be read; save one first"
+                ) from error
+            raise BrowserGone("the browser is gone; start again") from error
+
+    async def _revive(self) -> tuple[BrowserContext, Page]:
+        """Put a new browser in the place of one that died."""
+        self._report("the browser died; starting it again")
+        await stop(self._running)
+        try:
+            self._running = await asyncio.wait_for(start(self._plan, self._report), LIMITS.whole)
+        except TimeoutError as error:
+            raise BrowserGone("the browser died and did not come back; run again to go on from here") from error
+        return await self._open()
+
+    async def close(self) -> None:
+        """End the browser, if it is ours, and remove its folders. Calling it again does nothing."""
+        await asyncio.shield(asyncio.ensure_future(stop(self._running)))
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()

@@ -1,0 +1,181 @@
+"""A small child process that outlives us, so that nothing of ours stays behind. It never touches what it was not told of.
+
+It is started before the browser and told, line by line, which processes and folders are ours. It acts when the pipe to
+it closes, whatever the reason (a kill no handler can catch included): it gives the browser a moment to go by itself,
+ends its process group by id, and removes the folders. Run as a program this file needs the standard library alone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+GRACE = 1.5
+"""Seconds the browser gets to leave by itself once we are gone."""
+
+_SWEEP = 2.0
+_TICK = 0.05
+
+
+class Keeper:
+    """Our end of the pipe. Dropping it, by any death, sets the child to work."""
+
+    def __init__(self) -> None:
+        self._child = subprocess.Popen(
+            [sys.executable, "-I", "-S", __file__],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+    def keep_folder(self, path: Path) -> None:
+        """Remove this folder when we are gone."""
+        self._tell({"folder": str(path)})
+
+    def keep_process(self, pid: int) -> None:
+        """End this process, and its group if it leads one, when we are gone."""
+        self._tell({"pid": pid})
+
+    def keep_mark(self, mark: str) -> None:
+        """End whatever carries `mark` on its command line when we are gone: a browser that was starting as we died."""
+        self._tell({"mark": mark})
+
+    def sweep(self, timeout: float = GRACE + _SWEEP + 1.0) -> None:
+        """Have the work done now, and wait for it. The keeper is spent afterwards."""
+        self._tell({"now": True})
+        stdin = self._child.stdin
+        if stdin is not None:
+            with contextlib.suppress(OSError):
+                stdin.close()
+        try:
+            self._child.wait(timeout)
+        except subprocess.TimeoutExpired:
+            self._child.kill()
+            self._child.wait()
+
+    def _tell(self, order: dict[str, object]) -> None:
+        stdin = self._child.stdin
+        if stdin is None or stdin.closed:
+            return
+        with contextlib.suppress(OSError):  # a keeper that died has nothing to be told; close() still cleans up
+            stdin.write(json.dumps(order).encode() + b"\n")
+            stdin.flush()
+
+
+def _main() -> None:
+    """Listen until the pipe closes, then clean up."""
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None:
+            signal.signal(number, signal.SIG_IGN)
+    folders: list[str] = []
+    pids: dict[int, str] = {}  # with the moment each was born: a number may be given to another process later
+    marks: list[str] = []
+    grace = GRACE
+    for line in sys.stdin.buffer:
+        order = json.loads(line)
+        if "folder" in order:
+            folders.append(order["folder"])
+        if "pid" in order:
+            pids[order["pid"]] = _birth(order["pid"])
+        if "mark" in order:
+            marks.append(order["mark"])
+        if "now" in order:
+            grace = 0.0
+    for pid, profile in _carrying(marks):
+        pids[pid] = _birth(pid)
+        if profile:
+            folders.append(profile)
+    _wait_gone(pids, grace)
+    for pid, birth in pids.items():
+        if _birth(pid) == birth:
+            _end(pid)
+    _remove(folders)
+
+
+def _carrying(marks: Iterable[str]) -> list[tuple[int, str]]:
+    """Processes with one of `marks` among their arguments, and the profile folder each was given."""
+    wanted = tuple(marks)
+    found: list[tuple[int, str]] = []
+    for pid, arguments in _processes():
+        if any(argument.endswith(mark) for argument in arguments for mark in wanted):
+            profile = next((a.partition("=")[2] for a in arguments if a.startswith("--user-data-dir=")), "")
+            found.append((pid, profile))
+    return found
+
+
+def _processes() -> Iterable[tuple[int, list[str]]]:
+    proc = Path("/proc")
+    if proc.is_dir():
+        for entry in proc.iterdir():
+            if entry.name.isdigit():
+                with contextlib.suppress(OSError):  # it ended while we looked
+                    raw = (entry / "cmdline").read_bytes()
+                    yield int(entry.name), raw.decode(errors="replace").rstrip("\0").split("\0")
+        return
+    if sys.platform == "win32":
+        return
+    listing = subprocess.run(["ps", "-axo", "pid=,command="], capture_output=True, text=True, check=False).stdout
+    for line in listing.splitlines():
+        pid, _, command = line.strip().partition(" ")
+        yield int(pid), command.split(" ")
+
+
+def _birth(pid: int) -> str:
+    """When process `pid` began, as the system tells it; "" when there is no such process."""
+    stat = Path(f"/proc/{pid}/stat")
+    if Path("/proc/self/stat").exists():
+        with contextlib.suppress(OSError):
+            state, *fields = stat.read_text().rpartition(") ")[2].split()
+            return "" if state == "Z" else fields[18]
+        return ""
+    if sys.platform == "win32":
+        command = ["wmic", "process", "where", f"ProcessId={pid}", "get", "CreationDate"]
+    else:
+        command = ["ps", "-o", "lstart=", "-p", str(pid)]
+    with contextlib.suppress(OSError):
+        return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+    return ""
+
+
+def _wait_gone(pids: Mapping[int, str], seconds: float) -> None:
+    until = time.monotonic() + seconds
+    while time.monotonic() < until and any(birth and _birth(pid) == birth for pid, birth in pids.items()):
+        time.sleep(_TICK)
+
+
+def _end(pid: int) -> None:
+    """Kill `pid`, with its group where it leads one, and never a group we did not start."""
+    if sys.platform == "win32":
+        subprocess.run(["taskkill", "/T", "/F", "/PID", str(pid)], capture_output=True, check=False)
+        return
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        if os.getpgid(pid) == pid:
+            os.killpg(pid, signal.SIGKILL)
+        else:
+            os.kill(pid, signal.SIGKILL)
+
+
+def _remove(folders: Iterable[str]) -> None:
+    until = time.monotonic() + _SWEEP
+    left = [Path(folder) for folder in folders]
+    while left:
+        for folder in left:
+            shutil.rmtree(folder, ignore_errors=True)
+        left = [folder for folder in left if folder.exists()]
+        if not left or time.monotonic() > until:
+            return
+        time.sleep(_TICK)
+
+
+if __name__ == "__main__":
+    _main()

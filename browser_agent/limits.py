@@ -1,0 +1,28 @@
+"""How long anything in the browser may take, in seconds. No call of this package outlives `Limits.whole`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Time-outs in seconds, each for one part of a call.
+
+    `action`: one action on an element. `navigation`: until a server answers; the page may go on loading after.
+    `settle`: until the page has come to rest after an action. `observe`: one look at the page. `probe`: an answer from
+    a page that seems hung. `repair`: closing it and opening another. `whole`: all of it together, waits that were asked
+    for (`wait_for`) excepted.
+    """
+
+    action: float = 2.5
+    navigation: float = 4.0
+    settle: float = 2.5
+    observe: float = 4.0
+    probe: float = 0.7
+    repair: float = 1.0
+    whole: float = 6.0
+
+
+LIMITS = Limits()
+"""The limits everything runs under."""

@@ -1,0 +1,237 @@
+"""A snapshot as a line of blocks: each one piece of the page, complete, with the refs of every control in it.
+
+It leaves nothing out. What is shown of the blocks is decided elsewhere (`prune`, `paging`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from browser_agent.observation.inline import INLINE, is_inline, render
+from browser_agent.observation.snapshot import Node
+
+_REGIONS = {
+    "banner": "header", "navigation": "nav", "contentinfo": "footer", "complementary": "aside", "main": "main",
+    "search": "search", "dialog": "dialog", "alertdialog": "dialog", "alert": "dialog", "status": "dialog",
+}  # fmt: skip
+_ROWS = frozenset({"row"})
+_ITEMS = frozenset({"listitem", "treeitem", "menuitem", "option", "article", "tab"})
+_BARS = frozenset({"menubar", "menu", "tablist", "toolbar", "radiogroup", "listbox", "tree", "group"})
+_BRIEF = frozenset({"nav", "header", "footer"})
+_SHORT_LIST = 240
+_BAR = 16
+_TERM = 7
+_ALIKE = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Rows or items that stand together: a table, a list. `ref` addresses the whole."""
+
+    id: int
+    kind: str
+    name: str
+    ref: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One piece of the page in one line (code keeps its words, not its lines: the snapshot has none).
+
+    `region` is the landmark it stands in; `section` the heading above it; `level` 1 to 6 for a heading, else 0; 7 for
+    a term that is defined; `row` its place within `group`; `refs` every ref in `text`; `links` how many of those are
+    links and `controls` how many are fields, buttons and the like; `ref` addresses the element it was made of.
+    """
+
+    text: str
+    region: str
+    section: str
+    level: int = 0
+    group: Group | None = None
+    row: int = 0
+    refs: tuple[str, ...] = ()
+    links: int = 0
+    controls: int = 0
+    ref: str | None = None
+    indent: int = 0
+    head: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where in the page a node stands."""
+
+    region: str = "body"
+    group: Group | None = None
+    indent: int = 0
+
+
+@dataclass(slots=True)
+class _Writer:
+    """Collects blocks in document order."""
+
+    blocks: list[Block] = field(default_factory=list)
+    section: str = ""
+    groups: int = 0
+    rows: dict[int, int] = field(default_factory=dict)
+
+    def put(
+        self, nodes: list[Node], place: _Place, *, prefix: str = "", ref: str | None = None, level: int = 0
+    ) -> None:
+        line = render(nodes)
+        if not line.text:
+            return
+        if level:
+            self.section = line.text if not line.refs else render(nodes, refs=False).text
+        row = 0
+        if place.group is not None:
+            row = self.rows.get(place.group.id, 0)
+            self.rows[place.group.id] = row + 1
+        self.blocks.append(
+            Block(
+                prefix + line.text,
+                place.region,
+                self.section,
+                level,
+                place.group,
+                row,
+                line.refs,
+                line.links,
+                line.controls,
+                ref,
+                place.indent,
+            )
+        )
+
+    def group(self, node: Node, kind: str) -> Group:
+        self.groups += 1
+        return Group(self.groups, kind, node.name, node.ref)
+
+
+def blocks(root: Node) -> tuple[Block, ...]:
+    """Every block beneath `root`, in document order."""
+    writer = _Writer()
+    _flow(writer, (root,), _Place())
+    return tuple(writer.blocks)
+
+
+def _flow(writer: _Writer, nodes: tuple[Node, ...], place: _Place) -> None:
+    """Write `nodes`, joining neighbours that belong in one line."""
+    line: list[Node] = []
+    for node in nodes:
+        if node.role in INLINE and is_inline(node):
+            line.append(node)
+            continue
+        writer.put(line, place)
+        line = []
+        _block(writer, node, place)
+    writer.put(line, place)
+
+
+def _block(writer: _Writer, node: Node, place: _Place) -> None:
+    region = _REGIONS.get(node.role)
+    if region is not None:
+        _region(writer, node, region)
+    elif node.role == "heading":
+        level = next((int(s[6:]) for s in node.states if s.startswith("level=") and s[6:].isdigit()), 2)
+        writer.put([node], replace(place, group=None), prefix="#" * min(level, 6) + " ", ref=node.ref, level=level)
+    elif node.role in {"table", "grid", "treegrid"}:
+        _table(writer, node, place)
+    elif node.role == "list":
+        _list(writer, node, place)
+    elif node.role in _ROWS:
+        writer.put([node], place, ref=node.ref)
+    elif node.role in _ITEMS:
+        _item(writer, node, place)
+    elif node.role == "term":
+        writer.put([node], place, ref=node.ref, level=_TERM)
+    elif node.role == "iframe":
+        writer.put([replace(node, children=())], place, ref=node.ref)
+        _flow(writer, node.children, place)
+    elif is_inline(node):
+        writer.put([node], place, ref=node.ref)
+    else:
+        _container(writer, node, place)
+
+
+def _container(writer: _Writer, node: Node, place: _Place) -> None:
+    """A node that only holds others. What it says of itself stands before them."""
+    bare = replace(node, children=())
+    if node.clickable or node.role in _BARS or node.name:
+        writer.put([bare], place, ref=node.ref)
+    rows = [child.role for child in node.children if child.role != "text"]
+    alike = len(rows) >= _ALIKE and len(set(rows)) == 1 and place.group is None and rows[0] not in INLINE
+    inside = replace(place, group=writer.group(node, "item")) if alike and _same_shape(node) else place
+    if node.text:
+        writer.put([Node("text", text=node.text)], place)
+    _flow(writer, node.children, inside)
+
+
+def _same_shape(node: Node) -> bool:
+    """Whether most children are built alike: then they are rows of one kind."""
+    shapes = [tuple(grandchild.role for grandchild in child.children) for child in node.children]
+    return max(shapes.count(shape) for shape in set(shapes)) * 3 >= len(shapes) * 2
+
+
+def _region(writer: _Writer, node: Node, region: str) -> None:
+    _flow(writer, node.children, _Place(region))
+    if node.text:
+        writer.put([Node("text", text=node.text)], _Place(region))
+
+
+def _table(writer: _Writer, node: Node, place: _Place) -> None:
+    group = writer.group(node, "row")
+    inside = replace(place, group=group)
+    stack = list(reversed(node.children))
+    if node.name:
+        writer.put([replace(node, children=(), ref=None)], place)
+    while stack:
+        child = stack.pop()
+        if child.role == "row":
+            start = len(writer.blocks)
+            writer.put([child], inside, ref=child.ref)
+            if len(writer.blocks) > start and child.children and all(c.role == "columnheader" for c in child.children):
+                writer.blocks[-1] = replace(writer.blocks[-1], head=True)
+        elif child.role == "rowgroup":
+            stack.extend(reversed(child.children))
+        elif child.role == "caption":
+            if not node.name:
+                writer.put([child], place)
+        else:
+            _flow(writer, (child,), inside)
+
+
+def _list(writer: _Writer, node: Node, place: _Place) -> None:
+    """A list: short items share a line, others have one each."""
+    brief = place.region in _BRIEF or (
+        all(is_inline(item) for item in node.children) and len(render(node.children).text) <= _SHORT_LIST
+    )
+    inside = place if brief else replace(place, group=writer.group(node, "item"))
+    run: list[Node] = []
+    for child in node.children:
+        if brief and is_inline(child):
+            run.append(child)
+            continue
+        _bar(writer, run, place, node.ref)
+        run = []
+        _block(writer, child, inside)
+    _bar(writer, run, place, node.ref)
+
+
+def _bar(writer: _Writer, items: list[Node], place: _Place, ref: str | None) -> None:
+    """Short items in one line, a few of them in each."""
+    for start in range(0, len(items), _BAR):
+        bar = Node("bar", children=tuple(items[start : start + _BAR]))
+        writer.put([bar], place, prefix="- " if place.region not in _BRIEF else "", ref=ref)
+
+
+def _item(writer: _Writer, node: Node, place: _Place) -> None:
+    """An item: its own words in one line, then what is nested in it."""
+    lead: list[Node] = []
+    rest = list(node.children)
+    while rest and is_inline(rest[0]):
+        lead.append(rest.pop(0))
+    own = replace(node, children=tuple(lead))
+    writer.put([own], place, prefix="- ", ref=node.ref)
+    if rest:
+        _flow(writer, tuple(rest), replace(place, indent=place.indent + 1))

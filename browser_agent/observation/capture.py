@@ -1,0 +1,162 @@
+"""One look at a live page: everything an observation is made of, read at once. It changes nothing and prunes nothing.
+
+What the page must not show leaves it here: a `Capture` never holds a password.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.resources import files
+from types import MappingProxyType
+
+from playwright.async_api import Error, Frame, Page
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from browser_agent.observation.masking import masked
+from browser_agent.observation.values import OpenDialog, TabInfo
+
+_SCRIPT = files("browser_agent.observation").joinpath("structure.js").read_text(encoding="utf-8")
+_FRAMES = 20
+_FRAME_SECONDS = 0.5
+
+
+class _FromPage(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class SectionFound(_FromPage):
+    """A stretch of the main text, as the page's own document has it."""
+
+    title: str
+    level: int
+    anchor: str
+    defined: str | None
+    text: str
+
+
+class SearchFound(_FromPage):
+    """A search form: where it goes, and what its field is called."""
+
+    label: str
+    param: str
+    method: str
+    action: str
+    extra: tuple[tuple[str, str], ...] = ()
+
+
+class Structure(_FromPage):
+    """What the live document told of itself: page data, checked for shape and never trusted."""
+
+    title: str = ""
+    base: str = ""
+    scrolled: int = 0
+    hidden: tuple[tuple[str, ...], ...] = ()
+    veiled: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = ()
+    shown: tuple[str, ...] = ()
+    sections: tuple[SectionFound, ...] = ()
+    searches: tuple[SearchFound, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """A page at one moment. `yaml` is its whole snapshot, passwords as dots; `frames` the address of each frame's ref."""
+
+    url: str
+    status: int | None
+    yaml: str
+    structure: Structure
+    frames: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    dialog: OpenDialog | None = None
+    tabs: tuple[TabInfo, ...] = ()
+
+
+async def look(page: Page, status: int | None, tabs: tuple[TabInfo, ...], seconds: float) -> Capture:
+    """Read a page.
+
+    Args:
+        page: the page.
+        status: the HTTP status of its document, where there is one.
+        tabs: the tabs that are open.
+        seconds: the most it may take.
+
+    Raises:
+        TimeoutError: the page did not answer in time: it is hung, or very large.
+        playwright.async_api.Error: the page crashed or was closed.
+    """
+    async with asyncio.timeout(seconds):
+        structures, yaml = await asyncio.gather(
+            _structures(page), page.aria_snapshot(mode="ai", timeout=seconds * 1000)
+        )
+    told = [structure for structure in structures if structure is not None]
+    secrets = tuple(secret for structure in told for secret in structure.secrets)
+    own = structures[0] or Structure()
+    whole = own.model_copy(
+        update={
+            "hidden": tuple(run for structure in told for run in structure.hidden),
+            "veiled": tuple(text for structure in told for text in structure.veiled),
+            "secrets": (),
+        }
+    )
+    yaml = masked(yaml.encode("utf-8", "replace").decode(), secrets, every_field=len(told) < len(structures))
+    return Capture(page.url, status, yaml, whole, await _frames(page, yaml), None, tabs)
+
+
+async def flat_capture(page: Page, status: int | None, tabs: tuple[TabInfo, ...]) -> Capture:
+    """The words of a page that is too large for a snapshot, written as one without refs.
+
+    Raises:
+        playwright.async_api.Error: the page crashed or was closed.
+    """
+    told = await _structure(page.main_frame, whole=True) or Structure()
+    lines = ["- text: This page is too large to be addressed; its words follow, without refs."]
+    for section in told.sections:
+        if section.title:
+            lines.append(f"- heading {json.dumps(section.title)} [level={min(section.level, 6) or 1}]")
+        lines.extend(f"- paragraph: {json.dumps(line)}" for line in section.text.split("\n") if line)
+    return Capture(page.url, status, "\n".join(lines), told.model_copy(update={"hidden": (), "secrets": ()}), tabs=tabs)
+
+
+async def _structures(page: Page) -> list[Structure | None]:
+    """What each frame tells of itself, the page's own first; None for one that told nothing that can be used."""
+    frames = [page.main_frame, *[frame for frame in page.frames if frame != page.main_frame][:_FRAMES]]
+    return list(await asyncio.gather(*(_structure(frame, whole=i == 0) for i, frame in enumerate(frames))))
+
+
+async def _structure(frame: Frame, *, whole: bool) -> Structure | None:
+    try:
+        told = frame.evaluate(_SCRIPT, whole)
+        answer = await (told if whole else asyncio.wait_for(told, _FRAME_SECONDS))
+        return Structure.model_validate(json.loads(str(answer)), strict=False)
+    except (ValidationError, ValueError, TimeoutError):
+        return None
+    except Error:
+        if whole:
+            raise
+        return None
+
+
+async def _frames(page: Page, yaml: str) -> Mapping[str, str]:
+    """The address behind each frame's ref, for the links within."""
+    refs = [line.partition("[ref=")[2].partition("]")[0] for line in yaml.split("\n") if _is_frame(line)]
+    if not refs:
+        return MappingProxyType({})
+    found = await asyncio.gather(*(_address(page, ref) for ref in refs[:_FRAMES]))
+    return MappingProxyType({ref: url for ref, url in zip(refs, found, strict=False) if url})
+
+
+def _is_frame(line: str) -> bool:
+    return line.lstrip(" ").startswith("- iframe ") and "[ref=" in line
+
+
+async def _address(page: Page, ref: str) -> str:
+    try:
+        async with asyncio.timeout(_FRAME_SECONDS):
+            handle = await page.get_by_ref(ref).element_handle(timeout=_FRAME_SECONDS * 1000)
+            frame = await handle.content_frame()
+            return frame.url if frame is not None else ""
+    except (Error, TimeoutError):
+        return ""  # the frame went away: its links keep the addresses they have

@@ -1,0 +1,215 @@
+"""How nodes read within one line: their words, and the ref of each that can be acted on. It decides no line breaks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from browser_agent.observation.snapshot import Node
+from browser_agent.observation.words import clean, cut
+
+FIELDS = frozenset({"textbox", "searchbox", "spinbutton", "slider", "combobox", "listbox"})
+INTERACTIVE = FIELDS | {
+    "button", "checkbox", "link", "menuitem", "menuitemcheckbox", "menuitemradio", "option", "radio", "switch", "tab",
+    "treeitem",
+}  # fmt: skip
+"""Roles that can be acted on. A node of any other role can be too, if the pointer becomes a hand over it."""
+
+INLINE = INTERACTIVE | {
+    "code", "deletion", "emphasis", "generic", "img", "image", "insertion", "mark", "strong", "subscript",
+    "superscript", "text", "time", "meter", "progressbar", "math",
+}  # fmt: skip
+"""Roles that may share a line with what stands beside them."""
+
+_HOLDERS = INLINE | {"paragraph", "term", "listitem", "cell", "gridcell", "columnheader", "rowheader", "definition", "caption",
+                     "heading", "blockquote", "bar", "list", "row"}  # fmt: skip
+_CELLS = frozenset({"cell", "gridcell", "columnheader", "rowheader"})
+_SHOWN_STATES = frozenset({"checked", "disabled", "expanded", "pressed", "selected", "invalid", "unseen"})
+_WORDS = re.compile(r"\w")
+_NAME = 160
+_UNSEEN_NAME = 40
+_OPTIONS = 12
+
+
+def acts(node: Node) -> bool:
+    """Whether `node` can be acted on by its ref."""
+    return node.ref is not None and (node.role in INTERACTIVE or node.clickable)
+
+
+def is_inline(node: Node) -> bool:
+    """Whether everything beneath `node` may stand in one line."""
+    if node.role not in _HOLDERS:
+        return False
+    return all(inner.role in INLINE for child in node.children for inner in child.walk())
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of words; `refs` are all the refs in it, of which so many are links, so many fields, buttons and the like."""
+
+    text: str
+    refs: tuple[str, ...]
+    links: int
+    controls: int
+
+
+@dataclass(slots=True)
+class _Pen:
+    refs: list[str] = field(default_factory=list)
+    links: int = 0
+    controls: int = 0
+    marks: bool = True
+
+    def mark(self, node: Node) -> str:
+        if not self.marks or not acts(node) or node.ref is None:
+            return ""
+        self.refs.append(node.ref)
+        self.links += node.role == "link"
+        self.controls += node.role != "link" and node.role in INTERACTIVE
+        return f"[{node.ref}]"
+
+
+def render(nodes: Sequence[Node], *, between: str = " ", refs: bool = True) -> Line:
+    """The words of `nodes` in one line.
+
+    Args:
+        nodes: in document order, whatever their roles.
+        between: what stands between two of them.
+        refs: False leaves the refs out, for titles.
+    """
+    pen = _Pen(marks=refs)
+    parts = [part for part in (_say(node, pen) for node in nodes) if part]
+    words = between.join(parts) if between != " " else _joined(parts)
+    return Line(words if _WORDS.search(words) else "", tuple(pen.refs), pen.links, pen.controls)
+
+
+def label(node: Node) -> str:
+    """What `node` is called: its name, else the words in it."""
+    name = clean(node.name) or " ".join(_texts(node))
+    return cut(name, _UNSEEN_NAME if "unseen" in node.states else _NAME)
+
+
+def _texts(node: Node) -> Iterator[str]:
+    for inner in node.walk():
+        if inner.text and inner.role not in FIELDS:
+            yield clean(inner.text)
+        elif inner is not node and inner.name and not inner.children:
+            yield clean(inner.name)
+
+
+def _say(node: Node, pen: _Pen) -> str:
+    match node.role:
+        case "text":
+            return clean(node.text)
+        case "link":
+            return _link(node, pen)
+        case "img" | "image":
+            return _named(node, pen, f"(image: {label(node)})" if node.name else "")
+        case "row":
+            return _own(node, pen, " | ".join(_inside(cell, pen) for cell in node.children) or clean(node.text))
+        case "bar" | "list":
+            return " · ".join(part for part in (_say(child, pen) for child in node.children) if part)
+        case "iframe":
+            return f"frame[{node.ref}]" if node.ref and pen.marks else "frame"
+        case "separator":
+            return ""
+        case role if role in FIELDS:
+            return _field(node, pen)
+        case role if role in INTERACTIVE:
+            return _control(node, pen)
+        case _:
+            return _own(node, pen, _inside(node, pen) or clean(node.name))
+
+
+def _inside(node: Node, pen: _Pen) -> str:
+    parts = [clean(node.text)] if node.text else []
+    if node.role in _CELLS and acts(node):
+        parts.insert(0, pen.mark(node))
+    parts.extend(_say(child, pen) for child in node.children)
+    return _joined(parts)
+
+
+def _joined(parts: Sequence[str]) -> str:
+    """`parts` as running text: a mark that opens a part, such as a comma, goes on the word before it."""
+    line = ""
+    for part in parts:
+        if line and part:
+            line += part if part[0] in ",.;:)" and part[1:2] in {"", " "} else f" {part}"
+        else:
+            line += part
+    return line
+
+
+def _own(node: Node, pen: _Pen, words: str) -> str:
+    """`words`, after the ref of the node that holds them if it can be acted on."""
+    mark = pen.mark(node)
+    states = _states(node)
+    return f"{mark}{words}{states}" if mark else words
+
+
+def _named(node: Node, pen: _Pen, words: str) -> str:
+    return f"{words}{pen.mark(node)}"
+
+
+def _link(node: Node, pen: _Pen) -> str:
+    inner = [part for part in (_controls(child, pen) for child in node.children) if part]
+    words = label(node) or (cut(clean(node.url), 60) and f"({cut(clean(node.url), 60)})") or "(link)"
+    return " ".join([f"{words}{pen.mark(node)}{_states(node)}", *inner])
+
+
+def _controls(node: Node, pen: _Pen) -> str:
+    """The controls within `node`, where its words were said already."""
+    return " ".join(_say(inner, pen) for inner in _outermost(node))
+
+
+def _outermost(node: Node) -> Iterator[Node]:
+    stack = [node]
+    while stack:
+        inner = stack.pop()
+        if acts(inner):
+            yield inner
+        else:
+            stack.extend(reversed(inner.children))
+
+
+def _control(node: Node, pen: _Pen) -> str:
+    name = label(node)
+    quoted = f' "{name}"' if name else ""
+    inner = [part for part in (_controls(child, pen) for child in node.children) if part]
+    return " ".join([f"{node.role}{quoted}{pen.mark(node)}{_states(node)}", *inner])
+
+
+def _field(node: Node, pen: _Pen) -> str:
+    name = clean(node.name) or clean(node.placeholder)
+    quoted = f' "{cut(name, _NAME)}"' if name else ""
+    options = [inner for child in node.children for inner in child.walk() if inner.role == "option"]
+    said = f"{node.role}{quoted}{pen.mark(node)}{_states(node)}"
+    if options:
+        return f"{said} {_choices(options, pen)}"
+    value = " ".join(_values(node))
+    inner = [part for part in (_controls(child, pen) for child in node.children) if part]
+    return " ".join([f'{said}="{cut(value, _NAME)}"' if value else said, *inner])
+
+
+def _values(node: Node) -> Iterator[str]:
+    if node.text:
+        yield clean(node.text)
+    for child in node.children:
+        if child.role == "text":
+            yield clean(child.text)
+
+
+def _choices(options: Sequence[Node], pen: _Pen) -> str:
+    """The options of a list: the chosen one, and the first of the others; those with a ref are all named."""
+    if any(option.ref for option in options):
+        return " ".join(_control(option, pen) for option in options)
+    chosen = [label(option) for option in options if "selected" in option.states]
+    names = [label(option) for option in options[:_OPTIONS]]
+    more = f" | +{len(options) - _OPTIONS}" if len(options) > _OPTIONS else ""
+    return f'="{", ".join(chosen)}" of ({" | ".join(names)}{more})'
+
+
+def _states(node: Node) -> str:
+    shown = [state for state in node.states if state.partition("=")[0] in _SHOWN_STATES]
+    return f" ({', '.join(shown)})" if shown else ""

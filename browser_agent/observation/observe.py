@@ -1,0 +1,243 @@
+"""A capture in, an `Observation` out: pure, and never above its budget."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Literal
+from urllib.parse import urlencode, urljoin, urlsplit, urlunsplit
+
+from browser_agent.observation.blocks import Block, blocks
+from browser_agent.observation.capture import Capture, SearchFound
+from browser_agent.observation.inline import FIELDS, INTERACTIVE, label
+from browser_agent.observation.paging import Pages, find, paginate
+from browser_agent.observation.prune import Interest, prune
+from browser_agent.observation.snapshot import Node, parse
+from browser_agent.observation.unseen import without_unseen
+from browser_agent.observation.values import Control, Cut, Link, Observation, SearchBox, Section
+from browser_agent.observation.views import Lean, Part, Places, View
+from browser_agent.observation.words import clean, cut
+from ctxfold.tokens import count, head
+
+BUDGET = 2000
+"""What an observation costs at most, in o200k tokens, if not said otherwise."""
+
+_VOLATILE = re.compile(r" \[(?:ref=[^\]]*|active|cursor=pointer)\]")
+_TITLE = 100
+_ADDRESS = 160
+_LEAST_ROOM = 24
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """The text of a view, and what there is to say of it."""
+
+    lines: tuple[str, ...]
+    view: Literal["page", "read", "find"]
+    page: int
+    pages: int
+    cut: tuple[Cut, ...] = ()
+
+
+def observe(capture: Capture, *, view: View = Lean(), need: str = "", budget: int = BUDGET) -> Observation:  # noqa: B008
+    """Say what stands on a page.
+
+    Args:
+        capture: the page at one moment.
+        view: which view of it to show.
+        need: what the task is after, in its words; parts that name it come first.
+        budget: the most the text may cost, in o200k tokens.
+
+    Returns:
+        The observation. Its text never costs more than `budget`; what it leaves out can be had by page, by ref or by
+        search, and every control the browser reports is in `refs`.
+    """
+    root, unseen = without_unseen(parse(capture.yaml), capture.structure.hidden, capture.structure.veiled)
+    page_blocks = blocks(root)
+    heading = _heading(capture, unseen)
+    room = max(_LEAST_ROOM, budget - count(heading) - 40)
+    pages = paginate(page_blocks, room)
+    shown = _show(root, page_blocks, pages, view, Interest(need, capture.structure.shown), room)
+    status_line = _status_line(shown, len(page_blocks), view)
+    text = "\n".join((heading, status_line, *shown.lines)) if status_line else "\n".join((heading, *shown.lines))
+    text = text if count(text) <= budget else head(text, budget)
+    refs, links = _addressed(root, capture)
+    return Observation(
+        url=capture.url,
+        title=clean(capture.structure.title),
+        status=capture.status,
+        fingerprint=_fingerprint(capture),
+        text=text,
+        tokens=count(text),
+        view=shown.view,
+        page=shown.page,
+        pages=shown.pages,
+        full=capture.yaml,
+        refs=refs,
+        links=links,
+        sections=_sections(capture),
+        search=_search(capture, root),
+        cut=shown.cut,
+        dialog=capture.dialog,
+        tabs=capture.tabs,
+    )
+
+
+def _heading(capture: Capture, unseen: int) -> str:
+    lines = []
+    title = cut(clean(capture.structure.title), _TITLE)
+    status = f" ({capture.status})" if capture.status is not None and capture.status >= 400 else ""
+    lines.append(
+        f"{title} — {cut(clean(capture.url), _ADDRESS)}{status}"
+        if title
+        else cut(clean(capture.url), _ADDRESS) + status
+    )
+    if capture.dialog is not None:
+        message = cut(clean(capture.dialog.message), 300)
+        lines.append(f"An open {capture.dialog.kind} dialog blocks the page: {message!r}; answer it with dialog.")
+    if len(capture.tabs) > 1:
+        lines.append(
+            "tabs: " + " · ".join(_tab(tab.index, tab.title or tab.url, tab.current) for tab in capture.tabs[:8])
+        )
+    if unseen:
+        lines.append(f"({unseen} unseen text{'s' if unseen > 1 else ''} left out)")
+    return "\n".join(lines)
+
+
+def _tab(index: int, title: str, current: bool) -> str:
+    return f"{index}{' (this one)' if current else ''} {cut(clean(title), 40)}"
+
+
+def _show(
+    root: Node, page_blocks: tuple[Block, ...], pages: Pages, view: View, interest: Interest, room: int
+) -> _Shown:
+    match view:
+        case Lean():
+            pruned = prune(page_blocks, interest, room, pages.page_of)
+            return _Shown(pruned.lines, "page", 1, len(pages.pages), pruned.cut)
+        case Part(ref=None, page=page):
+            number = min(page, len(pages.pages))
+            return _Shown(pages.pages[number - 1], "read", number, len(pages.pages))
+        case Part(ref=ref, page=page):
+            node = next((node for node in root.walk() if node.ref == ref), None)
+            part = paginate(blocks(Node("page", children=(node,))) if node is not None else (), room)
+            number = min(page, len(part.pages))
+            return _Shown(part.pages[number - 1], "read", number, len(part.pages))
+        case Places(query=query):
+            found = find(page_blocks, query, room, pages)
+            least = f"{found.shown} of {found.total} places"
+            return _Shown((least, *found.lines) if found.total else (), "find", 1, len(pages.pages))
+
+
+def _status_line(shown: _Shown, lines: int, view: View) -> str:
+    if isinstance(view, Places):
+        return "" if shown.lines else "nothing on this page holds these words; try fewer, or read the page"
+    if isinstance(view, Part):
+        of = f" of [{view.ref}]" if view.ref else ""
+        return f"(page {shown.page} of {shown.pages}{of})"
+    if not shown.cut:
+        return ""
+    return f"(shown in part; whole: {shown.pages} page{'s' if shown.pages > 1 else ''}, {lines} lines)"
+
+
+def _fingerprint(capture: Capture) -> str:
+    parts = urlsplit(capture.url)
+    address = urlunsplit((parts.scheme, parts.netloc, parts.path, parts.query, ""))
+    seen = address + "\n" + _VOLATILE.sub("", capture.yaml) + "\n" + repr(capture.dialog)
+    return sha256(seen.encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def _addressed(root: Node, capture: Capture) -> tuple[Mapping[str, Control], tuple[Link, ...]]:
+    """Every element with a ref, and every link, with addresses made absolute in the frame they stand in."""
+    refs: dict[str, Control] = {}
+    links: list[Link] = []
+    section = ""
+    stack: list[tuple[Node, str, bool]] = [(root, capture.structure.base or capture.url, True)]
+    while stack:
+        node, base, main = stack.pop()
+        main = main and node.role not in _APART
+        if node.role in {"heading", "term"}:
+            section = label(node)
+        if node.role == "iframe" and node.ref is not None:
+            base = capture.frames.get(node.ref, base)
+        if node.ref is not None:
+            url = _absolute(base, node.url)
+            refs[node.ref] = _control(node, url)
+        if node.role == "link" and node.url:
+            links.append(
+                Link(ref=node.ref, text=label(node), url=_absolute(base, node.url), section=section, main=main)
+            )
+        stack.extend((child, base, main) for child in reversed(node.children))
+    return refs, tuple(links)
+
+
+_APART = frozenset({"navigation", "banner", "contentinfo", "complementary", "search"})
+
+
+def _control(node: Node, url: str) -> Control:
+    named = node.role in INTERACTIVE or node.clickable or node.name
+    value = ""
+    if node.role in FIELDS:
+        value = " ".join(
+            clean(part.text) for part in (node, *node.children) if part.role in FIELDS | {"text"} and part.text
+        )
+    return Control(
+        ref=node.ref or "",
+        role=node.role,
+        name=(label(node) or cut(clean(node.placeholder), _TITLE)) if named else "",
+        value=value,
+        states=node.states,
+        url=url,
+    )
+
+
+def _absolute(base: str, url: str) -> str:
+    if not url:
+        return ""
+    try:
+        return urljoin(base, url)
+    except ValueError:  # such as a bracket that opens no address
+        return url
+
+
+def _sections(capture: Capture) -> tuple[Section, ...]:
+    return tuple(
+        Section(
+            title=clean(found.title),
+            level=found.level,
+            anchor=found.anchor,
+            defined_name=found.defined,
+            text=found.text,
+        )
+        for found in capture.structure.sections
+    )
+
+
+def _search(capture: Capture, root: Node) -> SearchBox | None:
+    if not capture.structure.searches:
+        return None
+    found = capture.structure.searches[0]
+    action = found.action
+    if found.extra and action:
+        action += ("&" if "?" in action else "?") + urlencode(found.extra)
+    method: Literal["get", "post"] = "post" if found.method == "post" else "get"
+    return SearchBox(ref=_search_ref(root, found), action=action, param=found.param, method=method)
+
+
+def _search_ref(root: Node, found: SearchFound) -> str | None:
+    """The field of the search form in the snapshot: one called as the form's is, else one in a search landmark."""
+    wanted = clean(found.label)
+    inside: str | None = None
+    stack = [(root, False)]
+    while stack:
+        node, searching = stack.pop()
+        searching = searching or node.role == "search"
+        if node.ref is not None and node.role in {"textbox", "searchbox", "combobox"}:
+            if wanted and wanted in {clean(node.name), clean(node.placeholder)}:
+                return node.ref
+            if inside is None and (searching or node.role == "searchbox"):
+                inside = node.ref
+        stack.extend((child, searching) for child in reversed(node.children))
+    return inside

@@ -1,0 +1,212 @@
+// One pass over a frame's live document. It reads and changes nothing.
+// `whole` asks for the main text in sections and the search forms; a sub-frame gives only what must be hidden.
+// It answers in JSON: one string crosses to us several times faster than the values it holds.
+(whole) => {
+  const TEXT = 1500000, PIECES = 400, PIECE = 400, LABEL = 60;
+  const SKIP = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'HEAD', 'SVG', 'svg', 'CANVAS', 'IFRAME', 'OBJECT', 'VIDEO', 'AUDIO']);
+  const BLOCK = new Set(['ADDRESS', 'ARTICLE', 'ASIDE', 'BLOCKQUOTE', 'BODY', 'CAPTION', 'DD', 'DETAILS', 'DIALOG', 'DIV', 'DL', 'DT', 'FIELDSET',
+    'FIGCAPTION', 'FIGURE', 'FOOTER', 'FORM', 'H1', 'H2', 'H3', 'H4', 'H5', 'H6', 'HEADER', 'HR', 'LEGEND', 'LI', 'MAIN', 'NAV', 'OL', 'P', 'PRE',
+    'SECTION', 'SUMMARY', 'TABLE', 'TBODY', 'TFOOT', 'THEAD', 'TR', 'UL']);
+  const ASIDE = 'nav,header,footer,aside,[role=navigation],[role=banner],[role=contentinfo],[role=complementary],[role=search]';
+  const CONTROL = 'a[href],button,label,select,option,summary,[role=button],[role=link],[role=tab],[role=menuitem],[role=checkbox],[role=radio],[role=option]';
+  const squeeze = text => text.replace(/\s+/g, ' ').trim();
+  const width = Math.max(document.documentElement.scrollWidth, innerWidth);
+  const scrolled = scrollY > 4;
+
+  const hidden = [], veiled = [], secrets = [], shown = [];
+  let joined = false, room = TEXT;
+
+  const wide = document.body ? document.body.textContent.length : 0;
+  const named = document.querySelector('main,[role=main]');
+  const root = named && named.textContent.length > wide / 5 ? named : document.body;
+  const apart = element => root === document.body && element !== root && element.matches(ASIDE);
+
+  const sections = [];
+  const open = (title, level, anchor, defined) => {
+    const section = { title, level, anchor, defined, lines: [] };
+    sections.push(section);
+    return section;
+  };
+  let current = open('', 0, '', null), buffer = '';
+  const flush = element => {
+    const line = buffer.replace(/[^\S\t]+/g, ' ').replace(/ ?\t ?/g, '\t').trim();
+    buffer = '';
+    if (!line || room <= 0) return;
+    room -= line.length;
+    current.lines.push(line);
+    if (scrolled && shown.length < 12 && element && element.getBoundingClientRect) {
+      const box = element.getBoundingClientRect();
+      if (box.bottom > 0 && box.top < innerHeight && box.height < innerHeight * 2) shown.push(line.slice(0, 60));
+    }
+  };
+
+  const seen = (element, style) => {
+    const opacity = style.opacity;
+    if (opacity !== '1' && parseFloat(opacity) < 0.1) return false;
+    const placed = style.position, clipped = style.overflow !== 'visible';
+    if (clipped || placed === 'absolute' || placed === 'fixed' || placed === 'relative') {
+      const box = element.getBoundingClientRect();
+      if (clipped && (box.width <= 1.5 || box.height <= 1.5) && element.textContent) return false;
+      if (box.width && box.height && (box.right + scrollX <= 0 || box.bottom + scrollY <= 0 || box.left + scrollX >= width + 50)) return false;
+    }
+    for (let child = element.firstChild; child; child = child.nextSibling)
+      if (child.nodeType === 3 && child.data.length > 2) return parseFloat(style.fontSize) > 2 && parseFloat(style.textIndent) > -500;
+    return true;
+  };
+  const veil = text => {
+    if (!text) return;
+    if (joined && hidden.length) hidden[hidden.length - 1].push(text.slice(0, PIECE));
+    else if (hidden.length < PIECES) hidden.push([text.slice(0, PIECE)]);
+    joined = true;
+  };
+  const hide = element => {
+    const control = element.closest(CONTROL);
+    if (control) {
+      const label = squeeze(element.textContent);
+      if (label.length > LABEL && veiled.length < PIECES) veiled.push(label.slice(0, PIECE));
+    }
+    for (const inner of element.querySelectorAll(CONTROL)) {
+      const label = squeeze(inner.textContent);
+      if (label && veiled.length < PIECES) veiled.push(label.slice(0, PIECE));
+    }
+    if (control) return;
+    const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+      const parent = texts.currentNode.parentElement;
+      if (!parent || SKIP.has(parent.nodeName) || parent.closest(CONTROL)) continue;
+      veil(squeeze(texts.currentNode.data));
+    }
+  };
+  const secret = element => {
+    const guarded = element.type === 'password' || /password/i.test(element.autocomplete || '') || getComputedStyle(element).webkitTextSecurity !== 'none';
+    if (guarded && element.value) secrets.push(element.value);
+  };
+
+  const anchorOf = heading => {
+    if (heading.id) return heading.id;
+    const inner = heading.querySelector('a[id],a[name],span[id]');
+    if (inner && inner.id) return inner.id;
+    if (inner && inner.name) return inner.name;
+    for (let up = heading.parentElement, step = 0; up && up !== root && step < 5; up = up.parentElement, step++)
+      if (up.id) return up.querySelector('h1,h2,h3,h4,h5,h6') === heading ? up.id : '';
+    const before = heading.previousElementSibling;
+    return before && !before.textContent.trim() ? before.id || before.getAttribute('name') || '' : '';
+  };
+  const visibleText = element => {
+    let text = '';
+    const visit = node => {
+      if (node.nodeType === 3) text += node.data;
+      else if (node.nodeType === 1 && !SKIP.has(node.nodeName) && node.checkVisibility({ checkOpacity: true, checkVisibilityCSS: true })) node.childNodes.forEach(visit);
+    };
+    element.childNodes.forEach(visit);
+    return squeeze(text);
+  };
+  const definedBy = (term, title) => {
+    const id = term.id;
+    const last = id.split('.').pop();
+    if (/^[A-Za-z_][\w.]*$/.test(id) && title.includes(last)) return id;
+    const code = term.querySelector('code,b,strong,tt,.term');
+    return (code && visibleText(code) || title).slice(0, 80);
+  };
+
+  const walk = (node, inside) => {
+    if (node.nodeType === 3) {
+      if (!node.data) return;
+      if (node.data.trim()) joined = false;
+      if (inside) buffer += node.data;
+      return;
+    }
+    if (node.nodeType !== 1 || SKIP.has(node.nodeName)) return;
+    const element = node;
+    if (element.nodeName === 'INPUT' || element.nodeName === 'TEXTAREA') { secret(element); return; }
+    const style = getComputedStyle(element);
+    if (style.display === 'none') return;
+    if (style.visibility !== 'visible' && !element.childElementCount) return;
+    if (!seen(element, style)) { hide(element); return; }
+    const main = whole && (inside || element === root) && !apart(element);
+    const block = BLOCK.has(element.nodeName) || element.nodeName === 'BR' || style.display === 'block' || style.display === 'flex' || style.display === 'grid';
+    if (!main) { down(element, false, style); return; }
+    if (/^H[1-6]$/.test(element.nodeName) || element.getAttribute('role') === 'heading') {
+      flush(element);
+      const title = visibleText(element);
+      const level = +element.nodeName[1] || +element.getAttribute('aria-level') || 2;
+      if (title) current = open(title, level, anchorOf(element), null);
+      down(element, false, style);
+      return;
+    }
+    if (element.nodeName === 'DL') { flush(element); definitions(element, style); return; }
+    if (element.nodeName === 'PRE') {
+      flush(element);
+      for (const line of element.textContent.split('\n')) if (line.trim() && room > 0) { room -= line.length; current.lines.push(line.trimEnd()); }
+      down(element, false, style);
+      return;
+    }
+    if (element.nodeName === 'TD' || element.nodeName === 'TH') { if (buffer.trim()) buffer += '\t'; down(element, true, style); return; }
+    if (block) flush(element);
+    down(element, true, style);
+    if (block) flush(element);
+  };
+  const down = (element, inside, style) => {
+    const own = style.visibility === 'visible';
+    if (element.shadowRoot) for (const child of element.shadowRoot.childNodes) walk(child, inside);
+    for (const child of element.childNodes) if (own || child.nodeType === 1) walk(child, inside);
+  };
+  const definitions = (list, style) => {
+    const outer = current;
+    let terms = [], mine = outer;
+    const items = [];
+    for (const child of list.children) items.push(...(child.nodeName === 'DIV' ? child.children : [child]));
+    for (const item of items) {
+      current = outer;
+      if (item.nodeName === 'DT') {
+        const title = visibleText(item);
+        down(item, false, getComputedStyle(item));
+        if (title.endsWith(':')) { current = mine; buffer += title; flush(item); continue; }  // a field of the definition above, not a name
+        if (title) {
+          terms.push(title);
+          const first = terms.length === 1;
+          if (first) mine = open(title, 7, item.id || (item.querySelector('[id]') || {}).id || '', definedBy(item, title));
+          else { mine.title = (mine.title + '\n' + title).slice(0, 400); }
+        }
+      } else {
+        terms = [];
+        current = mine;
+        walk(item, true);
+        flush(item);
+      }
+    }
+    current = outer;
+  };
+
+  const searches = () => {
+    const WORDS = /^(q|query|search|s|key|keywords?|term|words?)$/i, HINT = /search|find|query/i;
+    const found = [];
+    for (const input of document.querySelectorAll('input,[role=searchbox]')) {
+      const type = (input.type || 'text').toLowerCase();
+      if (!['text', 'search', 'searchbox', ''].includes(type) && input.getAttribute('role') !== 'searchbox') continue;
+      const form = input.form || input.closest('form');
+      const label = input.getAttribute('aria-label') || (input.labels && input.labels[0] && squeeze(input.labels[0].textContent)) || input.placeholder || input.title || '';
+      let weight = 0;
+      if (type === 'search' || input.getAttribute('role') === 'searchbox') weight += 4;
+      if (input.closest('[role=search],search')) weight += 4;
+      if (WORDS.test(input.name || '')) weight += 2;
+      if (HINT.test(label + ' ' + (input.id || ''))) weight += 2;
+      if (form && HINT.test((form.getAttribute('action') || '') + ' ' + form.id + ' ' + form.className)) weight += 2;
+      if (weight < 2) continue;
+      if (input.checkVisibility && input.checkVisibility({ checkVisibilityCSS: true })) weight += 1;
+      const extra = [];
+      if (form) for (const other of form.elements) if (other.type === 'hidden' && other.name) extra.push([other.name, other.value]);
+      found.push({ weight, label, param: input.name || '', method: form ? form.method : 'get', action: form && input.name ? new URL(form.getAttribute('action') || '', document.baseURI).href : '', extra });
+    }
+    return found.sort((a, b) => b.weight - a.weight).slice(0, 3);
+  };
+
+  if (document.body) walk(document.body, false);
+  flush(null);
+  const kept = sections.filter(section => section.title || section.lines.length);
+  return JSON.stringify({
+    title: document.title, base: document.baseURI, scrolled: Math.round(scrollY), hidden, veiled, secrets, shown,
+    sections: kept.map(({ title, level, anchor, defined, lines }) => ({ title, level, anchor, defined, text: lines.join('\n') })),
+    searches: whole ? searches() : [],
+  });
+}

@@ -1,0 +1,165 @@
+"""One browser process (or a connection to one), from start to end. It knows no pages.
+
+A browser we started is ours to end: a keeper is told of it before and after, so it goes whatever becomes of us. A
+browser we connected to is left alive.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from playwright.async_api import Browser as Chromium
+from playwright.async_api import Error, Playwright, async_playwright
+
+from browser_agent.keeper import Keeper
+from browser_agent.provision import Candidate, Report, installed, is_root, kept, provide
+from ctxfold.errors import BrowserGone, BrowserMissing
+
+_FLAGS = (
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+)
+_START_SECONDS = 20.0
+_CLOSE_SECONDS = 2.0
+_NO_SANDBOX = re.compile(r"no usable sandbox|setuid sandbox|running as root without --no-sandbox", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How to come by a browser: start one, `headed` or not, from `executable` or from whatever is found; or connect."""
+
+    headed: bool = False
+    executable: Path | None = None
+    endpoint: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A live browser. `keeper` is None for one that is not ours. `folder` holds its downloads and is removed with it."""
+
+    driver: Playwright
+    chromium: Chromium
+    keeper: Keeper | None
+    folder: Path
+
+
+async def start(plan: Plan, report: Report) -> Running:
+    """Start or connect to a browser.
+
+    Raises:
+        BrowserMissing: none is there, none could be provided, or none that is there starts.
+        BrowserGone: nothing answers at the endpoint.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="ctxfold-browser-"))
+    keeper = Keeper()
+    keeper.keep_folder(folder)
+    driver = await async_playwright().start()
+    try:
+        if plan.endpoint is not None:
+            return Running(driver, await _connect(driver, plan.endpoint), keeper, folder)
+        keeper.keep_mark(_mark(folder))
+        chromium = await _launch(driver, plan, folder, report)
+        await _entrust(chromium, keeper)
+        return Running(driver, chromium, keeper, folder)
+    except BaseException:
+        await _stop_driver(driver)
+        await asyncio.to_thread(keeper.sweep)
+        raise
+
+
+async def stop(running: Running) -> None:
+    """End what we started, within a few seconds, and remove its folders. Never raises for a browser already gone."""
+    with suppress(Error, TimeoutError):
+        await asyncio.wait_for(running.chromium.close(), _CLOSE_SECONDS)
+    await _stop_driver(running.driver)
+    if running.keeper is not None:
+        await asyncio.to_thread(running.keeper.sweep)
+
+
+async def _connect(driver: Playwright, endpoint: str) -> Chromium:
+    speaks_cdp = endpoint.startswith(("http://", "https://")) or "/devtools/" in endpoint
+    connect = driver.chromium.connect_over_cdp if speaks_cdp else driver.chromium.connect
+    try:
+        return await connect(endpoint, timeout=_START_SECONDS * 1000)
+    except Error as error:
+        raise BrowserGone(
+            f"no browser answers at {endpoint!r}; start one with --remote-debugging-port, or leave the endpoint out"
+        ) from error
+
+
+async def _launch(driver: Playwright, plan: Plan, folder: Path, report: Report) -> Chromium:
+    own = Path(driver.chromium.executable_path)
+    if plan.executable is not None:
+        if not plan.executable.is_file():
+            raise BrowserMissing(f"no browser at {str(plan.executable)!r}; give the path of a Chrome, Chromium or Edge")
+        return await _try(driver, plan.executable, plan.headed, folder, report)
+    failures: list[str] = []
+    for candidate in (*installed(), *kept(own)):
+        try:
+            return await _try(driver, candidate.path, plan.headed, folder, report)
+        except BrowserMissing as failure:
+            report(str(failure))
+            failures.append(str(failure))
+    provided: Candidate = await provide(own, report)
+    return await _try(driver, provided.path, plan.headed, folder, report)
+
+
+async def _try(driver: Playwright, path: Path, headed: bool, folder: Path, report: Report) -> Chromium:
+    """Start the browser at `path`, with its sandbox where that can work."""
+    report(f"starting {path}")
+    if is_root():
+        report("running as root: the browser's own sandbox is off (--no-sandbox)")
+        return await _start_at(driver, path, headed, folder, sandbox=False)
+    try:
+        return await _start_at(driver, path, headed, folder, sandbox=True)
+    except BrowserMissing as error:
+        if not _NO_SANDBOX.search(str(error.__cause__)):
+            raise
+    report("this system gives the browser no sandbox: it is off (--no-sandbox)")
+    return await _start_at(driver, path, headed, folder, sandbox=False)
+
+
+async def _start_at(driver: Playwright, path: Path, headed: bool, folder: Path, *, sandbox: bool) -> Chromium:
+    try:
+        return await driver.chromium.launch(
+            executable_path=path,
+            headless=not headed,
+            chromium_sandbox=sandbox,
+            args=[*_FLAGS, f"--ctxfold-run={_mark(folder)}"],
+            artifacts_dir=folder,
+            timeout=_START_SECONDS * 1000,
+        )
+    except Error as error:
+        reason = str(error).strip().splitlines()[0][:160]
+        raise BrowserMissing(f"{path} does not start: {reason}; try another one with --browser PATH") from error
+
+
+async def _entrust(chromium: Chromium, keeper: Keeper) -> None:
+    """Tell the keeper the browser's process and its profile folder, as the browser itself names them."""
+    session = await chromium.new_browser_cdp_session()
+    processes = (await session.send("SystemInfo.getProcessInfo"))["processInfo"]
+    for process in processes:
+        if process["type"] == "browser":
+            keeper.keep_process(process["id"])
+    command: str = (await session.send("SystemInfo.getInfo"))["commandLine"]
+    for profile in re.findall(r"--user-data-dir=(\S+)", command):
+        keeper.keep_folder(Path(profile))
+    await session.detach()
+
+
+async def _stop_driver(driver: Playwright) -> None:
+    with suppress(Error, TimeoutError):
+        await asyncio.wait_for(driver.stop(), _CLOSE_SECONDS)
+
+
+def _mark(folder: Path) -> str:
+    return folder.name

@@ -1,0 +1,274 @@
+"""One window of the browser: its tabs, dialog, downloads and the last look at it. It decides and performs nothing.
+
+It is the one mutable thing actions work on. Whatever the page does, no call here waits for it longer than `Limits` say.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import deque
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from playwright.async_api import BrowserContext, Dialog, Error, Locator, Page
+from playwright.async_api import TimeoutError as PageTimeout
+
+from browser_agent.downloads import Downloads
+from browser_agent.limits import LIMITS, Limits
+from browser_agent.observation.capture import Capture, Structure, flat_capture, look
+from browser_agent.observation.observe import BUDGET, observe
+from browser_agent.observation.values import Control, Observation, OpenDialog, TabInfo
+from browser_agent.observation.views import View
+from browser_agent.watch import PageWatch
+
+T = TypeVar("T")
+
+_REMEMBERED = 5
+_LOOKS = 3
+_GONE = ("target crashed", "has been closed", "connection closed", "browser closed", "target closed", "was detached")
+
+
+class PageLost(Exception):
+    """The page hung, crashed or closed under us. Inner to this package: `perform` turns it into an outcome."""
+
+
+class DialogOpened(Exception):
+    """A dialog opened and blocks the page. Inner to this package: `perform` turns it into an outcome."""
+
+
+@dataclass(frozen=True, slots=True)
+class Folders:
+    """Where downloads go, and below which folders files may be uploaded from (none, if not said)."""
+
+    downloads: Path
+    uploads: tuple[Path, ...] = ()
+
+
+Opener = Callable[[], Awaitable[tuple[BrowserContext, Page]]]
+
+
+class Window:
+    """Tabs that share one profile. `Browser.window` makes it; `perform` acts on it."""
+
+    def __init__(
+        self, context: BrowserContext, page: Page, folders: Folders, revive: Opener, budget: int = BUDGET
+    ) -> None:
+        self.limits: Limits = LIMITS
+        self.folders = folders
+        self.budget = budget
+        self.last: Observation | None = None
+        self.dialog: Dialog | None = None
+        self.downloads = Downloads(folders.downloads)
+        self._revive = revive
+        self._known: deque[Mapping[str, Control]] = deque(maxlen=_REMEMBERED)
+        self._dialog_opened = asyncio.Event()
+        self._titles: dict[Page, str] = {}
+        self._adopt(context, page)
+
+    @property
+    def page(self) -> Page:
+        """The tab that is looked at and acted on."""
+        return self._page
+
+    @property
+    def watch(self) -> PageWatch:
+        """What the current tab does on its own."""
+        return self._watches[self._page]
+
+    @property
+    def pages(self) -> tuple[Page, ...]:
+        """The open tabs, in the order they were opened."""
+        return tuple(page for page in self._context.pages if not page.is_closed())
+
+    def element(self, ref: str) -> Locator:
+        """The element behind a ref of the last observation."""
+        return self._page.get_by_ref(ref)
+
+    def nearest(self, ref: str) -> Control | None:
+        """What stands now where a ref of an earlier observation stood: the control most like it, None for an unknown ref."""
+        old = next((refs[ref] for refs in reversed(self._known) if ref in refs), None)
+        if old is None or self.last is None:
+            return None
+        alike = [control for control in self.last.refs.values() if control.role == old.role and control.name]
+        exact = [control for control in alike if control.name == old.name]
+        words = set(old.name.lower().split())
+        near = [control for control in alike if words & set(control.name.lower().split())]
+        near.sort(key=lambda control: -len(words & set(control.name.lower().split())))
+        return next(iter([*exact, *near]), None)
+
+    def turn_to(self, page: Page) -> None:
+        """Make `page` the current tab. Its refs are new."""
+        self._page = page
+        self._watch(page)
+
+    async def new_tab(self) -> Page:
+        """Open an empty tab and turn to it."""
+        page = await self._context.new_page()
+        self.turn_to(page)
+        return page
+
+    async def running(self, work: Coroutine[Any, Any, T], seconds: float) -> T:
+        """Run `work` on the page, unless a dialog opens, the page is lost, or `seconds` pass.
+
+        Raises:
+            DialogOpened: a dialog stands before the page; the work may still end once it is answered.
+            PageLost: the page crashed, closed, or does not answer at all.
+            TimeoutError: the page is well, but this did not end in time.
+            playwright.async_api.Error: the page refused, in Playwright's words.
+        """
+        if self.dialog is not None:
+            work.close()
+            raise DialogOpened
+        task = asyncio.ensure_future(work)
+        opened = asyncio.ensure_future(self._dialog_opened.wait())
+        try:
+            await asyncio.wait({task, opened}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            if task.done():
+                return task.result()
+            if opened.done():
+                raise DialogOpened
+            raise TimeoutError
+        except PageTimeout as error:
+            await self._must_answer()
+            raise TimeoutError(error.message) from error
+        except TimeoutError:
+            await self._must_answer()
+            raise
+        except Error as error:
+            if any(sign in error.message.lower() for sign in _GONE):
+                raise PageLost("closed or crashed") from error
+            raise
+        finally:
+            opened.cancel()
+            if not task.done():
+                task.add_done_callback(_heard)
+                task.cancel()
+
+    async def look(self, view: View, need: str) -> Observation:
+        """Observe the current tab, and remember its refs as the ones that live now.
+
+        Raises:
+            PageLost: it does not answer, crashed or closed.
+        """
+        capture = await self._capture()
+        self._titles[self._page] = capture.structure.title
+        observation = await asyncio.to_thread(observe, capture, view=view, need=need, budget=self.budget)
+        if self.last is not None:
+            self._known.append(self.last.refs)
+        self.last = observation
+        return observation
+
+    async def recover(self) -> None:
+        """Put a fresh, empty tab in the place of a lost one; a fresh browser, if need be.
+
+        Raises:
+            BrowserGone: no browser could be brought back.
+        """
+        self.dialog = None
+        self._dialog_opened.clear()
+        with contextlib.suppress(Error, TimeoutError):
+            await asyncio.wait_for(self._page.close(), self.limits.repair)
+        try:
+            page = await asyncio.wait_for(self._context.new_page(), self.limits.repair)
+        except (Error, TimeoutError):
+            self._adopt(*await self._revive())
+        else:
+            self.turn_to(page)
+
+    async def answer_dialog(self, accept: bool, text: str | None) -> bool:
+        """Answer the open dialog; False when there is none."""
+        dialog, self.dialog = self.dialog, None
+        self._dialog_opened.clear()
+        if dialog is None:
+            return False
+        with contextlib.suppress(Error):  # it was closed by the page in the meantime
+            await (dialog.accept(text or "") if accept else dialog.dismiss())
+        return True
+
+    def tabs(self) -> tuple[TabInfo, ...]:
+        """The open tabs, by what was last seen of them."""
+        return tuple(
+            TabInfo(index=number, url=page.url, title=self._titles.get(page, ""), current=page == self._page)
+            for number, page in enumerate(self.pages, 1)
+        )
+
+    async def close(self) -> None:
+        """Close every tab and forget the profile."""
+        with contextlib.suppress(Error, TimeoutError):
+            await asyncio.wait_for(self._context.close(), self.limits.repair)
+
+    def _adopt(self, context: BrowserContext, page: Page) -> None:
+        self._context = context
+        self._watches: dict[Page, PageWatch] = {}
+        context.on("dialog", self._on_dialog)
+        context.on("page", self._on_page)
+        self.turn_to(page)
+
+    def _watch(self, page: Page) -> None:
+        if page not in self._watches:
+            self._watches[page] = PageWatch(page)
+            page.on("download", self.downloads.began)
+            page.on("close", self._on_closed)
+
+    def _on_dialog(self, dialog: Dialog) -> None:
+        self.dialog = dialog
+        self._dialog_opened.set()
+
+    def _on_page(self, page: Page) -> None:
+        self._watch(page)
+        if len(self.pages) > 1:
+            self.turn_to(page)
+
+    def _on_closed(self, page: Page) -> None:
+        self._watches.pop(page, None)
+        self._titles.pop(page, None)
+        if page == self._page and self.pages:
+            self.turn_to(self.pages[-1])
+
+    def _open_dialog(self) -> OpenDialog | None:
+        dialog = self.dialog
+        if dialog is None:
+            return None
+        return OpenDialog.model_validate({"kind": dialog.type, "message": dialog.message})
+
+    async def _must_answer(self) -> None:
+        """Ask the page for a sign of life."""
+        if self.dialog is not None:
+            raise DialogOpened
+        try:
+            await asyncio.wait_for(self._page.evaluate("1"), self.limits.probe)
+        except TimeoutError as error:
+            raise PageLost("hung") from error
+        except Error as error:
+            if any(sign in error.message.lower() for sign in _GONE):
+                raise PageLost("closed or crashed") from error
+
+    async def _capture(self) -> Capture:
+        """Read the current tab; once more if its document was replaced meanwhile."""
+        most = self.limits.observe
+        for _ in range(_LOOKS):
+            try:
+                return await self.running(look(self._page, self.watch.status, self.tabs(), most), most + 0.3)
+            except DialogOpened:
+                return Capture(self._page.url, self.watch.status, "", Structure(), dialog=self._open_dialog())
+            except TimeoutError:
+                return await self._look_at_words()
+            except Error:
+                await self.watch.until(lambda: not self.watch.loading(), self.limits.repair)
+        raise PageLost("changing faster than it can be read")
+
+    async def _look_at_words(self) -> Capture:
+        """A page that answers but is too large for a snapshot: its words alone, without refs."""
+        try:
+            return await self.running(flat_capture(self._page, self.watch.status, self.tabs()), self.limits.repair)
+        except (TimeoutError, Error, DialogOpened) as error:
+            raise PageLost("too slow to be read") from error
+
+
+def _heard(task: asyncio.Future[Any]) -> None:
+    """Take note of how a task we no longer wait for ended, so that nobody is told it went unheard."""
+    if not task.cancelled():
+        task.exception()
