@@ -1,0 +1,110 @@
+"""Single JSON values as short words that read back unambiguously. It knows nothing of rows, records or the past."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+__all__ = ["Spelled", "bare", "cell", "is_flat", "pair", "parse"]
+
+_BARE = re.compile(r"[^\s\"'=|()\[\]{},;]+")
+_MAX_DEPTH = 200
+
+
+class Spelled(float):
+    """A number that remembers how it was written, so that `10.0` and `1e3` stay as they were."""
+
+    spelling: str
+
+    def __new__(cls, spelling: str) -> Spelled:
+        """The number of a spelling."""
+        number = super().__new__(cls, spelling)
+        number.spelling = spelling
+        return number
+
+
+class _Unfit(ValueError):
+    """JSON that cannot be shown as rows without losing something."""
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    tree = dict(pairs)
+    if len(tree) != len(pairs):
+        raise _Unfit("a key stands twice")
+    return tree
+
+
+def _refuse(constant: str) -> Any:
+    raise _Unfit(f"{constant} is not JSON")
+
+
+def parse(text: str) -> Any | None:
+    """The tree a text holds, when it is one JSON object or array that rows can show whole.
+
+    Duplicate keys, NaN, and nesting beyond what a reader could follow stay text: None is returned and the text is shown as it is.
+    """
+    head = text[:64].lstrip()[:1]
+    if head not in ("{", "["):
+        return None
+    try:
+        tree = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse, parse_float=Spelled)
+    except (ValueError, RecursionError):
+        return None
+    return tree if _depth_within(tree, _MAX_DEPTH) else None
+
+
+def _depth_within(tree: Any, most: int) -> bool:
+    level = [tree]
+    for _ in range(most):
+        level = [
+            child
+            for node in level
+            if isinstance(node, (dict, list))
+            for child in (node.values() if isinstance(node, dict) else node)
+        ]
+        if not level:
+            return True
+    return False
+
+
+def bare(text: str, extra: str = "") -> bool:
+    """Whether a string can stand without quotes between blanks, `=` and the given separators."""
+    return _BARE.fullmatch(text) is not None and not any(mark in text for mark in extra)
+
+
+def cell(value: Any, *, free: bool = False) -> str:
+    """One scalar as it stands in a row.
+
+    Args:
+        value: a JSON scalar (or an empty container).
+        free: the cell stands between `|`, so blanks need no quotes.
+    """
+    match value:
+        case str():
+            if bare(value):
+                return value
+            if (
+                free
+                and value
+                and "|" not in value
+                and "\n" not in value
+                and "\r" not in value
+                and value == value.strip()
+            ):
+                return value
+            return json.dumps(value, ensure_ascii=False)
+        case Spelled():
+            return value.spelling
+        case _:
+            return json.dumps(value, ensure_ascii=False)
+
+
+def pair(name: str, value: Any) -> str:
+    """`name=value`."""
+    return f"{name if bare(name) else json.dumps(name, ensure_ascii=False)}={cell(value)}"
+
+
+def is_flat(value: Any) -> bool:
+    """Whether a value is a scalar or an empty container: something one cell can hold."""
+    return not isinstance(value, (dict, list)) or not value

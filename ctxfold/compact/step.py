@@ -1,0 +1,117 @@
+"""A record's compact form: rendered once, at ingest, against what its ancestors left in the view. It never looks forward and never stores.
+
+Complete in facts, smaller in tokens: JSON becomes keyed rows, the assistant's prose keeps its head and its new values, a repeat becomes a ref,
+the user's words and raw text stay as they are.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any, assert_never
+
+from ctxfold.compact.cells import cell, is_flat, pair, parse
+from ctxfold.compact.prose import shorten
+from ctxfold.compact.rows import rows
+from ctxfold.ledger import Ledger, text_key
+from ctxfold.lines import Line, fence, line
+from ctxfold.log import Record
+
+__all__ = ["VERSION", "compact"]
+
+VERSION = 1
+"""Of the rendering rules. Events hold the rendered lines, so an older session keeps its bytes when this grows."""
+
+_REPEAT_FROM = 60
+"""Characters from which a repeated text becomes a ref."""
+
+
+def compact(record: Record, past: Ledger) -> tuple[Line, ...]:
+    """Render one record.
+
+    Args:
+        record: the raw entry.
+        past: what stands in the view already, this step's earlier records included.
+
+    Returns:
+        Its lines; empty for an empty text.
+    """
+    if record.shown is not None:
+        return (
+            (line("text", record.ref, _late(record) + fence(record.ref, record.shown), untrusted=record.untrusted),)
+            if record.shown
+            else ()
+        )
+    if not record.text:
+        return ()
+    match record.kind:
+        case "user":
+            return (line("user", record.ref, f"user: {record.text}", (text_key(record.text),)),)
+        case "assistant":
+            return (line("say", record.ref, f"ai: {shorten(record.text, record.ref, past)}"),)
+        case "note":
+            return (line("note", record.ref, f"note: {record.text}"),)
+        case "call":
+            return _call(record, past)
+        case "result":
+            return _result(record, past)
+        case _:
+            assert_never(record.kind)
+
+
+def _late(record: Record) -> str:
+    return f"< late, of s{record.step}:\n" if record.late else ""
+
+
+def _result(record: Record, past: Ledger) -> tuple[Line, ...]:
+    late = _late(record)
+    key = text_key(record.text)
+    if len(record.text) >= _REPEAT_FROM:
+        same = past.find(key)
+        if same is not None:
+            return (line("data", record.ref, f"{late}< same as {same.ref}", points=(key,), untrusted=record.untrusted),)
+    tree = parse(record.text)
+    if tree is None:
+        return (line("text", record.ref, late + fence(record.ref, record.text), (key,), untrusted=record.untrusted),)
+    made: list[Line] = []
+    for row in rows(tree, past):
+        keys = (key, *row.keys) if not made else row.keys
+        made.append(
+            line("data", record.ref, f"{late}< {' ' * row.indent}{row.text}", keys, row.points, record.untrusted)
+        )
+        late = ""
+    return tuple(made)
+
+
+def _call(record: Record, past: Ledger) -> tuple[Line, ...]:
+    tree = json.loads(record.text)
+    name, args = str(tree["name"]), tree["args"]
+    if not isinstance(args, dict):
+        return (line("call", record.ref, f"> {name} {_whole(args)}"),)
+    short = [pair(key, value) for key, value in args.items() if _short(value)]
+    made = [line("call", record.ref, " ".join((f"> {name}", *short)))]
+    for key, value in args.items():
+        if not _short(value):
+            made.extend(_long(record, key, value, past))
+    return tuple(made)
+
+
+def _short(value: Any) -> bool:
+    return is_flat(value) and not (isinstance(value, str) and "\n" in value)
+
+
+def _whole(args: Any) -> str:
+    return cell(args) if is_flat(args) else json.dumps(args, ensure_ascii=False)
+
+
+def _long(record: Record, key: str, value: Any, past: Ledger) -> Iterable[Line]:
+    """An argument that needs lines of its own: a nested value, or text of several lines."""
+    if isinstance(value, str):
+        known = past.find(text_key(value)) if len(value) >= _REPEAT_FROM else None
+        if known is not None:
+            yield line("call", record.ref, f">  {key}: same as {known.ref}", points=(text_key(value),))
+        else:
+            yield line("call", record.ref, f">  {key}:\n{value}", (text_key(value),))
+        return
+    for row in rows(value, past, f"{key}:"):
+        yield line("call", record.ref, f">  {' ' * row.indent}{row.text}", row.keys, row.points)

@@ -1,0 +1,108 @@
+"""What a handle knows of its branch: the revision it last saw and the workspace of it, kept up as it records. It writes nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ctxfold.commit import GENESIS, head_of, state_of
+from ctxfold.loading import REACH, load, raw_steps, reply_of
+from ctxfold.past import Words
+from ctxfold.recording import Branch, Taken
+from ctxfold.store.protocol import Reading
+from ctxfold.store.values import State
+from ctxfold.workspace import RawStep, Workspace
+
+__all__ = ["Current"]
+
+
+class Current:
+    """A handle's branch as it stands.
+
+    Args:
+        session: the session's row id.
+        branch: the branch's number.
+    """
+
+    def __init__(self, session: int, branch: int) -> None:
+        self.branch = branch
+        self.seen = 0
+        self._session = session
+        self._state: State | None = None
+        self._workspace = Workspace()
+        self._words: Words | None = None
+        self._loaded = 0
+
+    @property
+    def workspace(self) -> Workspace:
+        """The workspace as of the last refresh."""
+        return self._workspace
+
+    def refresh(self, tx: Reading, reach: int = 0, upto: int | None = None) -> State:
+        """Look at the branch again; load its workspace where another handle has moved it on, or where more of it is needed.
+
+        Args:
+            tx: an open transaction.
+            reach: o200k tokens of a view that is wanted.
+            upto: a step that must be loaded.
+        """
+        state = state_of(tx, self._session, head_of(tx, self._session, self.branch))
+        older = self._workspace.older
+        short = older is not None and (self._loaded < 3 * reach or (upto is not None and not self._holds(upto)))
+        if self._state is None or self._state.seq != state.seq or short or self._loaded > 3 * max(REACH, 3 * reach):
+            self._workspace = load(tx, self._session, state, max(REACH, 4 * reach), upto)
+            self._words = None
+            self._loaded = self._workspace.tokens
+            self._state = state
+            self.seen = self.seen or state.tip
+        return state
+
+    def _holds(self, step: int) -> bool:
+        return any(step in block.steps for block in self._workspace.blocks)
+
+    def place(self, tx: Reading, upto: int | None = None) -> Branch:
+        """Where recording and deciding happen now; `upto` is a step that must be loaded."""
+        state = self.refresh(tx, upto=upto)
+        if self._words is None:
+            self._words = Words(self._workspace)
+        return Branch(self._session, head_of(tx, self._session, self.branch), state, self._workspace, self._words)
+
+    def took(self, tx: Reading, taken: Taken) -> None:
+        """Take in what was recorded."""
+        blocks = list(self._workspace.blocks)
+        if blocks and isinstance(blocks[-1], RawStep) and blocks[-1].n == taken.step.n:
+            blocks.pop()
+        if not taken.step.open:
+            for at in range(len(blocks) - 1, max(-1, len(blocks) - 8), -1):
+                block = blocks[at]
+                if isinstance(block, RawStep) and not block.settled:
+                    blocks[at] = replace(block, settled=True)
+        blocks.extend(raw_steps(tx, self._session, [taken.step], newest=True))
+        reply = reply_of(tx, self._session, blocks)
+        self._workspace = replace(
+            self._workspace,
+            path_length=taken.step.depth,
+            blocks=tuple(blocks),
+            reply=reply,
+            unfolded=taken.step.raw_upto,
+        )
+        self._loaded += sum(line.tokens for line in taken.lines)
+        self._state = taken.state
+        self.seen = taken.state.tip
+
+    def became(self, state: State, workspace: Workspace) -> None:
+        """Take in a fold."""
+        self._state, self._workspace, self._words = state, workspace, None
+        self._loaded = workspace.tokens
+
+    def saw(self) -> None:
+        """Remember which step is the latest this handle has shown."""
+        self.seen = (self._state or GENESIS).tip
+
+    def stand(self, branch: int) -> None:
+        """Go to another branch."""
+        self.branch = branch
+        self.forget()
+
+    def forget(self) -> None:
+        """Look anew at the next call."""
+        self._state, self._words, self._workspace, self._loaded, self.seen = None, None, Workspace(), 0, 0

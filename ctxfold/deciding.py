@@ -1,0 +1,83 @@
+"""From a wish to a committed decision: the directive is checked against the newest revision, resolved to a tile or a note, applied, and kept.
+
+It works inside a write transaction that the session opens. What is committed is resolved: replaying it decides nothing again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ctxfold.commit import Happened, advance
+from ctxfold.current import Current
+from ctxfold.events import Decider
+from ctxfold.folding import FoldDirective, Settings, due, embedded_tile, fold, micro_room, stretch, told_tile
+from ctxfold.render import query_of
+from ctxfold.store.protocol import Writing
+from ctxfold.tiles import put_tile
+from ctxfold.workspace import Tile
+
+__all__ = ["consolidated", "folded", "goal_set"]
+
+
+def folded(tx: Writing, now: Current, directive: FoldDirective, decider: Decider, settings: Settings) -> Tile:
+    """Fold what a directive names. A directive without a last step means the latest that this handle has seen.
+
+    Raises:
+        FoldError: nothing to fold, a cut through a tile, or a summary longer than what it replaces.
+    """
+    latest = now.seen
+    place = now.place(tx, upto=directive.first_step)
+    workspace = place.workspace
+    blocks = stretch(workspace, directive.first_step, directive.last_step or latest or None)
+    number = tx.cover.next_tile(place.session)
+    if directive.summary is None:
+        tile = embedded_tile(workspace, blocks, number, micro_room(blocks, settings), query_of(workspace))
+        return _put(tx, now, tile, "embedded", "directive")
+    tile = told_tile(workspace, blocks, number, directive.summary, "model" if decider == "model" else "host")
+    return _put(tx, now, tile, decider, "directive")
+
+
+def consolidated(tx: Writing, now: Current, limit: int, settings: Settings) -> tuple[Tile, ...]:
+    """Fold older steps when the cover stands above its high-water mark.
+
+    Args:
+        tx: an open write transaction.
+        now: the handle's branch.
+        limit: o200k tokens of the view it is for.
+        settings: water marks and caps.
+    """
+    older = now.place(tx).workspace.older
+    place = now.place(tx, upto=older.first if older else None)
+    wanted = due(place.workspace, limit, settings)
+    if wanted is None:
+        return ()
+    blocks, allowance = wanted
+    tile = embedded_tile(
+        place.workspace, blocks, tx.cover.next_tile(place.session), allowance, query_of(place.workspace)
+    )
+    return () if tile.whole else (_put(tx, now, tile, "embedded", "high water"),)
+
+
+def _put(tx: Writing, now: Current, tile: Tile, decider: Decider, cause: str) -> Tile:
+    place = now.place(tx)
+    after = put_tile(tx, place.session, place.state, tile, (decider, cause), place.head)
+    now.became(after, fold(place.workspace, tile))
+    return tile
+
+
+def goal_set(tx: Writing, now: Current, goal: str) -> None:
+    """Note what the session is for; after the first time, a revision of it. The same words again change nothing."""
+    place = now.place(tx)
+    if goal == (place.workspace.notes[-1].text if place.workspace.notes else ""):
+        return
+    note = tx.cover.add_note(place.session, place.state.notes, "goal", goal)
+    payload = {"slot": "goal", "text": goal}
+    advance(
+        tx,
+        place.session,
+        place.head,
+        place.state,
+        replace(place.state, notes=note),
+        Happened("noted", payload, cause="goal"),
+    )
+    now.forget()

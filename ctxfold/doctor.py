@@ -1,0 +1,148 @@
+"""What works on this machine, and the exact fix for what does not. It looks and changes nothing.
+
+Other packages add what they need (a browser, a host) through the entry-point group `ctxfold.checks`: each member is a function
+without arguments that returns a `Check`. Printing is the command's.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from pathlib import Path
+
+from ctxfold import config
+from ctxfold.errors import CtxfoldError
+
+__all__ = ["Check", "checks"]
+
+GROUP = "ctxfold.checks"
+"""The entry-point group of further checks."""
+
+REACH_SECONDS = 3.0
+"""How long a model's server may take to answer at all."""
+
+LEAST_PYTHON = (3, 11)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing looked at.
+
+    Attributes:
+        name: what was looked at, in a word or two.
+        ok: whether it works.
+        fact: what was found, on one line.
+        fix: the next move where it does not work, a command where there is one.
+        required: whether ctxfold is of no use without it.
+    """
+
+    name: str
+    ok: bool
+    fact: str
+    fix: str = ""
+    required: bool = True
+
+
+def checks() -> tuple[Check, ...]:
+    """Look at everything: the core's own first, then what other packages bring."""
+    own = [look() for look in (_python, _store, _sqlite, _tokens, _key, _model)]
+    if config.endpoint().local:
+        own.append(_endpoint())
+    return (*own, *_brought())
+
+
+def _brought() -> list[Check]:
+    found = []
+    for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
+        try:
+            look: Callable[[], Check] = entry.load()
+        except ImportError as error:
+            found.append(Check(entry.name, False, f"does not load ({error})", "pip install --force-reinstall ctxfold"))
+        else:
+            found.append(look())
+    return found
+
+
+def _python() -> Check:
+    fact = f"{platform.python_version()} at {sys.executable}"
+    return Check("python", sys.version_info >= LEAST_PYTHON, fact, "install Python 3.11 or newer")
+
+
+def _store() -> Check:
+    try:
+        place = config.default_store()
+        if "://" not in place and not Path(place).exists():
+            return _place_for(Path(place))
+        import ctxfold
+
+        found = len(ctxfold.sessions(place))
+    except CtxfoldError as error:
+        return Check("store", False, str(error), "set CTXFOLD_HOME to a folder of your own, or move that file away")
+    return Check("store", True, f"{place} ({found} session{'' if found == 1 else 's'})")
+
+
+def _place_for(store: Path) -> Check:
+    """Whether a store that is not there yet can be made."""
+    folder = next(parent for parent in store.absolute().parents if parent.exists())
+    writable = folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)
+    fact = f"{store} (made on first use)" if writable else f"{folder} cannot be written to"
+    return Check("store", writable, fact, "set CTXFOLD_HOME to a folder you may write to")
+
+
+def _sqlite() -> Check:
+    from ctxfold.store.health import guarded, library
+
+    known = " (has the WAL-reset fault fixed in 3.51.3; every write is guarded by a lock)" if guarded() else ""
+    return Check("sqlite", True, library() + known)
+
+
+def _tokens() -> Check:
+    from ctxfold.tokens.ranks import encoding
+
+    fix = "pip install --force-reinstall ctxfold"
+    try:
+        table = encoding()
+    except CtxfoldError as error:
+        return Check("tokens", False, str(error), fix)
+    return Check("tokens", True, f"{table.name}, {table.n_vocab:,} tokens, checksum as packed")
+
+
+def _key() -> Check:
+    credential = config.endpoint().credential
+    if credential is None:
+        fact = "none set: the embedded explorer decides; a key lets Claude"
+        return Check("key", False, fact, "export ANTHROPIC_API_KEY=sk-ant-…", required=False)
+    return Check("key", True, f"{credential} is set")
+
+
+def _model() -> Check:
+    from ctxfold.models import load
+
+    name = config.model_default()
+    try:
+        load(name)
+    except CtxfoldError as error:
+        return Check("model", False, str(error), "set CTXFOLD_MODEL to one of these")
+    folder = config.folder_model()
+    return Check("model", True, name + (f"; {folder} folds" if folder else ""))
+
+
+def _endpoint() -> Check:
+    """Whether the model's server answers at all. No key is sent; any status is an answer."""
+    url = config.endpoint().url
+    try:
+        with urllib.request.urlopen(f"{url}/v1/models", timeout=REACH_SECONDS):
+            return Check("endpoint", True, f"{url} answers", required=False)
+    except urllib.error.HTTPError as answer:
+        answer.close()
+        return Check("endpoint", True, f"{url} answers", required=False)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "reason", error)
+        fix = "start that server, or correct ANTHROPIC_BASE_URL"
+        return Check("endpoint", False, f"{url} does not answer ({reason})", fix, required=False)

@@ -1,0 +1,154 @@
+"""Every error the project raises on purpose, as one tree. It never formats for a host: the CLI and the MCP door do that.
+
+::
+
+    CtxfoldError
+    ├── InputError                  the caller's words cannot be used as they stand            (exit 2)
+    │   ├── SessionNameError        a session or branch name outside the pattern
+    │   ├── UnknownSession          no session of that name
+    │   ├── RefError                a malformed or unknown ref, step, call or block
+    │   ├── BudgetError             a budget below the published least
+    │   ├── FoldError               a fold that would break the tiling, grow the view or say nothing
+    │   ├── BranchError             a move that cannot be made from here
+    │   ├── UndoError               nothing left to undo or redo
+    │   └── ImportFault             a file that is not one of our exports
+    ├── StaleDecision               decided on a revision that no longer fits the head         (exit 2)
+    ├── StoreError                  the database cannot do what was asked                      (exit 3)
+    │   ├── NotOurStore             a file or database that is not a ctxfold store
+    │   ├── ReadOnlyStore           no right to write there
+    │   ├── CorruptStore            a row or page that does not read back
+    │   ├── FullDisk                no space left; everything committed is kept
+    │   └── BusyStore               another process held the write lock too long
+    ├── BrokenInstall               a file of the package is missing or altered                (exit 3)
+    ├── ModelError                  the model could not decide                                 (exit 3)
+    │   ├── ModelKeyMissing         no key, or the key was refused
+    │   ├── ModelUnavailable        unreachable, overloaded or rate-limited
+    │   └── InvalidReply            a reply that does not fit the decision's schema
+    └── BrowserError                the browser or the page                                    (exit 3)
+        ├── BrowserMissing          no browser found and none could be provided
+        ├── BrowserGone             the browser died or was closed
+        ├── PageUnreachable         the address cannot be opened
+        └── Refused                 a safety rule stops this                                   (exit 2)
+
+A message says what is wrong and names the next move; it never holds page text, secrets or a traceback.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class CtxfoldError(Exception):
+    """Base of every expected failure. `exit_code` is what the command line ends with."""
+
+    exit_code: ClassVar[int] = 3
+
+
+class InputError(CtxfoldError):
+    """The caller's words cannot be used as they stand."""
+
+    exit_code = 2
+
+
+class SessionNameError(InputError):
+    """A session or branch name outside `[a-z0-9][a-z0-9-]{0,63}`."""
+
+
+class UnknownSession(InputError):
+    """No session of that name in this store."""
+
+
+class RefError(InputError):
+    """A malformed or unknown ref, step, call or block."""
+
+
+class BudgetError(InputError):
+    """A budget below the published least."""
+
+
+class FoldError(InputError):
+    """A fold that would break the tiling, grow the view or say nothing."""
+
+
+class BranchError(InputError):
+    """A move that cannot be made from here."""
+
+
+class UndoError(InputError):
+    """Nothing left to undo or redo."""
+
+
+class ImportFault(InputError):
+    """A file that is not one of our exports, or one that was altered."""
+
+
+class StaleDecision(CtxfoldError):
+    """Decided on a revision that no longer fits the head of its branch."""
+
+    exit_code = 2
+
+
+class StoreError(CtxfoldError):
+    """The database cannot do what was asked."""
+
+
+class NotOurStore(StoreError):
+    """A file or database that is not a ctxfold store."""
+
+
+class ReadOnlyStore(StoreError):
+    """No right to write there."""
+
+
+class CorruptStore(StoreError):
+    """A row or page that does not read back."""
+
+
+class FullDisk(StoreError):
+    """No space left. Everything committed before is kept."""
+
+
+class BusyStore(StoreError):
+    """Another process held the write lock too long."""
+
+
+class BrokenInstall(CtxfoldError):
+    """A file of the package is missing or altered."""
+
+
+class ModelError(CtxfoldError):
+    """The model could not decide."""
+
+
+class ModelKeyMissing(ModelError):
+    """No key is set, or the key was refused."""
+
+
+class ModelUnavailable(ModelError):
+    """The model's server is unreachable, overloaded or limits the rate."""
+
+
+class InvalidReply(ModelError):
+    """A reply that does not fit the decision's schema."""
+
+
+class BrowserError(CtxfoldError):
+    """The browser or the page."""
+
+
+class BrowserMissing(BrowserError):
+    """No browser was found and none could be provided."""
+
+
+class BrowserGone(BrowserError):
+    """The browser died or was closed under us."""
+
+
+class PageUnreachable(BrowserError):
+    """The address cannot be opened."""
+
+
+class Refused(BrowserError):
+    """A safety rule stops this."""
+
+    exit_code = 2

@@ -1,0 +1,149 @@
+"""When and what to fold without being told how: nothing below the high-water mark, else in one batch down to the low one. `fold` applies it.
+
+Batches keep the prompt cache: between two of them the view only grows at its end. The newest steps stay raw, older ones become one macro tile,
+and when the tiles themselves outgrow their share they are folded into one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ctxfold.errors import FoldError
+from ctxfold.folding.embedded import Settings, condense, kept_by_all, status_of
+from ctxfold.folding.ladder import show
+from ctxfold.folding.relevance import Query
+from ctxfold.lines import Line
+from ctxfold.tokens import count
+from ctxfold.workspace import HEADER, Block, Origin, RawStep, Tile, Workspace, spans
+
+__all__ = ["due", "embedded_tile", "told_tile"]
+
+
+def due(workspace: Workspace, budget: int, settings: Settings) -> tuple[Sequence[Block], int] | None:
+    """What to fold so that the cover stands at the low-water mark, and how many o200k tokens its tile may cost.
+
+    Args:
+        workspace: the settled cover.
+        budget: o200k tokens of a view.
+        settings: water marks and caps.
+
+    Returns:
+        None below the high-water mark, or when nothing may be folded.
+    """
+    older = 0 if workspace.older is None else workspace.older.raw
+    if workspace.tokens + older < settings.trigger * budget:
+        return None
+    low = int(settings.rest * budget)
+    blocks = workspace.blocks
+    end, tail = len(blocks), 0
+    while end > 0:
+        block = blocks[end - 1]
+        fits = tail + block.tokens <= low // 2
+        if not isinstance(block, RawStep) or not (len(blocks) - end < settings.recent or not block.settled or fits):
+            break
+        tail += block.tokens
+        end -= 1
+    start = end
+    while start > 0 and isinstance(blocks[start - 1], RawStep):
+        start -= 1
+    tiles = sum(block.tokens for block in blocks[:start])
+    if start == end or tiles > low // 2:
+        start, tiles = 0, 0
+    folded = blocks[start:end]
+    if not folded or (len(folded) == 1 and isinstance(folded[0], Tile) and folded[0].tokens <= low):
+        return None
+    return folded, max(low - tail - tiles, low // 4)
+
+
+def embedded_tile(
+    workspace: Workspace, blocks: Sequence[Block], number: int, allowance: int, asked: tuple[Query, str]
+) -> Tile:
+    """The tile the embedded folder makes of blocks; it never costs more than they do.
+
+    Args:
+        workspace: where they stand.
+        blocks: a contiguous stretch of it.
+        number: the tile's number.
+        allowance: o200k tokens it may cost.
+        asked: what the session is about now, as weights and as text.
+    """
+    cost = sum(block.tokens for block in blocks)
+    room = max(min(allowance, cost) - HEADER - 5, 0)
+    pinned = _pinned(workspace, blocks)
+    tile = _tile(
+        blocks, number, "", condense(_presifted(blocks, room, asked, pinned), room, *asked, pinned=pinned), "embedded"
+    )
+    if _price(tile) <= _price(*blocks):
+        return tile
+    return _tile(blocks, number, "", tuple(line for block in blocks for line in block.lines), "embedded", whole=True)
+
+
+def _presifted(blocks: Sequence[Block], room: int, asked: tuple[Query, str], pinned: frozenset[int]) -> Sequence[Block]:
+    """Blocks small enough to be ranked against each other: a very long stretch is sifted part by part first."""
+    parts: list[list[Block]] = [[]]
+    size = 0
+    for block in blocks:
+        size += block.tokens
+        if size > SIFT:
+            parts.append([])
+            size = block.tokens
+        parts[-1].append(block)
+    if len(parts) == 1:
+        return blocks
+    sifted = (replace(part[0], lines=condense(part, room, *asked, pinned=pinned)) for part in parts)
+    return tuple(block for block in sifted if block.lines)
+
+
+SIFT = 100_000
+"""o200k tokens of a stretch that are ranked at once."""
+
+
+def micro_room(blocks: Sequence[Block], settings: Settings) -> int:
+    """o200k tokens for a stretch that someone asked to fold without saying how: its facts whole, its prose to the cap."""
+    return sum(
+        line.tokens for block in blocks for line in block.lines if line.kind in ("user", "data", "note")
+    ) + settings.micro * len(blocks)
+
+
+def told_tile(workspace: Workspace, blocks: Sequence[Block], number: int, summary: str, origin: Origin) -> Tile:
+    """The tile of a summary that a host or a model wrote.
+
+    Raises:
+        FoldError: the summary is empty, or longer than what it would replace.
+    """
+    summary = summary.strip()
+    if not summary:
+        raise FoldError(
+            "the summary is empty; say what was done, found and decided, or leave it out to let ctxfold write it"
+        )
+    tile = _tile(blocks, number, summary, kept_by_all(blocks, _pinned(workspace, blocks)), origin)
+    took, gives = _price(*blocks), _price(tile)
+    if gives > took:
+        raise FoldError(
+            f"this summary would cost {gives} tokens for the {took} of {spans(tile.steps)}; shorten it, or fold more steps"
+        )
+    return tile
+
+
+def _tile(
+    blocks: Sequence[Block], number: int, summary: str, lines: tuple[Line, ...], origin: Origin, whole: bool = False
+) -> Tile:
+    steps = tuple(step for block in blocks for step in block.steps)
+    raw = sum(block.raw for block in blocks)
+    untrusted = any(line.untrusted for block in blocks for line in block.lines) or any(
+        isinstance(block, Tile) and block.untrusted for block in blocks
+    )
+    children = tuple(block.id for block in blocks if isinstance(block, Tile))
+    made = Tile(number, steps, summary, lines, status_of(blocks), origin, raw, 0, untrusted, whole, children)
+    return replace(made, tokens=show(made).tokens)
+
+
+def _pinned(workspace: Workspace, blocks: Sequence[Block]) -> frozenset[int]:
+    """The ledger keys that lines after these blocks point at."""
+    after = workspace.blocks[workspace.blocks.index(blocks[-1]) + 1 :]
+    return frozenset(key for block in after for line in block.lines for key in line.points)
+
+
+def _price(*blocks: Block) -> int:
+    return count("\n".join(show(block).text for block in blocks))

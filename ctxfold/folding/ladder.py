@@ -1,0 +1,225 @@
+"""The budget ladder: how blocks take shorter and shorter forms until a view fits. It commits nothing and removes nothing without a ref.
+
+Rungs, in order, each from the oldest block to the newest: repeats and superseded reads; prose to its head; old steps to their micro form;
+prose of tiles; facts by relevance; a stub. The user's words and the latest block yield after all of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from ctxfold.folding.relevance import Query
+from ctxfold.lines import Line
+from ctxfold.tokens import count, head
+from ctxfold.workspace import HEADER, Block, RawStep, Tile, spans
+
+__all__ = ["Shown", "clip", "descend", "show"]
+
+PROSE_HEAD = 48
+"""Tokens a long text keeps on the rung of heads."""
+MICRO_HEAD = 16
+"""Tokens it keeps on the micro rung."""
+WORDS_HEAD = 16
+"""Tokens an old message of the user keeps when its words must yield."""
+
+
+TOLD = ("failed", "partial")
+"""The endings a view mentions; what was completed needs no word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A block as a view shows it now.
+
+    Attributes:
+        steps: the steps it stands for, in path order.
+        raw: o200k tokens of their raw records.
+        prose: the summary of a tile, empty for a raw step.
+        lines: the lines that stand.
+        cut: whether anything was left out.
+        status: how a tile's stretch ended, None for a raw step.
+        untrusted: whether any of it derives from a tool or a page.
+        latest: whether it is the last block of the path.
+    """
+
+    steps: tuple[int, ...]
+    raw: int
+    prose: str
+    lines: tuple[Line, ...]
+    cut: bool
+    status: str | None
+    untrusted: bool
+    latest: bool = False
+
+    @property
+    def stub(self) -> bool:
+        """Whether nothing of it stands but its address."""
+        return not self.prose and not self.lines and self.cut
+
+    @property
+    def tokens(self) -> int:
+        """o200k tokens, header included."""
+        prose = count(self.prose) + 1 + self.untrusted * (1 + self.prose.count("\n")) if self.prose else 0
+        status = 2 * (self.status in TOLD)
+        return HEADER + (8 if self.stub else 3 * self.cut) + status + prose + sum(line.tokens for line in self.lines)
+
+    @property
+    def text(self) -> str:
+        """What stands in the view for it."""
+        if self.stub:
+            where = spans(self.steps)
+            return f"[{where} | {self.raw} tok | recall {where}]"
+        mark = f"{spans(self.steps)}{'…' if self.cut else ''}" + (f" {self.status}" if self.status in TOLD else "")
+        prose = "\n".join(f"< {part}" for part in self.prose.splitlines()) if self.untrusted else self.prose
+        return f"{mark} " + "\n".join([*([prose] if prose else []), *(line.text for line in self.lines)])
+
+
+def show(block: Block, latest: bool = False) -> Shown:
+    """A block in its settled form."""
+    match block:
+        case RawStep():
+            return Shown(
+                block.steps,
+                block.raw,
+                "",
+                block.lines,
+                False,
+                None,
+                any(line.untrusted for line in block.lines),
+                latest,
+            )
+        case Tile():
+            return Shown(
+                block.steps,
+                block.raw,
+                block.summary,
+                block.lines,
+                not block.whole,
+                block.status,
+                block.untrusted,
+                latest,
+            )
+
+
+def clip(line: Line, tokens: int) -> Line:
+    """A line cut to its head, with its ref behind; itself when it is short enough already."""
+    if line.tokens <= tokens + 8:
+        return line
+    opened = line.text.startswith("<<")
+    kept = head(line.text, tokens)
+    tail = f"\n{line.ref}>> […{line.tokens} tok {line.ref}]" if opened else f" […{line.tokens} tok {line.ref}]"
+    text = kept + tail
+    return replace(line, text=text, tokens=count(text) + 1)
+
+
+def descend(shown: Sequence[Shown], budget: int, query: Query) -> list[Shown]:
+    """Let blocks take shorter forms until they fit.
+
+    Args:
+        shown: blocks in path order, in their settled forms.
+        budget: o200k tokens they may cost together.
+        query: what the session is about now, to rank facts.
+
+    Returns:
+        As many blocks, in order; their cost is within the budget unless even stubs of all exceed it.
+    """
+    blocks = list(shown)
+    total = sum(block.tokens for block in blocks)
+    later = _later_keys(blocks)
+    rungs: tuple[Callable[[int], Shown], ...] = (
+        lambda at: _without_repeats(blocks[at], later[at]),
+        lambda at: _heads(blocks[at], PROSE_HEAD),
+        lambda at: _micro(blocks[at]),
+        lambda at: _without_prose(blocks[at]),
+    )
+    for rung in rungs:
+        for at in range(len(blocks)):
+            if total <= budget:
+                return blocks
+            if blocks[at].latest:
+                continue
+            lower = rung(at)
+            total += lower.tokens - blocks[at].tokens
+            blocks[at] = lower
+    if total > budget:
+        blocks = _by_relevance(blocks, budget, query)
+    return blocks
+
+
+def _later_keys(blocks: Sequence[Shown]) -> list[frozenset[int]]:
+    """Of each block, the ledger keys that stand in a later one."""
+    found: list[frozenset[int]] = []
+    seen: set[int] = set()
+    for block in reversed(blocks):
+        found.append(frozenset(seen))
+        seen.update(key for line in block.lines for key in line.keys)
+    return found[::-1]
+
+
+def _without_repeats(block: Shown, later: frozenset[int]) -> Shown:
+    kept = tuple(
+        line for line in block.lines if line.kind == "user" or not line.keys or not later.issuperset(line.keys)
+    )
+    return block if len(kept) == len(block.lines) else replace(block, lines=kept, cut=True)
+
+
+def _heads(block: Shown, tokens: int) -> Shown:
+    lines = tuple(clip(line, tokens) if line.kind in ("text", "say", "call", "note") else line for line in block.lines)
+    prose = block.prose
+    if count(prose) > tokens * 2:
+        prose = head(prose, tokens * 2) + " …"
+    if lines == block.lines and prose == block.prose:
+        return block
+    return replace(block, lines=lines, prose=prose, cut=True)
+
+
+def _micro(block: Shown) -> Shown:
+    lowered = _heads(block, MICRO_HEAD)
+    kept = tuple(line for line in lowered.lines if line.kind != "say" or len(lowered.lines) == 1)
+    return lowered if len(kept) == len(lowered.lines) else replace(lowered, lines=kept, cut=True)
+
+
+def _without_prose(block: Shown) -> Shown:
+    kept = tuple(line for line in block.lines if line.kind in ("user", "data"))
+    if len(kept) == len(block.lines) and not block.prose:
+        return block
+    return replace(block, lines=kept, prose="", cut=True)
+
+
+def _by_relevance(blocks: Sequence[Shown], budget: int, query: Query) -> list[Shown]:
+    """Keep the facts that fit what the session is about; every block without one becomes a stub around the user's words."""
+    bare = [
+        block
+        if block.latest
+        else replace(block, lines=tuple(line for line in block.lines if line.kind == "user"), cut=True)
+        for block in blocks
+    ]
+    left = budget - sum(block.tokens for block in bare)
+    ranked = sorted(
+        (
+            (query.score(line.text) + at / (1 + len(blocks)), at, index)
+            for at, block in enumerate(blocks)
+            if not block.latest
+            for index, line in enumerate(block.lines)
+            if line.kind != "user"
+        ),
+        reverse=True,
+    )
+    chosen: list[set[int]] = [set() for _ in blocks]
+    for _, at, index in ranked:
+        price = blocks[at].lines[index].tokens
+        if price <= left:
+            chosen[at].add(index)
+            left -= price
+    return [
+        block
+        if block.latest
+        else replace(
+            block,
+            lines=tuple(line for index, line in enumerate(block.lines) if line.kind == "user" or index in chosen[at]),
+            prose="",
+            cut=True,
+        )
+        for at, block in enumerate(blocks)
+    ]

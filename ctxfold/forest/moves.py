@@ -1,0 +1,152 @@
+"""The branch move as a decision, and its applier. Forking adds one head; nothing is copied.
+
+Source: Context-Agent's discourse forest: a topic is a tree, a branch a path in it.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass, replace
+from typing import Any, Literal, assert_never
+
+from ctxfold.commit import GENESIS, Happened, advance, state_of
+from ctxfold.errors import BranchError, SessionNameError
+from ctxfold.store.protocol import Reading, Writing
+from ctxfold.store.values import HeadRow, State, TopicRow
+from ctxfold.tiles import read_tile
+
+__all__ = ["MAIN", "BranchMove", "Move", "check_name", "move", "truncated"]
+
+MAIN = "main"
+"""The branch a session begins with, and the topic it stands in."""
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
+
+
+@dataclass(frozen=True, slots=True)
+class BranchMove:
+    """Where to go: make a branch at a step, switch to one, or begin a topic.
+
+    Attributes:
+        action: what to do.
+        at: for `create`, the last step the new branch keeps; None for the current tip.
+        to: the branch's name; None lets one be given.
+    """
+
+    action: Literal["create", "switch", "new_topic"]
+    at: int | None = None
+    to: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """What a move led to: the branch, its topic, and the last step of its path (0: none yet)."""
+
+    branch: str
+    topic: str
+    tip: int
+
+
+def check_name(name: str, what: str = "session") -> str:
+    """The name, when it is one. Raises SessionNameError when it is not."""
+    if not _NAME.fullmatch(str(name)):
+        shown = repr(str(name) if len(str(name)) <= 40 else str(name)[:37] + "...")
+        raise SessionNameError(
+            f"{shown} cannot name a {what}; use 1 to 64 of a-z, 0-9 and -, beginning with a letter or digit"
+        )
+    return name
+
+
+def move(tx: Writing, session: int, here: HeadRow, wish: BranchMove) -> tuple[HeadRow, State]:
+    """Apply a move; the branch it led to and its revision.
+
+    Args:
+        tx: an open write transaction.
+        session: the session's row id.
+        here: the branch the handle stands on.
+        wish: the move.
+
+    Raises:
+        BranchError: a name that is taken or unknown, or a step that is not on this branch.
+    """
+    heads = tx.forest.heads(session)
+    match wish.action:
+        case "create":
+            name = _free(heads, wish.to, "branch")
+            start = truncated(tx, session, state_of(tx, session, here), wish.at)
+            return _enter(
+                tx, session, HeadRow(len(heads) + 1, name, here.topic, start.seq, time.time()), start, here, wish
+            )
+        case "new_topic":
+            name = _free(heads, wish.to, "topic")
+            topic = TopicRow(len(tx.forest.topics(session)) + 1, name)
+            tx.forest.add_topic(session, topic)
+            start = replace(GENESIS, notes=state_of(tx, session, here).notes)
+            return _enter(tx, session, HeadRow(len(heads) + 1, name, topic.id, 0, time.time()), start, here, wish)
+        case "switch":
+            there = next((head for head in heads if head.name == wish.to), None)
+            if there is None:
+                raise BranchError(f"no branch {wish.to!r}; the branches are {', '.join(head.name for head in heads)}")
+            if there.id == here.id:
+                return there, state_of(tx, session, there)
+            return _arrive(tx, session, there, state_of(tx, session, there), here, wish)
+        case _:
+            assert_never(wish.action)
+
+
+def _free(heads: list[HeadRow], wanted: str | None, kind: str) -> str:
+    taken = {head.name for head in heads}
+    if wanted is not None:
+        if check_name(wanted, "branch") in taken:
+            raise BranchError(f"a branch {wanted!r} is there already; switch to it or choose another name")
+        return wanted
+    return next(name for number in range(2, len(heads) + 3) if (name := f"{kind}-{number}") not in taken)
+
+
+def _enter(
+    tx: Writing, session: int, head: HeadRow, start: State, here: HeadRow, wish: BranchMove
+) -> tuple[HeadRow, State]:
+    tx.forest.add_head(session, head)
+    return _arrive(tx, session, head, start, here, wish)
+
+
+def _arrive(
+    tx: Writing, session: int, there: HeadRow, before: State, here: HeadRow, wish: BranchMove
+) -> tuple[HeadRow, State]:
+    payload: dict[str, Any] = {
+        "action": wish.action,
+        "from": here.id,
+        "to": there.id,
+        "tip": before.tip,
+        "name": there.name,
+    }
+    if wish.action == "new_topic":
+        payload["topic"] = there.topic
+    after = advance(tx, session, there, before, before, Happened("moved", payload, cause=wish.action))
+    tx.sessions.touch(session, time.time(), current=there.id)
+    return there, after
+
+
+def truncated(tx: Reading, session: int, state: State, at: int | None) -> State:
+    """A revision whose path ends at a step of this one's; the cover keeps the tiles that end by then.
+
+    Raises:
+        BranchError: the step is not on the path.
+    """
+    if at is None or at == state.tip:
+        return state
+    step = tx.log.step(session, at)
+    tops = dict(tx.log.path(session, state.tip))
+    if step is None or step.depth > tops.get(step.lane, 0):
+        raise BranchError(f"s{at} is not on this branch, whose last step is s{state.tip}; name a step of its path")
+    cover = state.cover
+    while cover:
+        row = tx.cover.cell(session, cover)
+        if row is None:
+            break
+        last = tx.log.step(session, read_tile(tx, session, row[1]).last)
+        if last is not None and last.depth <= step.depth:
+            break
+        cover = row[0]
+    return replace(state, tip=at, cover=cover)

@@ -1,0 +1,118 @@
+"""Undo and redo: voiding a decision, never a record. Each is an event itself, so nothing that happened is forgotten."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import replace
+
+from ctxfold.commit import GENESIS, Happened, advance, head_of, state_of
+from ctxfold.errors import UndoError
+from ctxfold.store.protocol import Reading, Writing
+from ctxfold.store.values import EventRow, HeadRow, State
+
+__all__ = ["redo", "undo"]
+
+
+def undo(tx: Writing, session: int, here: HeadRow) -> tuple[HeadRow, EventRow]:
+    """Void the newest decision of a branch.
+
+    The cover and notes are as they were before it; steps recorded since stay, raw. A move is undone by going back where it came from;
+    a branch it made keeps its head and records.
+
+    Returns:
+        The branch one stands on then, and the decision that was voided.
+
+    Raises:
+        UndoError: no decision is left on this branch.
+    """
+    state = state_of(tx, session, here)
+    target = _event(tx, session, state.decision)
+    if target is None:
+        raise UndoError("nothing to undo on this branch; `history` shows its events")
+    before = _before(tx, session, target)
+    if target.kind != "moved":
+        after = replace(state, cover=before.cover, notes=before.notes, decision=before.decision)
+        advance(
+            tx,
+            session,
+            here,
+            state,
+            after,
+            Happened("voided", {"target": target.seq, "by": "undo"}, cause="undo", redoable=True),
+        )
+        return here, target
+    origin = head_of(tx, session, int(json.loads(target.json)["from"]))
+    advance(
+        tx,
+        session,
+        here,
+        state,
+        replace(state, decision=before.decision, undone=0),
+        Happened("voided", {"target": target.seq, "by": "undo"}, cause="undo"),
+    )
+    there = state_of(tx, session, origin)
+    advance(
+        tx,
+        session,
+        origin,
+        there,
+        there,
+        Happened("voided", {"target": target.seq, "by": "undo"}, cause="undo", redoable=True),
+    )
+    tx.sessions.touch(session, time.time(), current=origin.id)
+    return origin, target
+
+
+def redo(tx: Writing, session: int, here: HeadRow) -> tuple[HeadRow, EventRow]:
+    """Void the last undo of a branch: what it undid stands again.
+
+    Returns:
+        The branch one stands on then, and the decision that stands again.
+
+    Raises:
+        UndoError: nothing was undone, or a decision was made since.
+    """
+    state = state_of(tx, session, here)
+    undoing = _event(tx, session, state.undone)
+    if undoing is None:
+        raise UndoError("nothing to redo on this branch: nothing was undone, or a decision was made since")
+    target = _event(tx, session, int(json.loads(undoing.json)["target"]))
+    if target is None:
+        raise UndoError("what was undone is not there any more; `history` shows the events")
+    before = _before(tx, session, undoing)
+    if target.kind != "moved":
+        after = replace(state, cover=before.cover, notes=before.notes, decision=before.decision, undone=before.undone)
+        advance(
+            tx, session, here, state, after, Happened("voided", {"target": undoing.seq, "by": "redo"}, cause="redo")
+        )
+        return here, target
+    advance(
+        tx,
+        session,
+        here,
+        state,
+        replace(state, undone=before.undone),
+        Happened("voided", {"target": undoing.seq, "by": "redo"}, cause="redo"),
+    )
+    there = head_of(tx, session, int(json.loads(target.json)["to"]))
+    at = state_of(tx, session, there)
+    advance(
+        tx,
+        session,
+        there,
+        at,
+        replace(at, decision=target.seq),
+        Happened("voided", {"target": undoing.seq, "by": "redo"}, cause="redo"),
+    )
+    tx.sessions.touch(session, time.time(), current=there.id)
+    return there, target
+
+
+def _event(tx: Reading, session: int, seq: int) -> EventRow | None:
+    return tx.forest.event(session, seq) if seq else None
+
+
+def _before(tx: Reading, session: int, event: EventRow) -> State:
+    earlier = _event(tx, session, event.prev)
+    return GENESIS if earlier is None else earlier.state

@@ -1,0 +1,119 @@
+"""The ledger: which facts stand where along a path. Keys are taken from structure, never from the wording of one data set.
+
+A fact is a JSON subtree. Its *content key* says "this very value stood there"; an object that names itself also has an *identity key*,
+under which its newest version is found. It keeps no values: the record holds them, the ledger only says where the newest stands.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any, Protocol
+
+__all__ = ["Known", "Ledger", "canonical", "content_key", "identity", "identity_key", "text_key"]
+
+JSON = Any
+"""A value as `json.loads` gives it."""
+
+_NAMED = (
+    re.compile(r"(?:^|[_\-. ])u?u?id$|[a-z]Id$", re.IGNORECASE),
+    re.compile(r"(?:^|[_\-. ])(?:key|code|slug|ref|sku|number|no|handle)$", re.IGNORECASE),
+    re.compile(r"(?:^|[_\-. ])(?:name|title|path|url|email)$", re.IGNORECASE),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Where an earlier version of a fact stands in the view: the record's address and, for an object, its value then."""
+
+    ref: str
+    value: JSON
+
+
+class Ledger(Protocol):
+    """What compacting asks of the past: only facts that still stand in the view are known."""
+
+    def find(self, key: int) -> Known | None:
+        """The newest place on the path where this key's value stands in the view."""
+
+    def says(self, word: str) -> bool:
+        """Whether a word stands somewhere in the view already."""
+
+
+def canonical(value: JSON) -> str:
+    """The one spelling of a JSON value: sorted keys, no blanks."""
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+
+
+def _key(space: bytes, words: str) -> int:
+    return (
+        int.from_bytes(blake2b(words.encode("utf-8", "surrogatepass"), digest_size=8, person=space).digest(), "big")
+        >> 1
+    )
+
+
+def content_key(value: JSON) -> int:
+    """The key of a value itself: equal for equal JSON, whatever its key order. 63 bits."""
+    return _key(b"content", canonical(value))
+
+
+def text_key(text: str) -> int:
+    """The key of a whole text. 63 bits."""
+    return _key(b"text", text)
+
+
+def identity(value: JSON) -> tuple[str, str] | None:
+    """The field by which an object names itself, and its value.
+
+    The strongest kind of name wins (an id before a code before a title), the first field of that kind within it.
+    """
+    if not isinstance(value, dict):
+        return None
+    for pattern in _NAMED:
+        for name, cell in value.items():
+            if (
+                isinstance(cell, (str, int))
+                and not isinstance(cell, bool)
+                and cell != ""
+                and len(str(cell)) <= 80
+                and pattern.search(name)
+            ):
+                return name, str(cell)
+    return None
+
+
+def identity_key(value: JSON, path: str = "") -> int | None:
+    """The key under which the newest version of an object is found; None when it does not name itself.
+
+    Args:
+        value: any JSON value.
+        path: where it stands, for objects that only a title names; an id is taken to be one thing wherever it stands.
+    """
+    named = identity(value)
+    if named is None:
+        return None
+    field, name = named
+    strong = _NAMED[0].search(field) is not None
+    shape = "" if strong else path + "|" + ",".join(sorted(value))
+    return _key(b"identity", f"{field}\0{name}\0{shape}")
+
+
+def objects(value: JSON, path: str = "") -> Iterator[tuple[str, JSON]]:
+    """Every object and list inside a JSON value with its dotted path, outermost first, without recursion."""
+    stack: list[tuple[str, JSON]] = [(path, value)]
+    while stack:
+        where, node = stack.pop()
+        match node:
+            case dict():
+                yield where, node
+                stack.extend(
+                    (f"{where}.{name}" if where else str(name), child) for name, child in reversed(node.items())
+                )
+            case list():
+                yield where, node
+                stack.extend((where, child) for child in reversed(node))
+            case _:
+                pass

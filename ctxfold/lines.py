@@ -1,0 +1,69 @@
+"""Lines: what every view is made of. Each has a kind, the address it stands for and its price in tokens. It never decides what stays.
+
+The marker at a line's start says who speaks: `user:` and `ai:` for what was said, `>` for a call, `<` for data from a tool or a page.
+Text of a tool or page that runs over several lines stands between fences that carry its address, so nothing inside can pose as ours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ctxfold.tokens import count
+
+__all__ = ["Line", "LineKind", "fence", "line"]
+
+LineKind = Literal["user", "say", "call", "data", "text", "note"]
+"""user: the user's words; say: the assistant's; call: what was called; data: one row of facts; text: raw text of a tool or page; note: a note."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One piece of a view, one or more lines of text.
+
+    Attributes:
+        kind: what sort of content it is.
+        ref: the record it renders, `s12.2`.
+        text: what stands in the view, marker included, no newline at its end.
+        tokens: o200k tokens of `text` with its newline.
+        keys: the ledger keys whose value this line shows; later lines may point at them.
+        points: the ledger keys whose value stands at an earlier line, which this one names by ref.
+        untrusted: whether any of it came from a tool or a page.
+    """
+
+    kind: LineKind
+    ref: str
+    text: str
+    tokens: int
+    keys: tuple[int, ...] = ()
+    points: tuple[int, ...] = ()
+    untrusted: bool = False
+
+    @property
+    def indent(self) -> int:
+        """How deep a row of facts stands under the row it belongs to."""
+        return len(self.text) - len(self.text.lstrip("<> "))
+
+
+def line(
+    kind: LineKind,
+    ref: str,
+    text: str,
+    keys: tuple[int, ...] = (),
+    points: tuple[int, ...] = (),
+    untrusted: bool = False,
+) -> Line:
+    """A line with its tokens counted. One token is added for the seam to the next."""
+    return Line(kind, ref, text, count(text) + 1, keys, points, untrusted)
+
+
+def fence(ref: str, text: str) -> str:
+    """Text of a tool or page as a view shows it: after `< ` when it is one line, else between fences no text can forge.
+
+    Args:
+        ref: the record's address, which names the fence.
+        text: the raw text.
+    """
+    if "\n" not in text and "\r" not in text:
+        return f"< {text}"
+    return f"<<{ref}\n{text.replace(f'{ref}>>', f'{ref}> >')}\n{ref}>>"

@@ -1,0 +1,94 @@
+"""What stands in the view already, asked while a new record is rendered. It looks back along one path and never changes anything.
+
+A fact is known only while its line stands in the settled cover: once a fold has dropped it, the next record that holds it shows it in full again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ctxfold.compact import parse
+from ctxfold.compact.prose import values
+from ctxfold.ledger import Known, content_key, identity_key, objects
+from ctxfold.lines import Line
+from ctxfold.store.protocol import Reading
+from ctxfold.store.values import Path
+from ctxfold.workspace import RawStep, Workspace
+
+__all__ = ["PathLedger", "Words"]
+
+
+class Words:
+    """The telling words that stand in a workspace, kept up as it grows."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._words: set[str] = set()
+        for block in workspace.blocks:
+            self.add(block.lines)
+            if not isinstance(block, RawStep):
+                self._words |= values(block.summary)
+
+    def add(self, lines: Iterable[Line]) -> None:
+        """Take in lines that were added to the view."""
+        for line in lines:
+            self._words |= values(line.text[:200_000])
+            self._words |= {part for word in values(line.text[:200_000]) for part in word.replace("=", "|").split("|")}
+
+    def __contains__(self, word: str) -> bool:
+        return word in self._words
+
+
+class PathLedger:
+    """The ledger along one path, as far as it stands in the view.
+
+    Args:
+        tx: an open transaction.
+        session: the session's row id.
+        path: the path up to the step being recorded.
+        workspace: the settled cover of that path.
+        words: its telling words.
+    """
+
+    def __init__(self, tx: Reading, session: int, path: Path, workspace: Workspace, words: Words) -> None:
+        self._tx, self._session, self._path, self._workspace, self._words = tx, session, path, workspace, words
+        self._fresh: dict[int, Known] = {}
+
+    def find(self, key: int) -> Known | None:
+        """The newest place on the path where this key's value stands in the view."""
+        if key in self._fresh:
+            return self._fresh[key]
+        record = self._tx.facts.known(self._session, key, self._path)
+        stored = None if record is None else self._tx.log.record_by_id(record)
+        if stored is None or not self._stands(stored.at, key):
+            return None
+        return Known(f"s{stored.step}.{stored.k}", _value(self._tx.log.text(stored.entry), stored.kind, key))
+
+    def says(self, word: str) -> bool:
+        """Whether a word stands somewhere in the view already."""
+        return word in self._words
+
+    def took(self, lines: Iterable[Line], text: str, kind: str) -> None:
+        """Take in the lines just rendered, so that the next record of the step sees them."""
+        lines = tuple(lines)
+        self._words.add(lines)
+        for line in lines:
+            for key in line.keys:
+                self._fresh[key] = Known(line.ref, _value(text, kind, key))
+
+    def _stands(self, step: int, key: int) -> bool:
+        for block in reversed(self._workspace.blocks):
+            if step in block.steps:
+                return isinstance(block, RawStep) or key in block.keys
+        return False
+
+
+def _value(text: str, kind: str, key: int) -> Any:
+    """The JSON value that settles a key inside a record; None for a text's own key."""
+    tree = parse(text)
+    if kind == "call" and isinstance(tree, dict):
+        tree = tree.get("args")
+    for path, node in objects(tree):
+        if content_key(node) == key or identity_key(node, f".{path}" if path else "") == key:
+            return node
+    return None

@@ -1,0 +1,174 @@
+"""Reading back: an address to its exact text, words to the places that hold them. It returns what was recorded, never a rendering of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ctxfold.compact import parse
+from ctxfold.errors import RefError
+from ctxfold.refs import BlockRef, RangeRef, RecordRef, Ref, StepRef, StretchRef
+from ctxfold.store.protocol import Reading
+from ctxfold.store.values import StoredRecord
+from ctxfold.text import query_words, words
+from ctxfold.tiles import read_tile
+from ctxfold.workspace import spans
+
+__all__ = ["LINE_FORM", "Hit", "Recalled", "line_form", "recall", "search"]
+
+LINE_FORM = 1
+"""Version of the derived line form that ranges count in."""
+
+_SCANNED = 400_000
+_SNIPPET = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """What an address stands for.
+
+    Attributes:
+        ref: the address.
+        text: for a record, its exact text; for a step or stretch, all its records under one-line headers; for a range, those lines.
+        derived: whether the text is a derived form rather than a record's own: headers added, or lines of indented JSON.
+    """
+
+    ref: str
+    text: str
+    derived: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A place that holds the words asked for: its address with lines, those lines, its step, and a score that grows with fit."""
+
+    ref: str
+    text: str
+    step: int
+    score: float
+
+
+def line_form(text: str) -> list[str]:
+    """The lines a range counts: a text's own lines; of JSON, its indented form with keys in their original order."""
+    if parse(text) is not None:
+        return json.dumps(json.loads(text), ensure_ascii=False, indent=1).split("\n")
+    return text.split("\n")
+
+
+def recall(tx: Reading, session: int, ref: Ref, branch: str) -> Recalled:
+    """The exact text of an address.
+
+    Args:
+        tx: an open transaction.
+        session: the session's row id.
+        ref: the address.
+        branch: the branch one reads from, named in the header of a stretch.
+
+    Raises:
+        RefError: nothing was recorded there.
+    """
+    match ref:
+        case RecordRef():
+            return Recalled(str(ref), tx.log.text(_record(tx, session, ref.step, ref.record).entry))
+        case StepRef():
+            return Recalled(str(ref), _steps(tx, session, (ref.step,)), derived=True)
+        case StretchRef():
+            numbers = [
+                step.n for step in tx.log.steps(session, range(ref.first, min(ref.last, tx.log.last_step(session)) + 1))
+            ]
+            if not numbers or ref.last > tx.log.last_step(session):
+                raise RefError(_unknown(tx, session, str(ref)))
+            return Recalled(
+                str(ref), f"# {ref}, read from branch {branch}\n{_steps(tx, session, numbers)}", derived=True
+            )
+        case BlockRef():
+            if ref.block not in tx.cover.tile_numbers(session):
+                raise RefError(f"no block {ref}; `context` shows the blocks that stand, `history` those that stood")
+            tile = read_tile(tx, session, ref.block)
+            return Recalled(str(ref), f"# {ref}: {spans(tile.steps)}\n{_steps(tx, session, tile.steps)}", derived=True)
+        case RangeRef():
+            return _range(tx, session, ref)
+
+
+def _range(tx: Reading, session: int, ref: RangeRef) -> Recalled:
+    record = (
+        _record(tx, session, ref.step, ref.record) if ref.record is not None else _one_result(tx, session, ref.step)
+    )
+    lines = line_form(tx.log.text(record.entry))
+    if ref.first > len(lines):
+        raise RefError(f"s{record.step}.{record.k} has {len(lines)} lines; name lines within 1-{len(lines)}")
+    last = min(ref.last, len(lines))
+    return Recalled(
+        f"s{record.step}.{record.k}:{ref.first}-{last}", "\n".join(lines[ref.first - 1 : last]), derived=True
+    )
+
+
+def _record(tx: Reading, session: int, step: int, k: int) -> StoredRecord:
+    records = tx.log.records(session, [step])
+    found = next((record for record in records if record.k == k), None)
+    if found is None:
+        if not records:
+            raise RefError(_unknown(tx, session, f"s{step}.{k}"))
+        raise RefError(f"s{step} has {len(records)} records; name one of s{step}.1 to s{step}.{len(records)}")
+    return found
+
+
+def _one_result(tx: Reading, session: int, step: int) -> StoredRecord:
+    results = [record for record in tx.log.records(session, [step]) if record.kind == "result"]
+    if len(results) != 1:
+        names = ", ".join(f"s{step}.{record.k}" for record in results) or "none"
+        raise RefError(
+            f"s{step} has {len(results)} results ({names}); name the record of the lines, as in s{step}.2:1-20"
+        )
+    return results[0]
+
+
+def _steps(tx: Reading, session: int, numbers: Sequence[int]) -> str:
+    records = tx.log.records(session, numbers)
+    if not records:
+        raise RefError(_unknown(tx, session, f"s{numbers[0]}"))
+    return "\n".join(f"## s{record.step}.{record.k} {_who(record)}\n{tx.log.text(record.entry)}" for record in records)
+
+
+def _who(record: StoredRecord) -> str:
+    who = {"user": "user", "assistant": "assistant", "note": "note"}.get(record.kind, record.kind)
+    return f"{who} {record.call_id}" if record.call_id else who
+
+
+def _unknown(tx: Reading, session: int, ref: str) -> str:
+    last = tx.log.last_step(session)
+    return f"nothing is recorded at {ref}; " + (
+        f"the steps of this session are s1-s{last}" if last else "this session has no step yet"
+    )
+
+
+def search(tx: Reading, session: int, query: str, limit: int) -> list[Hit]:
+    """The records that hold the words of a query, best first, each with its best lines.
+
+    Args:
+        tx: an open transaction.
+        session: the session's row id.
+        query: words.
+        limit: how many hits at most.
+    """
+    wanted = set(query_words(query)) | set(words(query))
+    found: list[Hit] = []
+    for row, score in tx.facts.search(session, query, limit):
+        record = tx.log.record_by_id(row)
+        if record is not None:
+            found.append(_hit(record, tx.log.text(record.entry), wanted, score))
+    return found
+
+
+def _hit(record: StoredRecord, text: str, wanted: set[str], score: float) -> Hit:
+    lines = line_form(text[:_SCANNED] if len(text) > _SCANNED else text)
+    best, most = 0, -1
+    for at, line in enumerate(lines):
+        overlap = len(wanted & set(words(line[:2000])))
+        if overlap > most:
+            best, most = at, overlap
+    low, high = max(0, best - 1), min(len(lines), best + 2)
+    shown = "\n".join(line[:_SNIPPET] for line in lines[low:high])
+    ref = f"s{record.step}.{record.k}" + (f":{low + 1}-{high}" if len(lines) > 3 else "")
+    return Hit(ref, shown, record.step, round(score, 4))

@@ -1,0 +1,232 @@
+"""Taking in what was said, called and returned: records to steps, rendered once, committed whole. It never folds and never refuses content.
+
+It works inside a write transaction that the session opens, on the branch the session names.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ctxfold.commit import Happened, advance
+from ctxfold.compact import compact
+from ctxfold.errors import RefError
+from ctxfold.ledger import canonical
+from ctxfold.lines import Line
+from ctxfold.log import Call, Kind, Origin, Record, Step
+from ctxfold.past import PathLedger, Words
+from ctxfold.store.codec import digest, encode, pack_json, unpack_json
+from ctxfold.store.protocol import Reading, Writing
+from ctxfold.store.values import HeadRow, State
+from ctxfold.tokens import count
+from ctxfold.workspace import Workspace, dump_lines
+
+__all__ = ["Branch", "Draft", "Result", "Taken", "arrive", "drafts", "material_of", "record"]
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """Where recording happens: a session, a branch of it, and what stands in its view."""
+
+    session: int
+    head: HeadRow
+    state: State
+    workspace: Workspace
+    words: Words
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A record before it has an address."""
+
+    kind: Kind
+    origin: Origin
+    text: str
+    call_id: str | None = None
+    shown: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a call returned: the call's id, the exact text, where it came from and, where the recorder has one, its compact form."""
+
+    id: str
+    text: str
+    origin: Origin = "tool"
+    shown: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What recording did: the step, the lines it added to the view, their raw cost, and the branch after it."""
+
+    step: Step
+    lines: tuple[Line, ...]
+    raw: int
+    state: State
+
+
+def drafts(explanation: str, calls: Sequence[Call], results: Sequence[Result]) -> list[Draft]:
+    """The records of one assistant step, in order: what it said, what it called, what came back.
+
+    Raises:
+        RefError: a result answers no call of the step.
+    """
+    made = [Draft("assistant", "model", explanation)] if explanation else []
+    made += [
+        Draft("call", "model", json.dumps({"name": call.name, "args": call.args}, ensure_ascii=False), call.id)
+        for call in calls
+    ]
+    known = {call.id for call in calls}
+    for result in results:
+        if result.id not in known:
+            names = ", ".join(sorted(known)) or "none"
+            raise RefError(
+                f"result {result.id!r} answers no call of this step, whose calls are {names}; give each result the id of its call"
+            )
+        made.append(Draft("result", result.origin, result.text, result.id, result.shown))
+    return made
+
+
+def record(tx: Writing, branch: Branch, made: Sequence[Draft], *, fills: bool) -> Taken:
+    """Append records to the open step of a branch, or to a new one.
+
+    Args:
+        tx: an open write transaction.
+        branch: where.
+        made: the records, in order.
+        fills: whether they come from the assistant and so close the step.
+    """
+    session, state = branch.session, branch.state
+    tip = tx.log.step(session, state.tip) if state.tip else None
+    if tip is not None and tip.open and not _shared(tx, branch):
+        step, k = tip, len(tx.log.records(session, [tip.n]))
+    else:
+        step, k = _new_step(tx, session, tip), 0
+    step = replace(step, open=step.open and not fills)
+    records = [
+        Record(step.n, k + at, draft.kind, draft.origin, draft.text, draft.call_id, step.n, draft.shown)
+        for at, draft in enumerate(made, 1)
+    ]
+    lines, raw, material = _keep(tx, branch, step, records, [None] * len(records))
+    step = _grown(step, lines, raw)
+    tx.log.replace_step(session, step)
+    payload = {"step": step.n, "parent": step.parent, "open": step.open, "records": [record.k for record in records]}
+    after = advance(
+        tx, session, branch.head, state, replace(state, tip=step.n), Happened("recorded", payload, material)
+    )
+    return Taken(step, lines, raw, after)
+
+
+def arrive(tx: Writing, branch: Branch, step: int, result: Result, key: str | None) -> Taken | None:
+    """A result that came after its step was recorded.
+
+    Args:
+        tx: an open write transaction.
+        branch: the branch it is shown on.
+        step: the step of the call.
+        result: what came.
+        key: an idempotency key; the same key on the same step is taken once.
+
+    Returns:
+        What was done; None when the key was taken before.
+
+    Raises:
+        RefError: no such step, or no such call in it.
+    """
+    session = branch.session
+    old = tx.log.step(session, step)
+    if old is None:
+        raise RefError(f"s{step} is not a step of this session; its last step is s{tx.log.last_step(session)}")
+    there = tx.log.records(session, [step])
+    if key is not None and any(record.idempotency == key for record in there):
+        return None
+    calls = [record.call_id for record in there if record.kind == "call"]
+    if result.id not in calls:
+        raise RefError(
+            f"s{step} has no call {result.id!r}; its calls are {', '.join(str(call) for call in calls) or 'none'}"
+        )
+    at = branch.state.tip if _on_path(tx, session, branch.state.tip, step) else step
+    shown_at = old if at == step else tx.log.step(session, at) or old
+    record = Record(step, len(there) + 1, "result", result.origin, result.text, result.id, shown_at.n, result.shown)
+    lines, raw, material = _keep(tx, branch, shown_at, [record], [key])
+    grown = _grown(shown_at, lines, raw)
+    tx.log.replace_step(session, grown)
+    payload = {"step": step, "record": record.k, "at": shown_at.n}
+    after = advance(tx, session, branch.head, branch.state, branch.state, Happened("arrived", payload, material))
+    return Taken(grown, lines, raw, after)
+
+
+def _keep(
+    tx: Writing, branch: Branch, step: Step, records: Sequence[Record], keys: Sequence[str | None]
+) -> tuple[tuple[Line, ...], int, list[bytes]]:
+    """Render and store records; their lines, raw cost and content hashes."""
+    path = tx.log.path(branch.session, step.parent) if step.parent else ()
+    path = ((step.lane, step.depth), *(place for place in path if place[0] != step.lane))
+    past = PathLedger(tx, branch.session, path, branch.workspace, branch.words)
+    lines: list[Line] = []
+    material: list[bytes] = []
+    raw = 0
+    for record, key in zip(records, keys, strict=True):
+        rendered = compact(record, past)
+        past.took(rendered, record.text, record.kind)
+        form = pack_json(dump_lines(rendered))
+        entry = tx.log.add_entry(record.text)
+        shown = None if record.shown is None else tx.log.add_entry(record.shown)
+        row = tx.log.add_record(branch.session, record, entry, shown, form, key)
+        tx.facts.add_facts(
+            branch.session, [(known, step.lane, step.depth, row) for line in rendered for known in line.keys]
+        )
+        material += material_of(tx, (record.kind, record.origin, record.call_id), entry, shown, form)
+        lines += rendered
+        raw += count(record.text)
+    return tuple(lines), raw, material
+
+
+def material_of(
+    tx: Reading, who: tuple[str, str, str | None], entry: int, shown: int | None, form: bytes
+) -> list[bytes]:
+    """The content hashes of a record, as they go into its revision."""
+    head = "\0".join(str(part) for part in who).encode("utf-8", "surrogatepass")
+    return [
+        head,
+        tx.log.entry_hash(entry),
+        b"" if shown is None else tx.log.entry_hash(shown),
+        digest(encode(canonical(unpack_json(form)))),
+    ]
+
+
+def _grown(step: Step, lines: Sequence[Line], raw: int) -> Step:
+    tokens = sum(line.tokens for line in lines)
+    return replace(
+        step, tokens=step.tokens + tokens, raw=step.raw + raw, upto=step.upto + tokens, raw_upto=step.raw_upto + raw
+    )
+
+
+def _new_step(tx: Writing, session: int, tip: Step | None) -> Step:
+    n = tx.log.last_step(session) + 1
+    now = time.time()
+    if tip is None:
+        return Step(n, 0, tx.log.add_lane(session, 0, 0), 1, True, 0, 0, 0, 0, now)
+    lane = tip.lane
+    if tx.log.place_taken(session, tip.lane, tip.depth + 1):
+        lane = tx.log.add_lane(session, tip.lane, tip.depth)
+    return Step(n, tip.n, lane, tip.depth + 1, True, 0, 0, tip.upto, tip.raw_upto, now)
+
+
+def _shared(tx: Writing, branch: Branch) -> bool:
+    """Whether another branch stands on the same open step: then it is nobody's to fill."""
+    tip = branch.state.tip
+    for head in tx.forest.heads(branch.session):
+        if head.id != branch.head.id:
+            event = tx.forest.event(branch.session, head.seq)
+            if event is not None and event.state.tip == tip:
+                return True
+    return False
+
+
+def _on_path(tx: Writing, session: int, tip: int, step: int) -> bool:
+    old = tx.log.step(session, step)
+    return old is not None and any(lane == old.lane and old.depth <= depth for lane, depth in tx.log.path(session, tip))

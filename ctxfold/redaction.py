@@ -1,0 +1,247 @@
+"""Redaction: bytes replaced by a tombstone of their length in log, forms, tiles, notes, ledger and search. The one exception to losslessness, and logged.
+
+No digest of what was removed stays: revision ids, which hash the content they came with, are written anew.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ctxfold.commit import Happened, advance, state_of
+from ctxfold.compact import parse
+from ctxfold.errors import InputError, RefError
+from ctxfold.ledger import objects
+from ctxfold.lines import Line
+from ctxfold.recalling import line_form
+from ctxfold.refs import BlockRef, RangeRef, RecordRef, Ref, StepRef, StretchRef, parse_ref
+from ctxfold.replay import rechain
+from ctxfold.store.codec import encode, pack_json, unpack_json
+from ctxfold.store.protocol import Writing
+from ctxfold.store.values import HeadRow, StoredRecord
+from ctxfold.tiles import dump_tile, read_tile
+from ctxfold.tokens import count
+from ctxfold.workspace import dump_lines, load_lines
+
+__all__ = ["Redaction", "redact"]
+
+Mask = Callable[[str], str]
+
+_LEAST_QUOTE = 6
+"""Characters from which a redacted value is also looked for where it may have been quoted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Redaction:
+    """What a redaction changed: how many records, and how many bytes of them."""
+
+    records: int
+    bytes: int
+
+
+def redact(tx: Writing, session: int, head: HeadRow, what: str) -> Redaction:
+    """Replace what a ref names, or what a pattern matches, by tombstones.
+
+    Args:
+        tx: an open write transaction.
+        session: the session's row id.
+        head: the branch the event is written on.
+        what: a ref (`s12`, `s12.2`, `s12.2:4-8`, `s4-s9`), or else a regular expression.
+
+    Raises:
+        RefError: a ref that names nothing.
+        InputError: no regular expression, or one that matches nothing.
+    """
+    try:
+        ref = parse_ref(what)
+    except RefError:
+        done, masks = _by_pattern(tx, session, _compiled(what))
+    else:
+        done, masks = _by_ref(tx, session, ref)
+    _tiles(tx, session, masks)
+    _notes(tx, session, masks)
+    rechain(tx, session)
+    state = state_of(
+        tx, session, replace(head, seq=next(found.seq for found in tx.forest.heads(session) if found.id == head.id))
+    )
+    advance(tx, session, head, state, state, Happened("redacted", {"records": done.records, "bytes": done.bytes}))
+    return done
+
+
+def _compiled(what: str) -> re.Pattern[str]:
+    try:
+        pattern = re.compile(what)
+    except re.error as error:
+        raise InputError(
+            f"not a ref and not a regular expression ({error}); quote special characters with a backslash"
+        ) from error
+    if pattern.search("") is not None:
+        raise InputError("this pattern matches nothing at all everywhere; name what is to be redacted")
+    return pattern
+
+
+def stars(text: str) -> str:
+    """A tombstone of a text's length in bytes; line ends stay, so line numbers keep their meaning."""
+    return "".join(part if part in ("\n", "\r") else "*" * len(encode(part)) for part in re.split(r"([\n\r])", text))
+
+
+def _by_pattern(tx: Writing, session: int, pattern: re.Pattern[str]) -> tuple[Redaction, _Masks]:
+    literals: set[str] = set()
+    for record in tx.log.entries_of(session):
+        for entry in (record.entry, *([] if record.shown is None else [record.shown])):
+            literals |= {found[0] for found in pattern.finditer(tx.log.text(entry))}
+    literals |= {plain for literal in literals if (plain := _unescaped(literal)) is not None}
+
+    def mask(text: str) -> str:
+        text = pattern.sub(lambda found: stars(found[0]), text)
+        for literal in sorted(literals, key=len, reverse=True):
+            text = text.replace(literal, stars(literal))
+        return text
+
+    records = size = 0
+    for record in tx.log.entries_of(session):
+        before = tx.log.text(record.entry)
+        after = mask(before)
+        if after != before:
+            records += 1
+            size += sum(len(encode(found[0])) for found in pattern.finditer(before))
+        _rewrite(tx, session, record, before, after, mask)
+    masks = _Masks(mask, frozenset())
+    if not records and not any(mask(text) != text for _, text in tx.cover.note_rows(session)):
+        raise InputError("nothing matches this pattern; `ctxfold recall` finds what is recorded")
+    return Redaction(records, size), masks
+
+
+def _unescaped(literal: str) -> str | None:
+    try:
+        plain = json.loads(f'"{literal}"')
+    except ValueError:
+        return None
+    return str(plain) if plain != literal else None
+
+
+def _by_ref(tx: Writing, session: int, ref: Ref) -> tuple[Redaction, _Masks]:
+    chosen = _chosen(tx, session, ref)
+    quotes: set[str] = set()
+    size = 0
+    refs = frozenset(f"s{record.step}.{record.k}" for record in chosen)
+    for record in chosen:
+        before = tx.log.text(record.entry)
+        after = _without_lines(before, ref) if isinstance(ref, RangeRef) else stars(before)
+        size += (
+            len(encode(before))
+            if not isinstance(ref, RangeRef)
+            else sum(a != b for a, b in zip(encode(before), encode(after), strict=False))
+        )
+        quotes |= _quotes(before, after)
+        _rewrite(tx, session, record, before, after, stars)
+    wanted = sorted(quotes, key=len, reverse=True)
+
+    def mask(text: str) -> str:
+        for quote in wanted:
+            text = text.replace(quote, stars(quote))
+        return text
+
+    for record in tx.log.entries_of(session):
+        if f"s{record.step}.{record.k}" not in refs:
+            form = load_lines(unpack_json(record.form))
+            masked = tuple(_masked(line, mask) if line.points else line for line in form)
+            if masked != form:
+                tx.log.blank(session, record, tx.log.text(record.entry), pack_json(dump_lines(masked)))
+    return Redaction(len(chosen), size), _Masks(mask, refs)
+
+
+def _quotes(before: str, after: str) -> set[str]:
+    """What a redacted text may have been quoted by: its values, or its lines."""
+    tree = parse(before)
+    if tree is None:
+        kept = set(after.split("\n"))
+        return {line.strip() for line in before.split("\n") if line not in kept and len(line.strip()) >= _LEAST_QUOTE}
+    leaves = (leaf for _, node in objects(tree) for leaf in (node.values() if isinstance(node, dict) else node))
+    return {str(leaf) for leaf in leaves if not isinstance(leaf, (dict, list)) and len(str(leaf)) >= _LEAST_QUOTE}
+
+
+def _chosen(tx: Writing, session: int, ref: Ref) -> list[StoredRecord]:
+    found: list[StoredRecord]
+    match ref:
+        case BlockRef():
+            raise RefError(f"{ref} is a view of the log; redact the steps it stands for")
+        case StepRef():
+            found = tx.log.records(session, [ref.step])
+        case StretchRef():
+            found = tx.log.records(
+                session,
+                [
+                    step.n
+                    for step in tx.log.steps(session, range(ref.first, min(ref.last, tx.log.last_step(session)) + 1))
+                ],
+            )
+        case RecordRef():
+            found = [record for record in tx.log.records(session, [ref.step]) if record.k == ref.record]
+        case RangeRef():
+            found = [
+                record
+                for record in tx.log.records(session, [ref.step])
+                if record.k == ref.record or (ref.record is None and record.kind == "result")
+            ]
+    if not found or (isinstance(ref, RangeRef) and len(found) != 1):
+        raise RefError(f"{ref} names no single record; `ctxfold log` shows those there are")
+    return found
+
+
+def _without_lines(text: str, ref: RangeRef) -> str:
+    if parse(text) is not None:
+        raise RefError(f"{ref} counts lines of a derived form; redact the whole record, or a pattern")
+    lines = line_form(text)
+    return "\n".join(stars(line) if ref.first <= at <= ref.last else line for at, line in enumerate(lines, 1))
+
+
+@dataclass(frozen=True, slots=True)
+class _Masks:
+    """How other places are masked: a text's quotes anywhere, and whole lines of the records in `refs`."""
+
+    text: Mask
+    refs: frozenset[str]
+
+    def line(self, line: Line) -> Line:
+        return _masked(line, stars if line.ref in self.refs else self.text)
+
+
+def _masked(line: Line, mask: Mask) -> Line:
+    opening = line.text[: line.indent] if mask is stars else ""
+    text = opening + mask(line.text[len(opening) :])
+    if text == line.text:
+        return line
+    return replace(line, text=text, tokens=count(text) + 1, keys=())
+
+
+def _rewrite(tx: Writing, session: int, record: StoredRecord, before: str, after: str, mask: Mask) -> None:
+    form = load_lines(unpack_json(record.form))
+    lines = tuple(_masked(line, mask) for line in form)
+    shown = record.shown is not None and mask(tx.log.text(record.shown)) != tx.log.text(record.shown)
+    if before == after and lines == form and not shown:
+        return
+    tx.log.blank(session, record, after, pack_json(dump_lines(lines)))
+
+
+def _tiles(tx: Writing, session: int, masks: _Masks) -> None:
+    for number in tx.cover.tile_numbers(session):
+        tile = read_tile(tx, session, number)
+        lines = tuple(masks.line(line) for line in tile.lines)
+        summary = masks.text(tile.summary)
+        if lines != tile.lines or summary != tile.summary:
+            tx.cover.replace_tile(session, number, pack_json(dump_tile(replace(tile, lines=lines, summary=summary))))
+
+
+def _notes(tx: Writing, session: int, masks: _Masks) -> None:
+    for number, text in tx.cover.note_rows(session):
+        if masks.text(text) != text:
+            tx.cover.replace_note(session, number, masks.text(text))
+    for event in tx.forest.events(session):
+        payload: dict[str, Any] = json.loads(event.json)
+        if event.kind == "noted" and masks.text(payload["text"]) != payload["text"]:
+            payload["text"] = masks.text(payload["text"])
+            tx.forest.replace_event(session, replace(event, json=json.dumps(payload, separators=(",", ":"))))

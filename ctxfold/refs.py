@@ -1,0 +1,135 @@
+"""Addresses of raw text: `s12`, `s12.2`, `s12.2:40-80`, `s4-s9`, `b7`. Parsing and printing only; it reads no log.
+
+Source of the grammar: the project's data model. A step number is global to its session and never reused, so an address
+printed once means the same bytes for as long as the session exists.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ctxfold.errors import RefError
+
+__all__ = ["BlockRef", "RangeRef", "RecordRef", "Ref", "StepRef", "StretchRef", "parse_ref", "parse_step"]
+
+
+@dataclass(frozen=True, slots=True)
+class StepRef:
+    """One step, all its records: `s12`."""
+
+    step: int
+
+    def __str__(self) -> str:
+        return f"s{self.step}"
+
+
+@dataclass(frozen=True, slots=True)
+class RecordRef:
+    """One raw record: `s12.2`."""
+
+    step: int
+    record: int
+
+    def __str__(self) -> str:
+        return f"s{self.step}.{self.record}"
+
+
+@dataclass(frozen=True, slots=True)
+class RangeRef:
+    """Lines `first` to `last`, 1-based and inclusive, of a record's line form: `s12.2:40-80`.
+
+    `record` is None for `s12:40-80`, which means the one result of the step.
+    """
+
+    step: int
+    record: int | None
+    first: int
+    last: int
+
+    def __str__(self) -> str:
+        record = "" if self.record is None else f".{self.record}"
+        return f"s{self.step}{record}:{self.first}-{self.last}"
+
+
+@dataclass(frozen=True, slots=True)
+class StretchRef:
+    """A stretch of the log by step numbers, both ends included: `s4-s9`."""
+
+    first: int
+    last: int
+
+    def __str__(self) -> str:
+        return f"s{self.first}-s{self.last}"
+
+
+@dataclass(frozen=True, slots=True)
+class BlockRef:
+    """A folded tile: `b7`."""
+
+    block: int
+
+    def __str__(self) -> str:
+        return f"b{self.block}"
+
+
+Ref = StepRef | RecordRef | RangeRef | StretchRef | BlockRef
+
+_GRAMMAR = re.compile(
+    r"""s(?P<step>[1-9]\d{0,11})
+        (?: -s?(?P<end>[1-9]\d{0,11})
+          | (?:\.(?P<record>[1-9]\d{0,5}))? (?: :(?P<a>[1-9]\d{0,11})(?:-(?P<b>[1-9]\d{0,11}))? )?
+        )?""",
+    re.VERBOSE,
+)
+_BLOCK = re.compile(r"b([1-9]\d{0,11})")
+_HOW = "use s12 (a step), s12.2 (a record), s12.2:40-80 (lines), s4-s9 (a stretch) or b7 (a block)"
+
+
+def parse_ref(text: str) -> Ref:
+    """Read an address.
+
+    Args:
+        text: what a view or a person wrote, surrounding blanks allowed.
+
+    Returns:
+        The address as a value.
+
+    Raises:
+        RefError: the text is not an address, or its ends stand in the wrong order.
+    """
+    words = text.strip()
+    block = _BLOCK.fullmatch(words)
+    if block:
+        return BlockRef(int(block[1]))
+    found = _GRAMMAR.fullmatch(words)
+    if found is None:
+        raise RefError(f"{_shown(words)} is not a ref; {_HOW}")
+    step = int(found["step"])
+    if found["end"]:
+        if int(found["end"]) < step:
+            raise RefError(f"{_shown(words)} ends before it begins; write the lower step first")
+        return StretchRef(step, int(found["end"]))
+    record = int(found["record"]) if found["record"] else None
+    if found["a"]:
+        first, last = int(found["a"]), int(found["b"] or found["a"])
+        if last < first:
+            raise RefError(f"{_shown(words)} ends before it begins; write the lower line first")
+        return RangeRef(step, record, first, last)
+    return StepRef(step) if record is None else RecordRef(step, record)
+
+
+def parse_step(at: int | str) -> int:
+    """The step number of `12` or `"s12"`. Raises RefError for anything else."""
+    if isinstance(at, int) and not isinstance(at, bool):
+        if at > 0:
+            return at
+        raise RefError(f"{at} is not a step number; steps count from 1")
+    ref = parse_ref(str(at))
+    if isinstance(ref, StepRef):
+        return ref.step
+    raise RefError(f"{_shown(str(at))} does not name one step; use the form s12")
+
+
+def _shown(words: str) -> str:
+    return repr(words if len(words) <= 40 else words[:37] + "...")

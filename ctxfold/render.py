@@ -1,0 +1,252 @@
+"""Workspace to view: stable prefix first, latest last, never above the budget. Pure: it reads no store and changes nothing.
+
+The order is the cache's: what is read at every step stands first and only ever grows at its end; what changes stands last.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ctxfold.folding.ladder import WORDS_HEAD, Shown, clip, descend, show
+from ctxfold.folding.relevance import Query
+from ctxfold.lines import Line
+from ctxfold.prompts import prompt
+from ctxfold.tokens import Budget, count, head
+from ctxfold.workspace import Workspace
+
+__all__ = ["View", "query_of", "render"]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The rendered context for a model.
+
+    Attributes:
+        text: all that a model reads.
+        messages: the same as Messages API content, one text block a block of the view; marks for the cache are the adapter's.
+        stable: how many of those text blocks, from the first, only change when something is folded.
+        tokens: o200k tokens of `text`.
+        refs: the addresses that stand in it, in order.
+        budget: what it had to fit, in tokens of the model named.
+        unfolded: o200k tokens the whole path would have cost raw.
+    """
+
+    text: str
+    messages: list[dict[str, Any]]
+    stable: int
+    tokens: int
+    refs: tuple[str, ...]
+    budget: int
+    unfolded: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """The pieces of a view in their order."""
+
+    opening: str
+    older: str
+    words: tuple[Line, ...]
+    blocks: tuple[Shown, ...]
+    closing: str
+
+    def texts(self) -> list[str]:
+        front = [self.opening, self.older, *(line.text for line in self.words)]
+        return [
+            "\n".join(text for text in front if text),
+            *(block.text for block in self.blocks),
+            *([self.closing] if self.closing else []),
+        ]
+
+    def text(self) -> str:
+        return "\n".join(self.texts())
+
+    @property
+    def fixed(self) -> int:
+        return (
+            count(self.opening) + count(self.older) + count(self.closing) + sum(line.tokens for line in self.words) + 6
+        )
+
+    @property
+    def tokens(self) -> int:
+        return self.fixed + sum(block.tokens for block in self.blocks)
+
+
+def query_of(workspace: Workspace) -> tuple[Query, str]:
+    """What the session is about now: goal, the user's newest words, the latest step; as weights and as text."""
+    said = [line.text for block in workspace.blocks[-8:] for line in block.lines if line.kind == "user"]
+    latest = workspace.latest
+    calls = [line.text for line in latest.lines if line.kind in ("call", "say")] if latest else []
+    parts = [
+        (workspace.goal, 1.0),
+        *((text, 1.0) for text in workspace.revisions),
+        *((text, 1.0) for text in said[-2:]),
+        *((text, 0.6) for text in calls),
+    ]
+    return Query.of(parts), "\n".join(text[:2000] for text, _ in parts if text)
+
+
+def render(workspace: Workspace, budget: Budget) -> View:
+    """Render a workspace within a budget.
+
+    Args:
+        workspace: what is shown.
+        budget: the most the view may cost.
+
+    Returns:
+        The view; `tokens` never exceeds `budget.tokens`. Whatever it leaves out is at the end of a ref.
+    """
+    query, _ = query_of(workspace)
+    aim = budget.tokens
+    parts = _fit(_settled(workspace), aim, query)
+    text = parts.text()
+    tokens = count(text)
+    while tokens > budget.tokens:
+        aim -= tokens - budget.tokens + 4
+        parts = _fit(_settled(workspace), aim, query)
+        text = parts.text()
+        tokens = count(text)
+    texts = parts.texts()
+    messages = [{"role": "user", "content": [{"type": "text", "text": piece} for piece in texts]}]
+    refs = tuple(f"s{step}" for block in parts.blocks for step in block.steps)
+    return View(text, messages, len(texts) - bool(parts.closing), tokens, refs, budget.limit, workspace.unfolded)
+
+
+def _settled(workspace: Workspace) -> _Parts:
+    """Everything in its settled form."""
+    goal = f"goal: {workspace.goal}" if workspace.goal else ""
+    opening = "\n".join(text for text in (prompt("legend").strip(), goal) if text)
+    older = "" if workspace.older is None else _older_text(workspace)
+    last = len(workspace.blocks) - 1
+    blocks = tuple(show(block, at == last) for at, block in enumerate(workspace.blocks))
+    closing = [f"goal now: {text}" for text in workspace.revisions]
+    if workspace.reply is not None:
+        closing.append(f"{workspace.reply.ref} in full: {workspace.reply.text}")
+    return _Parts(opening, older, workspace.words, blocks, "\n".join(closing))
+
+
+def _older_text(workspace: Workspace) -> str:
+    """What stands for the blocks that were not loaded."""
+    older = workspace.older
+    if older is None:
+        return ""
+    where = f"s{older.first}-s{older.last}"
+    return f"[{where} | {older.count} steps | {older.raw} tok | recall {where}]"
+
+
+def _fit(parts: _Parts, aim: int, query: Query) -> _Parts:
+    """Let parts take shorter forms, rung by rung, until they cost at most `aim`."""
+    if parts.tokens <= aim:
+        return parts
+    parts = replace(parts, blocks=tuple(descend(parts.blocks, aim - parts.fixed, query)))
+    if parts.tokens > aim:
+        parts = _merge_stubs(parts)
+    for yields in (_words_to_heads, _words_to_refs, _reply_goes, _latest_to_head, _goal_to_head, _all_to_stub):
+        if parts.tokens <= aim:
+            return parts
+        parts = yields(parts, aim)
+    return parts
+
+
+def _merge_stubs(parts: _Parts) -> _Parts:
+    merged: list[Shown] = []
+    for block in parts.blocks:
+        if merged and merged[-1].stub and block.stub and not block.latest:
+            front = merged[-1]
+            merged[-1] = replace(
+                front,
+                steps=front.steps + block.steps,
+                raw=front.raw + block.raw,
+                untrusted=front.untrusted or block.untrusted,
+                status=None,
+            )
+        else:
+            merged.append(replace(block, status=None) if block.stub else block)
+    return replace(parts, blocks=tuple(merged))
+
+
+def _words_to_heads(parts: _Parts, aim: int) -> _Parts:
+    """The user's older words to their heads, oldest first."""
+    over = parts.tokens - aim
+    words = list(parts.words)
+    for at in range(len(words)):
+        if over <= 0:
+            break
+        short = clip(words[at], WORDS_HEAD)
+        over -= words[at].tokens - short.tokens
+        words[at] = short
+    blocks = list(parts.blocks)
+    for at, block in enumerate(blocks):
+        if over <= 0:
+            break
+        if not block.latest:
+            blocks[at] = replace(
+                block, lines=tuple(clip(line, WORDS_HEAD) if line.kind == "user" else line for line in block.lines)
+            )
+            over -= block.tokens - blocks[at].tokens
+    return replace(parts, words=tuple(words), blocks=tuple(blocks))
+
+
+def _words_to_refs(parts: _Parts, aim: int) -> _Parts:
+    """The user's older words to the refs of their steps, oldest first."""
+    over = parts.tokens - aim
+    words = list(parts.words)
+    while words and over > 0:
+        over -= words.pop(0).tokens
+    blocks = list(parts.blocks)
+    for at, block in enumerate(blocks):
+        if over <= 0:
+            break
+        if not block.latest:
+            blocks[at] = replace(block, lines=(), prose="", cut=True, status=None)
+            over -= block.tokens - blocks[at].tokens
+    return _merge_stubs(replace(parts, words=tuple(words), blocks=tuple(blocks)))
+
+
+def _reply_goes(parts: _Parts, aim: int) -> _Parts:
+    return replace(parts, closing=head(parts.closing, max(0, aim // 4)))
+
+
+def _latest_to_head(parts: _Parts, aim: int) -> _Parts:
+    """The latest block: its long texts first, then every line, to what is left."""
+    if not parts.blocks or not parts.blocks[-1].latest:
+        return parts
+    latest = parts.blocks[-1]
+    room = max(aim - (parts.tokens - latest.tokens) - 12, 0)
+    for size in (room // 2, room // 4, 64, 24, 8):
+        lines = tuple(clip(line, size) for line in latest.lines)
+        short = replace(latest, lines=lines, prose=head(latest.prose, max(size, 0)), cut=True)
+        if short.tokens <= room:
+            return replace(parts, blocks=(*parts.blocks[:-1], short))
+    kept: list[Line] = []
+    spent = 24
+    for line in sorted(latest.lines, key=lambda line: line.kind != "user"):
+        short_line = clip(line, 16)
+        if spent + short_line.tokens <= room:
+            kept.append(short_line)
+            spent += short_line.tokens
+    kept.sort(key=lambda line: [other.ref for other in latest.lines].index(line.ref))
+    return replace(parts, blocks=(*parts.blocks[:-1], replace(latest, lines=tuple(kept), prose="", cut=True)))
+
+
+def _goal_to_head(parts: _Parts, aim: int) -> _Parts:
+    return replace(parts, opening=head(parts.opening, max(aim // 2, 48)) + " …", closing=head(parts.closing, aim // 8))
+
+
+def _all_to_stub(parts: _Parts, aim: int) -> _Parts:
+    """When even stubs are too many: the path as one address, the latest as another."""
+    steps = tuple(step for block in parts.blocks for step in block.steps)
+    raw = sum(block.raw for block in parts.blocks)
+    if not steps:
+        return replace(parts, opening=head(parts.opening, max(aim - 8, 0)), words=(), closing="")
+    where = f"s{steps[0]}-s{steps[-1]}" if len(steps) > 1 else f"s{steps[0]}"
+    older = f"[{where} | {len(steps)} steps | {raw} tok | recall {where}]"
+    return replace(
+        parts,
+        opening=head(parts.opening, max(aim - 60, 8)),
+        older="\n".join(t for t in (parts.older, older) if t),
+        words=(),
+        blocks=(),
+        closing="",
+    )

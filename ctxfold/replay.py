@@ -1,0 +1,73 @@
+"""Revisions from events alone: the same events give the same ids. It verifies what is stored and, after a redaction, writes the ids anew."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+from ctxfold.commit import GENESIS, revision
+from ctxfold.errors import CorruptStore
+from ctxfold.ledger import canonical
+from ctxfold.recording import material_of
+from ctxfold.store.codec import digest, encode, unpack_json
+from ctxfold.store.protocol import Reading, Writing
+from ctxfold.store.values import EventRow
+
+__all__ = ["material", "rechain", "verify"]
+
+
+def material(tx: Reading, session: int, event: EventRow) -> list[bytes]:
+    """The hashes of the content that came with an event, as its revision takes them in."""
+    payload: dict[str, Any] = json.loads(event.json)
+    match event.kind:
+        case "recorded":
+            wanted = set(payload["records"])
+            found = [record for record in tx.log.records(session, [payload["step"]]) if record.k in wanted]
+        case "arrived":
+            found = [record for record in tx.log.records(session, [payload["step"]]) if record.k == payload["record"]]
+        case "folded":
+            body = tx.cover.tile(session, payload["tile"])
+            if body is None:
+                raise CorruptStore(f"block b{payload['tile']} is not there; restore a copy of the store")
+            return [digest(encode(canonical(unpack_json(body))))]
+        case _:
+            return []
+    return [
+        piece
+        for record in found
+        for piece in material_of(
+            tx, (record.kind, record.origin, record.call_id), record.entry, record.shown, record.form
+        )
+    ]
+
+
+def _revision(tx: Reading, session: int, event: EventRow, made: dict[int, bytes]) -> bytes:
+    before = made.get(event.prev, GENESIS.revision) if event.prev else GENESIS.revision
+    return revision(before, event.kind, json.loads(event.json), material(tx, session, event))
+
+
+def verify(tx: Reading, session: int) -> int:
+    """Replay a session's events and compare every revision with the stored one.
+
+    Returns:
+        How many events were replayed.
+
+    Raises:
+        CorruptStore: a revision differs, or something it needs is not there.
+    """
+    made: dict[int, bytes] = {}
+    for event in tx.forest.events(session):
+        made[event.seq] = _revision(tx, session, event, made)
+        if made[event.seq] != event.state.revision:
+            raise CorruptStore(f"event {event.seq} does not replay to its revision; restore a copy of the store")
+    return len(made)
+
+
+def rechain(tx: Writing, session: int) -> None:
+    """Write every revision anew, after content was redacted."""
+    made: dict[int, bytes] = {}
+    for event in tx.forest.events(session):
+        made[event.seq] = _revision(tx, session, event, made)
+        if made[event.seq] != event.state.revision:
+            tx.forest.replace_event(session, replace(event, state=replace(event.state, revision=made[event.seq])))

@@ -1,0 +1,374 @@
+"""A session: the only mutable object. It opens a transaction, lets a pure applier or a recorder work in it, and commits. It renders, ranks and decides nothing.
+
+A handle stands on one branch; two handles on one session, in one process or in two, are both live. Every method may be called from any thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any, Literal, overload
+
+from ctxfold import config
+from ctxfold.commit import head_of
+from ctxfold.current import Current
+from ctxfold.deciding import consolidated, folded, goal_set
+from ctxfold.errors import InputError
+from ctxfold.events import Decider, Event
+from ctxfold.folding import FoldDirective, Settings, due
+from ctxfold.forest import BranchMove, Move, Topic, move, redo, tree, undo
+from ctxfold.forest.moves import check_name
+from ctxfold.given import calls_of, results_of
+from ctxfold.history import history, shown
+from ctxfold.log import Origin
+from ctxfold.opening import found, opened
+from ctxfold.recalling import Hit, Recalled, recall, search
+from ctxfold.recording import Draft, arrive, drafts, record
+from ctxfold.redaction import Redaction, redact
+from ctxfold.refs import parse_ref, parse_step
+from ctxfold.render import View, render
+from ctxfold.store import open_store
+from ctxfold.store.protocol import Store, Writing
+from ctxfold.tokens import Budget
+from ctxfold.workspace import Tile, Workspace
+
+__all__ = ["Session"]
+
+DEFAULT_BUDGET = 8000
+
+
+class Session:
+    """A named, persisted unit of work: one log, one forest. Use `Session.open`.
+
+    Args:
+        name: its name.
+        store: where it is kept; closed with the session.
+        number: its row in the store.
+        branch: the branch this handle stands on.
+        created: whether this handle made it.
+    """
+
+    def __init__(self, name: str, store: Store, number: int, branch: int, created: bool) -> None:
+        self.name = name
+        self.created = created
+        self._store = store
+        self._number = number
+        self._settings = Settings()
+        self._now = Current(number, branch)
+
+    @classmethod
+    def open(cls, name: str, goal: str | None = None, store: str | None = None, *, create: bool = True) -> Session:
+        """Open a session, or begin one.
+
+        Args:
+            name: 1 to 64 of a-z, 0-9 and -, beginning with a letter or digit.
+            goal: what it is for. On a session that has another goal already, a revision of it.
+            store: a path, a URL or `:memory:`; None for the configured default.
+            create: whether a session that is not there is begun.
+
+        Raises:
+            SessionNameError: the name is not one.
+            UnknownSession: it is not there and `create` is off.
+            StoreError: the store cannot be used.
+        """
+        check_name(name)
+        kept = open_store(store or config.default_store())
+        try:
+            row, made = opened(kept, name) if create else (found(kept, name), False)
+            session = cls(name, kept, row.id, row.current or 1, made)
+            if goal is not None and goal.strip():
+                with session._write() as tx:
+                    goal_set(tx, session._now, goal.strip())
+            return session
+        except BaseException:
+            kept.close()
+            raise
+
+    # What it is
+
+    @property
+    def goal(self) -> str:
+        """What the session is for: its newest revision; empty when nothing was said."""
+        notes = self._workspace().notes
+        return notes[-1].text if notes else ""
+
+    @property
+    def branch_name(self) -> str:
+        """The branch this handle stands on."""
+        with self._store.reading() as tx:
+            return head_of(tx, self._number, self._now.branch).name
+
+    @property
+    def tip(self) -> int:
+        """The last step of this branch, 0 before the first."""
+        with self._store.reading() as tx:
+            return self._now.refresh(tx).tip
+
+    @property
+    def workspace(self) -> Workspace:
+        """The working context as a frozen value."""
+        return self._workspace()
+
+    def _workspace(self) -> Workspace:
+        with self._store.reading() as tx:
+            self._now.refresh(tx)
+            return self._now.workspace
+
+    # Recording
+
+    def record_turn(self, user: str) -> int:
+        """A message of the user: opens a step, or joins the open one. Returns the step."""
+        return self._record([Draft("user", "user", _text(user))], fills=False)
+
+    def record_step(
+        self, explanation: str = "", calls: Sequence[Mapping[str, Any]] = (), results: Sequence[Mapping[str, Any]] = ()
+    ) -> int:
+        """What the assistant said, called and got.
+
+        Args:
+            explanation: what it said.
+            calls: each `{"name", "args", "id"}`; an id may be left out where there is one call.
+            results: each `{"id", "text"}`, and where wanted `"origin"` (`tool` or `page`) and `"shown"`, a compact form of the text for views.
+
+        Returns:
+            The step: the open one when the user's words opened it, else a new one.
+
+        Raises:
+            InputError: a call or result that is not of that shape.
+            RefError: a result that answers no call of the step.
+        """
+        made = drafts(_text(explanation), calls_of(calls), results_of(results))
+        return self._record(made, fills=True)
+
+    def record_reply(self, text: str) -> int:
+        """The assistant's answer: a step without calls, which closes the turn. Returns the step."""
+        return self._record([Draft("assistant", "model", _text(text))], fills=True)
+
+    def record_note(self, text: str, origin: Origin = "model") -> int:
+        """Something worth keeping that nobody said to anybody: a decision, a conclusion. Returns the step it stands in."""
+        return self._record([Draft("note", origin, _text(text))], fills=False)
+
+    def record_result(
+        self,
+        step: int,
+        call_id: str,
+        text: str,
+        origin: Origin = "tool",
+        shown: str | None = None,
+        key: str | None = None,
+    ) -> int:
+        """A result that came after its step was recorded.
+
+        Args:
+            step: the step of the call.
+            call_id: the call's id in that step.
+            text: the exact text.
+            origin: `tool` or `page`.
+            shown: a compact form of the text for views; None lets one be made.
+            key: an idempotency key: the same key on the same step is taken once.
+
+        Returns:
+            The step of the call.
+
+        Raises:
+            RefError: no such step or call.
+        """
+        result = results_of([{"id": call_id, "text": text, "origin": origin, "shown": shown}])[0]
+        with self._write() as tx:
+            taken = arrive(tx, self._now.place(tx), parse_step(step), result, key)
+            if taken is not None:
+                self._now.took(tx, taken)
+        return parse_step(step)
+
+    def _record(self, made: Sequence[Draft], *, fills: bool) -> int:
+        with self._write() as tx:
+            taken = record(tx, self._now.place(tx), made, fills=fills)
+            self._now.took(tx, taken)
+            return taken.step.n
+
+    # Deciding
+
+    def fold(
+        self,
+        summary: str | None = None,
+        first_step: int | None = None,
+        last_step: int | None = None,
+        decider: Decider = "host",
+    ) -> Tile:
+        """Put a tile in place of steps.
+
+        Args:
+            summary: what replaces them; None lets the embedded folder write it.
+            first_step: the first step; None for the last alone (a micro fold).
+            last_step: the last step; None for the latest.
+            decider: who decided.
+
+        Returns:
+            The tile. The user's words in it, and facts that later lines point at, stay verbatim.
+
+        Raises:
+            FoldError: nothing to fold, a cut through a tile, or a summary longer than what it replaces.
+        """
+        directive = FoldDirective(summary=summary, first_step=first_step, last_step=last_step)
+        with self._write() as tx:
+            return folded(tx, self._now, directive, decider, self._settings)
+
+    def consolidate(self, budget: int = DEFAULT_BUDGET, model: str | None = None) -> tuple[Tile, ...]:
+        """Fold older steps into one tile, when the cover stands above its high-water mark (70% of the budget).
+
+        Args:
+            budget: tokens of the view it is for.
+            model: the model those tokens are counted by; None for o200k.
+
+        Returns:
+            The tiles made; empty below the mark.
+
+        Raises:
+            BudgetError: a budget below the least.
+        """
+        limit = Budget.of(budget, model).tokens
+        with self._store.reading() as tx:
+            self._now.refresh(tx)
+            if due(self._now.workspace, limit, self._settings) is None:
+                return ()
+        with self._write() as tx:
+            return consolidated(tx, self._now, limit, self._settings)
+
+    def branch(
+        self,
+        action: Literal["create", "switch", "new_topic"],
+        query: None = None,  # noqa: ARG002 (its place in the contract; a move made by hand asks nothing)
+        at: int | str | None = None,
+        to: str | None = None,
+    ) -> Move:
+        """Make a branch, go to one, or begin a topic.
+
+        Args:
+            action: `create` forks at a step, `switch` goes to a branch of any topic, `new_topic` begins an empty path.
+            query: unused by moves made by hand.
+            at: for `create`, the last step the new branch keeps; None for the current tip.
+            to: the branch's name; None lets one be given (not for `switch`).
+
+        Raises:
+            BranchError: an unknown or taken name, or a step that is not on this branch.
+        """
+        if action not in ("create", "switch", "new_topic"):
+            raise InputError(f"{action!r} is not a move; use create, switch or new_topic")
+        wish = BranchMove(action, None if at is None else parse_step(at), to)
+        with self._write() as tx:
+            head, state = move(tx, self._number, self._now.place(tx).head, wish)
+            self._now.stand(head.id)
+            topic = next(topic.name for topic in tx.forest.topics(self._number) if topic.id == head.topic)
+            return Move(head.name, topic, state.tip)
+
+    def undo(self) -> Event:
+        """Void the newest decision of this branch; never a record. Returns the decision. Raises UndoError when none is left."""
+        with self._write() as tx:
+            head, event = undo(tx, self._number, self._now.place(tx).head)
+            self._now.stand(head.id)
+            return shown(tx, self._number, event, standing=False)
+
+    def redo(self) -> Event:
+        """Void the last undo. Returns the decision that stands again. Raises UndoError when there is none."""
+        with self._write() as tx:
+            head, event = redo(tx, self._number, self._now.place(tx).head)
+            self._now.stand(head.id)
+            return shown(tx, self._number, event, standing=True)
+
+    # Reading
+
+    def view(self, budget: int = DEFAULT_BUDGET, model: str | None = None) -> View:
+        """The rendered context, never above the budget. Commits nothing.
+
+        Args:
+            budget: the most it may cost, in tokens of the model; at least `ctxfold.tokens.MIN_BUDGET` o200k tokens.
+            model: the model that will read it; None counts o200k tokens.
+
+        Raises:
+            BudgetError: a budget below the least.
+        """
+        limit = Budget.of(budget, model)
+        with self._store.reading() as tx:
+            self._now.refresh(tx, reach=limit.tokens)
+            workspace = self._now.workspace
+            self._now.saw()
+        return render(workspace, limit)
+
+    @overload
+    def recall(self, ref: str) -> Recalled: ...
+    @overload
+    def recall(self, ref: None = None, *, query: str, limit: int = 5) -> list[Hit]: ...
+
+    def recall(self, ref: str | None = None, *, query: str | None = None, limit: int = 5) -> Recalled | list[Hit]:
+        """The exact text of an address, or the places that hold some words.
+
+        Args:
+            ref: `s12`, `s12.2`, `s12.2:40-80`, `s4-s9` or `b7`.
+            query: words to look for; give this or a ref.
+            limit: how many places at most.
+
+        Raises:
+            RefError: not an address, or nothing recorded there.
+        """
+        if (ref is None) == (query is None):
+            raise InputError("give either a ref such as s12.2 or a query")
+        with self._store.reading() as tx:
+            if ref is not None:
+                return recall(tx, self._number, parse_ref(ref), head_of(tx, self._number, self._now.branch).name)
+            return search(tx, self._number, query or "", max(1, min(int(limit), 100)))
+
+    def history(self, limit: int = 50) -> list[Event]:
+        """What happened, newest first."""
+        with self._store.reading() as tx:
+            return history(tx, self._number, max(1, limit))
+
+    def tree(self) -> list[Topic]:
+        """The forest: topics and their branches."""
+        with self._store.reading() as tx:
+            return tree(tx, self._number, self._now.branch)
+
+    # Ending
+
+    def redact(self, what: str) -> Redaction:
+        """Replace bytes by a tombstone of their length, everywhere: log, tiles, ledger, search. The one exception to losslessness.
+
+        Args:
+            what: a ref of a step, record or lines, or else a regular expression whose matches are replaced.
+
+        Raises:
+            RefError: a ref that names nothing.
+            InputError: a pattern that is no regular expression, or matches nothing.
+        """
+        with self._write() as tx:
+            done = redact(tx, self._number, self._now.place(tx).head, what)
+            self._now.forget()
+        self._store.scrub()
+        return done
+
+    def close(self) -> None:
+        """Give up the store. Closing twice is harmless."""
+        self._store.close()
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @contextmanager
+    def _write(self) -> Iterator[Writing]:
+        try:
+            with self._store.writing() as tx:
+                yield tx
+        except BaseException:
+            self._now.forget()
+            raise
+
+
+def _text(text: object) -> str:
+    if not isinstance(text, str):
+        raise InputError(f"text is wanted, not {type(text).__name__}; give a string")
+    return text

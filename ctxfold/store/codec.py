@@ -1,0 +1,70 @@
+"""Bytes as the store keeps them: UTF-8, compressed where it pays, with the hash that names them. It reads and writes nothing."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from hashlib import blake2b
+
+from ctxfold.errors import CorruptStore
+
+__all__ = ["PLAIN", "ZLIB", "decode", "digest", "encode", "pack", "pack_json", "unpack", "unpack_json"]
+
+PLAIN, ZLIB = 0, 1
+_WORTH_PACKING = 200
+
+
+def encode(text: str) -> bytes:
+    """The bytes of a text; lone surrogates, which JSON can carry, survive."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def decode(raw: bytes) -> str:
+    """The text of bytes made by `encode`."""
+    return raw.decode("utf-8", "surrogatepass")
+
+
+def digest(raw: bytes) -> bytes:
+    """The content hash of raw bytes, 16 bytes of BLAKE2b."""
+    return blake2b(raw, digest_size=16).digest()
+
+
+def pack(raw: bytes) -> tuple[int, bytes]:
+    """How bytes are kept: the packing and the packed bytes."""
+    if len(raw) >= _WORTH_PACKING:
+        small = zlib.compress(raw, 3)
+        if len(small) < len(raw):
+            return ZLIB, small
+    return PLAIN, raw
+
+
+def unpack(packed: int, raw: bytes) -> bytes:
+    """The bytes that were packed.
+
+    Raises:
+        CorruptStore: they do not read back.
+    """
+    if packed == PLAIN:
+        return raw
+    try:
+        return zlib.decompress(raw)
+    except zlib.error as error:
+        raise CorruptStore("an entry does not read back; restore a copy of the store") from error
+
+
+def pack_json(tree: object) -> bytes:
+    """JSON as the store keeps it: one byte that names the packing, then the bytes."""
+    packed, raw = pack(encode(json.dumps(tree, ensure_ascii=False, separators=(",", ":"))))
+    return bytes((packed,)) + raw
+
+
+def unpack_json(body: bytes) -> object:
+    """JSON from bytes made by `pack_json`.
+
+    Raises:
+        CorruptStore: they do not read back.
+    """
+    try:
+        return json.loads(decode(unpack(body[0], body[1:])))
+    except (ValueError, IndexError) as error:
+        raise CorruptStore("a row does not read back; restore a copy of the store") from error

@@ -1,0 +1,52 @@
+"""What is derived and can be rebuilt, as rows: ledger keys and the search over words."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterable
+
+from ctxfold.store.values import Path
+from ctxfold.store.wide import searchable
+
+__all__ = ["FactsRows"]
+
+_WORD = re.compile(r"\w+")
+
+
+class FactsRows:
+    """What is derived: ledger keys and search."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._run = connection.execute
+        self._many = connection.executemany
+
+    def known(self, session: int, key: int, path: Path) -> int | None:
+        """The newest record on a path that settles a ledger key."""
+        best: tuple[int, int] | None = None
+        tops = dict(path)
+        for lane, depth, record in self._run(
+            "SELECT lane, depth, record FROM fact WHERE session = ? AND key = ?", (session, key)
+        ):
+            if depth <= tops.get(lane, -1) and (best is None or (depth, record) > best):
+                best = (depth, record)
+        return None if best is None else best[1]
+
+    def add_facts(self, session: int, facts: Iterable[tuple[int, int, int, int]]) -> None:
+        """Ledger rows as (key, lane, depth, record)."""
+        self._many(
+            "INSERT OR IGNORE INTO fact (session, key, lane, depth, record) VALUES (?, ?, ?, ?, ?)",
+            [(session, *fact) for fact in facts],
+        )
+
+    def search(self, session: int, query: str, limit: int) -> list[tuple[int, float]]:
+        """Records that hold the words, best first, with a score that grows with fit."""
+        words = list(dict.fromkeys(_WORD.findall(searchable(query).lower())))[:32]
+        if not words:
+            return []
+        match = " OR ".join(f'"{word}"' for word in words)
+        rows = self._run(
+            "SELECT fts.rowid, -bm25(fts) FROM fts JOIN record ON record.id = fts.rowid WHERE fts MATCH ? AND record.session = ? ORDER BY bm25(fts), fts.rowid DESC LIMIT ?",
+            (match, session, limit),
+        )
+        return [(int(record), float(score)) for record, score in rows]

@@ -1,0 +1,249 @@
+"""Steps, records and their bytes, as rows, and the word index over them. It renders nothing."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ctxfold.errors import CorruptStore
+from ctxfold.log import Record, Step
+from ctxfold.store.codec import decode, digest, encode, pack, unpack
+from ctxfold.store.values import Path, StoredRecord
+from ctxfold.store.wide import searchable
+
+__all__ = ["LogRows"]
+
+_STEP = "n, parent, lane, depth, open, tokens, raw, upto, raw_upto, time"
+_RECORD = "id, step, k, at, kind, origin, call_id, entry, shown, form, idempotency"
+
+
+class LogRows:
+    """Steps, records and their bytes."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._run = connection.execute
+
+    def step(self, session: int, n: int) -> Step | None:
+        """One step."""
+        row = self._run(f"SELECT {_STEP} FROM step WHERE session = ? AND n = ?", (session, n)).fetchone()
+        return None if row is None else _step(row)
+
+    def steps(self, session: int, numbers: Sequence[int]) -> list[Step]:
+        """Steps by number, in the order of their numbers."""
+        found: list[Step] = []
+        for part in _batches(numbers):
+            marks = ", ".join("?" * len(part))
+            found.extend(
+                _step(row)
+                for row in self._run(
+                    f"SELECT {_STEP} FROM step WHERE session = ? AND n IN ({marks}) ORDER BY n", (session, *part)
+                )
+            )
+        return found
+
+    def add_step(self, session: int, step: Step) -> None:
+        """A new step."""
+        self.replace_step(session, step)
+
+    def replace_step(self, session: int, step: Step) -> None:
+        """A step that was filled, or whose records grew."""
+        self._run(
+            f"REPLACE INTO step (session, {_STEP}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                session,
+                step.n,
+                step.parent,
+                step.lane,
+                step.depth,
+                int(step.open),
+                step.tokens,
+                step.raw,
+                step.upto,
+                step.raw_upto,
+                step.time,
+            ),
+        )
+
+    def last_step(self, session: int) -> int:
+        """The highest step number given out, 0 for none."""
+        return int(self._run("SELECT ifnull(max(n), 0) FROM step WHERE session = ?", (session,)).fetchone()[0])
+
+    def path(self, session: int, tip: int) -> Path:
+        """The lanes that lead to a step."""
+        step = self.step(session, tip) if tip else None
+        if step is None:
+            return ()
+        lanes: list[tuple[int, int]] = []
+        lane, depth = step.lane, step.depth
+        while lane:
+            lanes.append((lane, depth))
+            row = self._run("SELECT parent, fork FROM lane WHERE session = ? AND id = ?", (session, lane)).fetchone()
+            if row is None:
+                raise CorruptStore(f"step s{tip} lies on a lane that is not there; restore a copy of the store")
+            lane, depth = row
+        return tuple(lanes)
+
+    def along(self, session: int, path: Path, low: int, high: int) -> list[Step]:
+        """The steps of a path with depths in [low, high], in path order."""
+        found: list[Step] = []
+        for lane, depth in reversed(path):
+            if depth < low:
+                continue
+            top = min(depth, high)
+            bottom = max(low, found[-1].depth + 1 if found else low)
+            rows = self._run(
+                f"SELECT {_STEP} FROM step WHERE session = ? AND lane = ? AND depth BETWEEN ? AND ? ORDER BY depth",
+                (session, lane, bottom, top),
+            )
+            found.extend(_step(row) for row in rows)
+        return found
+
+    def add_lane(self, session: int, parent: int, fork: int) -> int:
+        """A new lane that leaves `parent` after depth `fork`; its number."""
+        lane = int(self._run("SELECT ifnull(max(id), 0) + 1 FROM lane WHERE session = ?", (session,)).fetchone()[0])
+        self.put_lane(session, lane, parent, fork)
+        return lane
+
+    def put_lane(self, session: int, lane: int, parent: int, fork: int) -> None:
+        """A lane under its own number: for import alone."""
+        self._run("INSERT INTO lane (session, id, parent, fork) VALUES (?, ?, ?, ?)", (session, lane, parent, fork))
+
+    def lanes(self, session: int) -> list[tuple[int, int, int]]:
+        """Every lane of a session as (number, parent, fork)."""
+        return self._run("SELECT id, parent, fork FROM lane WHERE session = ? ORDER BY id", (session,)).fetchall()
+
+    def place_taken(self, session: int, lane: int, depth: int) -> bool:
+        """Whether a step stands at that place already."""
+        return (
+            self._run(
+                "SELECT 1 FROM step WHERE session = ? AND lane = ? AND depth = ?", (session, lane, depth)
+            ).fetchone()
+            is not None
+        )
+
+    def records(self, session: int, numbers: Sequence[int], late: bool = False) -> list[StoredRecord]:
+        """The records of steps, in order; with `late`, those shown under these steps though they belong to others."""
+        found: list[StoredRecord] = []
+        where, order = ("at IN ({}) AND at <> step", "at, id") if late else ("step IN ({})", "step, k")
+        for part in _batches(numbers):
+            marks = where.format(", ".join("?" * len(part)))
+            rows = self._run(
+                f"SELECT {_RECORD} FROM record WHERE session = ? AND {marks} ORDER BY {order}", (session, *part)
+            )
+            found.extend(StoredRecord(*row) for row in rows)
+        return found
+
+    def record_by_id(self, record: int) -> StoredRecord | None:
+        """One record by its row id."""
+        row = self._run(f"SELECT {_RECORD} FROM record WHERE id = ?", (record,)).fetchone()
+        return None if row is None else StoredRecord(*row)
+
+    def entries_of(self, session: int) -> Iterable[StoredRecord]:
+        """All records of a session, oldest first."""
+        return [
+            StoredRecord(*row)
+            for row in self._run(f"SELECT {_RECORD} FROM record WHERE session = ? ORDER BY id", (session,))
+        ]
+
+    def user_steps(self, session: int, path: Path, high: int, limit: int) -> list[int]:
+        """The newest steps of a path, up to a depth, that hold words of the user; newest first."""
+        found: list[int] = []
+        for lane, depth in path:
+            rows = self._run(
+                "SELECT DISTINCT step.n FROM step JOIN record ON record.session = step.session AND record.step = step.n AND record.kind = 'user'"
+                " WHERE step.session = ? AND step.lane = ? AND step.depth <= ? ORDER BY step.depth DESC LIMIT ?",
+                (session, lane, min(depth, high), limit - len(found)),
+            )
+            found.extend(n for (n,) in rows)
+            if len(found) >= limit:
+                break
+        return found
+
+    def text(self, entry: int) -> str:
+        """The exact text of an entry."""
+        row = self._run("SELECT packed, bytes, hash FROM entry WHERE id = ?", (entry,)).fetchone()
+        if row is None:
+            raise CorruptStore(f"entry {entry} is not there; restore a copy of the store")
+        raw = unpack(row[0], row[1])
+        if digest(raw) != row[2]:
+            raise CorruptStore(f"entry {entry} does not match its hash; restore a copy of the store")
+        return decode(raw)
+
+    def entry_hash(self, entry: int) -> bytes:
+        """The content hash of an entry."""
+        row = self._run("SELECT hash FROM entry WHERE id = ?", (entry,)).fetchone()
+        if row is None:
+            raise CorruptStore(f"entry {entry} is not there; restore a copy of the store")
+        return bytes(row[0])
+
+    def add_entry(self, text: str) -> int:
+        """Keep a text, once however often it is said; its row id."""
+        raw = encode(text)
+        name = digest(raw)
+        row = self._run("SELECT id FROM entry WHERE hash = ?", (name,)).fetchone()
+        if row is not None:
+            return int(row[0])
+        packed, kept = pack(raw)
+        made = self._run(
+            "INSERT INTO entry (hash, size, packed, bytes) VALUES (?, ?, ?, ?)", (name, len(raw), packed, kept)
+        ).lastrowid
+        return int(made or 0)
+
+    def add_record(
+        self, session: int, record: Record, entry: int, shown: int | None, form: bytes, idempotency: str | None
+    ) -> int:
+        """Keep a record; its row id. It can be searched from here on."""
+        made = self._run(
+            "INSERT INTO record (session, step, k, at, kind, origin, call_id, entry, shown, form, idempotency) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                session,
+                record.step,
+                record.k,
+                record.at or record.step,
+                record.kind,
+                record.origin,
+                record.call_id,
+                entry,
+                shown,
+                form,
+                idempotency,
+            ),
+        ).lastrowid
+        self._run("INSERT INTO fts (rowid, text) VALUES (?, ?)", (made, searchable(record.text)))
+        return int(made or 0)
+
+    def blank(self, session: int, record: StoredRecord, text: str, form: bytes) -> None:
+        """Put another text in place of a record's, and drop what was derived from the old one."""
+        self.unindex(record)
+        entry = self.add_entry(text)
+        self._run("UPDATE record SET entry = ?, shown = NULL, form = ? WHERE id = ?", (entry, form, record.id))
+        self._run("DELETE FROM fact WHERE session = ? AND record = ?", (session, record.id))
+        self._run("INSERT INTO fts (rowid, text) VALUES (?, ?)", (record.id, searchable(text)))
+        if record.entry != entry:
+            self.release(record.entry)
+        if record.shown is not None:
+            self.release(record.shown)
+
+    def release(self, entry: int) -> None:
+        """Drop the bytes of an entry that no record holds any more."""
+        self._run(
+            "DELETE FROM entry WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM record WHERE entry = ?1) AND NOT EXISTS (SELECT 1 FROM record WHERE shown = ?1)",
+            (entry,),
+        )
+
+    def unindex(self, record: StoredRecord) -> None:
+        """Take a record out of the word index."""
+        self._run(
+            "INSERT INTO fts (fts, rowid, text) VALUES ('delete', ?, ?)",
+            (record.id, searchable(self.text(record.entry))),
+        )
+
+
+def _batches(numbers: Sequence[int]) -> Iterable[Sequence[int]]:
+    return (numbers[at : at + 500] for at in range(0, len(numbers), 500))
+
+
+def _step(row: tuple[Any, ...]) -> Step:
+    n, parent, lane, depth, waits, *rest = row
+    return Step(n, parent, lane, depth, bool(waits), *rest)

@@ -1,0 +1,34 @@
+-- The store, version 1. Facts and search are derived and can be rebuilt; everything else is the record.
+CREATE TABLE session (
+  id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, created REAL NOT NULL, updated REAL NOT NULL,
+  current INTEGER NOT NULL DEFAULT 0, budget INTEGER NOT NULL DEFAULT 8000
+);
+CREATE TABLE entry (id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, size INTEGER NOT NULL, packed INTEGER NOT NULL, bytes BLOB NOT NULL);
+CREATE TABLE lane (session INTEGER NOT NULL, id INTEGER NOT NULL, parent INTEGER NOT NULL, fork INTEGER NOT NULL, PRIMARY KEY (session, id)) WITHOUT ROWID;
+CREATE TABLE step (
+  session INTEGER NOT NULL, n INTEGER NOT NULL, parent INTEGER NOT NULL, lane INTEGER NOT NULL, depth INTEGER NOT NULL, open INTEGER NOT NULL,
+  tokens INTEGER NOT NULL, raw INTEGER NOT NULL, upto INTEGER NOT NULL, raw_upto INTEGER NOT NULL, time REAL NOT NULL, PRIMARY KEY (session, n)
+) WITHOUT ROWID;
+CREATE UNIQUE INDEX step_place ON step (session, lane, depth);
+CREATE TABLE record (
+  id INTEGER PRIMARY KEY, session INTEGER NOT NULL, step INTEGER NOT NULL, k INTEGER NOT NULL, at INTEGER NOT NULL, kind TEXT NOT NULL, origin TEXT NOT NULL,
+  call_id TEXT, entry INTEGER NOT NULL REFERENCES entry (id), shown INTEGER, form BLOB NOT NULL, idempotency TEXT
+);
+CREATE UNIQUE INDEX record_place ON record (session, step, k);
+CREATE INDEX record_late ON record (session, at) WHERE at <> step;
+CREATE INDEX record_user ON record (session, step) WHERE kind = 'user';
+CREATE UNIQUE INDEX record_once ON record (session, step, idempotency) WHERE idempotency IS NOT NULL;
+CREATE INDEX record_entry ON record (entry);
+CREATE TABLE head (session INTEGER NOT NULL, id INTEGER NOT NULL, name TEXT NOT NULL, topic INTEGER NOT NULL, seq INTEGER NOT NULL, created REAL NOT NULL, PRIMARY KEY (session, id)) WITHOUT ROWID;
+CREATE UNIQUE INDEX head_name ON head (session, name);
+CREATE TABLE topic (session INTEGER NOT NULL, id INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (session, id)) WITHOUT ROWID;
+CREATE TABLE event (
+  session INTEGER NOT NULL, seq INTEGER NOT NULL, head INTEGER NOT NULL, prev INTEGER NOT NULL, kind TEXT NOT NULL, decider TEXT NOT NULL, cause TEXT NOT NULL,
+  json TEXT NOT NULL, revision BLOB NOT NULL, tip INTEGER NOT NULL, cover INTEGER NOT NULL, notes INTEGER NOT NULL, decision INTEGER NOT NULL,
+  undone INTEGER NOT NULL, time REAL NOT NULL, PRIMARY KEY (session, seq)
+) WITHOUT ROWID;
+CREATE TABLE tile (session INTEGER NOT NULL, id INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, tokens INTEGER NOT NULL, body BLOB NOT NULL, PRIMARY KEY (session, id)) WITHOUT ROWID;
+CREATE TABLE cell (session INTEGER NOT NULL, id INTEGER NOT NULL, prev INTEGER NOT NULL, tile INTEGER NOT NULL, PRIMARY KEY (session, id)) WITHOUT ROWID;
+CREATE TABLE note (session INTEGER NOT NULL, id INTEGER NOT NULL, prev INTEGER NOT NULL, slot TEXT NOT NULL, text BLOB NOT NULL, PRIMARY KEY (session, id)) WITHOUT ROWID;
+CREATE TABLE fact (session INTEGER NOT NULL, key INTEGER NOT NULL, lane INTEGER NOT NULL, depth INTEGER NOT NULL, record INTEGER NOT NULL, PRIMARY KEY (session, key, lane, depth, record)) WITHOUT ROWID;
+CREATE VIRTUAL TABLE fts USING fts5 (text, content = '', detail = none, tokenize = 'porter unicode61 remove_diacritics 2');

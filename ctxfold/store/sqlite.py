@@ -1,0 +1,205 @@
+"""The SQLite adapter: one connection, WAL, synchronous FULL, files private to their owner. It knows rows, never what they mean.
+
+SQLite before 3.51.3 can corrupt a WAL when several connections write and checkpoint at one moment. On such a version a file lock
+goes round every write transaction and checkpoint, and checkpoints happen only under it.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.resources import files
+from pathlib import Path as FilePath
+
+from filelock import FileLock, Timeout
+
+from ctxfold.errors import BusyStore, CorruptStore, CtxfoldError, FullDisk, NotOurStore, ReadOnlyStore, StoreError
+from ctxfold.store.rows import Rows
+
+__all__ = ["AFFECTED_BELOW", "SqliteStore"]
+
+AFFECTED_BELOW = (3, 51, 3)
+"""The first SQLite version whose WAL needs no guard."""
+_APPLICATION = 0x63747866
+_VERSION = 1
+_WAIT = 30.0
+_CHECKPOINT_EVERY = 400
+
+
+class SqliteStore:
+    """Sessions in one SQLite file, or in memory.
+
+    Args:
+        address: a path, or `:memory:`.
+
+    Raises:
+        NotOurStore: the file is something else.
+        ReadOnlyStore: it may not be written.
+        CorruptStore: it does not read back.
+    """
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        self._memory = address == ":memory:"
+        self._lock = threading.RLock()
+        self._closed = False
+        self._writes = 0
+        self._guard: FileLock | None = None
+        if not self._memory:
+            path = FilePath(address).absolute()
+            _private(path)
+            if sqlite3.sqlite_version_info < AFFECTED_BELOW:
+                self._guard = FileLock(f"{path}.lock", timeout=_WAIT, mode=0o600, thread_local=False)
+        with _translated(self.address):
+            self._connection = sqlite3.connect(
+                address, timeout=_WAIT, isolation_level=None, check_same_thread=False, cached_statements=256
+            )
+        try:
+            self._prepare()
+        except CtxfoldError:
+            self._connection.close()
+            raise
+        self._rows = Rows(self._connection)
+
+    def _prepare(self) -> None:
+        run = self._connection.execute
+        with _translated(self.address), self._guarded():
+            application, version = run("PRAGMA application_id").fetchone()[0], run("PRAGMA user_version").fetchone()[0]
+            fresh = run("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
+            if not fresh and application != _APPLICATION:
+                raise NotOurStore(
+                    f"{self.address} is a database of another program; name another file with CTXFOLD_DATABASE_URL or --store"
+                )
+            if version > _VERSION:
+                raise NotOurStore(
+                    f"{self.address} was written by a newer ctxfold (store version {version}); upgrade with `pip install -U ctxfold`"
+                )
+            if not self._memory:
+                run("PRAGMA journal_mode = WAL")
+            run("PRAGMA synchronous = FULL")
+            run("PRAGMA secure_delete = ON")
+            run("PRAGMA cache_size = -16000")
+            if self._guard is not None:
+                run("PRAGMA wal_autocheckpoint = 0")
+            if fresh:
+                schema = files("ctxfold.store").joinpath("schema.sql").read_text("utf-8")
+                self._connection.executescript(
+                    f"BEGIN IMMEDIATE; PRAGMA application_id = {_APPLICATION}; PRAGMA user_version = {_VERSION}; {schema} COMMIT;"
+                )
+
+    @contextmanager
+    def _guarded(self) -> Iterator[None]:
+        if self._guard is None:
+            yield
+            return
+        try:
+            with self._guard:
+                yield
+        except Timeout as error:
+            raise BusyStore(
+                f"another process has held {self.address} for {_WAIT:.0f} s; end it or try again"
+            ) from error
+
+    @contextmanager
+    def reading(self) -> Iterator[Rows]:
+        """A snapshot for the length of the block."""
+        with self._lock, _translated(self.address):
+            self._check_open()
+            self._connection.execute("BEGIN")
+            try:
+                yield self._rows
+            finally:
+                self._connection.execute("ROLLBACK")
+
+    @contextmanager
+    def writing(self) -> Iterator[Rows]:
+        """The right to write for the length of the block; committed at its end, undone on any exception."""
+        with self._lock, _translated(self.address), self._guarded():
+            self._check_open()
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._rows
+                self._connection.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+            self._writes += 1
+            if self._guard is not None and self._writes % _CHECKPOINT_EVERY == 0:
+                self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+
+    def scrub(self) -> None:
+        """Rewrite the file so that nothing removed remains in it, the write-ahead log included."""
+        with self._lock, _translated(self.address), self._guarded():
+            self._connection.execute("INSERT INTO fts (fts) VALUES ('optimize')")
+            self._connection.execute("VACUUM")
+            if not self._memory:
+                self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def close(self) -> None:
+        """Give up the connection. Closing twice is harmless."""
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+            with _translated(self.address), self._guarded():
+                self._connection.close()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StoreError(f"the store {self.address} was closed; open the session again")
+
+
+def _private(path: FilePath) -> None:
+    """Make the folder and the file private before SQLite opens it."""
+    try:
+        if not path.parent.exists():
+            path.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
+        if path.is_dir():
+            raise NotOurStore(f"{path} is a folder; name a file in it")
+        if not path.exists():
+            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        elif not os.access(path, os.W_OK):
+            raise ReadOnlyStore(
+                f"{path} cannot be written; run `chmod u+w` on it or name another store with CTXFOLD_DATABASE_URL"
+            )
+    except OSError as error:
+        raise ReadOnlyStore(
+            f"{path} cannot be written ({error.strerror}); name another store with CTXFOLD_DATABASE_URL"
+        ) from error
+
+
+@contextmanager
+def _translated(address: str) -> Iterator[None]:
+    """SQLite's errors as ours."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise _ours(error, address) from error
+
+
+def _ours(error: sqlite3.Error, address: str) -> StoreError:
+    code = getattr(error, "sqlite_errorname", "") or ""
+    words = str(error)
+    if code.startswith("SQLITE_NOTADB"):
+        return NotOurStore(f"{address} is not a ctxfold store; name another file with CTXFOLD_DATABASE_URL or --store")
+    if code.startswith(("SQLITE_READONLY", "SQLITE_PERM", "SQLITE_CANTOPEN")):
+        return ReadOnlyStore(
+            f"{address} cannot be written; check its rights or name another store with CTXFOLD_DATABASE_URL"
+        )
+    if code.startswith(
+        ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_FSYNC", "SQLITE_IOERR_TRUNCATE", "SQLITE_IOERR_SHMSIZE")
+    ):
+        return FullDisk(
+            f"no space left for {address}; everything committed before is kept: free some space and try again"
+        )
+    if code.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        return BusyStore(f"another process holds {address}; end it or try again")
+    if code.startswith("SQLITE_CORRUPT") or (isinstance(error, sqlite3.DatabaseError) and "malformed" in words):
+        return CorruptStore(
+            f"{address} is damaged ({words}); restore a copy, or export what still reads with `ctxfold sessions export`"
+        )
+    return StoreError(f"{address}: {words}; run `ctxfold doctor`")

@@ -1,0 +1,105 @@
+"""Tiles and covers as the store keeps them: a tile is a body, a cover a chain of cells. It decides nothing and renders nothing.
+
+A cell holds one tile and the cell before it, so a cover shares everything older with the cover it came from: folding at the end of a path
+adds one cell, undoing points back at an older one, forking copies nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from ctxfold.commit import Happened, advance
+from ctxfold.errors import CorruptStore
+from ctxfold.events import Decider
+from ctxfold.ledger import canonical
+from ctxfold.store.codec import digest, encode, pack_json, unpack_json
+from ctxfold.store.protocol import Reading, Writing
+from ctxfold.store.values import HeadRow, State
+from ctxfold.workspace import Tile, dump_lines, load_lines
+
+__all__ = ["chain", "dump_tile", "load_tile", "put_tile", "read_tile", "write_tile"]
+
+VERSION = 1
+"""Of the fold applier. A tile holds its resolved lines, so an older session keeps its bytes when this grows."""
+
+
+def dump_tile(tile: Tile) -> dict[str, Any]:
+    """A tile as JSON, steps as runs."""
+    runs: list[list[int]] = []
+    for step in tile.steps:
+        if runs and step == runs[-1][1] + 1:
+            runs[-1][1] = step
+        else:
+            runs.append([step, step])
+    return {
+        "id": tile.id, "steps": runs, "summary": tile.summary, "lines": dump_lines(tile.lines), "status": tile.status, "origin": tile.origin,
+        "raw": tile.raw, "tokens": tile.tokens, "untrusted": tile.untrusted, "whole": tile.whole, "children": list(tile.children),
+    }  # fmt: skip
+
+
+def load_tile(tree: Any) -> Tile:
+    """A tile from JSON made by `dump_tile`. Raises CorruptStore when it is not."""
+    try:
+        steps = tuple(step for first, last in tree["steps"] for step in range(first, last + 1))
+        return Tile(
+            tree["id"], steps, tree["summary"], load_lines(tree["lines"]), tree["status"], tree["origin"],
+            tree["raw"], tree["tokens"], tree["untrusted"], tree["whole"], tuple(tree["children"]),
+        )  # fmt: skip
+    except (KeyError, TypeError, ValueError) as error:
+        raise CorruptStore("a folded block does not read back; restore a copy of the store") from error
+
+
+def read_tile(tx: Reading, session: int, tile: int) -> Tile:
+    """A tile by number. Raises CorruptStore when it is not there."""
+    body = tx.cover.tile(session, tile)
+    if body is None:
+        raise CorruptStore(f"block b{tile} is not there; restore a copy of the store")
+    return load_tile(unpack_json(body))
+
+
+def write_tile(tx: Writing, session: int, tile: Tile) -> None:
+    """Keep a tile."""
+    tx.cover.add_tile(session, tile.id, tile.first, tile.last, tile.tokens, pack_json(dump_tile(tile)))
+
+
+def chain(tx: Writing, session: int, prev: int, tiles: Sequence[int]) -> int:
+    """Cells for tiles in path order after `prev`; the newest cell."""
+    for tile in tiles:
+        prev = tx.cover.add_cell(session, prev, tile)
+    return prev
+
+
+def put_tile(tx: Writing, session: int, state: State, tile: Tile, said: tuple[Decider, str], head: HeadRow) -> State:
+    """Commit a tile on a branch: its body, the cells of the cover it makes, one event.
+
+    Args:
+        tx: an open write transaction.
+        session: the session's row id.
+        state: the branch's revision, whose cover has whole blocks where the tile goes.
+        tile: the tile.
+        said: who decided, and why in a few words.
+        head: the branch.
+    """
+    write_tile(tx, session, tile)
+    inside = set(tile.steps)
+    kept: list[int] = []
+    cell = state.cover
+    first = tx.log.step(session, tile.first)
+    while cell:
+        row = tx.cover.cell(session, cell)
+        if row is None:
+            raise CorruptStore(f"cell {cell} of a cover is not there; restore a copy of the store")
+        there = read_tile(tx, session, row[1])
+        last = tx.log.step(session, there.last)
+        if first is not None and last is not None and last.depth < first.depth:
+            break
+        if there.last not in inside:
+            kept.append(there.id)
+        cell = row[0]
+    cover = chain(tx, session, cell, (tile.id, *reversed(kept)))
+    body = dump_tile(tile)
+    payload = {"tile": tile.id, "steps": list(tile.steps), "version": VERSION}
+    material = (digest(encode(canonical(body))),)
+    return advance(tx, session, head, state, replace(state, cover=cover), Happened("folded", payload, material, *said))

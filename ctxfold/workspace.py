@@ -1,0 +1,237 @@
+"""The working context as frozen values: goal, cover, tail and notes, everything a view is made of. Storage, rendering and models live elsewhere.
+
+The cover tiles the path: every step stands in exactly one block, in path order. A block is a raw step or a tile; what a workspace did not load,
+because no budget would show it, is one `Older` block in front.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from ctxfold.errors import CorruptStore
+from ctxfold.lines import Line
+
+__all__ = [
+    "Block",
+    "Note",
+    "Older",
+    "Origin",
+    "RawStep",
+    "Status",
+    "Tile",
+    "Workspace",
+    "dump_lines",
+    "load_lines",
+    "spans",
+]
+
+Status = Literal["completed", "partial", "failed"]
+Origin = Literal["host", "model", "embedded"]
+
+
+def spans(steps: Sequence[int]) -> str:
+    """Step numbers in path order as addresses: `s4-s9`, `s3, s9-s12`."""
+    runs: list[list[int]] = []
+    for step in steps:
+        if runs and step == runs[-1][1] + 1:
+            runs[-1][1] = step
+        else:
+            runs.append([step, step])
+    return ", ".join(f"s{first}" if first == last else f"s{first}-s{last}" for first, last in runs)
+
+
+@dataclass(frozen=True, slots=True)
+class RawStep:
+    """A step shown in full: every line of its compact form.
+
+    Attributes:
+        n: the step.
+        lines: its lines, those of late results that arrived at it included.
+        raw: o200k tokens of its raw records.
+        settled: whether it may be consolidated: its calls have answers or a later assistant step follows.
+    """
+
+    n: int
+    lines: tuple[Line, ...]
+    raw: int
+    settled: bool = True
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        """The one step."""
+        return (self.n,)
+
+    @property
+    def tokens(self) -> int:
+        """o200k tokens in a view, header included."""
+        return sum(line.tokens for line in self.lines) + HEADER
+
+
+HEADER = 4
+"""Tokens a block's own header costs at most."""
+
+
+@dataclass(frozen=True)
+class Tile:
+    """What stands in the view for a stretch of steps that was folded.
+
+    Attributes:
+        id: its number in the session, never reused; `b7` in addresses.
+        steps: the steps it stands for, in path order.
+        summary: prose that replaces them; empty when the kept lines say it all.
+        lines: what was kept of them: the user's words, facts, calls.
+        status: how the stretch ended, from evidence.
+        origin: who wrote the summary.
+        raw: o200k tokens of the raw records it stands for.
+        tokens: o200k tokens it costs in a view.
+        untrusted: whether any of it derives from a tool or a page.
+        whole: whether every line of its steps still stands, because nothing could be shortened.
+        children: the tiles it replaced.
+    """
+
+    id: int
+    steps: tuple[int, ...]
+    summary: str
+    lines: tuple[Line, ...]
+    status: Status
+    origin: Origin
+    raw: int
+    tokens: int
+    untrusted: bool = False
+    whole: bool = False
+    children: tuple[int, ...] = ()
+
+    @property
+    def first(self) -> int:
+        """The first step, in path order."""
+        return self.steps[0]
+
+    @property
+    def last(self) -> int:
+        """The last step, in path order."""
+        return self.steps[-1]
+
+    @property
+    def scale(self) -> Literal["micro", "macro"]:
+        """`micro` for one step (granular condensation), `macro` for several (deep consolidation). AgentFold, section 3."""
+        return "micro" if len(self.steps) == 1 else "macro"
+
+    @property
+    def text(self) -> str:
+        """The summary and the kept lines, as a view shows them."""
+        return "\n".join([*([self.summary] if self.summary else []), *(line.text for line in self.lines)])
+
+    @property
+    def ref(self) -> str:
+        """Its address, `b7`."""
+        return f"b{self.id}"
+
+    @cached_property
+    def keys(self) -> frozenset[int]:
+        """The ledger keys whose value still stands in it."""
+        return frozenset(key for line in self.lines for key in line.keys)
+
+
+@dataclass(frozen=True, slots=True)
+class Older:
+    """The oldest stretch of a path, in too many blocks for any budget to show: where it ends, and what it would cost.
+
+    Attributes:
+        first: its first step, in path order.
+        last: its last step.
+        count: how many steps.
+        raw: o200k tokens of their raw records.
+    """
+
+    first: int
+    last: int
+    count: int
+    raw: int
+
+
+Block = RawStep | Tile
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something said about the session rather than in it. The slot `goal` holds the goal first and its revisions after."""
+
+    slot: Literal["goal"]
+    text: str
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """Everything a view needs, and nothing more.
+
+    Attributes:
+        path_length: how many steps the path has.
+        older: what lies before the loaded blocks, if anything.
+        words: the user's words of steps in `older`, in path order: they outlive what surrounds them.
+        blocks: tiles and raw steps in path order.
+        notes: the notes, oldest first.
+        reply: the assistant's last message in full, when it is the latest thing said and its compact form is shorter.
+        unfolded: o200k tokens the whole path would cost raw.
+    """
+
+    path_length: int = 0
+    older: Older | None = None
+    words: tuple[Line, ...] = ()
+    blocks: tuple[Block, ...] = ()
+    notes: tuple[Note, ...] = ()
+    reply: Line | None = None
+    unfolded: int = 0
+
+    @property
+    def goal(self) -> str:
+        """What the session is for; empty when nothing was said."""
+        return next((note.text for note in self.notes), "")
+
+    @property
+    def revisions(self) -> tuple[str, ...]:
+        """What replaced or narrowed the goal since, oldest first."""
+        return tuple(note.text for note in self.notes)[1:]
+
+    @property
+    def tail(self) -> tuple[RawStep, ...]:
+        """The raw steps after the last tile."""
+        found: list[RawStep] = []
+        for block in reversed(self.blocks):
+            if isinstance(block, Tile):
+                break
+            found.append(block)
+        return tuple(found[::-1])
+
+    @property
+    def latest(self) -> Block | None:
+        """The last block of the path."""
+        return self.blocks[-1] if self.blocks else None
+
+    @property
+    def tokens(self) -> int:
+        """o200k tokens of the blocks as they are settled."""
+        return sum(block.tokens for block in self.blocks)
+
+
+def dump_lines(lines: Iterable[Line]) -> list[list[object]]:
+    """Lines as JSON."""
+    return [
+        [line.kind, line.ref, line.text, line.tokens, list(line.keys), list(line.points), int(line.untrusted)]
+        for line in lines
+    ]
+
+
+def load_lines(tree: object) -> tuple[Line, ...]:
+    """Lines from JSON made by `dump_lines`. Raises CorruptStore when it is not."""
+    if not isinstance(tree, list):
+        raise CorruptStore("rendered lines do not read back; restore a copy of the store")
+    try:
+        return tuple(
+            Line(kind, ref, text, tokens, tuple(keys), tuple(points), bool(untrusted))
+            for kind, ref, text, tokens, keys, points, untrusted in tree
+        )
+    except (TypeError, ValueError) as error:
+        raise CorruptStore("rendered lines do not read back; restore a copy of the store") from error
