@@ -133,7 +133,7 @@ def test_a_public_name_exists_and_is_documented() -> None:
         module = importlib.import_module(name)
         for public in getattr(module, "__all__", ()):
             thing = getattr(module, public)
-            if inspect.isclass(thing) or inspect.isroutine(thing):
+            if (inspect.isclass(thing) or inspect.isroutine(thing)) and thing.__qualname__ == public:
                 said = (thing.__dict__.get("__doc__") if inspect.isclass(thing) else thing.__doc__) or ""
                 made_up = said.startswith(f"{public}(")  # what a dataclass says when its author says nothing
                 if made_up or not said.strip():
