@@ -1,0 +1,6 @@
+"""`python -m ctxfold` is `ctxfold`."""
+
+from ctxfold.cli import main
+
+if __name__ == "__main__":
+    main()

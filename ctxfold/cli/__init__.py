@@ -1,0 +1,20 @@
+"""The command line, one command a file. Commands of this and other packages arrive through the `ctxfold.commands` entry points.
+
+This module starts it and ends it: nothing else here decides an exit code. Commands print what they were asked for on standard
+output and everything else on standard error.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+__all__ = ["main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run `ctxfold` with these arguments, those of the process if None, and exit: 0 done, 1 not achieved, 2 usage, 3 environment."""
+    from ctxfold.cli.door import run
+    from ctxfold.cli.root import root
+
+    sys.exit(run(root, arguments))

@@ -1,0 +1,48 @@
+"""`ctxfold doctor`: what works on this machine."""
+
+from __future__ import annotations
+
+import textwrap
+
+import click
+
+from ctxfold.cli.options import json_option
+from ctxfold.cli.output import harmless, print_json
+from ctxfold.doctor import Check, checks
+
+__all__ = ["doctor"]
+
+WIDTH = 80
+INDENT = " " * 16
+
+
+@click.command()
+@json_option
+@click.pass_context
+def doctor(context: click.Context, as_json: bool) -> None:
+    """Say what works on this machine, and the fix for what does not.
+
+    Ends with 3 where something is missing that ctxfold cannot do without. Nothing is changed, and no key is shown.
+    """
+    found = checks()
+    works = all(check.ok or not check.required for check in found)
+    if as_json:
+        print_json({"ok": works, "checks": found})
+    else:
+        for check in found:
+            click.echo(_shown(check))
+    if not works:
+        context.exit(3)
+
+
+def _shown(check: Check) -> str:
+    """One check: its mark, name and fact; beneath, the fix on a line of its own, ready to be copied."""
+    mark = "ok" if check.ok else "FAIL" if check.required else "-"
+    fact = textwrap.fill(
+        f"{mark:<6}{check.name:<10}{harmless(check.fact)}",
+        WIDTH,
+        subsequent_indent=INDENT,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return fact if check.ok or not check.fix else f"{fact}\n{INDENT}{check.fix}"

@@ -1,0 +1,64 @@
+"""The options and arguments that several commands share, and how a command reaches the session it is about."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from ctxfold.errors import InputError, UnknownSession
+
+if TYPE_CHECKING:
+    from ctxfold import Session
+
+__all__ = ["budget_option", "confirmed", "existing", "json_option", "session_argument", "store_option", "yes_option"]
+
+BUDGET = 8_000
+
+session_argument = click.argument("session", metavar="SESSION")
+store_option = click.option("--store", metavar="PLACE", help="A store's path or URL; the configured one if not said.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask first.")
+budget_option = click.option(
+    "--budget", type=int, default=BUDGET, show_default=True, metavar="TOKENS", help="The most tokens the view may take."
+)
+
+
+def existing(name: str, store: str | None) -> Session:
+    """The session of that name, opened; none is made.
+
+    Raises:
+        UnknownSession: there is none in that store.
+    """
+    import ctxfold
+
+    try:
+        return ctxfold.Session.open(name, store=store, create=False)
+    except UnknownSession as error:
+        names = [info.name for info in ctxfold.sessions(store)]
+        raise UnknownSession(f"no session {name!r}: {_instead(name, names)}") from error
+
+
+def confirmed(question: str, yes: bool) -> None:
+    """Go on only if a person agrees, or `--yes` said so beforehand.
+
+    Raises:
+        InputError: nobody is there to ask.
+        click.exceptions.Exit: the person said no; the command ends with 1.
+    """
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise InputError(f"{question} Nobody is there to ask: add --yes")
+    if not click.confirm(question, err=True):
+        click.echo("left as it is", err=True)
+        raise click.exceptions.Exit(1)
+
+
+def _instead(name: str, names: list[str]) -> str:
+    near = difflib.get_close_matches(name, names, n=1)
+    if near:
+        return f"did you mean {near[0]!r}?"
+    return "`ctxfold sessions list` shows those there are" if names else "there is none yet; `ctxfold record` makes one"

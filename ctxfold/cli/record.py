@@ -1,0 +1,122 @@
+"""`ctxfold record`: take text into a session's log from a pipe or the command line."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ctxfold.cli.options import json_option, session_argument, store_option
+from ctxfold.cli.output import print_json
+from ctxfold.errors import InputError
+
+if TYPE_CHECKING:
+    from ctxfold import Session
+
+__all__ = ["record"]
+
+PIPED = "-"
+"""The value of an option that stands for standard input."""
+
+
+@click.command()
+@session_argument
+@click.option("--user", metavar="TEXT", help="A message of the user's; - reads it from standard input.")
+@click.option("--reply", metavar="TEXT", help="The assistant's answer; - reads it from standard input.")
+@click.option("--step", metavar="JSON", help="Whole steps, one JSON object a line; - reads them from standard input.")
+@click.option("--call", default="stdin", show_default=True, metavar="NAME", help="What gave the text that is piped in.")
+@click.option("--goal", metavar="TEXT", help="What the session is for, when it is new.")
+@json_option
+@store_option
+def record(
+    session: str,
+    user: str | None,
+    reply: str | None,
+    step: str | None,
+    call: str,
+    goal: str | None,
+    as_json: bool,
+    store: str | None,
+) -> None:
+    """Take text into a session's log, which is made if it is not there.
+
+    With no option, standard input is recorded as what a tool gave: `make test | ctxfold record work --call "make
+    test"`. A step is {"explanation": "…", "calls": [{"name", "args", "id"}], "results": [{"id", "text"}]}.
+    Nothing is folded. The numbers of the steps are printed.
+    """
+    import ctxfold
+
+    write = _writer(user, reply, step, call)
+    with ctxfold.Session.open(session, goal=goal, store=store) as opened:
+        if opened.created:
+            click.echo(f"new session {session}", err=True)
+        steps = write(opened)
+    if as_json:
+        print_json({"session": session, "steps": steps})
+        return
+    for number in steps:
+        click.echo(f"s{number}")
+
+
+def _writer(user: str | None, reply: str | None, step: str | None, call: str) -> Callable[[Session], list[int]]:
+    """What will be written, all of it read and checked before a session is opened."""
+    match user, reply, step:
+        case None, None, None:
+            text = _piped()
+            calls = [{"name": call, "args": {}, "id": "c1"}]
+            return lambda session: [session.record_step(calls=calls, results=[{"id": "c1", "text": text}])]
+        case str(), None, None:
+            words = _given(user)
+            return lambda session: [session.record_turn(user=words)]
+        case None, str(), None:
+            answer = _given(reply)
+            return lambda session: [session.record_reply(answer)]
+        case None, None, str():
+            steps = _steps(_given(step))
+            return lambda session: [session.record_step(**one) for one in steps]
+        case _:
+            raise InputError("one thing at a time: give --user, --reply or --step, or pipe a text in")
+
+
+def _given(value: str) -> str:
+    return _piped() if value == PIPED else value
+
+
+def _piped() -> str:
+    if sys.stdin.isatty():
+        raise InputError("nothing is piped in: ctxfold record SESSION < file, or give --user, --reply or --step")
+    raw = sys.stdin.buffer.read()
+    if not raw:
+        raise InputError("standard input is empty: nothing was recorded")
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"standard input is not UTF-8 text (byte {error.start}): convert it first, with iconv for one"
+        ) from error
+
+
+def _steps(text: str) -> list[Mapping[str, Any]]:
+    """The steps of JSON lines, or of one object or array over several lines."""
+    try:
+        whole = json.loads(text)
+    except json.JSONDecodeError:
+        return [_step(line, number) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+    return [_checked(one, number) for number, one in enumerate(whole if isinstance(whole, list) else [whole], start=1)]
+
+
+def _step(line: str, number: int) -> Mapping[str, Any]:
+    try:
+        return _checked(json.loads(line), number)
+    except json.JSONDecodeError as error:
+        raise InputError(f"line {number} is not JSON ({error.msg}): give one step a line") from error
+
+
+def _checked(value: object, number: int) -> Mapping[str, Any]:
+    names = {"explanation", "calls", "results"}
+    if not isinstance(value, dict) or not value or set(value) - names:
+        raise InputError(f"step {number} is not an object of {', '.join(sorted(names))}")
+    return value

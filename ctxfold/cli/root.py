@@ -1,0 +1,79 @@
+"""The root command: it finds the others through entry points and imports one only when it is called.
+
+It has no behaviour of its own but `--help` and `--version`, and knows no command by name.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points, version
+
+import click
+
+from ctxfold.cli.outline import one_line
+from ctxfold.errors import BrokenInstall
+
+__all__ = ["root"]
+
+GROUP = "ctxfold.commands"
+"""The entry-point group: a name, and the click command it stands for."""
+
+
+class _Commands(click.Group):
+    """A group whose members are entry points."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return sorted(_entries())
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        entry = _entries().get(cmd_name)
+        if entry is None:
+            return None
+        try:
+            command: click.Command = entry.load()
+        except ImportError as error:
+            raise BrokenInstall(f"the command {cmd_name!r} does not load ({error}): reinstall ctxfold") from error
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, self._about(ctx, name)) for name in self.list_commands(ctx)])
+
+    def _about(self, ctx: click.Context, name: str) -> str:
+        about = one_line(_entries()[name])
+        if about is not None:
+            return about
+        try:
+            command = self.get_command(ctx, name)
+        except BrokenInstall:
+            return "(does not load: reinstall ctxfold)"
+        return command.get_short_help_str() if command else ""
+
+
+@cache
+def _entries() -> dict[str, EntryPoint]:
+    return {entry.name: entry for entry in entry_points(group=GROUP)}
+
+
+def _show_version(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        click.echo(f"ctxfold {version('ctxfold')}")
+        ctx.exit()
+
+
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="`ctxfold demo` shows the whole thing once; `ctxfold COMMAND --help` says what a command takes.",
+)
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_show_version,
+    help="Show the version and exit.",
+)
+def root() -> None:
+    """Version control for an agent's context: a lossless log below, a lean view above, under a hard token budget."""

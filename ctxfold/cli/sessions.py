@@ -1,0 +1,119 @@
+"""`ctxfold sessions`: the store's sessions: list, show, export, import, delete."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ctxfold.cli.options import confirmed, existing, json_option, session_argument, store_option, yes_option
+from ctxfold.cli.output import harmless, print_json, print_table, when
+from ctxfold.errors import InputError
+
+__all__ = ["sessions"]
+
+
+@click.group()
+def sessions() -> None:
+    """List, show, export, import and delete sessions."""
+
+
+@sessions.command("list")
+@json_option
+@store_option
+def list_sessions(as_json: bool, store: str | None) -> None:
+    """List the sessions of the store, the last used first."""
+    import ctxfold
+
+    found = sorted(ctxfold.sessions(store), key=lambda info: info.updated, reverse=True)
+    if as_json:
+        print_json(found)
+        return
+    if not found:
+        click.echo("no session yet: `ctxfold demo` or `ctxfold record` makes one", err=True)
+        return
+    print_table(
+        ["session", "steps", "branches", "updated", "bytes", "goal"],
+        [[info.name, info.steps, info.branches, when(info.updated), info.bytes, info.goal] for info in found],
+    )
+
+
+@sessions.command()
+@session_argument
+@json_option
+@store_option
+def show(session: str, as_json: bool, store: str | None) -> None:
+    """Show one session: its goal, size, branches and what a view of it costs."""
+    import ctxfold
+
+    with existing(session, store) as opened:
+        view, branch, tip = opened.view(), opened.branch_name, opened.tip
+    info = next(info for info in ctxfold.sessions(store) if info.name == session)
+    facts = {
+        "session": info.name,
+        "goal": info.goal,
+        "steps": info.steps,
+        "branches": info.branches,
+        "branch": branch,
+        "tip": tip,
+        "created": info.created,
+        "updated": info.updated,
+        "bytes": info.bytes,
+        "view_tokens": view.tokens,
+        "unfolded_tokens": view.unfolded,
+    }
+    if as_json:
+        print_json(facts)
+        return
+    shown = {**facts, "tip": f"s{tip}", "created": when(info.created), "updated": when(info.updated)}
+    for name, value in shown.items():
+        said = f"{value:,}" if isinstance(value, int) else harmless(" ".join(str(value).split()))
+        click.echo(f"{name.replace('_', ' '):<16}{said}")
+
+
+@sessions.command()
+@session_argument
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path), required=False)
+@click.option("--force", is_flag=True, help="Write over a file that is there.")
+@store_option
+def export(session: str, file: Path | None, force: bool, store: str | None) -> None:
+    """Write a session to a file, SESSION.jsonl if none is named.
+
+    The file holds everything: the log, the folds, the branches. `ctxfold sessions import` reads it back.
+    """
+    import ctxfold
+
+    target = file or Path(f"{session}.jsonl")
+    if target.exists() and not force:
+        raise InputError(f"{target} is there already: name another file, or add --force")
+    with existing(session, store):
+        pass
+    ctxfold.export_session(session, target, store=store)
+    click.echo(f"wrote {session} to {target}", err=True)
+
+
+@sessions.command("import")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--name", metavar="SESSION", help="Another name for it than the one in the file.")
+@store_option
+def import_session(file: Path, name: str | None, store: str | None) -> None:
+    """Read a session from a file that `export` wrote."""
+    import ctxfold
+
+    ctxfold.import_session(file, store=store, name=name)
+    click.echo(f"read {name or 'the session'} from {file}", err=True)
+
+
+@sessions.command()
+@session_argument
+@yes_option
+@store_option
+def delete(session: str, yes: bool, store: str | None) -> None:
+    """Delete a session and whatever only it holds; this cannot be undone."""
+    import ctxfold
+
+    with existing(session, store) as opened:
+        steps = opened.tip
+    confirmed(f"Delete {session} (newest step s{steps}) for good?", yes)
+    ctxfold.delete_session(session, store=store)
+    click.echo(f"deleted {session}", err=True)

@@ -1,0 +1,146 @@
+"""What `ctxfold doctor` says, and what it ends with."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ctxfold import doctor
+from ctxfold.doctor import Check
+from ctxfold.testing import MessagesServer, in_turn
+from tests.cli.conftest import Run
+
+
+@pytest.fixture(autouse=True)
+def no_brought_checks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The core's own checks alone, unless a test brings some."""
+    bring(monkeypatch)
+
+
+def bring(monkeypatch: pytest.MonkeyPatch, **values: str) -> None:
+    entries = [importlib.metadata.EntryPoint(name, value, doctor.GROUP) for name, value in values.items()]
+    monkeypatch.setattr(doctor, "entry_points", lambda group: entries)
+
+
+def checked(run: Run) -> tuple[int, dict[str, dict[str, Any]]]:
+    ran = run("doctor", "--json")
+    return ran.code, {check["name"]: check for check in json.loads(ran.out)["checks"]}
+
+
+def working() -> Check:
+    return Check("browser", True, "Chromium 156")
+
+
+def missing() -> Check:
+    return Check("browser", False, "none", "apt-get install chromium")
+
+
+def test_a_machine_that_has_what_is_needed_ends_with_nought(run: Run) -> None:
+    code, found = checked(run)
+    assert code == 0
+    assert {"python", "store", "sqlite", "tokens", "key", "model"} == set(found)
+    assert all(check["ok"] for name, check in found.items() if name != "key")
+    assert found["model"]["fact"] == "explorer"
+
+
+def test_looking_makes_no_store(run: Run, ctxfold_home: Path) -> None:
+    checked(run)
+    assert not list(ctxfold_home.rglob("*.db"))
+
+
+def test_a_missing_key_is_told_with_its_remedy_and_is_no_failure(run: Run) -> None:
+    code, found = checked(run)
+    assert code == 0
+    assert not found["key"]["ok"]
+    assert found["key"]["fix"].startswith("export ANTHROPIC_API_KEY=")
+
+
+def test_a_key_is_told_by_its_variable_and_never_shown(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-very-secret")
+    shown = run("doctor")
+    assert "ANTHROPIC_API_KEY is set" in shown.out
+    assert "very-secret" not in shown.out + shown.err
+
+
+def test_a_store_that_does_not_open_ends_with_three_and_names_the_fix(run: Run, ctxfold_home: Path) -> None:
+    ctxfold_home.mkdir(parents=True)
+    (ctxfold_home / "ctxfold.db").write_text("not a database " * 100, encoding="utf-8")
+    code, found = checked(run)
+    assert code == 3
+    assert not found["store"]["ok"]
+    assert "CTXFOLD_HOME" in found["store"]["fix"]
+
+
+def test_a_home_that_cannot_be_made_is_told_and_does_not_end_the_look(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    monkeypatch.setenv("CTXFOLD_HOME", str(tmp_path / "file" / "home"))
+    code, found = checked(run)
+    assert code == 3
+    assert "tokens" in found
+
+
+def test_the_sessions_of_a_store_are_counted(run: Run, paris: str) -> None:
+    _, found = checked(run)
+    assert found["store"]["fact"].endswith("(1 session)")
+
+
+def test_a_models_server_that_answers_is_told_so_and_gets_no_key(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    with MessagesServer(in_turn()) as server:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        _, found = checked(run)
+    assert found["endpoint"]["ok"]
+    assert server.journal == []
+
+
+def test_a_models_server_that_is_not_there_is_told_with_what_to_check(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", f"http://127.0.0.1:{held.getsockname()[1]}")
+        code, found = checked(run)
+    assert code == 0
+    assert not found["endpoint"]["ok"]
+    assert "ANTHROPIC_BASE_URL" in found["endpoint"]["fix"]
+
+
+@pytest.mark.parametrize("url", ["localhost:8080", "http://", "not a url"])
+def test_an_address_that_is_none_is_told_too(run: Run, monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", url)
+    _, found = checked(run)
+    assert not found["endpoint"]["ok"]
+
+
+def test_a_model_that_is_none_is_told(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CTXFOLD_MODEL", "gpt-9")
+    code, found = checked(run)
+    assert code == 3
+    assert "gpt-9" in found["model"]["fact"]
+
+
+def test_other_packages_bring_checks_through_entry_points(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    bring(monkeypatch, browser=f"{__name__}:working")
+    assert checked(run)[1]["browser"]["fact"] == "Chromium 156"
+    bring(monkeypatch, browser=f"{__name__}:missing")
+    shown = run("doctor")
+    assert shown.code == 3
+    assert "FAIL  browser   none\n                apt-get install chromium\n" in shown.out
+
+
+def test_a_check_that_does_not_load_is_itself_a_failure(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    bring(monkeypatch, browser="no_such_package:look")
+    code, found = checked(run)
+    assert code == 3
+    assert "no_such_package" in found["browser"]["fact"]
+
+
+def test_the_packaged_browser_check_is_found() -> None:
+    names = {entry.name for entry in importlib.metadata.entry_points(group=doctor.GROUP)}
+    assert "browser" in names

@@ -1,0 +1,194 @@
+"""Starting, helping, failing and ending: the parts every command shares."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+
+import click
+import pytest
+
+from ctxfold import Session
+from ctxfold.cli.door import run as through_the_door
+from ctxfold.cli.outline import one_line
+from ctxfold.cli.root import GROUP
+from ctxfold.errors import FullDisk
+from tests.cli.conftest import Run, at_home, failed, spawn
+
+OWN = ("context", "doctor", "log", "recall", "record", "redact", "redo", "sessions", "tree", "undo")
+
+
+def test_help_lists_every_command_with_what_it_is_for(run: Run) -> None:
+    shown = run("--help")
+    assert shown.code == 0
+    for name in OWN:
+        line = next(line for line in shown.out.splitlines() if line.startswith(f"  {name} "))
+        assert len(line.split(maxsplit=1)[1]) > 10
+    assert max(len(line) for line in shown.out.splitlines()) <= 80
+
+
+@pytest.mark.parametrize("entry", entry_points(group=GROUP), ids=lambda entry: entry.name)
+def test_a_commands_line_in_the_list_is_the_first_sentence_of_its_own_help(entry: EntryPoint) -> None:
+    said = " ".join((entry.load().help or "").split())
+    about = one_line(entry)
+    assert about
+    assert said.startswith(about)
+    assert said.removeprefix(about)[:1] in (".", "")
+
+
+def test_help_imports_no_command_and_nothing_heavy() -> None:
+    code = (
+        "import sys\n"
+        "from ctxfold.cli import main\n"
+        "try:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
+        "heavy = {'pydantic', 'tiktoken', 'anthropic', 'playwright', 'mcp', 'rich', 'sqlite3', 'selectolax', 'asyncio'}\n"
+        "own = {'ctxfold.cli.log', 'browser_agent', 'mcp_server', 'ctxfold.session'}\n"
+        "sys.exit(', '.join(sorted((heavy | own) & set(sys.modules))))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    assert done.stderr == ""
+    assert done.returncode == 0
+
+
+def test_help_answers_in_under_three_tenths_of_a_second(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(tmp_path)}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    took = []
+    for _ in range(4):
+        started = time.perf_counter()
+        assert spawn("--help", env=environment).returncode == 0
+        took.append(time.perf_counter() - started)
+    assert min(took[1:]) < 0.3
+
+
+def test_the_version_is_printed(run: Run) -> None:
+    assert run("--version").out.startswith("ctxfold 0.")
+
+
+def test_no_command_at_all_shows_the_help_and_is_a_usage_error(run: Run) -> None:
+    shown = run()
+    assert shown.code == 2
+    assert "Commands:" in shown.out
+
+
+@pytest.mark.parametrize(
+    "arguments", [("nope",), ("log",), ("log", "paris", "--colour"), ("log", "paris", "--limit", "0")]
+)
+def test_wrong_usage_is_one_line_that_names_the_help(run: Run, arguments: tuple[str, ...]) -> None:
+    failed(run(*arguments), 2, "--help")
+
+
+def test_a_reader_that_goes_away_ends_the_command_quietly(run: Run) -> None:
+    with Session.open("long") as session:
+        session.record_turn(user="a line of it\n" * 200_000)
+    command = [sys.executable, "-m", "ctxfold", "recall", "long", "s1.1"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline() == b"a line of it\n"
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(timeout=30) == 0
+
+
+@contextmanager
+def asked_on_a_terminal(*arguments: str) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+    """A command that has just asked its question, and the terminal to answer it on."""
+    ours, theirs = os.openpty()
+    command = [sys.executable, "-m", "ctxfold", *arguments]
+    with subprocess.Popen(command, stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stderr is not None
+        asked = b""
+        while b"[y/N]" not in asked:
+            said = os.read(process.stderr.fileno(), 1000)
+            assert said, asked
+            asked += said
+        yield process, ours
+        os.close(ours)
+        os.close(theirs)
+
+
+def test_ctrl_c_ends_with_130_and_no_traceback(paris: str) -> None:
+    with asked_on_a_terminal("sessions", "delete", paris) as (process, _):
+        while (
+            process.poll() is None
+        ):  # pressed again where the first fell between the question and the wait for an answer
+            process.send_signal(signal.SIGINT)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=2)
+        assert process.returncode == 130
+        assert process.stderr is not None
+        assert b"Traceback" not in process.stderr.read()
+
+
+@pytest.mark.parametrize(("answer", "code"), [(b"n\n", 1), (b"\n", 1), (b"y\n", 0)])
+def test_only_a_yes_deletes(run: Run, paris: str, answer: bytes, code: int) -> None:
+    with asked_on_a_terminal("sessions", "delete", paris) as (process, terminal):
+        os.write(terminal, answer)
+        assert process.wait(timeout=30) == code
+    assert (paris in run("sessions", "list").out) == (code == 1)
+
+
+@click.command()
+@click.argument("what")
+def breaking(what: str) -> None:
+    """Fail in a given way."""
+    match what:
+        case "disk":
+            raise FullDisk("no space left\non the disk: free some; everything committed is kept")
+        case "output":
+            raise OSError(28, "No space left on device")
+        case _:
+            raise ZeroDivisionError("a mistake of ours")
+
+
+@pytest.mark.parametrize(
+    ("what", "code", "said"), [("disk", 3, "error: no space left on the disk"), ("output", 3, "No space left")]
+)
+def test_an_expected_failure_is_one_line_and_its_code(
+    capsys: pytest.CaptureFixture[str], what: str, code: int, said: str
+) -> None:
+    assert through_the_door(breaking, [what]) == code
+    printed = capsys.readouterr()
+    assert said in printed.err
+    assert printed.err.count("\n") == 1
+
+
+def test_a_mistake_of_ours_is_not_dressed_up() -> None:
+    with pytest.raises(ZeroDivisionError):
+        through_the_door(breaking, ["bug"])
+
+
+def test_a_database_that_is_not_ours_is_left_alone(run: Run, tmp_path: Path) -> None:
+    letter = tmp_path / "letter.db"
+    letter.write_text("Dear reader, " * 200, encoding="utf-8")
+    failed(run("sessions", "list", "--store", str(letter)), 3)
+    assert letter.read_text(encoding="utf-8").startswith("Dear reader")
+
+
+def test_a_store_that_may_not_be_written_says_where_to_keep_one(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    failed(run("record", "work", "--user", "x", "--store", str(tmp_path / "file" / "store.db")), 3)
+
+
+def test_a_new_user_with_an_empty_home_gets_a_private_store(tmp_path: Path) -> None:
+    recorded = spawn("record", "first", "--user", "Hello.", env=at_home(tmp_path), cwd=tmp_path)
+    assert (recorded.returncode, recorded.stdout) == (0, b"s1\n")
+    (store,) = tmp_path.rglob("ctxfold.db")
+    assert store.stat().st_mode & 0o077 == 0
+    assert b"Hello." in spawn("context", "first", env=at_home(tmp_path), cwd=tmp_path).stdout
+
+
+def test_any_text_prints_where_the_encoding_has_no_letters_for_it(tmp_path: Path) -> None:
+    environment = {**at_home(tmp_path), "PYTHONIOENCODING": "latin-1"}
+    spawn("record", "first", "--user", "Joël \U0001f680", env=environment)
+    shown = spawn("context", "first", env=environment)
+    assert shown.returncode == 0
+    assert "Joël \\U0001f680".encode("latin-1") in shown.stdout

@@ -1,0 +1,160 @@
+"""Looking at sessions: list, show, context, log, tree, recall; as text, as JSON, into pipes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ctxfold import Session
+from tests.cli.conftest import Run, failed, spawn
+
+
+def test_sessions_are_listed_one_a_line_with_a_head(run: Run, paris: str) -> None:
+    listed = run("sessions", "list")
+    head, line = listed.out.splitlines()
+    assert listed.code == 0
+    assert head.split("\t")[0] == "session"
+    assert line.split("\t")[0] == paris
+    assert line.split("\t")[-1] == "Plan three days in Paris"
+
+
+def test_an_empty_store_lists_nothing_and_says_how_to_begin(run: Run) -> None:
+    listed = run("sessions", "list")
+    assert (listed.code, listed.out) == (0, "")
+    assert "ctxfold record" in listed.err
+    assert json.loads(run("sessions", "list", "--json").out) == []
+
+
+def test_what_is_printed_as_json_is_json(run: Run, paris: str) -> None:
+    listed = json.loads(run("sessions", "list", "--json").out)
+    assert (listed[0]["name"], listed[0]["steps"]) == ("paris", 3)
+    shown = json.loads(run("sessions", "show", paris, "--json").out)
+    assert shown["goal"] == "Plan three days in Paris"
+    assert shown["view_tokens"] <= shown["unfolded_tokens"]
+    view = json.loads(run("context", paris, "--json").out)
+    assert view["tokens"] <= view["budget"] == 8000
+    assert "Joël" in view["text"]
+    events = json.loads(run("log", paris, "--json").out)
+    assert [event["seq"] for event in events] == sorted(event["seq"] for event in events)
+    tree = json.loads(run("tree", paris, "--json").out)
+    assert tree["topics"][0]["branches"][0]["name"] == tree["current"]
+    found = json.loads(run("recall", paris, "s1.3", "--json").out)
+    assert found["ref"] == "s1.3"
+    hits = json.loads(run("recall", paris, "breakfast", "--json").out)
+    assert hits[0]["ref"].startswith("s2")
+
+
+def test_a_session_is_shown_in_one_fact_a_line(run: Run, paris: str) -> None:
+    shown = run("sessions", "show", paris)
+    assert shown.code == 0
+    assert any(line.startswith("goal ") and "Paris" in line for line in shown.out.splitlines())
+
+
+def test_the_context_is_what_the_model_reads_and_stays_within_its_budget(run: Run, paris: str) -> None:
+    with Session.open(paris) as session:
+        assert run("context", paris).out == session.view().text + "\n"
+        small = run("context", paris, "--budget", "256", "--json")
+        assert json.loads(small.out)["text"] == session.view(256).text
+
+
+def test_the_log_lists_the_fold_and_the_newest_events_alone_when_limited(run: Run, paris: str) -> None:
+    events = run("log", paris).out.splitlines()[1:]
+    assert any("fold" in event.lower() for event in events)
+    assert run("log", paris, "--limit", "1").out.splitlines()[1:] == events[-1:]
+
+
+def test_the_tree_marks_the_branch_one_stands_on(run: Run, paris: str) -> None:
+    with Session.open(paris) as session:
+        session.branch("create", at=1, to="left-bank")
+    lines = run("tree", paris).out.splitlines()
+    assert sum("*" in line for line in lines) == 1
+    assert any("* left-bank" in line for line in lines)
+
+
+def test_a_ref_gives_the_exact_bytes_and_nothing_else(run: Run) -> None:
+    text = "first\r\n\x00second\u2028\tJoël\n\n"
+    with Session.open("raw") as session:
+        step = session.record_step(calls=[{"name": "a", "args": {}, "id": "c"}], results=[{"id": "c", "text": text}])
+    got = spawn("recall", "raw", f"s{step}.2")
+    assert (got.returncode, got.stdout, got.stderr) == (0, text.encode(), b"")
+
+
+def test_half_a_surrogate_pair_comes_back_too(run: Run) -> None:
+    with Session.open("raw") as session:
+        session.record_turn(user="broken \ud83d text")
+    assert spawn("recall", "raw", "s1.1").stdout == "broken \ud83d text".encode("utf-8", "surrogatepass")
+    assert json.loads(spawn("recall", "raw", "s1.1", "--json").stdout)["text"] == "broken \ud83d text"
+
+
+def test_words_find_the_places_that_hold_them_each_with_its_ref(run: Run, paris: str) -> None:
+    found = run("recall", paris, "breakfast", "extra")
+    assert found.out.startswith("s2.")
+    assert "Breakfast" in found.out
+
+
+def test_words_that_stand_nowhere_are_an_empty_answer(run: Run, paris: str) -> None:
+    found = run("recall", paris, "submarine")
+    assert (found.code, found.out) == (0, "")
+    assert "try other words" in found.err
+
+
+@pytest.mark.parametrize("words", ["s3 bucket", "base64", "s3-bucket", "step s1"])
+def test_words_that_only_begin_like_a_ref_are_searched_for(run: Run, paris: str, words: str) -> None:
+    assert run("recall", paris, words).code == 0
+
+
+@pytest.mark.parametrize("ref", ["s99", "s1.99", "b99", "s0", "s1:3-2", "s4-s2", "s1."])
+def test_a_bad_ref_is_one_line(run: Run, paris: str, ref: str) -> None:
+    failed(run("recall", paris, ref), 2)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("context",),
+        ("log",),
+        ("tree",),
+        ("recall", "s1"),
+        ("undo",),
+        ("redo",),
+        ("redact", "s1", "--yes"),
+        ("sessions", "show"),
+        ("sessions", "export"),
+        ("sessions", "delete", "--yes"),
+    ],
+)
+def test_a_session_that_is_not_there_is_named_with_the_nearest_and_none_is_made(
+    run: Run, paris: str, command: tuple[str, ...]
+) -> None:
+    name, *rest = command
+    words = [name, rest.pop(0)] if name == "sessions" else [name]
+    failed(run(*words, "pariss", *rest), 2, "no session 'pariss'", "did you mean 'paris'?")
+    assert [one["name"] for one in json.loads(run("sessions", "list", "--json").out)] == ["paris"]
+
+
+@pytest.mark.parametrize("budget", ["0", "-5", "12", "255"])
+def test_a_budget_below_the_least_is_one_line_that_names_the_least(run: Run, paris: str, budget: str) -> None:
+    failed(run("context", paris, "--budget", budget), 2, "256")
+
+
+def test_a_budget_that_is_no_number_is_a_usage_error(run: Run, paris: str) -> None:
+    failed(run("context", paris, "--budget", "much"), 2, "see ctxfold context --help")
+
+
+def test_text_that_steers_a_terminal_is_shown_harmless_in_tables(run: Run) -> None:
+    with Session.open("evil", goal="\x1b[2Jcleared\u202edetrevni") as session:
+        session.record_turn(user="x")
+    listed = run("sessions", "list").out
+    assert "\x1b" not in listed
+    assert "\\x1b[2Jcleared" in listed
+    assert "\u202e" not in listed
+
+
+def test_another_store_is_named_by_its_path(run: Run, tmp_path: Path) -> None:
+    store = str(tmp_path / "other.db")
+    with Session.open("oslo", store=store) as session:
+        session.record_turn(user="Fjords.")
+    assert run("sessions", "list", "--store", store).out.splitlines()[1].startswith("oslo\t")
+    assert "Fjords." in run("context", "oslo", "--store", store).out

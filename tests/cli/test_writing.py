@@ -1,0 +1,147 @@
+"""Changing sessions from the shell: record, undo, redo, redact, export, import, delete."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ctxfold import Session
+from tests.cli.conftest import Run, failed
+
+
+def text_of(name: str, ref: str) -> str:
+    with Session.open(name) as session:
+        return session.recall(ref).text
+
+
+def test_a_pipe_is_recorded_as_what_a_tool_gave_and_its_step_is_printed(run: Run) -> None:
+    done = run("record", "work", "--call", "make test", stdin=b"12 passed\r\n")
+    assert (done.code, done.out) == (0, "s1\n")
+    assert "new session work" in done.err
+    assert text_of("work", "s1.2") == "12 passed\r\n"
+    assert "make test" in text_of("work", "s1.1")
+
+
+def test_what_the_user_said_and_what_was_answered_make_one_step(run: Run) -> None:
+    assert run("record", "work", "--user", "Fix the build.").out == "s1\n"
+    assert run("record", "work", "--reply", "-", stdin=b"Fixed.").out == "s1\n"
+    assert (text_of("work", "s1.1"), text_of("work", "s1.2")) == ("Fix the build.", "Fixed.")
+
+
+def test_a_goal_is_kept_by_a_new_session(run: Run) -> None:
+    run("record", "work", "--goal", "A green build", "--user", "Go.")
+    assert json.loads(run("sessions", "list", "--json").out)[0]["goal"] == "A green build"
+
+
+STEP = {
+    "explanation": "Look.",
+    "calls": [{"name": "ls", "args": {}, "id": "a"}],
+    "results": [{"id": "a", "text": "README"}],
+}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps(STEP) + "\n" + json.dumps(STEP) + "\n",
+        json.dumps([STEP, STEP]),
+        json.dumps([STEP, STEP], indent=2),
+    ],
+    ids=["lines", "array", "indented"],
+)
+def test_whole_steps_come_as_json(run: Run, text: str) -> None:
+    done = run("record", "work", "--step", "-", "--json", stdin=text.encode())
+    assert json.loads(done.out) == {"session": "work", "steps": [1, 2]}
+    assert text_of("work", "s2.3") == "README"
+
+
+@pytest.mark.parametrize(
+    ("options", "stdin", "said"),
+    [
+        ((), b"", "standard input is empty"),
+        ((), b"\xff\xfe", "not UTF-8 text (byte 0)"),
+        (("--user", "a", "--reply", "b"), b"", "one thing at a time"),
+        (("--step", "{not json"), b"", "line 1 is not JSON"),
+        (("--step", '{"explanation": "a"}\n{"typo": 1}'), b"", "step 2 is not an object of"),
+        (("--step", "[1]"), b"", "step 1 is not an object of"),
+    ],
+)
+def test_what_cannot_be_recorded_is_one_line_and_makes_no_session(
+    run: Run, options: tuple[str, ...], stdin: bytes, said: str
+) -> None:
+    failed(run("record", "work", *options, stdin=stdin), 2, said)
+    assert json.loads(run("sessions", "list", "--json").out) == []
+
+
+def test_a_step_the_session_refuses_is_one_line(run: Run) -> None:
+    step = json.dumps({"calls": [{"args": {}}]})
+    assert run("record", "work", "--user", "Hi").code == 0
+    failed(run("record", "work", "--step", step), 2)
+
+
+@pytest.mark.parametrize("name", ["Paris", "a b", "../etc", "x" * 65])
+def test_a_name_outside_the_pattern_is_refused(run: Run, name: str) -> None:
+    failed(run("record", name, "--user", "Hi"), 2, "a-z")
+
+
+def test_undo_gives_the_folded_step_back_and_redo_folds_it_again(run: Run, paris: str) -> None:
+    folded = run("context", paris).out
+    assert run("undo", paris).out.startswith("undone on ")
+    assert "Breakfast is extra" in run("context", paris).out
+    assert run("redo", paris).out.startswith("redone on ")
+    assert run("context", paris).out == folded
+
+
+def test_nothing_left_to_undo_or_redo_is_one_line(run: Run) -> None:
+    run("record", "work", "--user", "Hi")
+    failed(run("undo", "work"), 2)
+    failed(run("redo", "work"), 2)
+
+
+def test_redaction_blanks_what_a_ref_names_and_says_how_much(run: Run, paris: str) -> None:
+    before = text_of(paris, "s1.4")
+    done = run("redact", paris, "s1.4", "--yes", "--json")
+    assert json.loads(done.out)["records"] == 1
+    assert "Lutetia" not in text_of(paris, "s1.4")
+    assert len(text_of(paris, "s1.4").encode()) == len(before.encode()) or "Lutetia" not in run("context", paris).out
+
+
+def test_what_cannot_be_undone_is_not_done_unasked(run: Run, paris: str) -> None:
+    failed(run("redact", paris, "s1.4"), 2, "add --yes")
+    failed(run("sessions", "delete", paris), 2, "add --yes")
+    assert "Lutetia" in text_of(paris, "s1.4")
+
+
+def test_a_session_is_deleted_with_yes(run: Run, paris: str) -> None:
+    assert run("sessions", "delete", paris, "--yes").code == 0
+    assert json.loads(run("sessions", "list", "--json").out) == []
+
+
+def test_a_session_goes_out_to_a_file_and_comes_back_under_another_name(
+    run: Run, paris: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run("sessions", "export", paris).code == 0
+    assert run("sessions", "import", "paris.jsonl", "--name", "again").code == 0
+    assert run("context", "again").out == run("context", paris).out
+
+
+def test_an_export_writes_over_nothing_unless_told_to(run: Run, paris: str, tmp_path: Path) -> None:
+    there = tmp_path / "there.jsonl"
+    there.write_text("mine", encoding="utf-8")
+    failed(run("sessions", "export", paris, str(there)), 2, "add --force")
+    assert there.read_text(encoding="utf-8") == "mine"
+    assert run("sessions", "export", paris, str(there), "--force").code == 0
+
+
+def test_an_export_into_a_folder_that_is_not_there_is_one_line(run: Run, paris: str, tmp_path: Path) -> None:
+    failed(run("sessions", "export", paris, str(tmp_path / "none" / "out.jsonl")), 2, "cannot be written (No such file")
+
+
+def test_a_file_that_is_no_export_is_refused(run: Run, tmp_path: Path) -> None:
+    letter = tmp_path / "letter.txt"
+    letter.write_text("Dear reader,\n", encoding="utf-8")
+    failed(run("sessions", "import", str(letter)), 2)
+    failed(run("sessions", "import", str(tmp_path / "none")), 2, "does not exist")
