@@ -29,7 +29,7 @@ def run(command: click.Command, arguments: Sequence[str] | None = None) -> int:
     Returns:
         The exit code: 0 done, 1 the task was not achieved, 2 usage, 3 environment, 130 interrupted.
     """
-    _print_any_text()
+    _ready_streams()
     try:
         code = command.main(arguments, prog_name="ctxfold", standalone_mode=False)
         sys.stdout.flush()
@@ -64,12 +64,16 @@ def _usage(error: click.ClickException) -> str:
 
 def _trouble(error: OSError) -> str:
     """What the system refused: the file it was about, or the output that nothing more fits in."""
-    about = f"{error.filename}: " if error.filename else "standard output or input: "
+    about = f"{error.filename}: " if error.filename else "standard input or output: "
     return f"{about}{error.strerror or error}; free some space or name another place"
 
 
-def _print_any_text() -> None:
-    """Let any text be printed: what the stream's encoding lacks is escaped, not an error in the middle of a page."""
+def _ready_streams() -> None:
+    """Let any text be printed: what the stream's encoding lacks is escaped. A stream that was closed on us is an empty one."""
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115 - open to the end of the process
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:

@@ -8,7 +8,7 @@ import sys
 import click
 
 from ctxfold.cli.options import existing, json_option, session_argument, store_option
-from ctxfold.cli.output import harmless, print_json
+from ctxfold.cli.output import harmless, on_terminal, print_json
 from ctxfold.errors import InputError
 
 __all__ = ["recall"]
@@ -33,8 +33,8 @@ ADDRESS = re.compile(r"s\d[\d.:s-]*|b\d+")
 def recall(session: str, what: tuple[str, ...], limit: int, as_json: bool, store: str | None) -> None:
     """Print the exact text behind a ref, or search the log for words.
 
-    A ref (s12, s12.2, s12.2:40-80, s4-s9, b7) prints its bytes and nothing else, ready for a pipe or file. Words
-    print the places that hold them, best first, each with its ref.
+    A ref (s12, s12.2, s12.2:40-80, s4-s9, b7) gives a pipe or file its bytes and nothing else; on a terminal, what
+    could steer it is written out. Words print the places that hold them, best first, each with its ref.
     """
     words = " ".join(what)
     if not words.strip():
@@ -44,6 +44,8 @@ def recall(session: str, what: tuple[str, ...], limit: int, as_json: bool, store
             found = opened.recall(words)
             if as_json:
                 print_json(found)
+            elif on_terminal():
+                click.echo(harmless(found.text))
             else:
                 _write_exactly(found.text)
             return

@@ -21,6 +21,9 @@ __all__ = ["record"]
 PIPED = "-"
 """The value of an option that stands for standard input."""
 
+LARGEST = 64 << 20
+"""The most that is read from standard input, in bytes."""
+
 
 @click.command()
 @session_argument
@@ -88,7 +91,9 @@ def _given(value: str) -> str:
 def _piped() -> str:
     if sys.stdin.isatty():
         raise InputError("nothing is piped in: ctxfold record SESSION < file, or give --user, --reply or --step")
-    raw = sys.stdin.buffer.read()
+    raw = sys.stdin.buffer.read(LARGEST + 1)
+    if len(raw) > LARGEST:
+        raise InputError(f"standard input is longer than {LARGEST >> 20} MB: record it in parts, one step each")
     if not raw:
         raise InputError("standard input is empty: nothing was recorded")
     try:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib.metadata import EntryPoint, entry_points
@@ -57,14 +57,16 @@ def test_help_imports_no_command_and_nothing_heavy() -> None:
     assert done.returncode == 0
 
 
-def test_help_answers_in_under_three_tenths_of_a_second(tmp_path: Path) -> None:
+def test_help_takes_less_than_three_tenths_of_a_second(tmp_path: Path) -> None:
+    """Of a processor's time, compiled once before: what a quiet machine shows on the clock."""
     environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(tmp_path)}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     took = []
     for _ in range(4):
-        started = time.perf_counter()
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         assert spawn("--help", env=environment).returncode == 0
-        took.append(time.perf_counter() - started)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        took.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
     assert min(took[1:]) < 0.3
 
 
@@ -192,3 +194,20 @@ def test_any_text_prints_where_the_encoding_has_no_letters_for_it(tmp_path: Path
     shown = spawn("context", "first", env=environment)
     assert shown.returncode == 0
     assert "Joël \\U0001f680".encode("latin-1") in shown.stdout
+
+
+@pytest.mark.parametrize("closed", [0, 1])
+def test_a_stream_that_was_closed_before_the_start_is_an_empty_one(tmp_path: Path, closed: int) -> None:
+    command = f'"$0" -m ctxfold record first {closed}{"<" if closed == 0 else ">"}&-'
+    stdin = subprocess.DEVNULL if closed == 0 else None
+    done = subprocess.run(
+        ["sh", "-c", command, sys.executable],
+        env=at_home(tmp_path),
+        stdin=stdin,
+        input=None if closed == 0 else b"a text",
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert b"Traceback" not in done.stderr
+    assert done.returncode == (2 if closed == 0 else 0)
