@@ -188,7 +188,7 @@ def install(extra: str) -> None:
     with open(LOG, "w") as log:
         code = subprocess.call(command, stdout=log, stderr=subprocess.STDOUT, env=environment, cwd=ROOT)
     if code:
-        errors = [line for line in read_lines(LOG) if line.startswith("ERROR")]
+        errors = [line.strip() for line in read_lines(LOG) if line.strip().startswith("ERROR: ")]
         reason = errors[-1] if errors else f"pip ended with status {code}"
         raise CannotRun(f"{reason} (log: {LOG}): check that the package registry can be reached, then run this again")
     say(f"installed in {time.monotonic() - began:.0f} s")
