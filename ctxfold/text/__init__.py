@@ -5,8 +5,11 @@ decides nothing: folding, the browser and the forest ask it and decide themselve
 """
 
 from ctxfold.text.bm25 import BM25
+from ctxfold.text.diff import Change, changes, summarise, word_changes
+from ctxfold.text.salience import entities, windows
 from ctxfold.text.select import head, select
 from ctxfold.text.sentences import MAX_SENTENCE, lines, sentences
+from ctxfold.text.similarity import Calibration, Vector, Vocabulary, centroid, cosine, features, percentile
 from ctxfold.text.span import Span
 from ctxfold.text.words import STOP_WORDS, query_words, stem, words
 
@@ -14,12 +17,25 @@ __all__ = [
     "BM25",
     "MAX_SENTENCE",
     "STOP_WORDS",
+    "Calibration",
+    "Change",
     "Span",
+    "Vector",
+    "Vocabulary",
+    "centroid",
+    "changes",
+    "cosine",
+    "entities",
+    "features",
     "head",
     "lines",
+    "percentile",
     "query_words",
     "select",
     "sentences",
     "stem",
+    "summarise",
+    "windows",
+    "word_changes",
     "words",
 ]

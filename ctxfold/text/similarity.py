@@ -1,0 +1,182 @@
+"""How alike two texts are, without a model: TF-IDF over words and over characters in fours, compared by cosine. It decides nothing.
+
+Words say what a text is about; fours of characters still meet where a word is misspelled, joined or inflected in another language. Each half
+is brought to length one and the two are weighed equally, so a long text's many fours do not drown its words.
+
+Similarities of short texts are small and differ from topic to topic; a fixed threshold fits none of them. `Calibration` says where a value
+stands among those seen with the same item instead.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right, insort
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from itertools import chain
+from math import log, sqrt
+
+from ctxfold.text.words import STOP_WORDS, stem, words
+
+__all__ = ["Calibration", "Vector", "Vocabulary", "centroid", "cosine", "features", "percentile"]
+
+Vector = Mapping[str, float]
+"""A sparse vector of length one, or empty. Keys are words, and fours of characters behind a `~`."""
+
+_DULL = frozenset(map(stem, STOP_WORDS))
+_GRAM = 4
+_WORDS_SHARE = 0.5
+"""Of the squared length; the rest is the fours'."""
+
+
+def features(text: str) -> Counter[str]:
+    """What of a text is compared: its words and the fours of characters inside them, with how often each occurs.
+
+    Args:
+        text: any text. Its stop words do not count unless it has no others: early on, before a vocabulary has seen how common they are,
+            they would make everything alike.
+    """
+    found = words(text)
+    found = [word for word in found if word not in _DULL] or found
+    return Counter(chain(found, chain.from_iterable(map(_grams, found))))
+
+
+class Vocabulary:
+    """How many texts hold each feature. It grows by `add`, and what is rare among the texts weighs more in later vectors.
+
+    Vectors made before and after it grew can be compared; they only weigh a little differently. Whoever needs them equal makes
+    them anew from the texts.
+
+    Args:
+        texts: what to begin with.
+    """
+
+    def __init__(self, texts: Iterable[str] = ()) -> None:
+        self._holders: Counter[str] = Counter()
+        self._texts = 0
+        for text in texts:
+            self.add(text)
+
+    def __len__(self) -> int:
+        return self._texts
+
+    def add(self, text: str) -> None:
+        """Takes one more text into account.
+
+        Args:
+            text: the text; an empty one counts too.
+        """
+        self._holders.update(features(text).keys())
+        self._texts += 1
+
+    def vector(self, text: str) -> Vector:
+        """A text as a vector of length one; empty when it has no words.
+
+        Args:
+            text: any text, in the vocabulary or not.
+        """
+        return self.weighed(features(text))
+
+    def weighed(self, counted: Mapping[str, int]) -> Vector:
+        """Features, counted before, as a vector of length one.
+
+        Args:
+            counted: what `features` gave, or a sum of such.
+        """
+        holders, more = self._holders, self._texts + 1
+        weights = {
+            name: (1 + log(times)) * (1 + log(more / (1 + holders[name])))
+            for name, times in counted.items()
+            if times > 0
+        }
+        by_kind = (
+            {name: weight for name, weight in weights.items() if name[0] != "~"},
+            {name: weight for name, weight in weights.items() if name[0] == "~"},
+        )
+        halves = [_scaled(half, share) for half, share in zip(by_kind, (_WORDS_SHARE, 1 - _WORDS_SHARE), strict=True)]
+        return _scaled(halves[0] | halves[1], 1.0)
+
+
+def cosine(one: Vector, other: Vector) -> float:
+    """How alike two vectors are: 0 for nothing in common, 1 for the same direction. An empty vector is like none.
+
+    Args:
+        one: a vector of length one, or empty.
+        other: likewise.
+    """
+    if len(one) > len(other):
+        one, other = other, one
+    return min(1.0, sum(weight * other[name] for name, weight in one.items() if name in other))
+
+
+def centroid(vectors: Iterable[Vector]) -> Vector:
+    """The direction a group of vectors shares, as a vector of length one; empty for no vectors.
+
+    Args:
+        vectors: of the group's texts, each with the same say.
+    """
+    total: dict[str, float] = {}
+    for vector in vectors:
+        for name, weight in vector.items():
+            total[name] = total.get(name, 0.0) + weight
+    return _scaled(total, 1.0)
+
+
+def percentile(value: float, among: Sequence[float]) -> float:
+    """Where a value stands among others: 0 below them all, 1 above them all, equals counted half; 0.5 when there are none.
+
+    Args:
+        value: what to place.
+        among: the others, in any order.
+    """
+    if not among:
+        return 0.5
+    return sum(1.0 if other < value else 0.5 if other == value else 0.0 for other in among) / len(among)
+
+
+class Calibration:
+    """The similarities seen with one item, such as a topic, to tell what is high for it.
+
+    Args:
+        values: what was seen already.
+    """
+
+    def __init__(self, values: Iterable[float] = ()) -> None:
+        self._seen = sorted(values)
+
+    def __len__(self) -> int:
+        return len(self._seen)
+
+    def add(self, value: float) -> None:
+        """Takes one more similarity in.
+
+        Args:
+            value: as `cosine` gave it.
+        """
+        insort(self._seen, value)
+
+    def percentile(self, value: float) -> float:
+        """Where a similarity stands among those seen, as the function `percentile` says.
+
+        Args:
+            value: the similarity in question.
+        """
+        if not self._seen:
+            return 0.5
+        return (bisect_left(self._seen, value) + bisect_right(self._seen, value)) / (2 * len(self._seen))
+
+
+@lru_cache(maxsize=1 << 14)
+def _grams(word: str) -> tuple[str, ...]:
+    """The fours of characters of a word with its borders; a shorter one is a single piece."""
+    padded = f" {word} "
+    return tuple(f"~{padded[at : at + _GRAM]}" for at in range(max(1, len(padded) - _GRAM + 1)))
+
+
+def _scaled(weights: Mapping[str, float], share: float) -> dict[str, float]:
+    """Weights with the square root of `share` for their length; nothing stays nothing."""
+    length = sqrt(sum(weight * weight for weight in weights.values()))
+    if not length:
+        return {}
+    factor = sqrt(share) / length
+    return {name: weight * factor for name, weight in weights.items()}
