@@ -1,0 +1,178 @@
+"""Open sessions: one handle and one lock a name, and the budget each was opened with. It knows no MCP and never looks inside a session.
+
+A handle is sync and stays so: every use of one runs in a worker thread, under that session's lock. A session that was opened before this
+process started is taken up again at its first use, so that a restart between two calls changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+from weakref import WeakValueDictionary
+
+import anyio
+from anyio.to_thread import run_sync
+
+import ctxfold
+import ctxfold.config
+from ctxfold import Session, SessionInfo
+from ctxfold.errors import InputError, UnknownSession
+from ctxfold.tokens import Budget
+
+__all__ = ["BUDGET", "Desk", "Desks", "Seat"]
+
+BUDGET = 8000
+"""Tokens of a session's view when none were said."""
+
+_HELD = 64
+"""Most handles kept open; the one longest unused is closed for the next."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """One open session and the tokens its view may take."""
+
+    session: Session
+    budget: int
+
+
+class Desk:
+    """The sessions of one store, for one event loop.
+
+    Args:
+        store: where the sessions are kept; None for the configured default.
+        files: whether its host may name files on this machine.
+    """
+
+    def __init__(self, store: str | None = None, files: bool = True) -> None:
+        self.files = files
+        self._store = store
+        self._seats: OrderedDict[str, Seat] = OrderedDict()
+        self._locks: WeakValueDictionary[str, anyio.Lock] = WeakValueDictionary()
+
+    async def open(self, name: str, goal: str | None, budget: int | None) -> Seat:
+        """Create or resume a session.
+
+        Args:
+            name: the session.
+            goal: what it is for; None leaves what it has.
+            budget: tokens its view may take from now on; None leaves what it had here, else the default.
+
+        Raises:
+            SessionNameError: the name is outside the pattern.
+            BudgetError: the budget is below the published least; nothing is made or changed.
+            StoreError: the store cannot be opened.
+        """
+        async with self._lock(name):
+            seat = self._seats.get(name)
+            wanted = budget or (seat.budget if seat else BUDGET)
+            session = await run_sync(partial(_opened, name, goal, self._store, wanted))
+            if seat:
+                await run_sync(seat.session.close)
+            return await self._take(name, Seat(session, wanted))
+
+    async def use(self, name: str, work: Callable[[Seat], T]) -> T:
+        """Do one piece of work on a session, alone on it in this process, off the event loop.
+
+        Args:
+            name: the session.
+            work: what to do; sync.
+
+        Raises:
+            UnknownSession: there is no session of that name.
+            CtxfoldError: whatever the work raises.
+        """
+        async with self._lock(name):
+            seat = self._seats.get(name)
+            if seat is None:
+                seat = await self._take(name, Seat(await run_sync(_resumed, name, self._store), BUDGET))
+            self._seats.move_to_end(name)
+            return await run_sync(work, seat)
+
+    async def list(self) -> list[SessionInfo]:
+        """All sessions of the store, the last used first."""
+        found = await run_sync(ctxfold.sessions, self._store)
+        return sorted(found, key=lambda info: info.updated, reverse=True)
+
+    async def close(self) -> None:
+        """Close every handle, each after the work under way on it."""
+        for name in tuple(self._seats):
+            async with self._lock(name):
+                seat = self._seats.pop(name, None)
+                if seat:
+                    await run_sync(seat.session.close)
+
+    async def _take(self, name: str, seat: Seat) -> Seat:
+        self._seats[name] = seat
+        idle = next((other for other in self._seats if other not in self._locks), None)
+        if len(self._seats) > _HELD and idle is not None:
+            await run_sync(self._seats.pop(idle).session.close)
+        return seat
+
+    def _lock(self, name: str) -> anyio.Lock:
+        lock = self._locks.get(name)
+        if lock is None:
+            lock = self._locks[name] = anyio.Lock()
+        return lock
+
+
+class Desks:
+    """One desk for each principal, each over a store of its own: what one has recorded, another cannot even name.
+
+    Args:
+        store: the store of whoever needs no name; None for the configured default. A principal's own lies beside it.
+        files: whether hosts may name files on this machine.
+    """
+
+    def __init__(self, store: str | None = None, files: bool = True) -> None:
+        self._store = store
+        self._files = files
+        self._desks: dict[str | None, Desk] = {}
+
+    def of(self, principal: str | None) -> Desk:
+        """The desk of one principal; of the machine's own user for None.
+
+        Args:
+            principal: a name from the token file.
+
+        Raises:
+            InputError: the store is a server, which keeps no two apart by file.
+        """
+        desk = self._desks.get(principal)
+        if desk is None:
+            desk = self._desks[principal] = Desk(_store_of(self._store, principal), self._files)
+        return desk
+
+    async def close(self) -> None:
+        """Close every handle on every desk."""
+        for desk in tuple(self._desks.values()):
+            await desk.close()
+
+
+def _store_of(store: str | None, principal: str | None) -> str | None:
+    if principal is None:
+        return store
+    base = store or ctxfold.config.default_store()
+    if "://" in base:
+        raise InputError(
+            "a store on a server can't be divided among the names of a token file: give a file with --store, or a token without a name"
+        )
+    return str(Path(base).with_name(f"{Path(base).stem}.{principal}{Path(base).suffix}"))
+
+
+def _opened(name: str, goal: str | None, store: str | None, budget: int) -> Session:
+    Budget.of(budget, None)
+    return Session.open(name, goal=goal, store=store)
+
+
+def _resumed(name: str, store: str | None) -> Session:
+    try:
+        return Session.open(name, store=store, create=False)
+    except UnknownSession as error:
+        raise UnknownSession(f"no session {name!r}") from error

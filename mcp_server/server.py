@@ -1,0 +1,192 @@
+"""The server, put together: tools, resources, briefings, words, desks. It holds no rule about sessions and no words of its own."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
+from io import TextIOWrapper
+from typing import Any, cast
+
+import anyio
+from mcp.server import CacheHint, MCPServer
+from mcp.server.auth.settings import AuthSettings
+from mcp.server.lowlevel.helper_types import ReadResourceContents
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
+from mcp.server.stdio import stdio_server
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INVALID_PARAMS,
+    CallToolResult,
+    GetPromptResult,
+    InputRequiredResult,
+    SubscribeRequestParams,
+    UnsubscribeRequestParams,
+)
+from pydantic import AnyHttpUrl, AnyUrl
+
+import ctxfold
+from ctxfold.errors import InputError
+from mcp_server.briefings import briefings
+from mcp_server.desk import Desks
+from mcp_server.errors import told
+from mcp_server.prompts import words
+from mcp_server.resources import changed, serve_completion, serve_resources
+from mcp_server.tokens import Tokens
+from mcp_server.tools import tools
+from mcp_server.updates import PrincipalBus, Subscribers
+from mcp_server.wire import Wire
+
+__all__ = ["CtxfoldServer", "build_server"]
+
+_HOUR_MS = 3_600_000
+
+_STATIC = AuthSettings(issuer_url=AnyHttpUrl("http://localhost"), resource_server_url=None)
+"""Tokens come from a file, not from an authorization server: nothing is advertised, and the issuer the SDK wants is never read."""
+
+
+class CtxfoldServer(MCPServer[Desks]):
+    """The SDK's server with our one door: whatever fails leaves as text that names the next call. It tells listeners of what changed.
+
+    Args:
+        desks: the sessions to serve; closed when the server ends.
+        tokens: who may come in over HTTP; None for everyone who reaches it.
+    """
+
+    def __init__(self, desks: Desks, tokens: Tokens | None) -> None:
+        super().__init__(
+            "ctxfold",
+            title="ctxfold",
+            version=ctxfold.__version__,
+            instructions=words("instructions"),
+            tools=tools(),
+            lifespan=_lifespan(desks),
+            log_level="WARNING",
+            token_verifier=tokens,
+            auth=_STATIC if tokens else None,
+            cache_hints={"tools/list": CacheHint(ttl_ms=_HOUR_MS, scope="public")},
+            subscriptions=PrincipalBus(),
+        )
+        self._subscribers = Subscribers()
+        add = self._lowlevel_server.add_request_handler
+        add("resources/subscribe", SubscribeRequestParams, self._subscribers.subscribe)
+        add("resources/unsubscribe", UnsubscribeRequestParams, self._subscribers.unsubscribe)
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Desks, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """Call a tool. An argument that is null is one left out; one that the tool doesn't have is refused, not ignored.
+
+        Raises:
+            ToolError: it failed; the text is for the model.
+        """
+        try:
+            writes = self._writes(name, arguments)
+            given = {key: value for key, value in arguments.items() if value is not None}
+            result = await super().call_tool(name, given, context)
+            if writes and context is not None:
+                await self._tell(changed(given["session"]), context)
+            return result
+        except MCPError:
+            raise
+        except Exception as error:
+            raise ToolError(told(error, name)) from error
+
+    async def read_resource(
+        self, uri: AnyUrl | str, context: Context[Desks, Any] | None = None
+    ) -> Iterable[ReadResourceContents] | InputRequiredResult:
+        """Read a resource.
+
+        Raises:
+            ResourceNotFoundError: there is none, or it can't be read; the text is for the model.
+        """
+        try:
+            return await super().read_resource(uri, context)
+        except (MCPError, ResourceNotFoundError):
+            raise
+        except Exception as error:
+            raise ResourceNotFoundError(told(error, "resource")) from error
+
+    async def get_prompt(
+        self, name: str, arguments: dict[str, Any] | None = None, context: Context[Desks, Any] | None = None
+    ) -> GetPromptResult | InputRequiredResult:
+        """Give one briefing.
+
+        Raises:
+            MCPError: it can't be given; the text is for the person who asked.
+        """
+        try:
+            return await super().get_prompt(name, arguments, context)
+        except MCPError:
+            raise
+        except Exception as error:
+            raise MCPError(INVALID_PARAMS, told(error, name)) from error
+
+    async def run_on(self, wire: Wire, ended: Callable[[], None]) -> None:
+        """Serve one host over pipes that were taken before, until it closes its end.
+
+        Args:
+            wire: the pipes.
+            ended: called when it has closed its end, while calls under way are still being ended.
+        """
+        reader = _Lines(anyio.wrap_file(TextIOWrapper(wire.reader, encoding="utf-8", errors="replace")), ended)
+        writer = anyio.wrap_file(TextIOWrapper(wire.writer, encoding="utf-8", newline="\n"))
+        async with stdio_server(cast("anyio.AsyncFile[str]", reader), writer) as (incoming, outgoing):
+            await self._lowlevel_server.run(incoming, outgoing, self._lowlevel_server.create_initialization_options())
+
+    async def _tell(self, uris: frozenset[str], context: Context[Desks, Any]) -> None:
+        for uri in sorted(uris):
+            await context.notify_resource_updated(uri)
+        await self._subscribers.publish(uris)
+
+    def _writes(self, name: str, arguments: dict[str, Any]) -> bool:
+        """Whether a tool commits anything, once it is sure that there is such a tool with such arguments."""
+        tool = self._tool_manager.get_tool(name)
+        if tool is None:
+            offered = ", ".join(tool.name for tool in self._tool_manager.list_tools())
+            raise InputError(f"no tool of that name; there are {offered}.")
+        takes = tool.parameters["properties"]
+        unknown = len(arguments.keys() - takes.keys())
+        if unknown:
+            raise InputError(f"{name} has no such argument ({unknown} unknown); it takes {', '.join(takes)}.")
+        return tool.annotations is None or not tool.annotations.read_only_hint
+
+
+def build_server(desks: Desks, tokens: Tokens | None = None) -> CtxfoldServer:
+    """A server over these desks; when it ends, it closes them.
+
+    Args:
+        desks: the sessions to serve.
+        tokens: who may come in over HTTP; None for everyone who reaches it.
+    """
+    server = CtxfoldServer(desks, tokens)
+    for briefing in briefings():
+        server.add_prompt(briefing)
+    serve_resources(server, desks)
+    serve_completion(server, desks)
+    return server
+
+
+class _Lines:
+    """The lines of a stream, and word of its end: all that the SDK asks of its input."""
+
+    def __init__(self, file: anyio.AsyncFile[str], ended: Callable[[], None]) -> None:
+        self._file = file
+        self._ended = ended
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        async for line in self._file:
+            yield line
+        self._ended()
+
+
+def _lifespan(desks: Desks) -> Any:
+    @asynccontextmanager
+    async def life(_server: MCPServer[Desks]) -> AsyncIterator[Desks]:
+        try:
+            yield desks
+        finally:
+            with anyio.CancelScope(shield=True):
+                await desks.close()
+
+    return life

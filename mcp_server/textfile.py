@@ -1,0 +1,84 @@
+"""A text file named by a host, read within bounds. It writes nothing and follows a name only to where it really leads.
+
+The file is asked for by a model, which may have been talked into it by a page: so folders of settings and keys (any part that starts with a dot) and
+what the system shows of itself are refused, wherever links lead.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+
+from ctxfold.errors import InputError, Refused
+
+__all__ = ["LARGEST", "TextFile", "read_text_file"]
+
+LARGEST = 10_000_000
+"""Most bytes taken in from one file."""
+
+_SYSTEM = tuple(Path(root) for root in ("/proc", "/sys", "/dev"))
+
+
+@dataclass(frozen=True, slots=True)
+class TextFile:
+    """A file as it was read: where it really lies, its text, its size in bytes."""
+
+    path: str
+    text: str
+    size: int
+
+
+def read_text_file(name: str) -> TextFile:
+    """Read one file.
+
+    Args:
+        name: an absolute path.
+
+    Raises:
+        InputError: the path is relative, not there, not a plain file, too large, or not UTF-8 text.
+        Refused: it leads into a hidden folder or the system's own files.
+    """
+    path = _resolved(name)
+    if any(part.startswith(".") for part in path.parts) or any(path.is_relative_to(root) for root in _SYSTEM):
+        raise Refused(
+            "file leads to a hidden or system place, which often holds keys: copy what is needed to a plain folder, or give the text itself"
+        )
+    raw = _bytes(path)
+    try:
+        return TextFile(str(path), raw.decode("utf-8"), len(raw))
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"file is not UTF-8 text (byte {error.start}): convert it first, or give the text itself"
+        ) from error
+
+
+def _resolved(name: str) -> Path:
+    if "\0" in name or not Path(name).is_absolute():
+        raise InputError("file must be an absolute path: the server's own folder is not yours")
+    try:
+        return Path(name).resolve(strict=True)
+    except (OSError, RuntimeError) as error:
+        raise InputError(
+            f"file cannot be opened ({getattr(error, 'strerror', None) or 'a loop of links'}): check the path"
+        ) from error
+
+
+def _bytes(path: Path) -> bytes:
+    """The bytes of a plain file. It is opened without waiting, so that a pipe or device can't hold us, and judged by what was opened."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    except OSError as error:
+        raise InputError(f"file cannot be opened ({error.strerror}): check the path and its rights") from error
+    facts = os.fstat(descriptor)
+    if not stat.S_ISREG(facts.st_mode):
+        os.close(descriptor)
+        raise InputError("file is a folder or device: name a plain file")
+    with os.fdopen(descriptor, "rb") as file:
+        raw = file.read(LARGEST + 1)
+    if len(raw) > LARGEST:
+        raise InputError(
+            f"file has {facts.st_size} bytes; at most {LARGEST} are taken in: split it, or give the part that matters"
+        )
+    return raw

@@ -1,0 +1,130 @@
+"""The `record` tool: what only the model and the user know, or a file to take in. Then the session's automatic consolidation, at its budget."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from anyio.to_thread import run_sync
+from mcp.server.mcpserver import Context
+from mcp_types import CallToolResult
+from pydantic import BaseModel, ConfigDict
+
+from ctxfold.errors import InputError, Refused
+from ctxfold.workspace import spans
+from mcp_server.answers import facts
+from mcp_server.desk import Desks, Seat
+from mcp_server.intake import Entry, LateResult, NoteKept, ReplyGiven, StepTaken, UserSaid, size, take_in
+from mcp_server.place import at
+from mcp_server.textfile import read_text_file
+
+
+class _Given(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class CallGiven(_Given):
+    """One call of a step."""
+
+    name: str
+    args: dict[str, Any] = {}
+    id: str = ""
+
+
+class ResultGiven(_Given):
+    """One result; the id says of which call."""
+
+    text: str
+    id: str = ""
+
+
+class StepGiven(_Given):
+    """A step, or results that came late for one."""
+
+    explanation: str = ""
+    calls: tuple[CallGiven, ...] = ()
+    results: tuple[ResultGiven, ...] = ()
+    late_for: int = 0
+
+
+class Recorded(BaseModel, frozen=True):
+    """What was recorded and how full the view is."""
+
+    recorded: list[str]
+    bytes: int
+    view_tokens: int
+    budget: int
+    consolidated: list[str]
+
+
+_NO_STEP = StepGiven()
+
+
+async def record(
+    session: str,
+    ctx: Context[Desks],
+    user: str = "",
+    step: StepGiven = _NO_STEP,
+    file: str = "",
+    reply: str = "",
+    note: str = "",
+) -> Annotated[CallToolResult, Recorded]:
+    """Record what was said, done, decided or named."""
+    entries = [
+        *_said(user, UserSaid),
+        *_step(step),
+        *await run_sync(_file, file, at(ctx).files),
+        *_said(reply, ReplyGiven),
+        *_said(note, NoteKept),
+    ]
+    if not entries:
+        raise InputError("nothing to record: give user, step, file, reply or note")
+    return facts(await at(ctx).use(session, lambda seat: _recorded(seat, entries)))
+
+
+def _said(text: str, kind: type[UserSaid] | type[ReplyGiven] | type[NoteKept]) -> list[Entry]:
+    return [kind(text)] if text else []
+
+
+def _step(given: StepGiven) -> list[Entry]:
+    """The step, its calls and results paired by id, or by place where an id was left out."""
+    ids = [call.id or f"c{place}" for place, call in enumerate(given.calls, 1)]
+    answers = [
+        (result.id or (ids[place] if place < len(ids) else ""), result.text)
+        for place, result in enumerate(given.results)
+    ]
+    if given.late_for:
+        if given.explanation or given.calls:
+            raise InputError("a step with late_for carries results only")
+        return [LateResult(given.late_for, call_id, text) for call_id, text in answers]
+    if given == _NO_STEP:
+        return []
+    calls = [
+        {"name": call.name, "args": call.args, "id": call_id} for call, call_id in zip(given.calls, ids, strict=True)
+    ]
+    return [StepTaken(given.explanation, calls, [{"id": call_id, "text": text} for call_id, text in answers])]
+
+
+def _file(name: str, allowed: bool) -> list[Entry]:
+    """A file as the step that read it: its text came from outside, like a tool's."""
+    if not name:
+        return []
+    if not allowed:
+        raise Refused(
+            "no file is taken in over HTTP, where you and this server may not share a machine: give the text itself"
+        )
+    file = read_text_file(name)
+    call = {"name": "read_file", "args": {"path": file.path, "bytes": file.size}, "id": "c1"}
+    return [StepTaken("", [call], [{"id": "c1", "text": file.text}])]
+
+
+def _recorded(seat: Seat, entries: list[Entry]) -> Recorded:
+    """Record in order, then let the session consolidate at its budget."""
+    steps = [take_in(seat.session, entry) for entry in entries]
+    blocks = seat.session.consolidate(budget=seat.budget)
+    return Recorded(
+        recorded=list(dict.fromkeys(f"s{step}" for step in steps)),
+        bytes=sum(map(size, entries)),
+        view_tokens=seat.session.view(budget=seat.budget).tokens,
+        budget=seat.budget,
+        consolidated=[f"{spans(block.steps)} to {block.id}" for block in blocks],
+    )

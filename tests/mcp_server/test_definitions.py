@@ -1,0 +1,77 @@
+import ast
+import inspect
+import json
+import textwrap
+from typing import Any
+
+import pytest
+from mcp_types import Tool
+
+from ctxfold.tokens import count
+from mcp_server.desk import Desks
+from mcp_server.server import build_server
+from mcp_server.tools import TOOLS
+
+pytestmark = pytest.mark.anyio
+
+CORE = ["open_session", "record", "fold", "context", "recall", "undo"]
+
+
+async def defined() -> list[Tool]:
+    return await build_server(Desks()).list_tools()
+
+
+async def test_the_core_tools_stand_in_a_fixed_order() -> None:
+    assert [tool.name for tool in await defined()] == CORE == [spec.name for spec in TOOLS]
+
+
+async def test_all_core_definitions_fit_1500_tokens() -> None:
+    price = sum(
+        count(f"{tool.name} {tool.description} {json.dumps(tool.input_schema, separators=(',', ':'))}")
+        for tool in await defined()
+    )
+    assert price <= 1500
+
+
+async def test_every_tool_says_its_title_what_it_does_and_all_four_hints() -> None:
+    for tool in await defined():
+        assert tool.title
+        assert tool.description
+        assert len(tool.description.encode()) <= 1024
+        hints = tool.annotations
+        assert hints is not None
+        assert None not in (hints.read_only_hint, hints.destructive_hint, hints.idempotent_hint, hints.open_world_hint)
+
+
+async def test_every_argument_is_described_and_no_schema_carries_noise() -> None:
+    for tool in await defined():
+        for argument in tool.input_schema["properties"].values():
+            assert argument["description"]
+        for schema in filter(None, (tool.input_schema, tool.output_schema)):
+            assert not {"title", "default", "$ref", "$defs"} & keywords(schema)
+
+
+def keywords(node: Any) -> set[str]:
+    """Every keyword of a schema; names of properties are none."""
+    found: set[str] = set()
+    for key, value in node.items() if isinstance(node, dict) else ():
+        found |= {key}.union(*map(keywords, value.values())) if key == "properties" else {key} | keywords(value)
+    for part in node if isinstance(node, list) else ():
+        found |= keywords(part)
+    return found
+
+
+def test_every_tool_body_is_short_and_makes_one_call_on_the_desk() -> None:
+    for spec in TOOLS:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(spec.function))).body[0]
+        assert isinstance(tree, ast.AsyncFunctionDef)
+        body = tree.body[1:]
+        assert body[-1].end_lineno is not None
+        assert body[-1].end_lineno - body[0].lineno < 10, spec.name
+
+
+def test_the_instructions_teach_the_loop_within_2000_characters() -> None:
+    instructions = build_server(Desks()).instructions
+    assert instructions is not None
+    assert len(instructions) <= 2000
+    assert all(tool in instructions for tool in CORE)

@@ -1,0 +1,145 @@
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.mcp_server.conftest import ROOT, SERVE, Host
+
+Start = Callable[..., Host]
+
+LEAVE = 2.0
+READY = 1.5
+
+NOISY = f"""
+import atexit, os, subprocess
+print("noise at import")
+atexit.register(print, "noise at exit")
+import mcp_server.desk as desk
+resumed = desk._opened
+def noisy(*arguments):
+    print("noise at run", flush=True)
+    os.write(1, b"raw noise")
+    subprocess.run(["echo", "noise of a child"], check=True)
+    return resumed(*arguments)
+desk._opened = noisy
+{SERVE}
+"""
+
+STUCK = f"""
+import threading
+import mcp_server.desk as desk
+desk._opened = lambda *arguments: threading.Event().wait()
+{SERVE}
+"""
+
+PARENT = """
+import subprocess, sys, time
+server = subprocess.Popen([sys.executable, "-c", sys.argv[1]], stdin=0)
+print(server.pid, flush=True)
+time.sleep(60)
+"""
+
+
+def left(host: Host, within: float = LEAVE) -> int:
+    """The exit code; the test fails if the process takes longer."""
+    return host.process.wait(within)
+
+
+def test_it_leaves_when_its_host_closes_stdin(host: Start) -> None:
+    one = host()
+    one.begin()
+    one.call("open_session", session="paris-trip")
+    assert one.process.stdin is not None
+    one.process.stdin.close()
+    assert left(one) == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_it_leaves_on_a_signal_while_stdin_stays_open(host: Start, number: signal.Signals) -> None:
+    one = host()
+    one.begin()
+    one.call("open_session", session="paris-trip")
+    one.process.send_signal(number)
+    assert left(one) == 128 + number
+
+
+@pytest.mark.parametrize("number", [None, signal.SIGTERM, signal.SIGINT])
+def test_it_leaves_in_time_even_from_a_call_that_never_returns(host: Start, number: signal.Signals | None) -> None:
+    one = host(STUCK)
+    one.begin()
+    one.send("tools/call", name="open_session", arguments={"session": "paris-trip"})
+    one.ask("ping")
+    if number is None:
+        assert one.process.stdin is not None
+        one.process.stdin.close()
+    else:
+        one.process.send_signal(number)
+    left(one)
+
+
+def test_it_leaves_when_its_parent_is_killed_though_stdin_stays_open(tmp_path: Path) -> None:
+    reader, writer = os.pipe()
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    arguments = [sys.executable, "-c", PARENT, SERVE]
+    with subprocess.Popen(arguments, stdin=reader, stdout=subprocess.PIPE, env=environment, cwd="/") as parent:
+        assert parent.stdout is not None
+        server = int(parent.stdout.readline())
+        hello = '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}'
+        os.write(writer, hello.encode() + b"\n")
+        assert b'"serverInfo"' in parent.stdout.readline()
+        parent.kill()
+        killed = time.monotonic()
+        while alive(server) and time.monotonic() - killed < LEAVE:
+            time.sleep(0.05)
+        assert not alive(server)
+    os.close(reader)
+    os.close(writer)
+
+
+def alive(process: int) -> bool:
+    """Whether a process runs; one that ended and waits for its parent does not."""
+    try:
+        return "Z" not in Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except FileNotFoundError:
+        return False
+
+
+def test_stdout_carries_the_protocol_alone_whatever_prints(host: Start) -> None:
+    one = host(NOISY)
+    one.begin()
+    one.call("open_session", session="paris-trip")
+    assert one.process.stdin is not None
+    assert one.process.stdout is not None
+    assert one.process.stderr is not None
+    one.process.stdin.close()
+    left(one)
+    assert one.process.stdout.read() == b""
+    noise = one.process.stderr.read().decode()
+    assert all(word in noise for word in ("noise at import", "noise at run", "raw noise", "noise of a child"))
+
+
+def test_it_works_with_home_and_path_alone_from_the_root_folder(host: Start) -> None:
+    one = host(
+        f"import sys; sys.path.insert(0, {str(ROOT)!r}); {SERVE}",
+        env={name: os.environ[name] for name in ("HOME", "PATH")},
+    )
+    one.begin()
+    assert "created yes" in one.call("open_session", session="paris-trip")
+
+
+def test_it_is_ready_after_less_than_one_and_a_half_seconds_of_work(host: Start) -> None:
+    """Processor time, so that a busy machine does not fail it: starting up waits for nothing else."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    one = host()
+    one.begin()
+    assert one.process.stdin is not None
+    one.process.stdin.close()
+    left(one, 10)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < READY

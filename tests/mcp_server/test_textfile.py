@@ -1,0 +1,61 @@
+import os
+from pathlib import Path
+
+import pytest
+
+from ctxfold.errors import InputError, Refused
+from mcp_server.textfile import LARGEST, read_text_file
+
+
+def test_a_text_file_comes_back_whole_with_its_size(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_bytes("é\r\n\n<|endoftext|>".encode())
+    file = read_text_file(str(path))
+    assert file.text == "é\r\n\n<|endoftext|>"
+    assert file.size == path.stat().st_size
+
+
+@pytest.mark.parametrize("name", ["notes.txt", "./notes.txt", "~/notes.txt", "/tmp/a\0b", "", "/no/such/file"])
+def test_a_path_that_leads_nowhere_sure_is_refused(name: str) -> None:
+    with pytest.raises(InputError, match=r"absolute path|cannot be opened"):
+        read_text_file(name)
+
+
+@pytest.mark.parametrize("name", ["/proc/self/environ", "/dev/zero", "/dev/stdin", "/sys/kernel/notes"])
+def test_what_the_system_shows_of_itself_is_refused(name: str) -> None:
+    with pytest.raises((Refused, InputError)):
+        read_text_file(name)
+
+
+def test_hidden_places_are_refused_wherever_links_lead(tmp_path: Path) -> None:
+    key = tmp_path / ".ssh" / "id_ed25519"
+    key.parent.mkdir()
+    key.write_text("key")
+    link = tmp_path / "readme.txt"
+    link.symlink_to(key)
+    for name in (key, link):
+        with pytest.raises(Refused, match="hidden"):
+            read_text_file(str(name))
+
+
+def test_folders_and_pipes_are_refused_without_waiting(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for name in (tmp_path, pipe):
+        with pytest.raises(InputError, match=r"folder or device|cannot be opened"):
+            read_text_file(str(name))
+
+
+def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "image.png"
+    path.write_bytes(b"\x89PNG\r\n")
+    with pytest.raises(InputError, match="not UTF-8"):
+        read_text_file(str(path))
+
+
+def test_a_file_beyond_the_bound_is_refused_with_its_size(tmp_path: Path) -> None:
+    path = tmp_path / "big.txt"
+    with path.open("wb") as file:
+        file.truncate(LARGEST + 1)
+    with pytest.raises(InputError, match=str(LARGEST + 1)):
+        read_text_file(str(path))
