@@ -15,11 +15,11 @@ class Limits:
     for (`wait_for`) excepted.
     """
 
-    action: float = 2.5
+    action: float = 2.0
     navigation: float = 4.0
-    settle: float = 2.5
+    settle: float = 2.2
     observe: float = 4.0
-    probe: float = 0.7
+    probe: float = 1.2
     repair: float = 1.0
     whole: float = 6.0
 

@@ -31,6 +31,7 @@ class PageWatch:
         self.crashed = False
         self._documents = 0
         self._navigating = False
+        self._uncommitted = False
         self._requests = 0
         self._pending: dict[Request, int] = {}
         self._pulse = asyncio.Event()
@@ -38,6 +39,7 @@ class PageWatch:
         page.on("response", self._answered)
         page.on("requestfinished", self._finished)
         page.on("requestfailed", self._failed)
+        page.on("framenavigated", self._committed)
         page.on("domcontentloaded", self._loaded)
         page.on("crash", self._crash)
         page.on("close", lambda _: self._pulse.set())
@@ -51,8 +53,12 @@ class PageWatch:
         return self._documents != since.documents or self._navigating or _address(self.page.url) != since.url
 
     def loading(self) -> bool:
-        """Whether a document is on its way."""
+        """Whether a document is on its way, or here and not yet read to its end."""
         return self._navigating
+
+    def unanswered(self) -> bool:
+        """Whether a document was asked for and has not begun to arrive. Until it does, the browser tells nothing of the old one."""
+        return self._uncommitted
 
     def fetching(self, since: Mark) -> bool:
         """Whether anything requested after `since` that shapes the page is still under way."""
@@ -77,7 +83,7 @@ class PageWatch:
         if request.resource_type in _AWAITED:
             self._pending[request] = self._requests
         if self._is_document(request):
-            self._navigating = True
+            self._navigating = self._uncommitted = True
             self.status = None
         self._pulse.set()
 
@@ -85,7 +91,7 @@ class PageWatch:
         if self._is_document(response.request):
             self.status = response.status
             if response.status in _NO_DOCUMENT:
-                self._navigating = False
+                self._navigating = self._uncommitted = False
         self._pulse.set()
 
     def _finished(self, request: Request) -> None:
@@ -95,12 +101,17 @@ class PageWatch:
     def _failed(self, request: Request) -> None:
         self._pending.pop(request, None)
         if self._is_document(request):
-            self._navigating = False
+            self._navigating = self._uncommitted = False
         self._pulse.set()
+
+    def _committed(self, frame: Frame) -> None:
+        if frame == self.page.main_frame:
+            self._uncommitted = False
+            self._pulse.set()
 
     def _loaded(self, _: Page) -> None:
         self._documents += 1
-        self._navigating = False
+        self._navigating = self._uncommitted = False
         self._pulse.set()
 
     def _crash(self, _: Page) -> None:

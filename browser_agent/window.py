@@ -9,11 +9,11 @@ import asyncio
 import contextlib
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from playwright.async_api import BrowserContext, Dialog, Error, Locator, Page
+from playwright.async_api import BrowserContext, Dialog, Error, Locator, Page, Request
 from playwright.async_api import TimeoutError as PageTimeout
 
 from browser_agent.downloads import Downloads
@@ -22,12 +22,14 @@ from browser_agent.observation.capture import Capture, Structure, flat_capture, 
 from browser_agent.observation.observe import BUDGET, observe
 from browser_agent.observation.values import Control, Observation, OpenDialog, TabInfo
 from browser_agent.observation.views import View
+from browser_agent.observation.words import clean
 from browser_agent.watch import PageWatch
 
 T = TypeVar("T")
 
 _REMEMBERED = 5
 _LOOKS = 3
+_LOADING = "- text: (the next page has not answered yet; wait for it with wait_for load, or navigate elsewhere)"
 _GONE = ("target crashed", "has been closed", "connection closed", "browser closed", "target closed", "was detached")
 
 
@@ -66,6 +68,8 @@ class Window:
         self._known: deque[Mapping[str, Control]] = deque(maxlen=_REMEMBERED)
         self._dialog_opened = asyncio.Event()
         self._titles: dict[Page, str] = {}
+        self._opening = False
+        self._opened = asyncio.Event()
         self._adopt(context, page)
 
     @property
@@ -103,6 +107,13 @@ class Window:
         """Make `page` the current tab. Its refs are new."""
         self._page = page
         self._watch(page)
+
+    async def opened_tab(self, seconds: float) -> None:
+        """Wait for the tab that is about to open, if one is."""
+        if self._opening:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._opened.wait(), seconds)
+            self._opening = False
 
     async def new_tab(self) -> Page:
         """Open an empty tab and turn to it."""
@@ -154,7 +165,8 @@ class Window:
             PageLost: it does not answer, crashed or closed.
         """
         capture = await self._capture()
-        self._titles[self._page] = capture.structure.title
+        self._titles[self._page] = clean(capture.structure.title)
+        capture = replace(capture, tabs=self.tabs())
         observation = await asyncio.to_thread(observe, capture, view=view, need=need, budget=self.budget)
         if self.last is not None:
             self._known.append(self.last.refs)
@@ -205,6 +217,7 @@ class Window:
         self._watches: dict[Page, PageWatch] = {}
         context.on("dialog", self._on_dialog)
         context.on("page", self._on_page)
+        context.on("request", self._on_request)
         self.turn_to(page)
 
     def _watch(self, page: Page) -> None:
@@ -217,7 +230,18 @@ class Window:
         self.dialog = dialog
         self._dialog_opened.set()
 
+    def _on_request(self, request: Request) -> None:
+        """A document asked for by no page we know is that of a tab about to open."""
+        if request.is_navigation_request():
+            try:
+                _ = request.frame
+            except Error:
+                self._opening = True
+                self._opened.clear()
+
     def _on_page(self, page: Page) -> None:
+        self._opening = False
+        self._opened.set()
         self._watch(page)
         if len(self.pages) > 1:
             self.turn_to(page)
@@ -238,6 +262,8 @@ class Window:
         """Ask the page for a sign of life."""
         if self.dialog is not None:
             raise DialogOpened
+        if self.watch.unanswered():
+            return
         try:
             await asyncio.wait_for(self._page.evaluate("1"), self.limits.probe)
         except TimeoutError as error:
@@ -250,8 +276,10 @@ class Window:
         """Read the current tab; once more if its document was replaced meanwhile."""
         most = self.limits.observe
         for _ in range(_LOOKS):
+            if self.watch.unanswered():
+                return Capture(self._page.url, None, _LOADING, Structure())
             try:
-                return await self.running(look(self._page, self.watch.status, self.tabs(), most), most + 0.3)
+                return await self.running(look(self._page, self.watch.status, most), most + 0.3)
             except DialogOpened:
                 return Capture(self._page.url, self.watch.status, "", Structure(), dialog=self._open_dialog())
             except TimeoutError:
@@ -263,7 +291,7 @@ class Window:
     async def _look_at_words(self) -> Capture:
         """A page that answers but is too large for a snapshot: its words alone, without refs."""
         try:
-            return await self.running(flat_capture(self._page, self.watch.status, self.tabs()), self.limits.repair)
+            return await self.running(flat_capture(self._page, self.watch.status), self.limits.repair)
         except (TimeoutError, Error, DialogOpened) as error:
             raise PageLost("too slow to be read") from error
 

@@ -54,7 +54,7 @@ async def find(window: Window, ref: str) -> tuple[Locator, Control]:
     control = known(window, ref)
     element = window.element(ref)
     try:
-        there = await window.running(element.count(), window.limits.probe)
+        there = await window.running(element.count(), window.limits.action)
     except Error:
         there = 0
     if not there:

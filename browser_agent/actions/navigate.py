@@ -41,7 +41,9 @@ async def navigate(window: Window, action: Navigate) -> str:
     try:
         await window.running(window.page.goto(action.url, wait_until="commit", timeout=seconds * 1000), seconds + 0.3)
     except (TimeoutError, PageTimeout) as error:
-        raise Stop("timed_out", f"no answer within {seconds:.0f} s; wait_for load, or try another address") from error
+        raise Stop(
+            "timed_out", f"no answer within {seconds:.0f} s; wait for it with wait_for load, or try another address"
+        ) from error
     except Error as error:
         if window.downloads.count > begun or "download is starting" in error.message.lower():
             return "the address is a file; downloading it"

@@ -17,6 +17,7 @@ _QUIET = files("browser_agent.actions").joinpath("quiet.js").read_text(encoding=
 _STILL = 0.06
 _MOST_STILL = 0.4
 _MOST_STILL_LOADED = 1.2
+_TAB = 2.0
 
 
 async def wait_for(window: Window, action: WaitFor) -> str:
@@ -58,6 +59,7 @@ async def settle(window: Window, page: Page, mark: Mark, seconds: float) -> bool
     left = _Left(deadline)
     try:
         await _still(window, left.of(_MOST_STILL))
+        await window.opened_tab(left.of(_TAB))
         if window.page != page:  # it opened a tab, which we look at from here on
             mark = Mark(-1, 0, "")
         watch = window.watch
@@ -90,6 +92,20 @@ class _Left:
 
 
 async def _still(window: Window, most: float) -> None:
-    """Let the page's own work run, and wait until its document stops changing, `most` seconds at most."""
-    with contextlib.suppress(TimeoutError, Error):  # a document that is being replaced has no rest to wait for
-        await window.running(window.page.evaluate(_QUIET, [_STILL * 1000, most * 1000]), most + 0.5)
+    """Let the page's own work run, and wait until its document stops changing, `most` seconds at most.
+
+    A document that is being replaced has no rest to wait for: then this ends at once.
+    """
+    watch = window.watch
+    work = window.running(window.page.evaluate(_QUIET, [_STILL * 1000, most * 1000]), most + 0.5)
+    rest = asyncio.ensure_future(work)
+    leaving = asyncio.ensure_future(watch.until(watch.unanswered, most + 0.5))
+    try:
+        await asyncio.wait({rest, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        if rest.done():
+            with contextlib.suppress(TimeoutError, Error):
+                rest.result()
+    finally:
+        rest.cancel()
+        leaving.cancel()
+        await asyncio.wait({rest, leaving})

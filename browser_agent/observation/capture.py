@@ -21,6 +21,7 @@ from browser_agent.observation.values import OpenDialog, TabInfo
 _SCRIPT = files("browser_agent.observation").joinpath("structure.js").read_text(encoding="utf-8")
 _FRAMES = 20
 _FRAME_SECONDS = 0.5
+_REPLACED = ("crashed", "closed", "context was destroyed", "detached", "navigation")
 
 
 class _FromPage(BaseModel):
@@ -74,13 +75,12 @@ class Capture:
     tabs: tuple[TabInfo, ...] = ()
 
 
-async def look(page: Page, status: int | None, tabs: tuple[TabInfo, ...], seconds: float) -> Capture:
+async def look(page: Page, status: int | None, seconds: float) -> Capture:
     """Read a page.
 
     Args:
         page: the page.
         status: the HTTP status of its document, where there is one.
-        tabs: the tabs that are open.
         seconds: the most it may take.
 
     Raises:
@@ -102,10 +102,10 @@ async def look(page: Page, status: int | None, tabs: tuple[TabInfo, ...], second
         }
     )
     yaml = masked(yaml.encode("utf-8", "replace").decode(), secrets, every_field=len(told) < len(structures))
-    return Capture(page.url, status, yaml, whole, await _frames(page, yaml), None, tabs)
+    return Capture(page.url, status, yaml, whole, await _frames(page, yaml))
 
 
-async def flat_capture(page: Page, status: int | None, tabs: tuple[TabInfo, ...]) -> Capture:
+async def flat_capture(page: Page, status: int | None) -> Capture:
     """The words of a page that is too large for a snapshot, written as one without refs.
 
     Raises:
@@ -117,7 +117,7 @@ async def flat_capture(page: Page, status: int | None, tabs: tuple[TabInfo, ...]
         if section.title:
             lines.append(f"- heading {json.dumps(section.title)} [level={min(section.level, 6) or 1}]")
         lines.extend(f"- paragraph: {json.dumps(line)}" for line in section.text.split("\n") if line)
-    return Capture(page.url, status, "\n".join(lines), told.model_copy(update={"hidden": (), "secrets": ()}), tabs=tabs)
+    return Capture(page.url, status, "\n".join(lines), told.model_copy(update={"hidden": (), "secrets": ()}))
 
 
 async def _structures(page: Page) -> list[Structure | None]:
@@ -133,8 +133,8 @@ async def _structure(frame: Frame, *, whole: bool) -> Structure | None:
         return Structure.model_validate(json.loads(str(answer)), strict=False)
     except (ValidationError, ValueError, TimeoutError):
         return None
-    except Error:
-        if whole:
+    except Error as error:
+        if whole and any(sign in error.message.lower() for sign in _REPLACED):
             raise
         return None
 

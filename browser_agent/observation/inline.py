@@ -107,7 +107,11 @@ def _say(node: Node, pen: _Pen) -> str:
         case "img" | "image":
             return _named(node, pen, f"(image: {label(node)})" if node.name else "")
         case "row":
-            return _own(node, pen, " | ".join(_inside(cell, pen) for cell in node.children) or clean(node.text))
+            return _own(
+                node,
+                pen,
+                " | ".join(_inside(cell, pen) or clean(cell.name) for cell in node.children) or clean(node.text),
+            )
         case "bar" | "list":
             return " · ".join(part for part in (_say(child, pen) for child in node.children) if part)
         case "iframe":

@@ -28,6 +28,8 @@ _NAMES = 3
 _NAME = 48
 _STEP = 0.15
 _LEADING = 5
+_START = 24
+_NO_WORDS = re.compile(r"\[(?:f\d+)?e\d+\]|\b(?:button|link|checkbox|textbox)\b|[\W_]+")
 _TORN_REF = re.compile(r"\[(?:f?\d*)?e?\d*$")
 
 _REGION = {"dialog": 12.0, "main": 5.0, "body": 4.5, "search": 4.5, "header": 2.5, "nav": 2.0, "aside": 1.5,
@@ -95,6 +97,7 @@ def _wanted(blocks: Sequence[Block], need: str) -> list[float]:
 
 def _scores(blocks: Sequence[Block], wanted: Sequence[float], shown: tuple[str, ...]) -> list[float]:
     scores: list[float] = []
+    starts = tuple(start for start in (_bare(line)[:_START] for line in shown) if start)
     seen_main = 0
     for block, want in zip(blocks, wanted, strict=True):
         score = _REGION.get(block.region, 4.0) + 9.0 * want
@@ -105,12 +108,17 @@ def _scores(blocks: Sequence[Block], wanted: Sequence[float], shown: tuple[str, 
         if block.region in {"main", "body"}:
             score += 2.5 * math.exp(-seen_main / 12)
             seen_main += 1
-        if block.group is not None and not block.head:
-            score -= min(4.0, 0.45 * max(0, block.row - _LEADING))
-        if shown and any(start in block.text for start in shown):
+        if starts and _bare(block.text).startswith(starts):
             score += 5.0
+        elif block.group is not None and not block.head:
+            score -= min(4.0, 0.45 * max(0, block.row - _LEADING))
         scores.append(score)
     return scores
+
+
+def _bare(text: str) -> str:
+    """The words of a line alone, so that a line of the snapshot and the same line of the document compare."""
+    return " ".join(_NO_WORDS.sub(" ", text).lower().split())
 
 
 def _take(ranked: Sequence[int], costs: Sequence[int], wanted: Sequence[float], budget: int) -> set[int]:

@@ -34,7 +34,7 @@
     if (!line || room <= 0) return;
     room -= line.length;
     current.lines.push(line);
-    if (scrolled && shown.length < 12 && element && element.getBoundingClientRect) {
+    if (scrolled && shown.length < 60 && element && element.getBoundingClientRect) {
       const box = element.getBoundingClientRect();
       if (box.bottom > 0 && box.top < innerHeight && box.height < innerHeight * 2) shown.push(line.slice(0, 60));
     }
@@ -59,11 +59,12 @@
     else if (hidden.length < PIECES) hidden.push([text.slice(0, PIECE)]);
     joined = true;
   };
-  const hide = element => {
+  const hide = (element, block) => {
+    if (block) joined = false;
     const control = element.closest(CONTROL);
     if (control) {
       const label = squeeze(element.textContent);
-      if (label.length > LABEL && veiled.length < PIECES) veiled.push(label.slice(0, PIECE));
+      if (label && (control === element || label.length > LABEL) && veiled.length < PIECES) veiled.push(label.slice(0, PIECE));
     }
     for (const inner of element.querySelectorAll(CONTROL)) {
       const label = squeeze(inner.textContent);
@@ -76,6 +77,7 @@
       if (!parent || SKIP.has(parent.nodeName) || parent.closest(CONTROL)) continue;
       veil(squeeze(texts.currentNode.data));
     }
+    if (block) joined = false;
   };
   const secret = element => {
     const guarded = element.type === 'password' || /password/i.test(element.autocomplete || '') || getComputedStyle(element).webkitTextSecurity !== 'none';
@@ -101,12 +103,14 @@
     element.childNodes.forEach(visit);
     return squeeze(text);
   };
+  const KIND = /^(?:(?:abstract|async|awaitable|class|classmethod|const|coroutine|def|exception|final|function|property|static|staticmethod)\s+|@\s*)+/;
   const definedBy = (term, title) => {
+    const lead = title.replace(KIND, '');
+    const called = (lead.match(/^[^\s(]+(?=\s*\()/) || lead.match(/^\S+$/) || [''])[0];
     const id = term.id;
-    const last = id.split('.').pop();
-    if (/^[A-Za-z_][\w.]*$/.test(id) && title.includes(last)) return id;
+    if (/^[A-Za-z_][\w]*(\.\w+)+$/.test(id) && id.split('.').pop() === called.split('.').pop()) return id;
     const code = term.querySelector('code,b,strong,tt,.term');
-    return (code && visibleText(code) || title).slice(0, 80);
+    return (called || code && visibleText(code) || lead).slice(0, 80);
   };
 
   const walk = (node, inside) => {
@@ -122,9 +126,10 @@
     const style = getComputedStyle(element);
     if (style.display === 'none') return;
     if (style.visibility !== 'visible' && !element.childElementCount) return;
-    if (!seen(element, style)) { hide(element); return; }
-    const main = whole && (inside || element === root) && !apart(element);
     const block = BLOCK.has(element.nodeName) || element.nodeName === 'BR' || style.display === 'block' || style.display === 'flex' || style.display === 'grid';
+    if (!seen(element, style)) { hide(element, block); return; }
+    if (block) joined = false;
+    const main = whole && (inside || element === root) && !apart(element);
     if (!main) { down(element, false, style); return; }
     if (/^H[1-6]$/.test(element.nodeName) || element.getAttribute('role') === 'heading') {
       flush(element);
@@ -179,7 +184,7 @@
   };
 
   const searches = () => {
-    const WORDS = /^(q|query|search|s|key|keywords?|term|words?)$/i, HINT = /search|find|query/i;
+    const SURE = /^(q|query|search|s)$/i, WORDS = /^(key|keywords?|terms?|words?|text)$/i, HINT = /search|find|query/i;
     const found = [];
     for (const input of document.querySelectorAll('input,[role=searchbox]')) {
       const type = (input.type || 'text').toLowerCase();
@@ -189,10 +194,10 @@
       let weight = 0;
       if (type === 'search' || input.getAttribute('role') === 'searchbox') weight += 4;
       if (input.closest('[role=search],search')) weight += 4;
-      if (WORDS.test(input.name || '')) weight += 2;
+      weight += SURE.test(input.name || '') ? 3 : WORDS.test(input.name || '') ? 2 : 0;
       if (HINT.test(label + ' ' + (input.id || ''))) weight += 2;
       if (form && HINT.test((form.getAttribute('action') || '') + ' ' + form.id + ' ' + form.className)) weight += 2;
-      if (weight < 2) continue;
+      if (weight < 3) continue;
       if (input.checkVisibility && input.checkVisibility({ checkVisibilityCSS: true })) weight += 1;
       const extra = [];
       if (form) for (const other of form.elements) if (other.type === 'hidden' && other.name) extra.push([other.name, other.value]);

@@ -6,6 +6,7 @@ A control that is out of sight keeps its name, since it may be needed, and is ma
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -27,33 +28,37 @@ def without_unseen(root: Node, hidden: Sequence[Sequence[str]], veiled: Sequence
         The snapshot without as many occurrences of each run as are unseen, and how many were left out. A text that
         stands on the page once seen and once unseen stays once.
     """
-    remover = _Remover(hidden, frozenset(veiled))
-    return remover.node(root), remover.removed
+    remover = _Remover([tuple(run) for run in hidden], frozenset(veiled))
+    root = remover.node(root)
+    if remover.left:  # runs that the snapshot tells in several texts: piece by piece
+        pieces = _Remover([(piece,) for run in remover.left for piece in run], frozenset())
+        root = pieces.node(root)
+        return root, remover.removed + pieces.removed
+    return root, remover.removed
 
 
 class _Remover:
     """Counts down the occurrences to leave out while the tree is rebuilt."""
 
-    def __init__(self, hidden: Sequence[Sequence[str]], veiled: frozenset[str]) -> None:
-        runs: dict[str, int] = {}
-        patterns: dict[str, re.Pattern[str]] = {}
-        for pieces in hidden:
-            key = " ".join(pieces)
-            runs[key] = runs.get(key, 0) + 1
-            patterns.setdefault(key, re.compile(r"\s*".join(re.escape(piece) for piece in pieces)))
-        self._left = runs
-        self._patterns = patterns
-        self._firsts = {key: key.split(" ", 1)[0] for key in runs}
+    def __init__(self, hidden: Sequence[tuple[str, ...]], veiled: frozenset[str]) -> None:
+        self._counts = Counter(hidden)
+        self._patterns = {run: re.compile(r"\s*".join(re.escape(piece) for piece in run)) for run in self._counts}
         self._veiled = veiled
         self.removed = 0
 
+    @property
+    def left(self) -> list[tuple[str, ...]]:
+        """Runs that were not found."""
+        return [run for run in self._counts.elements() if len(run) > 1]
+
     def node(self, node: Node) -> Node:
-        if not self._left and not self._veiled:
+        """`node` without what is unseen in it."""
+        if not self._counts and not self._veiled:
             return node
         children = tuple(kept for kept in (self._child(child) for child in node.children) if kept is not None)
         text = node.text if acts(node) else self._seen(node.text)
         states = node.states
-        if acts(node) and self._veiled and _squeezed(node.name) in self._veiled:
+        if acts(node) and self._veiled and " ".join(node.name.split()) in self._veiled:
             states = (*states, "unseen")
         if children == node.children and text == node.text and states == node.states:
             return node
@@ -68,20 +73,14 @@ class _Remover:
     def _seen(self, text: str) -> str:
         if not text:
             return text
-        for key in [key for key in self._left if self._firsts[key] in text]:
-            if len(key) < _SHORT:
-                found = 1 if text.strip() == key else 0
-                rest = "" if found else text
-            else:
-                rest, found = self._patterns[key].subn(" ", text, count=self._left[key])
+        for run in [run for run in self._counts if run[0] in text]:
+            if sum(map(len, run)) < _SHORT and text.strip() != " ".join(run):
+                continue  # too short to be told from a part of a word that is seen
+            rest, found = self._patterns[run].subn(" ", text, count=self._counts[run])
             if found:
                 self.removed += found
-                self._left[key] -= found
-                if self._left[key] <= 0:
-                    del self._left[key]
+                self._counts[run] -= found
+                if self._counts[run] <= 0:
+                    del self._counts[run]
                 text = " ".join(rest.split())
         return text
-
-
-def _squeezed(text: str) -> str:
-    return " ".join(text.split())

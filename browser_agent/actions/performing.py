@@ -72,17 +72,15 @@ async def _do(window: Window, action: PageAction) -> tuple[ActionResult, bool]:
     """One action and its rest; whether another page stands there after it."""
     page = window.page
     mark = window.watch.mark()
+    if window.dialog is not None and not isinstance(action, Dialog):
+        return _result(action, "dialog_open", "a dialog is open; answer it with dialog first"), False
     try:
-        if window.dialog is not None and not isinstance(action, Dialog):
-            raise DialogOpened
         message = await _apply(window, action)
         changed = not _only_reads(action) and await settle(window, page, mark, window.limits.settle)
     except Stop as stop:
         return _result(action, stop.kind, str(stop)), False
     except DialogOpened:
-        if isinstance(action, Click | Press | Type | Navigate | Back | Check | Select | Dialog | Download | Upload):
-            return _result(action, "done", "done, and a dialog opened"), True
-        return _result(action, "dialog_open", "a dialog is open; answer it with dialog first"), False
+        return _result(action, "done", "done, and a dialog opened"), True
     except PageLost:
         return await _recovered(window, action)
     return _result(action, "done", message), changed

@@ -1,0 +1,51 @@
+"""One browser for all tests of this package, a fresh window for each, and sites on loopback."""
+
+from collections.abc import AsyncIterator, Callable, Iterator
+
+import pytest
+
+from browser_agent.browser import Browser
+from browser_agent.window import Window
+from tests.sites.server import LAB, Site
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    """Playwright knows asyncio alone; one loop holds the one browser."""
+    return "asyncio"
+
+
+@pytest.fixture(scope="session")
+async def browser() -> AsyncIterator[Browser]:
+    """The browser all tests share."""
+    async with await Browser.launch() as running:
+        yield running
+
+
+@pytest.fixture
+async def window(browser: Browser) -> AsyncIterator[Window]:
+    """A window of this test alone."""
+    opened = await browser.window()
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture(scope="session")
+def lab() -> Iterator[str]:
+    """The address of the lab site."""
+    with Site(LAB) as site:
+        yield site.url
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[[dict[str, str]], Site]]:
+    """Serves pages given as text, by path, for as long as the test runs."""
+    sites: list[Site] = []
+
+    def start(pages: dict[str, str]) -> Site:
+        sites.append(Site(pages=pages))
+        return sites[-1]
+
+    yield start
+    for site in sites:
+        site.close()
