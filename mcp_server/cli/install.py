@@ -1,0 +1,88 @@
+"""`ctxfold install HOST` and `ctxfold uninstall HOST`: our entry in a host's configuration. It only gathers what the pure planners need and prints."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from ctxfold.config import default_store
+from mcp_server.install.files import apply, backup_of, read
+from mcp_server.install.hosts import HOSTS, Host, Launch, Machine
+from mcp_server.install.plan import Change, installed, uninstalled
+
+__all__ = ["install", "uninstall"]
+
+_host = click.argument("host", type=click.Choice(sorted(HOSTS)))
+_dry_run = click.option("--dry-run", is_flag=True, help="Show what would change and write nothing.")
+
+
+@click.command(short_help="Register the MCP server with a host.")
+@_host
+@_dry_run
+def install(host: str, dry_run: bool) -> None:
+    """Register the MCP server with HOST.
+
+    The host's other settings stay as they are, comments and all, and the file as it was is kept beside it. Running it again changes nothing.
+    """
+    launch = _launch()
+    _carry_out(
+        HOSTS[host], lambda path: installed(HOSTS[host], launch, path, read(path), read(backup_of(path))), dry_run
+    )
+    click.echo(HOSTS[host].after)
+
+
+@click.command(short_help="Take the MCP server out of a host.")
+@_host
+@_dry_run
+def uninstall(host: str, dry_run: bool) -> None:
+    """Take the MCP server out of HOST's configuration; sessions stay.
+
+    A file that nothing else has changed since is put back as it was to the byte.
+    """
+    _carry_out(HOSTS[host], lambda path: uninstalled(HOSTS[host], path, read(path), read(backup_of(path))), dry_run)
+
+
+def _carry_out(host: Host, plan: Callable[[Path], Change], dry_run: bool) -> None:
+
+    changes = [plan(Path(path)) for path in host.files(_machine())]
+    for change in changes:
+        if dry_run and change.changes:
+            before, after = (text.splitlines(keepends=True) if text else [] for text in (change.before, change.after))
+            click.echo("".join(difflib.unified_diff(before, after, str(change.path), f"{change.path} (new)")), nl=False)
+        elif change.changes:
+            apply(change)
+            click.echo(f"{change.path}: {'removed' if change.after is None else 'written'}")
+        else:
+            click.echo(f"{change.path}: nothing to change")
+
+
+def _launch() -> Launch:
+    """How a host starts us: the command that lies beside this Python, else the one on PATH, else this Python itself.
+
+    A host passes on next to nothing of this shell's environment, so a store file that it names is named again; a URL is not, for it may hold a password.
+    """
+    name = "ctxfold.exe" if sys.platform == "win32" else "ctxfold"
+    beside = Path(sys.executable).with_name(name)
+    command = str(beside) if beside.is_file() else shutil.which("ctxfold")
+    words = [os.path.abspath(command)] if command else [sys.executable, "-m", "ctxfold"]
+    store = default_store()
+    named = ("--store", os.path.abspath(store)) if os.environ.get("CTXFOLD_HOME") and "://" not in store else ()
+    return Launch(words[0], (*words[1:], "serve", *named))
+
+
+def _machine() -> Machine:
+    """Where this user's things lie on this machine."""
+    home = Path.home()
+    if sys.platform == "win32":
+        config = Path(os.environ.get("APPDATA", home / "AppData" / "Roaming"))
+        local = Path(os.environ.get("LOCALAPPDATA", home / "AppData" / "Local"))
+        return Machine("windows", home, config, tuple(sorted(local.glob("Packages/Claude_*"))))
+    if sys.platform == "darwin":
+        return Machine("macos", home, home / "Library" / "Application Support")
+    return Machine("linux", home, Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config"))

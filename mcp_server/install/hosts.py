@@ -1,0 +1,155 @@
+"""Which hosts there are: where the configuration of each lies on each system, and how an entry in it is shaped. Tables only; no file is touched.
+
+Places and shapes are those the hosts' own documentation gives, or that their own commands write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any, Literal
+
+__all__ = ["HOSTS", "Host", "Launch", "Machine", "System"]
+
+System = Literal["linux", "macos", "windows"]
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """How a host starts the server.
+
+    Attributes:
+        command: an absolute path: hosts start us with next to no PATH.
+        args: its arguments.
+    """
+
+    command: str
+    args: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """Where a user's things lie on one machine.
+
+    Attributes:
+        system: which of the three.
+        home: the user's folder.
+        config: where programs keep settings: `~/.config`, `~/Library/Application Support`, `%APPDATA%`.
+        packages: on Windows, the data folders of Claude Desktop installed as a store package; that one reads nothing else.
+    """
+
+    system: System
+    home: PurePath
+    config: PurePath
+    packages: tuple[PurePath, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """One host.
+
+    Attributes:
+        name: as typed on the command line.
+        title: as people call it.
+        files: its configuration files on a machine; each gets the entry.
+        path: the keys down to our entry.
+        shape: the entry.
+        after: what the user does next.
+    """
+
+    name: str
+    title: str
+    files: Callable[[Machine], tuple[PurePath, ...]]
+    path: tuple[str, ...]
+    shape: Callable[[Launch], dict[str, Any]]
+    after: str
+
+
+_SERVERS = ("mcpServers", "ctxfold")
+_ANEW = "Start a new session to use it."
+
+
+def _plain(launch: Launch) -> dict[str, Any]:
+    return {"command": launch.command, "args": list(launch.args)}
+
+
+def _stdio(launch: Launch) -> dict[str, Any]:
+    return {"type": "stdio", **_plain(launch)}
+
+
+def _claude_code(launch: Launch) -> dict[str, Any]:
+    return {**_stdio(launch), "env": {}}
+
+
+def _copilot(launch: Launch) -> dict[str, Any]:
+    return {"type": "local", **_plain(launch), "tools": ["*"]}
+
+
+def _opencode(launch: Launch) -> dict[str, Any]:
+    return {"type": "local", "command": [launch.command, *launch.args], "enabled": True}
+
+
+def _claude_desktop_files(machine: Machine) -> tuple[PurePath, ...]:
+    roots = (machine.config, *(package / "LocalCache" / "Roaming" for package in machine.packages))
+    return tuple(root / "Claude" / "claude_desktop_config.json" for root in roots)
+
+
+def _in_home(*parts: str) -> Callable[[Machine], tuple[PurePath, ...]]:
+    return lambda machine: (machine.home.joinpath(*parts),)
+
+
+def _vscode_files(machine: Machine) -> tuple[PurePath, ...]:
+    return (machine.config / "Code" / "User" / "mcp.json",)
+
+
+HOSTS: dict[str, Host] = {
+    host.name: host
+    for host in (
+        Host(
+            "claude-desktop",
+            "Claude Desktop",
+            _claude_desktop_files,
+            _SERVERS,
+            _plain,
+            "Quit Claude Desktop fully and open it again.",
+        ),
+        Host("claude-code", "Claude Code", _in_home(".claude.json"), _SERVERS, _claude_code, _ANEW),
+        Host(
+            "cursor",
+            "Cursor",
+            _in_home(".cursor", "mcp.json"),
+            _SERVERS,
+            _plain,
+            "Open Cursor's MCP settings and switch ctxfold on.",
+        ),
+        Host(
+            "vscode",
+            "VS Code",
+            _vscode_files,
+            ("servers", "ctxfold"),
+            _stdio,
+            "Run `MCP: List Servers` in VS Code and start ctxfold.",
+        ),
+        Host("copilot-cli", "Copilot CLI", _in_home(".copilot", "mcp-config.json"), _SERVERS, _copilot, _ANEW),
+        Host("codex", "Codex", _in_home(".codex", "config.toml"), ("mcp_servers", "ctxfold"), _plain, _ANEW),
+        Host("gemini", "Gemini CLI", _in_home(".gemini", "settings.json"), _SERVERS, _plain, _ANEW),
+        Host(
+            "opencode",
+            "opencode",
+            _in_home(".config", "opencode", "opencode.json"),
+            ("mcp", "ctxfold"),
+            _opencode,
+            _ANEW,
+        ),
+        Host(
+            "windsurf",
+            "Windsurf",
+            _in_home(".codeium", "windsurf", "mcp_config.json"),
+            _SERVERS,
+            _plain,
+            "Refresh the MCP servers in Windsurf.",
+        ),
+    )
+}
+"""Every host by its name."""

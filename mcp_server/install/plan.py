@@ -1,0 +1,94 @@
+"""What installing or uninstalling would do to one file, as a value. It reads and writes nothing: `files` applies it.
+
+Before the first change the file is kept beside itself. Uninstalling puts that copy back when nothing but our entry has changed since, so that it is undone
+to the byte; otherwise it takes out our entry alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import PurePath
+from types import ModuleType
+
+from ctxfold.errors import InputError
+from mcp_server.install import jsonc, tables
+from mcp_server.install.hosts import Host, Launch
+
+__all__ = ["Change", "installed", "uninstalled"]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One file before and after.
+
+    Attributes:
+        path: which.
+        before: its text; None where there is no file.
+        after: its text then; None for no file.
+        backup: the text its copy should then have; None for no copy.
+    """
+
+    path: PurePath
+    before: str | None
+    after: str | None
+    backup: str | None
+
+    @property
+    def changes(self) -> bool:
+        """Whether the file is any different after it."""
+        return self.before != self.after
+
+
+def installed(host: Host, launch: Launch, path: PurePath, before: str | None, backup: str | None) -> Change:
+    """Put our entry into a file; nothing if it is there already.
+
+    Args:
+        host: whose file it is.
+        launch: how it is to start us.
+        path: which file.
+        before: its text, None if there is none.
+        backup: the text of its copy, None if there is none.
+
+    Raises:
+        InputError: the file is not what the host reads.
+    """
+    entry, text = host.shape(launch), before or ""
+    format_ = _format(path)
+    try:
+        there = format_.get(text, host.path)
+        if there == entry:
+            return Change(path, before, before, backup)
+        ours_alone = there is not None and format_.put(backup or "", host.path, there) == before
+        kept = backup if ours_alone else before if there is None else None
+        return Change(path, before, format_.put(text, host.path, entry), kept)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+
+
+def uninstalled(host: Host, path: PurePath, before: str | None, backup: str | None) -> Change:
+    """Take our entry out of a file; nothing if it isn't there.
+
+    Args:
+        host: whose file it is.
+        path: which file.
+        before: its text, None if there is none.
+        backup: the text of its copy, None if there is none.
+
+    Raises:
+        InputError: the file is not what the host reads.
+    """
+    format_ = _format(path)
+    try:
+        there = format_.get(before or "", host.path)
+        if before is None or there is None:
+            return Change(path, before, before, backup)
+        if format_.put(backup or "", host.path, there) == before:
+            return Change(path, before, backup, None)
+        return Change(path, before, format_.drop(before, host.path), None)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+
+
+def _format(path: PurePath) -> ModuleType:
+    """The editor for a file, by its ending: both have the same `get`, `put` and `drop`."""
+    return tables if path.suffix == ".toml" else jsonc

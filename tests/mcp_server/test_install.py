@@ -1,0 +1,176 @@
+import json
+import os
+import stat
+import tomllib
+from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
+
+import pytest
+from click.testing import CliRunner
+
+from ctxfold.errors import InputError
+from mcp_server.cli.install import install, uninstall
+from mcp_server.install import jsonc, tables
+from mcp_server.install.files import backup_of
+from mcp_server.install.hosts import HOSTS, Host, Launch, Machine
+from mcp_server.install.plan import installed, uninstalled
+
+GOLDEN = Path(__file__).parent / "golden"
+
+ADA = PureWindowsPath("C:/Users/Ada Lovelace/AppData")
+MACHINES = {
+    "linux": Machine("linux", PurePosixPath("/home/ada"), PurePosixPath("/home/ada/.config")),
+    "macos": Machine("macos", PurePosixPath("/Users/ada"), PurePosixPath("/Users/ada/Library/Application Support")),
+    "windows": Machine(
+        "windows",
+        PureWindowsPath("C:/Users/Ada Lovelace"),
+        ADA / "Roaming",
+        (ADA / "Local/Packages/Claude_pzs8sxrjxfjjc",),
+    ),
+}
+LAUNCHES = {
+    "linux": Launch("/home/ada/.local/bin/ctxfold", ("serve",)),
+    "macos": Launch("/Users/ada/.local/bin/ctxfold", ("serve",)),
+    "windows": Launch("C:\\Users\\Ada Lovelace\\.local\\bin\\ctxfold.exe", ("serve",)),
+}
+
+every_host = pytest.mark.parametrize("host", HOSTS.values(), ids=HOSTS)
+every_system = pytest.mark.parametrize("system", MACHINES)
+
+LIVED_IN = {
+    ".json": '// mine\n{\n    "theme": "dark",\n    "%s": {\n        "other": {"command": "/bin/other"}\n    }\n}\n',
+    ".toml": '# mine\nmodel = "o5"\n\n[%s.other]\ncommand = "/bin/other"\n',
+}
+
+
+def lived_in(host: Host, path: PurePath) -> str:
+    return LIVED_IN[path.suffix] % host.path[0]
+
+
+def entry(host: Host, path: PurePath, text: str) -> object:
+    return (tables if path.suffix == ".toml" else jsonc).get(text, host.path)
+
+
+@every_system
+@every_host
+def test_each_file_on_each_system_is_the_golden_one(host: Host, system: str) -> None:
+    found = ""
+    for path in host.files(MACHINES[system]):
+        for before in (None, lived_in(host, path)):
+            change = installed(host, LAUNCHES[system], path, before, None)
+            found += f"=== {path}\n{change.after}"
+    assert found == (GOLDEN / system / f"{host.name}.txt").read_text(encoding="utf-8")
+
+
+@every_host
+def test_a_new_file_is_plain_json_or_toml_with_an_absolute_command(host: Host) -> None:
+    path = host.files(MACHINES["linux"])[0]
+    text = installed(host, LAUNCHES["linux"], path, None, None).after
+    assert text is not None
+    at = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
+    for key in host.path:
+        at = at[key]
+    command = at["command"][0] if isinstance(at["command"], list) else at["command"]
+    assert PurePosixPath(command).is_absolute()
+
+
+@every_host
+@pytest.mark.parametrize("before", [None, "", "lived in"])
+def test_installing_twice_is_installing_once_and_uninstalling_gives_back_every_byte(
+    host: Host, before: str | None
+) -> None:
+    path = host.files(MACHINES["macos"])[0]
+    text = lived_in(host, path) if before == "lived in" else before
+    first = installed(host, LAUNCHES["macos"], path, text, None)
+    again = installed(host, LAUNCHES["macos"], path, first.after, first.backup)
+    assert not again.changes
+    moved = installed(host, LAUNCHES["linux"], path, again.after, again.backup)
+    assert moved.changes
+    back = uninstalled(host, path, moved.after, moved.backup)
+    assert back.after == text
+    assert back.backup is None
+
+
+@every_host
+def test_what_else_changed_since_stays_when_it_is_uninstalled(host: Host) -> None:
+    path = host.files(MACHINES["linux"])[0]
+    first = installed(host, LAUNCHES["linux"], path, lived_in(host, path), None)
+    assert first.after is not None
+    edited = first.after.replace("/bin/other", "/bin/edited")
+    back = uninstalled(host, path, edited, first.backup)
+    assert back.after is not None
+    assert "/bin/edited" in back.after
+    assert entry(host, path, back.after) is None
+
+
+@every_host
+def test_there_is_nothing_to_uninstall_where_nothing_was_installed(host: Host) -> None:
+    path = host.files(MACHINES["linux"])[0]
+    for before in (None, "", lived_in(host, path)):
+        assert not uninstalled(host, path, before, None).changes
+
+
+@every_host
+def test_a_file_that_does_not_parse_is_refused_by_its_name(host: Host) -> None:
+    path = host.files(MACHINES["linux"])[0]
+    with pytest.raises(InputError, match="by hand"):
+        installed(host, LAUNCHES["linux"], path, "{[ nonsense", None)
+
+
+def test_a_toml_table_in_a_form_of_its_own_is_refused_not_broken() -> None:
+    path = PurePosixPath("/home/ada/.codex/config.toml")
+    with pytest.raises(InputError, match="by hand"):
+        installed(HOSTS["codex"], LAUNCHES["linux"], path, 'mcp_servers = { ctxfold = { command = "x" } }\n', None)
+
+
+@every_host
+def test_the_command_writes_undoes_and_shows_without_writing(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = Path(os.environ["HOME"])
+    monkeypatch.setattr("sys.platform", "linux")
+    run = CliRunner().invoke
+    path = Path(host.files(Machine("linux", home, home / ".config"))[0])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(lived_in(host, path))
+
+    shown = run(install, [host.name, "--dry-run"])
+    assert shown.exit_code == 0, shown.output
+    assert "+" in shown.output
+    assert path.read_text() == lived_in(host, path)
+
+    assert run(install, [host.name]).exit_code == 0
+    assert entry(host, path, path.read_text()) is not None
+    assert backup_of(path).read_text() == lived_in(host, path)
+    assert "nothing to change" in run(install, [host.name]).output
+
+    assert run(uninstall, [host.name]).exit_code == 0
+    assert path.read_text() == lived_in(host, path)
+    assert not backup_of(path).exists()
+
+
+def test_rights_and_links_stay_and_a_new_file_is_private() -> None:
+    home = Path(os.environ["HOME"])
+    real = home / "dotfiles.json"
+    real.write_text("{}")
+    real.chmod(0o640)
+    link = home / ".cursor" / "mcp.json"
+    link.parent.mkdir()
+    link.symlink_to(real)
+    CliRunner().invoke(install, ["cursor"])
+    assert link.is_symlink()
+    assert stat.S_IMODE(real.stat().st_mode) == 0o640
+    assert "ctxfold" in real.read_text()
+    CliRunner().invoke(install, ["claude-code"])
+    assert stat.S_IMODE((home / ".claude.json").stat().st_mode) == 0o600
+
+
+def test_a_store_named_in_this_shell_is_named_again_to_the_host(
+    ctxfold_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    CliRunner().invoke(install, ["cursor"])
+    path = Path(os.environ["HOME"]) / ".cursor" / "mcp.json"
+    assert json.loads(path.read_text())["mcpServers"]["ctxfold"]["args"][-2:] == [
+        "--store",
+        str(ctxfold_home / "ctxfold.db"),
+    ]
+    monkeypatch.delenv("CTXFOLD_HOME")
+    CliRunner().invoke(install, ["cursor"])
+    assert json.loads(path.read_text())["mcpServers"]["ctxfold"]["args"][-1] == "serve"
