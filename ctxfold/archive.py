@@ -207,7 +207,7 @@ def _take_in(tx: Writing, lines: list[str], file: str, name: str | None) -> str:
         trees = [json.loads(line) for line in lines if line]
         if not trees or trees[0].get("format") != FORMAT:
             raise ImportFault(f"{file} is not a {FORMAT} file; give one that `ctxfold sessions export` wrote")
-        wanted = check_name(name or trees[0]["name"])
+        wanted = check_name(trees[0]["name"] if name is None else name)
         if tx.sessions.named(wanted) is not None:
             raise ImportFault(f"a session {wanted!r} is there already; give another name with --name")
         row = tx.sessions.add(wanted, float(trees[0]["created"]))

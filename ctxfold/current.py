@@ -67,7 +67,10 @@ class Current:
         return Branch(self._session, head_of(tx, self._session, self.branch), state, self._workspace, self._words)
 
     def took(self, tx: Reading, taken: Taken) -> None:
-        """Take in what was recorded."""
+        """Take in what was recorded; of what is shown on another branch, nothing."""
+        if taken.step.n != taken.state.tip or (self._state is not None and self._state.cover != taken.state.cover):
+            self.forget()
+            return
         blocks = list(self._workspace.blocks)
         if blocks and isinstance(blocks[-1], RawStep) and blocks[-1].n == taken.step.n:
             blocks.pop()

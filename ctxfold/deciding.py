@@ -11,6 +11,7 @@ from ctxfold.commit import Happened, advance
 from ctxfold.current import Current
 from ctxfold.events import Decider
 from ctxfold.folding import FoldDirective, Settings, due, embedded_tile, fold, micro_room, stretch, told_tile
+from ctxfold.recording import Branch
 from ctxfold.render import query_of
 from ctxfold.store.protocol import Writing
 from ctxfold.tiles import put_tile
@@ -32,9 +33,9 @@ def folded(tx: Writing, now: Current, directive: FoldDirective, decider: Decider
     number = tx.cover.next_tile(place.session)
     if directive.summary is None:
         tile = embedded_tile(workspace, blocks, number, micro_room(blocks, settings), query_of(workspace))
-        return _put(tx, now, tile, "embedded", "directive")
+        return _put(tx, now, place, tile, "embedded", "directive")
     tile = told_tile(workspace, blocks, number, directive.summary, "model" if decider == "model" else "host")
-    return _put(tx, now, tile, decider, "directive")
+    return _put(tx, now, place, tile, decider, "directive")
 
 
 def consolidated(tx: Writing, now: Current, limit: int, settings: Settings) -> tuple[Tile, ...]:
@@ -55,11 +56,10 @@ def consolidated(tx: Writing, now: Current, limit: int, settings: Settings) -> t
     tile = embedded_tile(
         place.workspace, blocks, tx.cover.next_tile(place.session), allowance, query_of(place.workspace)
     )
-    return () if tile.whole else (_put(tx, now, tile, "embedded", "high water"),)
+    return () if tile.whole else (_put(tx, now, place, tile, "embedded", "high water"),)
 
 
-def _put(tx: Writing, now: Current, tile: Tile, decider: Decider, cause: str) -> Tile:
-    place = now.place(tx)
+def _put(tx: Writing, now: Current, place: Branch, tile: Tile, decider: Decider, cause: str) -> Tile:
     after = put_tile(tx, place.session, place.state, tile, (decider, cause), place.head)
     now.became(after, fold(place.workspace, tile))
     return tile

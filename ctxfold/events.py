@@ -10,8 +10,8 @@ __all__ = ["DECISIONS", "Decider", "Event", "EventKind"]
 EventKind = Literal["recorded", "arrived", "folded", "noted", "moved", "voided", "redacted"]
 Decider = Literal["host", "model", "embedded"]
 
-DECISIONS: frozenset[EventKind] = frozenset({"folded", "noted", "moved"})
-"""The kinds that undo can void. A record is never voided."""
+DECISIONS: frozenset[EventKind] = frozenset({"folded", "moved"})
+"""The kinds that undo can void. A record is never voided, nor what the user said the session is for."""
 
 KINDS: tuple[EventKind, ...] = get_args(EventKind)
 

@@ -64,6 +64,6 @@ def fence(ref: str, text: str) -> str:
         ref: the record's address, which names the fence.
         text: the raw text.
     """
-    if "\n" not in text and "\r" not in text:
+    if len(text.splitlines()) <= 1 and text == text.rstrip("\r\n"):
         return f"< {text}"
     return f"<<{ref}\n{text.replace(f'{ref}>>', f'{ref}> >')}\n{ref}>>"

@@ -92,6 +92,8 @@ def raw_steps(tx: Reading, session: int, steps: Sequence[Step], newest: bool = F
     answered = _answered(tx, session, numbers)
     for record in tx.log.records(session, numbers, late=True):
         by_step[record.at].append(record)
+    for records in by_step.values():
+        records.sort(key=lambda record: record.id)
     made: list[RawStep] = []
     now = time.time()
     for at, step in enumerate(steps):
@@ -124,6 +126,8 @@ def _older(tx: Reading, session: int, path: Path, depth: int) -> tuple[Older, tu
 
 def reply_of(tx: Reading, session: int, blocks: Sequence[Block]) -> Line | None:
     """The assistant's last message in full, when nothing but the user's words came after it and its compact form is shorter."""
+    if not blocks or not any(line.kind == "user" for line in blocks[-1].lines):
+        return None
     for block in reversed(blocks[-3:]):
         if isinstance(block, Tile) or any(line.kind in ("call", "data", "text") for line in block.lines):
             return None

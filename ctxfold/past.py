@@ -52,17 +52,21 @@ class PathLedger:
 
     def __init__(self, tx: Reading, session: int, path: Path, workspace: Workspace, words: Words) -> None:
         self._tx, self._session, self._path, self._workspace, self._words = tx, session, path, workspace, words
-        self._fresh: dict[int, Known] = {}
+        self._fresh: dict[int, tuple[str, _Values]] = {}
+        self._read: dict[int, _Values] = {}
 
     def find(self, key: int) -> Known | None:
         """The newest place on the path where this key's value stands in the view."""
         if key in self._fresh:
-            return self._fresh[key]
+            ref, values_there = self._fresh[key]
+            return Known(ref, values_there.of(key))
         record = self._tx.facts.known(self._session, key, self._path)
         stored = None if record is None else self._tx.log.record_by_id(record)
         if stored is None or not self._stands(stored.at, key):
             return None
-        return Known(f"s{stored.step}.{stored.k}", _value(self._tx.log.text(stored.entry), stored.kind, key))
+        if stored.id not in self._read:
+            self._read[stored.id] = _Values(self._tx.log.text(stored.entry), stored.kind)
+        return Known(f"s{stored.step}.{stored.k}", self._read[stored.id].of(key))
 
     def says(self, word: str) -> bool:
         """Whether a word stands somewhere in the view already."""
@@ -72,9 +76,10 @@ class PathLedger:
         """Take in the lines just rendered, so that the next record of the step sees them."""
         lines = tuple(lines)
         self._words.add(lines)
+        there = _Values(text, kind)
         for line in lines:
             for key in line.keys:
-                self._fresh[key] = Known(line.ref, _value(text, kind, key))
+                self._fresh[key] = (line.ref, there)
 
     def _stands(self, step: int, key: int) -> bool:
         for block in reversed(self._workspace.blocks):
@@ -83,12 +88,22 @@ class PathLedger:
         return False
 
 
-def _value(text: str, kind: str, key: int) -> Any:
-    """The JSON value that settles a key inside a record; None for a text's own key."""
-    tree = parse(text)
-    if kind == "call" and isinstance(tree, dict):
-        tree = tree.get("args")
-    for path, node in objects(tree):
-        if content_key(node) == key or identity_key(node, f".{path}" if path else "") == key:
-            return node
-    return None
+class _Values:
+    """The JSON values inside one record by ledger key, read when first asked for."""
+
+    def __init__(self, text: str, kind: str) -> None:
+        self._text, self._kind = text, kind
+        self._by_key: dict[int, Any] | None = None
+
+    def of(self, key: int) -> Any:
+        """The value that settles a key; None for a text's own key."""
+        if self._by_key is None:
+            tree = parse(self._text)
+            if self._kind == "call" and isinstance(tree, dict):
+                tree = tree.get("args")
+            self._by_key = {}
+            for path, node in objects(tree):
+                for made in (content_key(node), identity_key(node, f".{path}" if path else "")):
+                    if made is not None:
+                        self._by_key.setdefault(made, node)
+        return self._by_key.get(key)

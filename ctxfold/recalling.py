@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ctxfold.commit import state_of
 from ctxfold.compact import parse
 from ctxfold.errors import RefError
 from ctxfold.refs import BlockRef, RangeRef, RecordRef, Ref, StepRef, StretchRef
@@ -79,9 +80,7 @@ def recall(tx: Reading, session: int, ref: Ref, branch: str) -> Recalled:
             ]
             if not numbers or ref.last > tx.log.last_step(session):
                 raise RefError(_unknown(tx, session, str(ref)))
-            return Recalled(
-                str(ref), f"# {ref}, read from branch {branch}\n{_steps(tx, session, numbers)}", derived=True
-            )
+            return Recalled(str(ref), _stretch(tx, session, numbers, branch), derived=True)
         case BlockRef():
             if ref.block not in tx.cover.tile_numbers(session):
                 raise RefError(f"no block {ref}; `context` shows the blocks that stand, `history` those that stood")
@@ -89,6 +88,19 @@ def recall(tx: Reading, session: int, ref: Ref, branch: str) -> Recalled:
             return Recalled(str(ref), f"# {ref}: {spans(tile.steps)}\n{_steps(tx, session, tile.steps)}", derived=True)
         case RangeRef():
             return _range(tx, session, ref)
+
+
+def _stretch(tx: Reading, session: int, numbers: Sequence[int], branch: str) -> str:
+    """Steps in the order of the log, each run of them under the branch it lies on: the reader's own where it is on that."""
+    heads = sorted(tx.forest.heads(session), key=lambda head: (head.name != branch, head.id))
+    paths = [(head.name, dict(tx.log.path(session, state_of(tx, session, head).tip))) for head in heads]
+    runs: list[tuple[str, list[int]]] = []
+    for step in tx.log.steps(session, numbers):
+        name = next((name for name, path in paths if step.depth <= path.get(step.lane, 0)), "none")
+        if not runs or runs[-1][0] != name:
+            runs.append((name, []))
+        runs[-1][1].append(step.n)
+    return "\n".join(f"# {spans(run)}, branch {name}\n{_steps(tx, session, run)}" for name, run in runs)
 
 
 def _range(tx: Reading, session: int, ref: RangeRef) -> Recalled:

@@ -20,8 +20,9 @@ from ctxfold.past import PathLedger, Words
 from ctxfold.store.codec import digest, encode, pack_json, unpack_json
 from ctxfold.store.protocol import Reading, Writing
 from ctxfold.store.values import HeadRow, State
+from ctxfold.tiles import cover_with, tile_digest
 from ctxfold.tokens import count
-from ctxfold.workspace import Workspace, dump_lines
+from ctxfold.workspace import Tile, Workspace, dump_lines
 
 __all__ = ["Branch", "Draft", "Result", "Taken", "arrive", "drafts", "material_of", "record"]
 
@@ -114,14 +115,29 @@ def record(tx: Writing, branch: Branch, made: Sequence[Draft], *, fills: bool) -
     step = _grown(step, lines, raw)
     tx.log.replace_step(session, step)
     payload = {"step": step.n, "parent": step.parent, "open": step.open, "records": [record.k for record in records]}
-    after = advance(
-        tx, session, branch.head, state, replace(state, tip=step.n), Happened("recorded", payload, material)
+    after = _advanced(
+        tx, branch, replace(state, tip=step.n), (step.n, lines, raw), Happened("recorded", payload, material)
     )
     return Taken(step, lines, raw, after)
 
 
+def _advanced(
+    tx: Writing, branch: Branch, after: State, grew: tuple[int, tuple[Line, ...], int], what: Happened
+) -> State:
+    """Commit what was recorded. Where the step that grew is folded already, its tile grows by the same lines: the step stands in one place."""
+    step, lines, raw = grew
+    tile = branch.workspace.latest
+    if isinstance(tile, Tile) and tile.last == step:
+        tokens = tile.tokens + sum(line.tokens for line in lines)
+        number = tx.cover.next_tile(branch.session)
+        longer = replace(tile, number=number, lines=tile.lines + lines, tokens=tokens, raw=tile.raw + raw)
+        after = replace(after, cover=cover_with(tx, branch.session, after.cover, longer))
+        what = replace(what, payload={**what.payload, "tile": number}, material=[*what.material, tile_digest(longer)])
+    return advance(tx, branch.session, branch.head, branch.state, after, what)
+
+
 def arrive(tx: Writing, branch: Branch, step: int, result: Result, key: str | None) -> Taken | None:
-    """A result that came after its step was recorded.
+    """A result that came after its step was recorded. It is shown where it arrives: at the tip of its path, behind whatever stands there.
 
     Args:
         tx: an open write transaction.
@@ -148,14 +164,14 @@ def arrive(tx: Writing, branch: Branch, step: int, result: Result, key: str | No
         raise RefError(
             f"s{step} has no call {result.id!r}; its calls are {', '.join(str(call) for call in calls) or 'none'}"
         )
-    at = branch.state.tip if _on_path(tx, session, branch.state.tip, step) else step
-    shown_at = old if at == step else tx.log.step(session, at) or old
-    record = Record(step, len(there) + 1, "result", result.origin, result.text, result.id, shown_at.n, result.shown)
-    lines, raw, material = _keep(tx, branch, shown_at, [record], [key])
-    grown = _grown(shown_at, lines, raw)
+    tip = tx.log.step(session, branch.state.tip)
+    at = tip if tip is not None and _on_path(tx, session, tip.n, step) else old
+    record = Record(step, len(there) + 1, "result", result.origin, result.text, result.id, at.n, result.shown)
+    lines, raw, material = _keep(tx, branch, at, [record], [key])
+    grown = _grown(at, lines, raw)
     tx.log.replace_step(session, grown)
-    payload = {"step": step, "record": record.k, "at": shown_at.n}
-    after = advance(tx, session, branch.head, branch.state, branch.state, Happened("arrived", payload, material))
+    payload = {"step": step, "record": record.k, "at": at.n}
+    after = _advanced(tx, branch, branch.state, (at.n, lines, raw), Happened("arrived", payload, material))
     return Taken(grown, lines, raw, after)
 
 

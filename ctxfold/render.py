@@ -13,7 +13,7 @@ from ctxfold.folding.relevance import Query
 from ctxfold.lines import Line
 from ctxfold.prompts import prompt
 from ctxfold.tokens import Budget, count, head
-from ctxfold.workspace import Workspace
+from ctxfold.workspace import Older, Workspace, spans
 
 __all__ = ["View", "query_of", "render"]
 
@@ -46,13 +46,13 @@ class _Parts:
     """The pieces of a view in their order."""
 
     opening: str
-    older: str
+    older: tuple[Older, ...]
     words: tuple[Line, ...]
     blocks: tuple[Shown, ...]
     closing: str
 
     def texts(self) -> list[str]:
-        front = [self.opening, self.older, *(line.text for line in self.words)]
+        front = [self.opening, *map(_bundle, self.older), *(line.text for line in self.words)]
         return [
             "\n".join(text for text in front if text),
             *(block.text for block in self.blocks),
@@ -63,9 +63,18 @@ class _Parts:
         return "\n".join(self.texts())
 
     @property
+    def refs(self) -> tuple[str, ...]:
+        """The addresses of steps that stand in it, in order."""
+        return (*map(_where, self.older), *(ref for block in self.blocks for ref in spans(block.steps).split(", ")))
+
+    @property
     def fixed(self) -> int:
         return (
-            count(self.opening) + count(self.older) + count(self.closing) + sum(line.tokens for line in self.words) + 6
+            count(self.opening)
+            + sum(count(_bundle(older)) for older in self.older)
+            + count(self.closing)
+            + sum(line.tokens for line in self.words)
+            + 6
         )
 
     @property
@@ -109,7 +118,7 @@ def render(workspace: Workspace, budget: Budget) -> View:
         tokens = count(text)
     texts = parts.texts()
     messages = [{"role": "user", "content": [{"type": "text", "text": piece} for piece in texts]}]
-    refs = tuple(f"s{step}" for block in parts.blocks for step in block.steps)
+    refs = parts.refs
     return View(text, messages, len(texts) - bool(parts.closing), tokens, refs, budget.limit, workspace.unfolded)
 
 
@@ -117,7 +126,7 @@ def _settled(workspace: Workspace) -> _Parts:
     """Everything in its settled form."""
     goal = f"goal: {workspace.goal}" if workspace.goal else ""
     opening = "\n".join(text for text in (prompt("legend").strip(), goal) if text)
-    older = "" if workspace.older is None else _older_text(workspace)
+    older = () if workspace.older is None else (workspace.older,)
     last = len(workspace.blocks) - 1
     blocks = tuple(show(block, at == last) for at, block in enumerate(workspace.blocks))
     closing = [f"goal now: {text}" for text in workspace.revisions]
@@ -126,13 +135,13 @@ def _settled(workspace: Workspace) -> _Parts:
     return _Parts(opening, older, workspace.words, blocks, "\n".join(closing))
 
 
-def _older_text(workspace: Workspace) -> str:
-    """What stands for the blocks that were not loaded."""
-    older = workspace.older
-    if older is None:
-        return ""
-    where = f"s{older.first}-s{older.last}"
-    return f"[{where} | {older.count} steps | {older.raw} tok | recall {where}]"
+def _where(older: Older) -> str:
+    return f"s{older.first}" if older.first == older.last else f"s{older.first}-s{older.last}"
+
+
+def _bundle(older: Older) -> str:
+    """What stands for a long stretch of which nothing else stands."""
+    return f"[{_where(older)} | {older.count} steps | {older.raw} tok | recall {_where(older)}]"
 
 
 def _fit(parts: _Parts, aim: int, query: Query) -> _Parts:
@@ -240,13 +249,6 @@ def _all_to_stub(parts: _Parts, aim: int) -> _Parts:
     raw = sum(block.raw for block in parts.blocks)
     if not steps:
         return replace(parts, opening=head(parts.opening, max(aim - 8, 0)), words=(), closing="")
-    where = f"s{steps[0]}-s{steps[-1]}" if len(steps) > 1 else f"s{steps[0]}"
-    older = f"[{where} | {len(steps)} steps | {raw} tok | recall {where}]"
-    return replace(
-        parts,
-        opening=head(parts.opening, max(aim - 60, 8)),
-        older="\n".join(t for t in (parts.older, older) if t),
-        words=(),
-        blocks=(),
-        closing="",
-    )
+    bundle = Older(steps[0], steps[-1], len(steps), raw)
+    opening = head(parts.opening, max(aim - 60, 8))
+    return replace(parts, opening=opening, older=(*parts.older, bundle), words=(), blocks=(), closing="")

@@ -8,11 +8,10 @@ from typing import Any
 
 from ctxfold.commit import GENESIS, revision
 from ctxfold.errors import CorruptStore
-from ctxfold.ledger import canonical
 from ctxfold.recording import material_of
-from ctxfold.store.codec import digest, encode, unpack_json
 from ctxfold.store.protocol import Reading, Writing
 from ctxfold.store.values import EventRow
+from ctxfold.tiles import read_tile, tile_digest
 
 __all__ = ["material", "rechain", "verify"]
 
@@ -27,19 +26,17 @@ def material(tx: Reading, session: int, event: EventRow) -> list[bytes]:
         case "arrived":
             found = [record for record in tx.log.records(session, [payload["step"]]) if record.k == payload["record"]]
         case "folded":
-            body = tx.cover.tile(session, payload["tile"])
-            if body is None:
-                raise CorruptStore(f"block b{payload['tile']} is not there; restore a copy of the store")
-            return [digest(encode(canonical(unpack_json(body))))]
+            found = []
         case _:
             return []
-    return [
+    pieces = [
         piece
         for record in found
         for piece in material_of(
             tx, (record.kind, record.origin, record.call_id), record.entry, record.shown, record.form
         )
     ]
+    return pieces + ([tile_digest(read_tile(tx, session, payload["tile"]))] if "tile" in payload else [])
 
 
 def _revision(tx: Reading, session: int, event: EventRow, made: dict[int, bytes]) -> bytes:

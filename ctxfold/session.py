@@ -210,7 +210,9 @@ class Session:
         Raises:
             FoldError: nothing to fold, a cut through a tile, or a summary longer than what it replaces.
         """
-        directive = FoldDirective(summary=summary, first_step=first_step, last_step=last_step)
+        first = None if first_step is None else parse_step(first_step)
+        last = None if last_step is None else parse_step(last_step)
+        directive = FoldDirective(summary=None if summary is None else _text(summary), first_step=first, last_step=last)
         with self._write() as tx:
             return folded(tx, self._now, directive, decider, self._settings)
 
@@ -238,7 +240,6 @@ class Session:
     def branch(
         self,
         action: Literal["create", "switch", "new_topic"],
-        query: None = None,  # noqa: ARG002 (its place in the contract; a move made by hand asks nothing)
         at: int | str | None = None,
         to: str | None = None,
     ) -> Move:
@@ -246,7 +247,6 @@ class Session:
 
         Args:
             action: `create` forks at a step, `switch` goes to a branch of any topic, `new_topic` begins an empty path.
-            query: unused by moves made by hand.
             at: for `create`, the last step the new branch keeps; None for the current tip.
             to: the branch's name; None lets one be given (not for `switch`).
 

@@ -19,7 +19,7 @@ from ctxfold.store.protocol import Reading, Writing
 from ctxfold.store.values import HeadRow, State
 from ctxfold.workspace import Tile, dump_lines, load_lines
 
-__all__ = ["chain", "dump_tile", "load_tile", "put_tile", "read_tile", "write_tile"]
+__all__ = ["cover_with", "dump_tile", "load_tile", "put_tile", "read_tile", "tile_digest"]
 
 VERSION = 1
 """Of the fold applier. A tile holds its resolved lines, so an older session keeps its bytes when this grows."""
@@ -34,7 +34,7 @@ def dump_tile(tile: Tile) -> dict[str, Any]:
         else:
             runs.append([step, step])
     return {
-        "id": tile.id, "steps": runs, "summary": tile.summary, "lines": dump_lines(tile.lines), "status": tile.status, "origin": tile.origin,
+        "id": tile.number, "steps": runs, "summary": tile.summary, "lines": dump_lines(tile.lines), "status": tile.status, "origin": tile.origin,
         "raw": tile.raw, "tokens": tile.tokens, "untrusted": tile.untrusted, "whole": tile.whole, "children": list(tile.children),
     }  # fmt: skip
 
@@ -61,7 +61,7 @@ def read_tile(tx: Reading, session: int, tile: int) -> Tile:
 
 def write_tile(tx: Writing, session: int, tile: Tile) -> None:
     """Keep a tile."""
-    tx.cover.add_tile(session, tile.id, tile.first, tile.last, tile.tokens, pack_json(dump_tile(tile)))
+    tx.cover.add_tile(session, tile.number, tile.first, tile.last, tile.tokens, pack_json(dump_tile(tile)))
 
 
 def chain(tx: Writing, session: int, prev: int, tiles: Sequence[int]) -> int:
@@ -69,6 +69,11 @@ def chain(tx: Writing, session: int, prev: int, tiles: Sequence[int]) -> int:
     for tile in tiles:
         prev = tx.cover.add_cell(session, prev, tile)
     return prev
+
+
+def tile_digest(tile: Tile) -> bytes:
+    """The content hash of a tile."""
+    return digest(encode(canonical(dump_tile(tile))))
 
 
 def put_tile(tx: Writing, session: int, state: State, tile: Tile, said: tuple[Decider, str], head: HeadRow) -> State:
@@ -82,24 +87,26 @@ def put_tile(tx: Writing, session: int, state: State, tile: Tile, said: tuple[De
         said: who decided, and why in a few words.
         head: the branch.
     """
+    after = replace(state, cover=cover_with(tx, session, state.cover, tile))
+    payload = {"tile": tile.number, "steps": list(tile.steps), "version": VERSION}
+    return advance(tx, session, head, state, after, Happened("folded", payload, (tile_digest(tile),), *said))
+
+
+def cover_with(tx: Writing, session: int, cover: int, tile: Tile) -> int:
+    """Keep a tile, and the newest cell of a cover with it in place of those whose steps it stands for."""
     write_tile(tx, session, tile)
     inside = set(tile.steps)
     kept: list[int] = []
-    cell = state.cover
     first = tx.log.step(session, tile.first)
-    while cell:
-        row = tx.cover.cell(session, cell)
+    while cover:
+        row = tx.cover.cell(session, cover)
         if row is None:
-            raise CorruptStore(f"cell {cell} of a cover is not there; restore a copy of the store")
+            raise CorruptStore(f"cell {cover} of a cover is not there; restore a copy of the store")
         there = read_tile(tx, session, row[1])
         last = tx.log.step(session, there.last)
         if first is not None and last is not None and last.depth < first.depth:
             break
         if there.last not in inside:
-            kept.append(there.id)
-        cell = row[0]
-    cover = chain(tx, session, cell, (tile.id, *reversed(kept)))
-    body = dump_tile(tile)
-    payload = {"tile": tile.id, "steps": list(tile.steps), "version": VERSION}
-    material = (digest(encode(canonical(body))),)
-    return advance(tx, session, head, state, replace(state, cover=cover), Happened("folded", payload, material, *said))
+            kept.append(there.number)
+        cover = row[0]
+    return chain(tx, session, cover, (tile.number, *reversed(kept)))

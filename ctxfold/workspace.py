@@ -79,7 +79,7 @@ class Tile:
     """What stands in the view for a stretch of steps that was folded.
 
     Attributes:
-        id: its number in the session, never reused; `b7` in addresses.
+        number: its number in the session, never reused.
         steps: the steps it stands for, in path order.
         summary: prose that replaces them; empty when the kept lines say it all.
         lines: what was kept of them: the user's words, facts, calls.
@@ -92,7 +92,7 @@ class Tile:
         children: the tiles it replaced.
     """
 
-    id: int
+    number: int
     steps: tuple[int, ...]
     summary: str
     lines: tuple[Line, ...]
@@ -125,9 +125,9 @@ class Tile:
         return "\n".join([*([self.summary] if self.summary else []), *(line.text for line in self.lines)])
 
     @property
-    def ref(self) -> str:
+    def id(self) -> str:
         """Its address, `b7`."""
-        return f"b{self.id}"
+        return f"b{self.number}"
 
     @cached_property
     def keys(self) -> frozenset[int]:

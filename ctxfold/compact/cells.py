@@ -6,9 +6,10 @@ import json
 import re
 from typing import Any
 
-__all__ = ["Spelled", "bare", "cell", "is_flat", "pair", "parse"]
+__all__ = ["Spelled", "bare", "cell", "is_flat", "pair", "parse", "quoted", "word"]
 
 _BARE = re.compile(r"[^\s\"'=|()\[\]{},;]+")
+_BREAKS = re.compile("[\u0085\u2028\u2029]")
 _MAX_DEPTH = 200
 
 
@@ -73,6 +74,16 @@ def bare(text: str, extra: str = "") -> bool:
     return _BARE.fullmatch(text) is not None and not any(mark in text for mark in extra)
 
 
+def quoted(text: str) -> str:
+    """A string in quotes, as JSON, with nothing in it that any reader could take for the end of a line."""
+    return _BREAKS.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(text, ensure_ascii=False))
+
+
+def word(name: str) -> str:
+    """A key as it stands in a row."""
+    return name if bare(name) else quoted(name)
+
+
 def cell(value: Any, *, free: bool = False) -> str:
     """One scalar as it stands in a row.
 
@@ -84,16 +95,9 @@ def cell(value: Any, *, free: bool = False) -> str:
         case str():
             if bare(value):
                 return value
-            if (
-                free
-                and value
-                and "|" not in value
-                and "\n" not in value
-                and "\r" not in value
-                and value == value.strip()
-            ):
+            if free and "|" not in value and value.splitlines() == [value] and value == value.strip():
                 return value
-            return json.dumps(value, ensure_ascii=False)
+            return quoted(value)
         case Spelled():
             return value.spelling
         case _:
@@ -102,7 +106,7 @@ def cell(value: Any, *, free: bool = False) -> str:
 
 def pair(name: str, value: Any) -> str:
     """`name=value`."""
-    return f"{name if bare(name) else json.dumps(name, ensure_ascii=False)}={cell(value)}"
+    return f"{word(name)}={cell(value)}"
 
 
 def is_flat(value: Any) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ctxfold.compact.cells import cell, is_flat, pair
+from ctxfold.compact.cells import cell, is_flat, pair, word
 from ctxfold.ledger import Known, Ledger, canonical, content_key, identity, identity_key
 
 __all__ = ["Row", "rows"]
@@ -111,7 +111,7 @@ def _object(value: dict[str, Any], past: Ledger, label: str, indent: int, path: 
 
 
 def _key_label(name: str) -> str:
-    return f"{name}:"
+    return f"{word(name)}:"
 
 
 def _inline(name: str, value: Any, past: Ledger) -> str | None:
@@ -120,13 +120,13 @@ def _inline(name: str, value: Any, past: Ledger) -> str | None:
         return pair(name, value)
     seen = _stands(value, past)
     if seen is not None:
-        return _words(f"{name}:", _name(value), f"={seen.ref}")
+        return _words(f"{word(name)}:", _name(value), f"={seen.ref}")
     if len(canonical(value)) > _INLINE:
         return None
     if isinstance(value, dict) and all(is_flat(child) for child in value.values()):
-        return f"{name}({' '.join(pair(key, child) for key, child in value.items() if child != name)})"
+        return f"{word(name)}({' '.join(pair(key, child) for key, child in value.items() if child != name)})"
     if isinstance(value, list) and all(is_flat(child) for child in value):
-        return f"{name}=[{', '.join(cell(child) for child in value)}]"
+        return f"{word(name)}=[{', '.join(cell(child) for child in value)}]"
     return None
 
 
@@ -159,7 +159,7 @@ def _changed(value: dict[str, Any], past: Ledger, path: str) -> _Change | None:
     deep: list[tuple[str, Any]] = []
     for name in fields:
         if name not in value:
-            cells.append(f"{name} gone")
+            cells.append(f"{word(name)} gone")
         elif is_flat(value[name]):
             was = f" (was {cell(old[name])})" if name in old and is_flat(old[name]) else ""
             cells.append(pair(name, value[name]) + was)
@@ -234,9 +234,9 @@ def _grouped(names: list[tuple[str, ...]]) -> Iterator[str]:
         path = names[at]
         end = at + 1
         if len(path) == 1:
-            yield path[0]
+            yield word(path[0])
         else:
             while end < len(names) and len(names[end]) > 1 and names[end][0] == path[0]:
                 end += 1
-            yield f"{path[0]}({'|'.join(name[1] for name in names[at:end])})"
+            yield f"{word(path[0])}({'|'.join(word(name[1]) for name in names[at:end])})"
         at = end

@@ -37,11 +37,7 @@ def compact(record: Record, past: Ledger) -> tuple[Line, ...]:
         Its lines; empty for an empty text.
     """
     if record.shown is not None:
-        return (
-            (line("text", record.ref, _late(record) + fence(record.ref, record.shown), untrusted=record.untrusted),)
-            if record.shown
-            else ()
-        )
+        return (*_late(record), *_shown(record, record.shown))
     if not record.text:
         return ()
     match record.kind:
@@ -54,32 +50,33 @@ def compact(record: Record, past: Ledger) -> tuple[Line, ...]:
         case "call":
             return _call(record, past)
         case "result":
-            return _result(record, past)
+            return (*_late(record), *_result(record, past))
         case _:
             assert_never(record.kind)
 
 
-def _late(record: Record) -> str:
-    return f"< late, of s{record.step}:\n" if record.late else ""
+def _shown(record: Record, shown: str) -> tuple[Line, ...]:
+    return (line("text", record.ref, fence(record.ref, shown), untrusted=record.untrusted),) if shown else ()
+
+
+def _late(record: Record) -> tuple[Line, ...]:
+    """What says that a result belongs to an earlier step."""
+    return (line("data", record.ref, f"< late, of s{record.step}:", untrusted=record.untrusted),) if record.late else ()
 
 
 def _result(record: Record, past: Ledger) -> tuple[Line, ...]:
-    late = _late(record)
     key = text_key(record.text)
     if len(record.text) >= _REPEAT_FROM:
         same = past.find(key)
         if same is not None:
-            return (line("data", record.ref, f"{late}< same as {same.ref}", points=(key,), untrusted=record.untrusted),)
+            return (line("data", record.ref, f"< same as {same.ref}", points=(key,), untrusted=record.untrusted),)
     tree = parse(record.text)
     if tree is None:
-        return (line("text", record.ref, late + fence(record.ref, record.text), (key,), untrusted=record.untrusted),)
+        return (line("text", record.ref, fence(record.ref, record.text), (key,), untrusted=record.untrusted),)
     made: list[Line] = []
     for row in rows(tree, past):
-        keys = (key, *row.keys) if not made else row.keys
-        made.append(
-            line("data", record.ref, f"{late}< {' ' * row.indent}{row.text}", keys, row.points, record.untrusted)
-        )
-        late = ""
+        keys = row.keys if made else (key, *row.keys)
+        made.append(line("data", record.ref, f"< {' ' * row.indent}{row.text}", keys, row.points, record.untrusted))
     return tuple(made)
 
 

@@ -85,7 +85,7 @@ def _presifted(blocks: Sequence[Block], room: int, asked: tuple[Query, str], pin
     size = 0
     for block in blocks:
         size += block.tokens
-        if size > SIFT:
+        if size > SIFT and parts[-1]:
             parts.append([])
             size = block.tokens
         parts[-1].append(block)
@@ -134,7 +134,7 @@ def _tile(
     untrusted = any(line.untrusted for block in blocks for line in block.lines) or any(
         isinstance(block, Tile) and block.untrusted for block in blocks
     )
-    children = tuple(block.id for block in blocks if isinstance(block, Tile))
+    children = tuple(block.number for block in blocks if isinstance(block, Tile))
     made = Tile(number, steps, summary, lines, status_of(blocks), origin, raw, 0, untrusted, whole, children)
     return replace(made, tokens=show(made).tokens)
 

@@ -106,11 +106,7 @@ def _lines(block: Block) -> list[Line]:
             mark = "< " if block.untrusted else ""
             prose = f"{mark}{' '.join(block.summary.split())}"
             return [
-                *(
-                    [Line("say", block.ref, prose, count(prose) + 1, untrusted=block.untrusted)]
-                    if block.summary
-                    else []
-                ),
+                *([Line("say", block.id, prose, count(prose) + 1, untrusted=block.untrusted)] if block.summary else []),
                 *block.lines,
             ]
 

@@ -79,26 +79,12 @@ def show(block: Block, latest: bool = False) -> Shown:
     """A block in its settled form."""
     match block:
         case RawStep():
-            return Shown(
-                block.steps,
-                block.raw,
-                "",
-                block.lines,
-                False,
-                None,
-                any(line.untrusted for line in block.lines),
-                latest,
-            )
+            untrusted = any(line.untrusted for line in block.lines)
+            return Shown(block.steps, block.raw, "", block.lines, False, None, untrusted, latest)
         case Tile():
+            status = None if block.whole else block.status
             return Shown(
-                block.steps,
-                block.raw,
-                block.summary,
-                block.lines,
-                not block.whole,
-                block.status,
-                block.untrusted,
-                latest,
+                block.steps, block.raw, block.summary, block.lines, not block.whole, status, block.untrusted, latest
             )
 
 
@@ -106,11 +92,19 @@ def clip(line: Line, tokens: int) -> Line:
     """A line cut to its head, with its ref behind; itself when it is short enough already."""
     if line.tokens <= tokens + 8:
         return line
-    opened = line.text.startswith("<<")
-    kept = head(line.text, tokens)
-    tail = f"\n{line.ref}>> […{line.tokens} tok {line.ref}]" if opened else f" […{line.tokens} tok {line.ref}]"
-    text = kept + tail
+    tail = f" […{line.tokens} tok {line.ref}]"
+    if not line.text.startswith("<<"):
+        text = head(line.text, tokens) + tail
+    elif tokens >= FENCED:
+        text = f"{head(line.text, tokens)}\n{line.ref}>>{tail}"
+    else:
+        body = line.text[line.text.index("\n") + 1 : line.text.rindex("\n")]
+        text = f"< {head(' '.join(body[: tokens * 40].split()), max(tokens, 1))}{tail}"
     return replace(line, text=text, tokens=count(text) + 1)
+
+
+FENCED = 32
+"""Tokens below which a fenced text is cut to one line."""
 
 
 def descend(shown: Sequence[Shown], budget: int, query: Query) -> list[Shown]:

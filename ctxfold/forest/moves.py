@@ -74,10 +74,9 @@ def move(tx: Writing, session: int, here: HeadRow, wish: BranchMove) -> tuple[He
     match wish.action:
         case "create":
             name = _free(heads, wish.to, "branch")
-            start = truncated(tx, session, state_of(tx, session, here), wish.at)
-            return _enter(
-                tx, session, HeadRow(len(heads) + 1, name, here.topic, start.seq, time.time()), start, here, wish
-            )
+            origin, start = truncated(tx, session, here, wish.at)
+            made = HeadRow(len(heads) + 1, name, origin.topic, start.seq, time.time())
+            return _enter(tx, session, made, start, here, wish)
         case "new_topic":
             name = _free(heads, wish.to, "topic")
             topic = TopicRow(len(tx.forest.topics(session)) + 1, name)
@@ -128,25 +127,29 @@ def _arrive(
     return there, after
 
 
-def truncated(tx: Reading, session: int, state: State, at: int | None) -> State:
-    """A revision whose path ends at a step of this one's; the cover keeps the tiles that end by then.
+def truncated(tx: Reading, session: int, here: HeadRow, at: int | None) -> tuple[HeadRow, State]:
+    """The branch a step lies on, this one first, and its revision with the path ended there; the cover keeps the tiles that end by then.
 
     Raises:
-        BranchError: the step is not on the path.
+        BranchError: no branch has such a step.
     """
-    if at is None or at == state.tip:
-        return state
+    if at is None:
+        return here, state_of(tx, session, here)
     step = tx.log.step(session, at)
-    tops = dict(tx.log.path(session, state.tip))
-    if step is None or step.depth > tops.get(step.lane, 0):
-        raise BranchError(f"s{at} is not on this branch, whose last step is s{state.tip}; name a step of its path")
-    cover = state.cover
+    for head in (here, *(head for head in tx.forest.heads(session) if head.id != here.id)):
+        state = state_of(tx, session, head)
+        if step is not None and step.depth <= dict(tx.log.path(session, state.tip)).get(step.lane, 0):
+            return head, replace(state, tip=at, cover=_cover_by(tx, session, state.cover, step.depth))
+    last = tx.log.last_step(session)
+    raise BranchError(f"s{at} is on no branch of this session, whose last step is s{last}; name a step of its log")
+
+
+def _cover_by(tx: Reading, session: int, cover: int, depth: int) -> int:
+    """The newest cell of a cover whose tile ends at a depth or before it."""
     while cover:
         row = tx.cover.cell(session, cover)
-        if row is None:
-            break
-        last = tx.log.step(session, read_tile(tx, session, row[1]).last)
-        if last is not None and last.depth <= step.depth:
+        last = None if row is None else tx.log.step(session, read_tile(tx, session, row[1]).last)
+        if row is None or last is None or last.depth <= depth:
             break
         cover = row[0]
-    return replace(state, tip=at, cover=cover)
+    return cover

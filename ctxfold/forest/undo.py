@@ -17,7 +17,7 @@ __all__ = ["redo", "undo"]
 def undo(tx: Writing, session: int, here: HeadRow) -> tuple[HeadRow, EventRow]:
     """Void the newest decision of a branch.
 
-    The cover and notes are as they were before it; steps recorded since stay, raw. A move is undone by going back where it came from;
+    The cover is as it was before it; steps recorded since stay, raw. A move is undone by going back where it came from;
     a branch it made keeps its head and records.
 
     Returns:
@@ -32,7 +32,7 @@ def undo(tx: Writing, session: int, here: HeadRow) -> tuple[HeadRow, EventRow]:
         raise UndoError("nothing to undo on this branch; `history` shows its events")
     before = _before(tx, session, target)
     if target.kind != "moved":
-        after = replace(state, cover=before.cover, notes=before.notes, decision=before.decision)
+        after = replace(state, cover=before.cover, decision=before.decision)
         advance(
             tx,
             session,
@@ -82,7 +82,7 @@ def redo(tx: Writing, session: int, here: HeadRow) -> tuple[HeadRow, EventRow]:
         raise UndoError("what was undone is not there any more; `history` shows the events")
     before = _before(tx, session, undoing)
     if target.kind != "moved":
-        after = replace(state, cover=before.cover, notes=before.notes, decision=before.decision, undone=before.undone)
+        after = replace(state, cover=before.cover, decision=before.decision, undone=before.undone)
         advance(
             tx, session, here, state, after, Happened("voided", {"target": undoing.seq, "by": "redo"}, cause="redo")
         )

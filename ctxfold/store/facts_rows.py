@@ -11,7 +11,7 @@ from ctxfold.store.wide import searchable
 
 __all__ = ["FactsRows"]
 
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(r"[^\W_]+")
 
 
 class FactsRows:

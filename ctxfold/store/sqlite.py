@@ -96,12 +96,19 @@ class SqliteStore:
             yield
             return
         try:
-            with self._guard:
-                yield
+            self._guard.acquire()
         except Timeout as error:
             raise BusyStore(
                 f"another process has held {self.address} for {_WAIT:.0f} s; end it or try again"
             ) from error
+        except OSError as error:
+            raise ReadOnlyStore(
+                f"{self.address} cannot be locked ({error.strerror}); check the rights of its folder or name another store"
+            ) from error
+        try:
+            yield
+        finally:
+            self._guard.release()
 
     @contextmanager
     def reading(self) -> Iterator[Rows]:
