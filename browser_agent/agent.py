@@ -1,0 +1,171 @@
+"""The browser agent: a task goes in, an answer with its sources comes out. It owns the browser and the session of a run, and nothing else.
+
+How one step goes is in `run`, who decides it in `deciding`, what is written down in `journal`.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from types import TracebackType
+from typing import Self
+
+import anyio.to_thread
+
+from browser_agent.browser import Browser
+from browser_agent.deciding import Decider
+from browser_agent.evidence import Evidence
+from browser_agent.explorer import Explorer
+from browser_agent.journal import Journal
+from browser_agent.model_decider import ModelDecider
+from browser_agent.result import Result
+from browser_agent.run import Run
+from browser_agent.settings import BrowserChoice, Keeping, RunLimits, Watching
+from browser_agent.window import Window
+from ctxfold import Session
+from ctxfold.config import EXPLORER
+from ctxfold.errors import InputError
+from ctxfold.models import Model, load
+from ctxfold.tokens import Budget
+
+__all__ = ["BrowserAgent"]
+
+
+class BrowserAgent:
+    """Carries out tasks in a browser, each step on a context within a budget and recorded in full.
+
+    ::
+
+        async with BrowserAgent(model="explorer", budget=8000) as agent:
+            result = await agent.run("What does os.walk yield?", start_url="https://docs.python.org/3/")
+
+    Args:
+        model: who decides: `explorer` (embedded: no model, no key), `claude-…`, or `script:FILE`.
+        budget: tokens the context of a decision may take, counted for that model.
+        limits: when a run ends at the latest.
+        browser: which browser is used.
+        keeping: the session runs are recorded in.
+        watching: who is told of each step.
+
+    Raises:
+        InputError: no such model, or a script that cannot be read.
+        BudgetError: a budget below the least.
+    """
+
+    def __init__(
+        self,
+        model: str = EXPLORER,
+        budget: int = 8000,
+        limits: RunLimits | None = None,
+        browser: BrowserChoice | None = None,
+        keeping: Keeping | None = None,
+        watching: Watching | None = None,
+    ) -> None:
+        self._model: Model | None = load(model)
+        Budget.of(budget, _counted_as(self._model))
+        self._budget = budget
+        self._limits = limits or RunLimits()
+        self._choice = browser or BrowserChoice()
+        self._keeping = keeping or Keeping()
+        self._watching = watching or Watching()
+        self._browser: Browser | None = None
+
+    async def run(self, task: str, start_url: str | None = None) -> Result:
+        """Carry out one task.
+
+        Args:
+            task: what is wanted, in words; when resuming, empty for the session's own goal.
+            start_url: the page to begin on. The explorer needs one; a model may find its own.
+
+        Returns:
+            What it came to. A run that finds nothing, or reaches a limit, is a result too.
+
+        Raises:
+            InputError: no task, no page to start from, or a session that is there already.
+            PageUnreachable: the start page cannot be opened.
+            BrowserError: no browser, or one that is lost for good.
+            ModelError: the model cannot be asked. What was done until then stays in the session.
+            StoreError: the session cannot be written.
+        """
+        session = await anyio.to_thread.run_sync(self._open, task.strip())
+        journal = Journal(session, self._budget, _counted_as(self._model))
+        try:
+            goal = await anyio.to_thread.run_sync(lambda: session.goal)
+            begin = await self._begin(journal, start_url)
+            evidence = Evidence()
+            explorer = Explorer(goal)
+            decider: Decider = explorer if self._model is None else ModelDecider(self._model, evidence, explorer)
+            if session.created or task.strip():
+                await journal.asked(task.strip() or goal)
+            window = await self._window()
+            try:
+                run = Run(goal, decider, journal, window, self._limits, self._watching)
+                return await run.to_the_end(evidence, begin, self._budget)
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await window.close()
+        finally:
+            with anyio.CancelScope(shield=True):
+                await journal.close()
+
+    async def close(self) -> None:
+        """End the browser. Calling it again does nothing."""
+        browser, self._browser = self._browser, None
+        if browser is not None:
+            await browser.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with anyio.CancelScope(shield=True):
+            await self.close()
+
+    def _open(self, task: str) -> Session:
+        """The run's session: made, or with `resume` the one that is there."""
+        keeping = self._keeping
+        if keeping.resume:
+            if keeping.session is None:
+                raise InputError("resuming needs the session's name; `ctxfold sessions list` shows them")
+            return Session.open(keeping.session, goal=task or None, store=keeping.store, create=False)
+        if not task:
+            raise InputError("there is no task; say in a sentence what is wanted")
+        session = Session.open(keeping.session or session_name(task), goal=task, store=keeping.store)
+        if not session.created:
+            session.close()
+            raise InputError(
+                f"the session {session.name!r} is there already: add --resume to go on with it, or name another"
+            )
+        return session
+
+    async def _begin(self, journal: Journal, start_url: str | None) -> str | None:
+        """The page to begin on: the one named, or where a resumed session stood."""
+        begin = start_url or (await journal.last_address() if self._keeping.resume else None)
+        if begin is None and self._model is None:
+            raise InputError(
+                "the explorer needs a page to start from: add --start-url URL, or name a model with --model claude-…"
+            )
+        return begin
+
+    async def _window(self) -> Window:
+        choice = self._choice
+        if self._browser is None:
+            report = self._watching.report
+            if choice.endpoint is not None:
+                self._browser = await Browser.connect(choice.endpoint, report=report)
+            else:
+                self._browser = await Browser.launch(headed=choice.headed, executable=choice.executable, report=report)
+        return await self._browser.window(storage_state=choice.storage_state)
+
+
+def session_name(task: str) -> str:
+    """A name for a session nobody named: the task's first words and four letters that make it its own."""
+    words = re.findall(r"[a-z0-9]+", task.lower())[:5]
+    return "-".join([*words, secrets.token_hex(2)])[-64:].lstrip("-")
+
+
+def _counted_as(model: Model | None) -> str | None:
+    """The model whose tokens a budget counts; a script counts none of its own."""
+    return None if model is None or model.name.startswith("script") else model.name

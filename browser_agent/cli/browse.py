@@ -1,0 +1,83 @@
+"""`ctxfold browse`: one task to an answer with its sources."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ctxfold.cli.options import budget_option, json_option, store_option
+
+__all__ = ["browse"]
+
+_file = click.Path(dir_okay=False, path_type=Path)
+
+
+@click.command()
+@click.argument("task", required=False, default="")
+@click.option("--start-url", metavar="URL", help="The page to begin on. The explorer needs one.")
+@click.option(
+    "--model",
+    metavar="NAME",
+    help="explorer (no key), claude-… or script:FILE; CTXFOLD_MODEL or what is there if not said.",
+)
+@budget_option
+@click.option("--max-steps", type=int, default=200, show_default=True, metavar="N", help="The most steps.")
+@click.option(
+    "--timeout", type=float, default=1800, show_default=True, metavar="SECONDS", help="The longest it may take."
+)
+@click.option("--max-cost", type=float, metavar="DOLLARS", help="The most a model may cost.")
+@click.option("--session", metavar="NAME", help="The session it is kept in; one is made up if not said.")
+@click.option("--resume", is_flag=True, help="Go on with a session that is there.")
+@click.option("--headed", is_flag=True, help="Show the browser.")
+@click.option("--browser", "executable", type=_file, metavar="PATH", help="The browser to start.")
+@click.option("--endpoint", metavar="URL", help="A browser that is running already, to use instead.")
+@click.option(
+    "--storage-state",
+    type=_file,
+    metavar="FILE",
+    help="Cookies and local storage to begin with, as Playwright saves them.",
+)
+@json_option
+@store_option
+def browse(
+    task: str,
+    start_url: str | None,
+    model: str | None,
+    budget: int,
+    max_steps: int,
+    timeout: float,
+    max_cost: float | None,
+    session: str | None,
+    resume: bool,
+    headed: bool,
+    executable: Path | None,
+    endpoint: str | None,
+    storage_state: Path | None,
+    as_json: bool,
+    store: str | None,
+) -> None:
+    """Carry out a TASK in a browser, to an answer with its sources.
+
+    Each step is kept in a session, so an interrupted run goes on with --resume --session NAME. Exits with 1 when no answer was found.
+    """
+    from browser_agent.cli.running import Wish, carry_out
+    from browser_agent.settings import BrowserChoice, Keeping, RunLimits
+    from ctxfold import config
+
+    if not task.strip() and not resume:
+        raise click.UsageError("say in a sentence what is wanted: ctxfold browse TASK --start-url URL")
+    if resume and session is None:
+        raise click.UsageError("--resume needs --session NAME; `ctxfold sessions list` shows them")
+    carry_out(
+        Wish(
+            task,
+            start_url,
+            model or config.model_default(),
+            budget,
+            RunLimits(max_steps, timeout, max_cost),
+            BrowserChoice(headed, executable, endpoint, storage_state),
+            Keeping(session, store, resume),
+            as_json,
+        )
+    )

@@ -1,0 +1,32 @@
+"""`ctxfold demo`: the whole thing once, on a real site that every Python brings along. Only its question is written down."""
+
+from __future__ import annotations
+
+import click
+
+from ctxfold.cli.options import budget_option, json_option
+
+__all__ = ["demo"]
+
+QUESTION = "What does shutil.rmtree do when its path is a symbolic link to a directory?"
+
+
+@click.command()
+@click.argument("question", required=False, default=QUESTION)
+@budget_option
+@json_option
+def demo(question: str, budget: int, as_json: bool) -> None:
+    """Answer a question from Python's own documentation, in a real browser, with no model.
+
+    It starts the documentation server of the Python that runs it, browses that site on this machine, and ends both. QUESTION may be
+    another one that the documentation answers.
+    """
+    from browser_agent.cli.pydoc_site import pydoc_site
+    from browser_agent.cli.running import Wish, carry_out
+    from browser_agent.settings import BrowserChoice, Keeping, RunLimits
+
+    with pydoc_site() as url:
+        if not as_json:
+            click.echo(f"question: {question}", err=True)
+            click.echo(f"site: Python's documentation server (python -m pydoc), now at {url}", err=True)
+        carry_out(Wish(question, url, "explorer", budget, RunLimits(60, 120.0), BrowserChoice(), Keeping(), as_json))

@@ -1,0 +1,159 @@
+"""A run as a person follows it: one line a step on standard error, then the answer on standard output and its cost. It runs nothing."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from types import TracebackType
+from typing import Self, assert_never
+
+import click
+from rich.cells import cell_len, set_cell_size
+from rich.console import Console
+from rich.status import Status
+from rich.text import Text
+
+from browser_agent.result import Result, Source, StepTaken
+from ctxfold.cli.output import harmless, print_json
+
+__all__ = ["Live", "print_result"]
+
+PLAIN_WIDTH = 100
+LEAST_WIDTH = 60
+INDENT = "  "
+
+
+class Live:
+    """Prints each step as it is done. On a terminal the step that is under way shows too.
+
+    Args:
+        quiet: print what went wrong only.
+    """
+
+    def __init__(self, quiet: bool = False) -> None:
+        self._quiet = quiet
+        self._console = Console(stderr=True, highlight=False, soft_wrap=True)
+        self._status: Status | None = None
+
+    def step(self, taken: StepTaken) -> None:
+        """One line for a step, and one more where something went otherwise than decided."""
+        if not self._quiet:
+            self._print(_line(taken, self._width()), "" if taken.ok else "yellow")
+        if taken.note:
+            self._print(INDENT * 2 + harmless(taken.note), "yellow")
+        self._under_way(f"step {taken.step + 1} …")
+
+    def report(self, said: str) -> None:
+        """One line about getting a browser, and the like."""
+        if not self._quiet:
+            self._print(harmless(said), "dim")
+        self._under_way("starting the browser …")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._status is not None:
+            self._status.stop()
+
+    def _under_way(self, what: str) -> None:
+        if self._quiet or not self._console.is_terminal:
+            return
+        if self._status is None:
+            self._status = self._console.status(what, spinner="dots")
+            self._status.start()
+        self._status.update(what)
+
+    def _print(self, text: str, style: str) -> None:
+        self._console.print(Text(text, style=style))
+
+    def _width(self) -> int:
+        return max(LEAST_WIDTH, self._console.width if self._console.is_terminal else PLAIN_WIDTH)
+
+
+def _line(taken: StepTaken, width: int) -> str:
+    """A step in one line: its number, what was done, where it led, and the view's tokens against the budget."""
+    tokens = f"{taken.view_tokens:,}/{taken.budget:,} tok"
+    room = width - 5 - cell_len(tokens) - 4
+    did = harmless(" ".join(taken.did.split()))
+    where = harmless(" ".join((taken.title or taken.url).split()))
+    left = max(room * 3 // 5, room - cell_len(where))
+    cells = (_fitted(did, left), _fitted(where, room - left))
+    return f"{taken.step:>4} {cells[0]}  {cells[1]}  {tokens}"
+
+
+def _fitted(text: str, cells: int) -> str:
+    """A text in exactly so many terminal cells."""
+    return set_cell_size(text, cells) if cell_len(text) <= cells else set_cell_size(text, cells - 1) + "…"
+
+
+def print_result(result: Result, as_json: bool) -> None:
+    """The answer or what there is instead, on standard output; what it cost, on standard error."""
+    if as_json:
+        print_json(dataclasses.asdict(result))
+        return
+    click.echo("", err=True)
+    match result.status:
+        case "answered":
+            click.echo(_wrapped(result.answer or ""))
+            _print_sources(result.sources)
+        case "none_found":
+            click.echo(_wrapped(f"No answer found: {result.reason}."))
+            _print_nearest(result.sources)
+        case "stopped":
+            click.echo(_wrapped(f"Stopped before an answer was found: {result.reason}."))
+            _print_nearest(result.sources)
+        case "failed":
+            click.echo(_wrapped(f"The run failed: {result.reason}."))
+            _print_nearest(result.sources)
+        case _:
+            assert_never(result.status)
+    _print_cost(result)
+
+
+def _print_sources(sources: tuple[Source, ...]) -> None:
+    for source in sources:
+        click.echo("")
+        click.echo(_wrapped(f"“{source.quote}”", INDENT))
+        click.echo(INDENT + harmless(source.url) + (f"  ({source.ref})" if source.ref else ""))
+
+
+def _print_nearest(sources: tuple[Source, ...]) -> None:
+    if sources:
+        click.echo("")
+        click.echo("The nearest passages, which do not answer it for certain:")
+        _print_sources(sources)
+
+
+def _print_cost(result: Result) -> None:
+    usage = result.usage
+    pages = f"{usage.pages} page{'' if usage.pages == 1 else 's'}"
+    lines = [
+        f"decided by {result.decider}: {usage.steps} steps, {pages} in {usage.seconds:.1f} s",
+        f"largest view {usage.peak_view_tokens:,} of {usage.budget:,} tokens; unfolded, the history would take {usage.unfolded_tokens:,}",
+    ]
+    if usage.input_tokens:
+        price = "at no price on file" if usage.dollars is None else f"${usage.dollars:.4f}"
+        lines.append(
+            f"model: {usage.input_tokens:,} tokens read ({usage.cached_tokens:,} from the cache), "
+            f"{usage.output_tokens:,} written, {price}"
+        )
+    if usage.refused:
+        lines.append(f"{usage.refused} replies of the model did not fit; the explorer decided those steps")
+    lines.append(f"kept as session {result.session}: see it with  ctxfold context {result.session}")
+    click.echo("", err=True)
+    for line in lines:
+        click.echo(harmless(line), err=True)
+
+
+def _wrapped(text: str, indent: str = "") -> str:
+    """Text in lines that fit the terminal; into a pipe, each paragraph as one line."""
+    plain = [harmless(line) for line in text.splitlines()]
+    if not sys.stdout.isatty():
+        return "\n".join(indent + line for line in plain)
+    width = max(LEAST_WIDTH, Console().width) - 1
+    return "\n".join(
+        click.wrap_text(line, width, initial_indent=indent, subsequent_indent=indent) if line else "" for line in plain
+    )

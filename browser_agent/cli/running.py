@@ -1,0 +1,88 @@
+"""Runs one task for a command: from its options to the exit code. It prints through `live` and decides nothing."""
+
+from __future__ import annotations
+
+import signal
+from dataclasses import dataclass, replace
+from typing import NoReturn
+
+import anyio
+import anyio.abc
+import click
+
+from browser_agent.agent import BrowserAgent, session_name
+from browser_agent.cli.live import Live, print_result
+from browser_agent.result import Result
+from browser_agent.settings import BrowserChoice, Keeping, RunLimits, Watching
+
+__all__ = ["Wish", "carry_out"]
+
+NOT_ACHIEVED, ENVIRONMENT, INTERRUPTED = 1, 3, 130
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a command line asks for."""
+
+    task: str
+    start_url: str | None
+    model: str
+    budget: int
+    limits: RunLimits
+    browser: BrowserChoice
+    keeping: Keeping
+    as_json: bool = False
+
+
+def carry_out(wish: Wish) -> None:
+    """Run a wish to its end, print what came of it, and exit with 1 or 3 where it was not achieved.
+
+    An interrupt ends it cleanly: the browser goes, the session stays, and the way to go on is said.
+    """
+    keeping = wish.keeping
+    if keeping.session is None:
+        wish = replace(wish, keeping=replace(keeping, session=session_name(wish.task)))
+    try:
+        with Live(quiet=wish.as_json) as live:
+            result = anyio.run(_browse, wish, live)
+    except KeyboardInterrupt:
+        _interrupted(wish)
+    if result is None:
+        _interrupted(wish)
+    print_result(result, wish.as_json)
+    if result.status == "failed":
+        raise click.exceptions.Exit(ENVIRONMENT)
+    if result.status != "answered":
+        raise click.exceptions.Exit(NOT_ACHIEVED)
+
+
+async def _browse(wish: Wish, live: Live) -> Result | None:
+    """The run; None when the system asked us to end."""
+    result: Result | None = None
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_end_when_told, tasks.cancel_scope)
+        result = await _run(wish, live)
+        tasks.cancel_scope.cancel()
+    return result
+
+
+async def _run(wish: Wish, live: Live) -> Result:
+    watching = Watching(step=live.step, report=live.report)
+    async with BrowserAgent(wish.model, wish.budget, wish.limits, wish.browser, wish.keeping, watching) as agent:
+        return await agent.run(wish.task, wish.start_url)
+
+
+async def _end_when_told(scope: anyio.CancelScope) -> None:
+    """Cancel the run when the system asks this process to end."""
+    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGHUP) as told:
+        async for _ in told:
+            scope.cancel()
+
+
+def _interrupted(wish: Wish) -> NoReturn:
+    name = wish.keeping.session
+    store = f" --store {wish.keeping.store}" if wish.keeping.store else ""
+    click.echo(
+        f"\ninterrupted; what was done is kept. Go on with:  ctxfold browse --resume --session {name}{store}", err=True
+    )
+    raise click.exceptions.Exit(INTERRUPTED)

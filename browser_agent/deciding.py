@@ -1,0 +1,80 @@
+"""What a decider is shown, what it hands back, and the protocol all of them keep. Nothing here decides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from browser_agent.decision import Decision
+from browser_agent.observation import Observation
+from browser_agent.result import Source
+from ctxfold.events import Decider as DeciderKind
+from ctxfold.models import Usage
+from ctxfold.render import View
+
+__all__ = ["Decided", "Decider", "Situation"]
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """All a decision is made on.
+
+    Attributes:
+        task: what the user asked.
+        view: the session's context within the budget; its latest step holds the page as it stands now.
+        observation: the page as it stands now; None before the first, or where there is none to look at.
+        now: the words that close the context: the step, and what must be heeded.
+        tip: the last step recorded, 0 before the first.
+        steps_left: how many decisions the limits leave, this one included.
+        repeated: whether the last decision was refused because it repeats what was tried on this very page.
+    """
+
+    task: str
+    view: View
+    observation: Observation | None
+    now: str
+    tip: int
+    steps_left: int
+    repeated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A decision, and by whom.
+
+    Attributes:
+        decision: what was decided.
+        decider: the name of who decided it.
+        kind: what sort of decider that is, as the session's events say it.
+        usage: what a model's replies cost, each by itself; empty without a model.
+        note: what a person should know of how it came about; empty when there is nothing.
+        nearest: where no answer was found, the passages that came nearest.
+    """
+
+    decision: Decision
+    decider: str
+    kind: DeciderKind
+    usage: tuple[Usage, ...] = ()
+    note: str = ""
+    nearest: tuple[Source, ...] = ()
+
+
+class Decider(Protocol):
+    """Anything that decides the steps of a run."""
+
+    @property
+    def name(self) -> str:
+        """The name it was chosen by."""
+        ...
+
+    async def decide(self, situation: Situation) -> Decided:
+        """Decide one step.
+
+        Raises:
+            ModelError: a model could not be asked.
+        """
+        ...
+
+    def nearest(self) -> tuple[Source, ...]:
+        """What was found so far that comes nearest to an answer, for a run that is cut short."""
+        ...

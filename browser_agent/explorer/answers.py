@@ -1,0 +1,89 @@
+"""Whether a passage holds the kind of answer a question asks for: an error's name, a version, a default. It compares no terms."""
+
+from __future__ import annotations
+
+import re
+from typing import assert_never
+
+from browser_agent.explorer.passages import Passage
+from browser_agent.explorer.question import Kind, Question
+
+__all__ = ["holds", "sets"]
+
+_ERROR = re.compile(
+    r"\b[A-Z]\w*(Error|Exception|Warning|Expired|Interrupt|Exit)\b|\b[A-Z]\w+\b(?= (is|are|will be|gets) raised)|(?<=[Rr]aises )(an? )?\w*\.?[A-Z]\w+"
+)
+_RAISED = re.compile(r"\brais|\bthrow|\berror\b|\bexception\b|\bfail", re.I)
+_SINCE = re.compile(
+    r"\b(new|added|changed|introduced|available|removed|deprecated|since|as of|starting|appeared|first)\b\D{0,40}\d+\.\d+",
+    re.I,
+)
+_VERSION = re.compile(r"\b\d+\.\d+\b")
+_DEFAULT = re.compile(
+    r"\bdefaults?\b|\bby default\b|\b(if|when) (\w+ ){0,5}(omitted|not (given|specified|set|provided)|None|unspecified|absent)",
+    re.I,
+)
+_FIGURE = re.compile(
+    r"\d|\b(zero|one|two|three|four|five|six|seven|eight|nine|ten|twelve|hundred|thousand|million|billion|unlimited|infinit\w+|none|no limit)\b",
+    re.I,
+)
+_NAMED = re.compile(r"\w\(\)|\w_\w|(?<!\w)--?[a-zA-Z]\w+|\b[a-z]+[A-Z]\w+|\b\w+\.\w+\b")
+_WAY = re.compile(r"\b(use|call|set|pass|specify|run|type|can be|you can|by|with)\b|\w\(", re.I)
+_PERSON = re.compile(r"\b[A-Z][a-z]+ (van |von |de )?[A-Z][a-z]+\b")
+
+
+def holds(question: Question, passage: Passage) -> float:
+    """How far a passage holds what is asked for: 1 for surely, 0 for not at all, 0.5 where nothing in particular is asked.
+
+    Args:
+        question: what is asked.
+        passage: where the answer may stand.
+    """
+    if not question.kinds:
+        return 0.5
+    found = [_holds(kind, passage) for kind in question.kinds]
+    return sum(found) / len(found)
+
+
+def _holds(kind: Kind, passage: Passage) -> float:
+    text = passage.text
+    match kind:
+        case "exception":
+            return 1.0 if _ERROR.search(text) and _RAISED.search(text) else 0.5 if _ERROR.search(text) else 0.1
+        case "version":
+            if _SINCE.search(text):
+                return 1.0
+            return (
+                0.7
+                if _VERSION.search(f"{passage.place.page} {' '.join(passage.place.path)}") and _news(passage)
+                else 0.3
+                if _VERSION.search(text)
+                else 0.0
+            )
+        case "default":
+            return _default(text)
+        case "number":
+            return 1.0 if _FIGURE.search(text) else 0.0
+        case "name":
+            return 1.0 if passage.place.section.level == 7 else 0.8 if _NAMED.search(text) else 0.3
+        case "howto":
+            return 1.0 if passage.place.section.level == 7 or _WAY.search(text) else 0.4
+        case "meaning":
+            return 0.3 if passage.code else 0.7
+        case "person":
+            return 1.0 if _PERSON.search(text) else 0.0
+        case _:
+            assert_never(kind)
+
+
+def sets(question: Question, signature: str) -> bool:
+    """Whether the line that defines a name gives a default to something the question names."""
+    return any(re.search(rf"\b{re.escape(term.text)}\s?=", signature) for term in question.terms)
+
+
+def _default(text: str) -> float:
+    return 1.0 if _DEFAULT.search(text) else 0.3 if re.search(r"\w=\w", text) else 0.0
+
+
+def _news(passage: Passage) -> bool:
+    return bool(re.search(r"new|release|change|version", f"{passage.place.page} {passage.place.url}", re.I))

@@ -1,0 +1,225 @@
+"""The embedded decider: reads a site for the passage that answers a question, with no model, no key and no network of its own.
+
+It asks the site's search where there is one and follows the most telling links, best first; each page it reads goes into a library of
+passages. It ends when a passage is sure enough, or its reading is used up. It performs nothing and records nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from browser_agent.actions import Action, Answer, GiveUp, Navigate
+from browser_agent.deciding import Decided, Situation
+from browser_agent.decision import Decision
+from browser_agent.explorer import saying
+from browser_agent.explorer.confidence import SURE, TRUSTED, confidence
+from browser_agent.explorer.frontier import Frontier, Lead, links, results
+from browser_agent.explorer.queries import first, is_results, relaxed, results_url
+from browser_agent.explorer.question import parse
+from browser_agent.explorer.quoting import answer_text, quote
+from browser_agent.explorer.ranking import Found, Library
+from browser_agent.observation import Observation, SearchBox
+from browser_agent.result import Source
+from ctxfold.folding import FoldDirective
+
+__all__ = ["Explorer"]
+
+NAME = "explorer"
+
+MOST_LOADS = 40
+"""The most pages a question may cost, searches included."""
+MOST_SEARCHES = 9
+ENOUGH_LEADS = 6
+"""Search results that are enough to stop searching with fewer words."""
+READ_FIRST, READ_LONG = 12, 24
+"""Pages read before settling for a passage that is trusted, and before giving up."""
+LEAST_READ = 3
+"""Pages read before a passage counts as sure: the first that fits may not be the best."""
+FAINT = 0.12
+"""A link that matches less of the question than this is not worth a page."""
+DEAD_END = 4
+"""Pages in a row that brought nothing better before they are folded as a failed stretch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Notebook:
+    """What the explorer knows besides the library. A frozen value: each step gives another.
+
+    Attributes:
+        frontier: the links not followed.
+        search: the site's search, once a page has shown it.
+        asked: the queries asked.
+        found: how many leads searches brought.
+        read: pages read, searches not counted.
+        loads: pages opened, searches counted.
+        best: the score of the best passage so far.
+        dry: the steps in a row that brought nothing better, oldest first, each with what it read.
+        searching: whether the last decision was a search.
+        search_fails: whether the site's search once did not answer.
+        lead: the link the last decision followed.
+    """
+
+    frontier: Frontier = field(default_factory=Frontier)
+    search: SearchBox | None = None
+    asked: tuple[str, ...] = ()
+    found: int = 0
+    read: int = 0
+    loads: int = 0
+    best: float = 0.0
+    dry: tuple[tuple[int, str], ...] = ()
+    searching: bool = False
+    search_fails: bool = False
+    lead: Lead | None = None
+
+
+class Explorer:
+    """Decides the steps of one task.
+
+    Args:
+        task: what the user asked.
+    """
+
+    name = NAME
+
+    def __init__(self, task: str) -> None:
+        self._question = parse(task)
+        self._library = Library(self._question)
+        self._notes = Notebook()
+        self._queries = list(first(self._question))
+        self._fewer = relaxed(self._question)
+
+    async def decide(self, situation: Situation) -> Decided:
+        """Take in the page that stands there, then go on, answer, or give up."""
+        summary = self._take_in(situation) if situation.observation is not None else None
+        fold = self._fold(situation, summary)
+        if situation.steps_left > 1 and self._notes.loads < MOST_LOADS:
+            decision = self._go_on(fold)
+            if decision is not None:
+                return Decided(decision, NAME, "embedded")
+        return self._end(fold)
+
+    def nearest(self) -> tuple[Source, ...]:
+        """The passages that came nearest so far, at most three."""
+        return tuple(Source(quote(found.passage), found.passage.place.address) for found in self._library.best(3))
+
+    # Taking in
+
+    def _take_in(self, situation: Situation) -> str:
+        """Read the page that stands there. Returns what is worth keeping of the step that brought it."""
+        page = situation.observation
+        assert page is not None
+        notes = replace(self._notes, loads=self._notes.loads + 1)
+        if notes.searching and not is_results(page.url, notes.search):
+            self._notes = replace(notes, searching=False, search=None, search_fails=True)
+            return saying.no_search(notes.asked[-1])
+        if not notes.search_fails:
+            notes = replace(notes, search=page.search or notes.search)
+        frontier = notes.frontier.with_opened(page.url)
+        notes = replace(notes, frontier=frontier.with_opened(notes.lead.url) if notes.lead is not None else frontier)
+        if notes.lead is not None and page.url == "about:blank":
+            self._notes = notes
+            return saying.lost(notes.lead)
+        if page.status is not None and page.status >= 400:
+            self._notes = notes
+            return saying.unreadable(page)
+        if notes.searching:
+            return self._take_results(page, notes)
+        return self._take_page(page, notes, situation.tip)
+
+    def _take_results(self, page: Observation, notes: Notebook) -> str:
+        found = results(page, self._library.matcher)
+        self._notes = replace(notes, frontier=notes.frontier.with_leads(found), found=notes.found + len(found))
+        return saying.searched(notes.asked[-1], found, self._notes.frontier.best(self._library.weights()))
+
+    def _take_page(self, page: Observation, notes: Notebook, step: int) -> str:
+        self._library.add(page)
+        depth = (notes.lead.depth if notes.lead is not None else 0) + 1
+        notes = replace(
+            notes,
+            frontier=notes.frontier.with_leads(tuple(links(page, self._library.matcher, depth))),
+            read=notes.read + 1,
+        )
+        top = next(iter(self._library.best(1)), None)
+        here = page.url.partition("#")[0]
+        better = top is not None and top.score > notes.best and top.passage.place.url == here
+        dry = () if better else (*notes.dry, (step, page.title or here))
+        self._notes = replace(notes, best=top.score if top is not None else 0.0, dry=dry)
+        return saying.read(page, top if better else None)
+
+    # Deciding
+
+    def _go_on(self, fold: FoldDirective | None) -> Decision | None:
+        """The next page to open; None when it is time to end."""
+        search = self._notes.search
+        query = self._next_query() if search is not None else None
+        if search is not None and query is not None:
+            self._notes = replace(self._notes, asked=(*self._notes.asked, query), searching=True, lead=None)
+            url = results_url(search, query)
+            return _decision(saying.will_search(query), fold, Navigate(kind="navigate", url=url))
+        lead = self._notes.frontier.best(self._library.weights())
+        if lead is None or self._enough(lead):
+            return None
+        self._notes = replace(self._notes, searching=False, lead=lead)
+        return _decision(saying.will_open(lead), fold, Navigate(kind="navigate", url=lead.url))
+
+    def _next_query(self) -> str | None:
+        notes = self._notes
+        if len(notes.asked) >= MOST_SEARCHES:
+            return None
+        while self._queries:
+            query = self._queries.pop(0)
+            if query not in notes.asked:
+                return query
+        if notes.found >= ENOUGH_LEADS or notes.read > LEAST_READ:
+            return None
+        return next((query for query in self._fewer if query not in notes.asked), None)
+
+    def _enough(self, lead: Lead) -> bool:
+        """Whether to stop reading, given the best link that is left."""
+        notes = self._notes
+        sure = self._sure()
+        if notes.read >= READ_LONG or (sure >= TRUSTED and notes.read >= READ_FIRST):
+            return True
+        if sure >= SURE and notes.read >= LEAST_READ + 1:
+            return True
+        return lead.score(self._library.weights()) < FAINT
+
+    def _sure(self) -> float:
+        top = next(iter(self._library.best(1)), None)
+        return 0.0 if top is None else confidence(top, self._missing())
+
+    def _missing(self) -> float:
+        """The share of the question, by weight, that no page seen holds."""
+        telling = self._library.weights()
+        whole = sum(telling) or 1.0
+        return sum(weight for weight, unseen in zip(telling, self._library.unseen(), strict=True) if unseen) / whole
+
+    def _end(self, fold: FoldDirective | None) -> Decided:
+        top = self._library.best(3)
+        if top and confidence(top[0], self._missing()) >= TRUSTED:
+            return Decided(self._answer(top[0], fold), NAME, "embedded")
+        reason = saying.none_found(self._notes.read, self._notes.asked)
+        decision = _decision(saying.gave_up(), fold, GiveUp(kind="give_up", reason=reason))
+        return Decided(decision, NAME, "embedded", nearest=self.nearest())
+
+    def _answer(self, found: Found, fold: FoldDirective | None) -> Decision:
+        words = quote(found.passage)
+        answer = Answer(kind="answer", text=answer_text(found), quote=words, url=found.passage.place.address)
+        return _decision(saying.will_answer(found), fold, answer)
+
+    # Folding
+
+    def _fold(self, situation: Situation, summary: str | None) -> FoldDirective | None:
+        """What to keep of the last step; of a dead end, one summary for all its steps."""
+        if summary is None or situation.tip < 1:
+            return None
+        if len(self._notes.dry) >= DEAD_END:
+            (begin, _), *_ = self._notes.dry
+            stretch = FoldDirective(summary=saying.dead_end(self._notes.dry), first_step=begin)
+            self._notes = replace(self._notes, dry=())
+            return stretch
+        return FoldDirective(summary=summary)
+
+
+def _decision(thought: str, fold: FoldDirective | None, action: Action) -> Decision:
+    return Decision(thought=thought, fold=fold, actions=(action,))

@@ -1,0 +1,154 @@
+"""The links not followed yet, each with what speaks for it. It follows none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from urllib.parse import unquote, urlsplit
+
+from browser_agent.explorer.matching import Matcher, Strengths
+from browser_agent.observation import Link, Observation
+
+__all__ = ["Frontier", "Lead", "results"]
+
+_TEXT, _URL, _CONTEXT = 1.0, 0.8, 0.5
+_ASIDE = 0.7
+_RESULT, _FADE = 0.75, 0.15
+"""What the best result of a search gets on top, and how fast that fades down the list."""
+
+_FEW = 12
+"""A search with more results than this says less about each."""
+
+_INDEX = re.compile(r"\b(gen)?index\b|\bcontents\b|\btoc\b", re.I)
+_NO_PAGE = re.compile(
+    r"\.(png|jpe?g|gif|svg|ico|css|js|json|xml|zip|gz|bz2|xz|tar|tgz|pdf|epub|exe|msi|dmg|whl|mp[34]|webm|txt|rst|py|c|h)$",
+    re.I,
+)
+_NO_ANSWER = re.compile(
+    r"copyright|licen[cs]e|privacy|imprint|login|logout|sign-?(in|up|out)|download|about\.html|bugs\.html", re.I
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """A page that could be opened.
+
+    Attributes:
+        url: its address, with the fragment the link had.
+        text: the words of the link.
+        seen: how each term of the question is matched by link, address and surroundings.
+        credit: what a search's ranking speaks for it.
+        depth: how many links lead from the start to it.
+    """
+
+    url: str
+    text: str
+    seen: Strengths
+    credit: float = 0.0
+    depth: int = 0
+
+    def score(self, telling: Sequence[float]) -> float:
+        """What speaks for it, given what each term tells."""
+        whole = sum(telling) or 1.0
+        matched = sum(weight * strength for weight, strength in zip(telling, self.seen, strict=True)) / whole
+        return matched + self.credit - 0.03 * self.depth
+
+
+@dataclass(frozen=True, slots=True)
+class Frontier:
+    """Leads by address, and the addresses that were opened or are not worth it. A frozen value: each change gives another."""
+
+    leads: Mapping[str, Lead] = field(default_factory=dict)
+    opened: frozenset[str] = frozenset()
+
+    def with_opened(self, url: str) -> Frontier:
+        """The frontier without a page that was opened."""
+        bare = _bare(url)
+        leads = {known: lead for known, lead in self.leads.items() if known != bare}
+        return replace(self, leads=leads, opened=self.opened | {bare})
+
+    def with_leads(self, found: Sequence[Lead]) -> Frontier:
+        """The frontier with these leads; of two to one page the better stands, and credits add up."""
+        leads = dict(self.leads)
+        for lead in found:
+            bare = _bare(lead.url)
+            if bare in self.opened:
+                continue
+            old = leads.get(bare)
+            leads[bare] = lead if old is None else _both(old, lead)
+        return replace(self, leads=leads)
+
+    def best(self, telling: Sequence[float]) -> Lead | None:
+        """The lead that most speaks for, given what each term tells; None when there is none."""
+        return max(self.leads.values(), key=lambda lead: lead.score(telling), default=None)
+
+
+def links(observation: Observation, matcher: Matcher, depth: int) -> Iterator[Lead]:
+    """The links of a page that lead to other pages of its site."""
+    here = urlsplit(observation.url)
+    for link in observation.links:
+        there = urlsplit(link.url)
+        if there.scheme not in ("http", "https", "file") or there.netloc != here.netloc or _useless(link):
+            continue
+        seen = _seen(link, matcher, link.section)
+        if not link.main:
+            seen = tuple(_ASIDE * strength for strength in seen)
+        yield Lead(link.url, link.text, seen, depth=depth)
+
+
+def results(observation: Observation, matcher: Matcher) -> tuple[Lead, ...]:
+    """The results of a search, in their order, the words around each taken into account."""
+    here = urlsplit(observation.url)
+    lines = [line for section in observation.sections for line in section.text.split("\n")]
+    found = [link for link in observation.links if link.main and _bare(link.url) != _bare(observation.url)]
+    found = [link for link in found if urlsplit(link.url).netloc == here.netloc and not _useless(link) and link.text]
+    few = min(1.0, _FEW / (len(found) + 1))
+    return tuple(
+        Lead(
+            link.url,
+            link.text,
+            _seen(link, matcher, _around(link, lines)),
+            credit=few * _RESULT / (1 + _FADE * place),
+            depth=1,
+        )
+        for place, link in enumerate(found)
+    )
+
+
+def _both(old: Lead, new: Lead) -> Lead:
+    seen = tuple(max(pair) for pair in zip(old.seen, new.seen, strict=True))
+    better = new if sum(new.seen) > sum(old.seen) else old
+    credit = max(old.credit, new.credit) + 0.3 * min(old.credit, new.credit)
+    return Lead(better.url, better.text, seen, credit, min(old.depth, new.depth))
+
+
+def _seen(link: Link, matcher: Matcher, context: str) -> Strengths:
+    parts = urlsplit(link.url)
+    words = re.sub(r"[^\w.-]|\.html?\b", " ", unquote("/".join(parts.path.split("/")[-2:]) + " " + parts.fragment))
+    fields = ((_TEXT, link.text), (_URL, words.replace("-", " ")), (_CONTEXT, context))
+    matched = [tuple(weight * strength for strength in matcher.strengths(text)) for weight, text in fields]
+    return tuple(max(column) for column in zip(*matched, strict=True))
+
+
+def _around(link: Link, lines: Sequence[str]) -> str:
+    """The line of a results page a link stands in, and the one below, where searches put an excerpt."""
+    for at, line in enumerate(lines):
+        if link.text in line:
+            return f"{line} {lines[at + 1] if at + 1 < len(lines) else ''}"
+    return ""
+
+
+def _useless(link: Link) -> bool:
+    path = urlsplit(link.url).path
+    name = path.rsplit("/", 1)[-1]
+    return bool(
+        _NO_PAGE.search(path)
+        or "/_" in path
+        or (_INDEX.search(name.replace("-", " ").replace("_", " ")) and "genindex" in name)
+        or _NO_ANSWER.search(name)
+    )
+
+
+def _bare(url: str) -> str:
+    return url.partition("#")[0].removesuffix("/index.html").rstrip("/")

@@ -1,0 +1,139 @@
+"""How well a term of a question matches the words of a page, 0 to 1, term by term. It weighs nothing and ranks nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache, lru_cache
+from importlib.resources import files
+
+from browser_agent.explorer.question import Question, Term
+from ctxfold.text import stem, words
+
+__all__ = ["Matcher", "Strengths"]
+
+Strengths = tuple[float, ...]
+"""How well each term of the question is matched, in the question's order."""
+
+_TOKEN = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*|[^\W\d]\w*(?:\.[^\W\d]\w*)*|\d+(?:\.\d+)*|[^\w\s.,;()\[\]\"'`]{1,3}")
+_PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_CACHED = 200_000
+
+
+class Matcher:
+    """Matches texts against one question. It remembers the words it has seen, so that a word is compared once in a run.
+
+    Args:
+        question: whose terms are matched.
+    """
+
+    def __init__(self, question: Question) -> None:
+        self._terms = question.terms
+        self._known: dict[str, tuple[tuple[int, float], ...]] = {}
+        self.none: Strengths = (0.0,) * len(question.terms)
+
+    def strengths(self, text: str) -> Strengths:
+        """How well each term is matched by the best word of a text."""
+        found = [0.0] * len(self._terms)
+        known = self._known
+        for token in _TOKEN.findall(text):
+            hits = known.get(token)
+            if hits is None:
+                hits = self._compare(token)
+                if len(known) < _CACHED:
+                    known[token] = hits
+            for index, strength in hits:
+                if strength > found[index]:
+                    found[index] = strength
+        return tuple(found)
+
+    def _compare(self, token: str) -> tuple[tuple[int, float], ...]:
+        found = ((index, _strength(term, token)) for index, term in enumerate(self._terms))
+        return tuple((index, strength) for index, strength in found if strength > 0)
+
+
+def strongest(found: Iterable[Strengths], none: Strengths) -> Strengths:
+    """The best strength of each term over several texts."""
+    best = list(none)
+    for strengths in found:
+        for index, strength in enumerate(strengths):
+            if strength > best[index]:
+                best[index] = strength
+    return tuple(best)
+
+
+def _strength(term: Term, token: str) -> float:
+    return _name_strength(term, token) if term.name else _word_strength(term, token)
+
+
+def _name_strength(term: Term, token: str) -> float:
+    """A name against a word: the whole, the same last part, or one of its parts."""
+    name, found = term.key, token.lower().removesuffix("()")
+    if found == name:
+        return 1.0 if term.text == token or len(name) > 2 else 0.5
+    if name.startswith("-") or found.startswith("-"):
+        return 0.8 if found.lstrip("-") == name.lstrip("-") and len(name.lstrip("-")) > 2 else 0.0
+    ours, theirs = name.split("."), found.split(".")
+    if ours[-1] == theirs[-1] and len(ours[-1]) > 1:
+        if len(ours) == 1 or len(theirs) == 1:
+            return 0.85 if len(ours) == 1 else 0.75
+        return 0.95 if ours[-2] == theirs[-2] else 0.3
+    if len(ours) > 1 and found in ours:
+        return 0.25
+    if len(ours) > 1 and len(theirs) > 1 and ours[0] == theirs[0]:
+        return 0.2
+    return 0.0
+
+
+def _word_strength(term: Term, token: str) -> float:
+    """A word against a word: the same stem, a part of a name, a word for the same thing, or a common root."""
+    forms = _forms(token)
+    if not forms:
+        return 0.0
+    key = term.key
+    if key == forms[0]:
+        return 1.0
+    if key in forms:
+        return 0.85
+    whole = forms[0]
+    if key in _alike().get(whole, ()):
+        return 0.6
+    if len(key) >= 4 and len(whole) > len(key) and (whole.startswith(key) or whole.endswith(key)) and len(forms) == 1:
+        return 0.6 if len(key) >= 5 or not whole.startswith(key) else 0.45
+    if len(key) >= 5 and len(whole) >= 4:
+        common = _common(key, whole)
+        if common >= 5 and common >= max(len(key), len(whole)) - 5 and common >= 0.6 * max(len(key), len(whole)):
+            return 0.6
+    return 0.0
+
+
+def _common(one: str, other: str) -> int:
+    """Letters two words begin with alike."""
+    length = 0
+    for left, right in zip(one, other, strict=False):
+        if left != right:
+            break
+        length += 1
+    return length
+
+
+@cache
+def _alike() -> dict[str, frozenset[str]]:
+    """Of each stem, the stems that mean the same thing in documentation."""
+    found: dict[str, set[str]] = {}
+    for line in files(__package__).joinpath("alike.txt").read_text(encoding="utf-8").splitlines():
+        group = [stem(word) for word in line.split()] if not line.startswith("#") else []
+        for word in group:
+            found.setdefault(word, set()).update(group)
+    return {word: frozenset(group) for word, group in found.items()}
+
+
+@lru_cache(maxsize=1 << 15)
+def _forms(token: str) -> tuple[str, ...]:
+    """The stems a word of a page stands for: the whole first, then its parts."""
+    if not token.isascii():
+        return tuple(words(token))
+    if token.isalpha() and (token.islower() or token.istitle()):
+        return (stem(token.lower()),)
+    pieces = [stem(piece.lower()) for piece in _PIECE.findall(token)]
+    return tuple(dict.fromkeys([stem(token.lower()) if token.isalpha() else token.lower(), *pieces]))

@@ -1,0 +1,112 @@
+"""The text of a page in passages: sentence by sentence, each with where it stands. It knows no question.
+
+A passage never leaves its section: its span slices the section's title or its text exactly.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from browser_agent.observation import Observation, Section
+from ctxfold.text import Span, lines, sentences
+
+__all__ = ["Passage", "Place", "places"]
+
+_CODE = re.compile(
+    r"^(>>>|\.\.\. |\$ |[#%@]\s?\w)|^\s{2,}\S|[;{}]\s*$|^[\w.]+ = |^(import|from|def|class|return|for|if|while|with|print)\b.*[:)(=\w]$|^[<\[{(].*[>\]})]$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One section of one page, and what stands above it.
+
+    Attributes:
+        url: the page's address without fragment.
+        page: the page's title.
+        section: the section itself.
+        path: the titles above it, outermost first; a definition counts by its name.
+        order: its number on the page.
+        leaf: whether no definition stands within it, so that its text is one stretch of the page.
+    """
+
+    url: str
+    page: str
+    section: Section
+    path: tuple[str, ...]
+    order: int
+    leaf: bool
+
+    @property
+    def address(self) -> str:
+        """Where a reader finds it."""
+        return f"{self.url}#{self.section.anchor}" if self.section.anchor else self.url
+
+    @property
+    def name(self) -> str:
+        """What it defines, else its title."""
+        return self.section.defined_name or self.section.title
+
+    def passages(self) -> Iterator[Passage]:
+        """Its passages in order: the line that defines it, then its sentences."""
+        if self.section.level == 7:
+            yield Passage(self, "title", Span(0, len(self.section.title)), False)
+        text = self.section.text
+        for line in lines(text):
+            code = bool(_CODE.search(line.of(text)))
+            inner = [Span(0, line.end - line.start)] if code else sentences(line.of(text))
+            for span in inner:
+                yield Passage(self, "text", Span(line.start + span.start, line.start + span.end), code)
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """One sentence, line of code or row, or the line that defines a name.
+
+    Attributes:
+        place: its section.
+        part: whether `span` slices the section's title or its text.
+        span: where in that.
+        code: whether it looks like code rather than prose.
+    """
+
+    place: Place
+    part: Literal["title", "text"]
+    span: Span
+    code: bool
+
+    @property
+    def text(self) -> str:
+        """The characters themselves."""
+        return self.span.of(self.place.section.title if self.part == "title" else self.place.section.text)
+
+
+def places(observation: Observation) -> Iterator[Place]:
+    """The sections of a page, each under the headings and definitions it belongs to.
+
+    Args:
+        observation: the page.
+    """
+    url = observation.url.partition("#")[0]
+    above: list[Section] = []
+    sections = observation.sections
+    for order, section in enumerate(sections):
+        while above and not _holds(above[-1], section):
+            above.pop()
+        path = tuple(parent.defined_name or parent.title for parent in above)
+        after = sections[order + 1] if order + 1 < len(sections) else None
+        leaf = after is None or not (section.level == 7 and after.level == 7 and _holds(section, after))
+        yield Place(url, observation.title, section, path, order, leaf)
+        above.append(section)
+
+
+def _holds(parent: Section, section: Section) -> bool:
+    """Whether a section stands beneath another: a lower heading, or a definition within a definition."""
+    if parent.level < section.level:
+        return True
+    if parent.level == section.level == 7 and parent.defined_name and section.defined_name:
+        return section.defined_name.startswith(f"{parent.defined_name}.")
+    return False

@@ -1,0 +1,183 @@
+"""A task in words becomes a `Question`: its terms, weighed, and the kinds of answer it asks for. It reads no page.
+
+The rules know English questions as people put them to documentation. A task in another language still yields its terms; it then asks
+for no kind of answer in particular.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from ctxfold.text import STOP_WORDS, stem, words
+
+__all__ = ["Kind", "Question", "Term", "parse"]
+
+Kind = Literal["exception", "version", "default", "number", "name", "howto", "meaning", "person"]
+"""What an answer must hold: an error's name, a version, a default, a figure, the name of a thing, the way to do it, a person."""
+
+_TOKEN = re.compile(
+    r"'[^'\s]{1,40}'|\"[^\"]{1,60}\"|`[^`]{1,60}`"  # said literally
+    r"|(?<![\w-])--?[A-Za-z][\w-]*"  # a flag
+    r"|[^\W\d]\w*(?:\.[^\W\d]\w*)*(?:\(\))?"  # a word or a dotted name
+    r"|\d+(?:\.\d+)*"
+)
+_NAME = re.compile(r"[\w)][._]\w|^_|_$|\(\)$|[a-z][A-Z]|^--?\w|^[A-Z]{3,}\d*$|^(?=.*\d)(?=.*[A-Za-z])")
+_QUOTES = "'\"`"
+
+_KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
+    (
+        "exception",
+        re.compile(
+            r"\b(what|which)( \w+)? (exception|error)s?\b|\braises?\b|\b(exception|error)s?\b.*\b(raised|thrown|signal)",
+            re.I,
+        ),
+    ),
+    (
+        "version",
+        re.compile(
+            r"\b(which|what|whose) (\w+ ){0,3}?(version|release)\b|\b(since|from) (when|which|what)\b"
+            r"|\bwhen (was|were|did|has|have)\b.*\b(add|introduc|new|available|becom|remov|deprecat|part of|appear|support)",
+            re.I,
+        ),
+    ),
+    (
+        "default",
+        re.compile(
+            r"\bdefaults?\b|\bby default\b|\b(if|when) (\w+ ){0,4}(omitted|not (given|specified|set|provided))", re.I
+        ),
+    ),
+    (
+        "number",
+        re.compile(
+            r"\bhow (many|much|long|large|big|deep|often|far)\b|\b(what|which) (\w+ ){0,4}?(maximum|minimum|limit|port|number|size|range|length|"
+            r"precision|width|depth|count|amount|year|date|percentage|level)\b",
+            re.I,
+        ),
+    ),
+    (
+        "name",
+        re.compile(
+            r"\b(which|what|name of the) ((?!is\b|are\b|was\b|does\b|do\b|happens\b)[\w-]+ ){0,3}?(function|method|module|class|option|flag|attribute|"
+            r"decorator|command|variable|context manager|statement|operator|keyword|parameter|signal|package|tool|setting|directive|clause|"
+            r"property|constant|macro|type|library|utility|view|table|field|syntax|character|escape|code|format|handler|header)s?\b",
+            re.I,
+        ),
+    ),
+    ("howto", re.compile(r"^\W*how (do|can|could|should|to|would|may|does one)\b|\b(a|the) way to\b", re.I)),
+    (
+        "meaning",
+        re.compile(
+            r"\bwhat (does|do|is|are|did)\b.*\b(do|mean|for|represent|stand for)\W*$"
+            r"|\b(meaning|purpose|effect|role|function) of\b|\bwhat (is|are) (an? |the )?[\w.-]+\W*$",
+            re.I,
+        ),
+    ),
+    ("person", re.compile(r"^\W*who(se|m)?\b|\bby whom\b", re.I)),
+)
+
+_PHRASES = tuple(
+    (re.compile(phrase, re.I), word)
+    for phrase, word in (
+        (r"\b(turn|switch)(ed|ing|s)? off\b|\bget(ting)? rid of\b", "disable"),
+        (r"\b(turn|switch)(ed|ing|s)? on\b", "enable"),
+        (r"\bset(ting)? up\b", "configure"),
+        (r"\blook(s|ed|ing)? up\b", "find"),
+        (r"\bat least\b|\bat most\b|\bas well as\b|\binstead of\b|\bin order to\b", " "),
+    )
+)
+
+_HEADS: dict[Kind, frozenset[str]] = {
+    "exception": frozenset({"exception", "error", "raise", "thrown", "throw", "happen"}),
+    "version": frozenset({"version", "release", "add", "introduce", "become", "new", "available", "first"}),
+    "default": frozenset({"default", "value"}),
+    "number": frozenset({"number", "many", "value"}),
+    "name": frozenset(
+        "function method module class option flag attribute decorator command variable context manager statement operator keyword parameter "
+        "signal package tool setting directive clause property constant macro type library utility name standard let provide".split()
+    ),
+    "meaning": frozenset({"meaning", "purpose", "effect", "role", "mean", "function"}),
+    "howto": frozenset({"way", "possible"}),
+    "person": frozenset({"person"}),
+}
+_SLIGHT = frozenset(
+    "default value parameter argument function method module class option flag command exception error version return raise set name type "
+    "attribute work behave difference purpose meaning mean provide library standard happen call give make exactly use pass specify kind case "
+    "documentation document page site explain describe find answer tell list show "
+    "possible way thing new variable statement keyword program code line".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One thing a question is about.
+
+    Attributes:
+        text: as the question spells it, without quotes and brackets.
+        key: what it is compared by: a stem, or the whole name in lower case.
+        name: whether it is a name, a flag or said literally, rather than a word.
+        weight: how much it tells before any page is seen, 0 to 1.5.
+    """
+
+    text: str
+    key: str
+    name: bool
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A task as the explorer looks at it: its terms in order, each once, and the kinds of answer it asks for."""
+
+    text: str
+    terms: tuple[Term, ...]
+    kinds: frozenset[Kind]
+
+    @property
+    def names(self) -> tuple[Term, ...]:
+        """The terms that are names."""
+        return tuple(term for term in self.terms if term.name)
+
+    @property
+    def telling(self) -> tuple[Term, ...]:
+        """The terms worth searching for."""
+        return tuple(term for term in self.terms if term.weight >= 0.9) or self.terms
+
+
+def parse(task: str) -> Question:
+    """A task in words as a question.
+
+    Args:
+        task: what the user asked, in any language.
+
+    Returns:
+        The question; without terms where the task has no word that tells anything.
+    """
+    kinds = frozenset(kind for kind, pattern in _KINDS if pattern.search(task))
+    heads = frozenset(stem(head) for kind in kinds for head in _HEADS[kind])
+    slight = frozenset(stem(word) for word in _SLIGHT)
+    terms: dict[str, Term] = {}
+    plain = task
+    for phrase, word in _PHRASES:
+        plain = phrase.sub(word, plain)
+    for token in _TOKEN.findall(plain):
+        term = _term(token, heads, slight)
+        if term is not None:
+            terms.setdefault(term.key, term)
+    return Question(task, tuple(terms.values()), kinds)
+
+
+def _term(token: str, heads: frozenset[str], slight: frozenset[str]) -> Term | None:
+    literal = token[0] in _QUOTES and token[-1] == token[0]
+    bare = token.strip(_QUOTES) if literal else token
+    name = bare.removesuffix("()")
+    if not name:
+        return None
+    if literal or _NAME.search(bare):
+        return Term(name, name.lower(), True, 1.5)
+    if name.lower() in STOP_WORDS:
+        return None
+    key = stem(name.lower()) if name.isascii() else (words(name) or [name.lower()])[0]
+    weight = 0.15 if key in heads else 0.35 if key in slight else 1.0
+    return Term(name, key, False, weight)

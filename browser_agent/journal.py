@@ -1,0 +1,172 @@
+"""Writes a run into its session, step by step: what was decided before it is done, what came of it after. It decides nothing.
+
+Every call goes to a worker thread: a `Session` blocks, and the browser must not wait.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+import anyio.to_thread
+
+from browser_agent.actions import Outcome
+from browser_agent.deciding import Decided
+from browser_agent.decision import Decision
+from browser_agent.observation import Observation
+from ctxfold import Session, View
+from ctxfold.errors import FoldError, RefError
+from ctxfold.tokens import count
+
+__all__ = ["LOOK", "Begun", "Journal"]
+
+T = TypeVar("T")
+
+LOOK = "look"
+"""The call whose result is the page as it stands after a step."""
+
+_AT = re.compile(r"; now at (\S+)$")
+_HEADER = re.compile(r"^## s\d+\.(\d+) (\w+)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A step that is committed and not yet done.
+
+    Attributes:
+        step: its number.
+        decision: what it will do.
+        note: what became of its fold, where that was refused.
+    """
+
+    step: int
+    decision: Decision
+    note: str = ""
+
+
+class Journal:
+    """One run's door to its session.
+
+    Args:
+        session: where it is written.
+        budget: tokens a view may take.
+        model: the model that reads the view; None counts o200k tokens.
+    """
+
+    def __init__(self, session: Session, budget: int, model: str | None) -> None:
+        self.name = session.name
+        self._session = session
+        self._budget = budget
+        self._model = model
+
+    async def asked(self, task: str) -> None:
+        """The user's task, as a turn."""
+        await _threaded(lambda: self._session.record_turn(user=task))
+
+    async def tip(self) -> int:
+        """The last step, 0 before the first."""
+        return await _threaded(lambda: self._session.tip)
+
+    async def context(self, now: str) -> View:
+        """Consolidate where that is due, then render: with `now` behind it, the view still fits the budget."""
+
+        def render() -> View:
+            self._session.consolidate(self._budget, self._model)
+            return self._session.view(self._budget - count(now) - 2, self._model)
+
+        return await _threaded(render)
+
+    async def begin(self, decided: Decided) -> Begun:
+        """Fold as decided, then commit the step without its results: should we die now, the log says what was tried."""
+        return await _threaded(lambda: self._begin(decided))
+
+    async def end(self, begun: Begun, outcome: Outcome) -> str:
+        """What came of a step. Returns the ref of the page's snapshot, empty where there was no page to look at."""
+        return await _threaded(lambda: self._end(begun, outcome))
+
+    async def refuse(self, begun: Begun, reason: str) -> None:
+        """A step that was not done: its calls are answered with the reason."""
+
+        def answer() -> None:
+            for at in range(1, len(begun.decision.actions) + 1):
+                self._session.record_result(begun.step, f"c{at}", reason)
+            self._session.record_result(begun.step, LOOK, "the page was left as it is")
+
+        await _threaded(answer)
+
+    async def close_turn(self, decided: Decided, text: str) -> int:
+        """The answer, or why there is none: fold as decided, then a reply. Returns its step."""
+
+        def reply() -> int:
+            self._fold(decided)
+            return self._session.record_reply(text)
+
+        return await _threaded(reply)
+
+    async def last_address(self) -> str | None:
+        """Where the browser stood when the session was last written; None where it had opened nothing."""
+        return await _threaded(self._last_address)
+
+    async def close(self) -> None:
+        """Give up the session's store."""
+        await _threaded(self._session.close)
+
+    def _begin(self, decided: Decided) -> Begun:
+        note = self._fold(decided)
+        decision = decided.decision
+        calls: list[dict[str, object]] = [
+            {
+                "name": action.kind,
+                "args": action.model_dump(mode="json", exclude={"kind"}, exclude_none=True),
+                "id": f"c{at}",
+            }
+            for at, action in enumerate(decision.actions, 1)
+        ]
+        calls.append({"name": LOOK, "args": {}, "id": LOOK})
+        return Begun(self._session.record_step(decision.thought, calls=calls), decision, note)
+
+    def _fold(self, decided: Decided) -> str:
+        fold = decided.decision.fold
+        if fold is None:
+            return ""
+        try:
+            self._session.fold(fold.summary, fold.first_step, fold.last_step, decider=decided.kind)
+        except FoldError as error:
+            return f"the fold was refused: {error}"
+        return ""
+
+    def _end(self, begun: Begun, outcome: Outcome) -> str:
+        observation = outcome.observation
+        for at in range(1, len(begun.decision.actions) + 1):
+            done = outcome.results[at - 1].message if at <= len(outcome.results) else "left undone"
+            here = f"; now at {observation.url}" if observation is not None and at == len(outcome.results) else ""
+            self._session.record_result(begun.step, f"c{at}", done + here)
+        if observation is None:
+            self._session.record_result(begun.step, LOOK, "there is no page to look at")
+            return ""
+        return self._look(begun.step, observation)
+
+    def _look(self, step: int, observation: Observation) -> str:
+        self._session.record_result(step, LOOK, observation.full, origin="page", shown=observation.text)
+        whole = self._session.recall(f"s{step}").text
+        before = whole[: len(whole) - len(observation.full)]
+        headers = _HEADER.findall(before)
+        return f"s{step}.{headers[-1][0]}" if headers else f"s{step}"
+
+    def _last_address(self) -> str | None:
+        for step in range(self._session.tip, 0, -1):
+            for record in range(1, 40):
+                try:
+                    text = self._session.recall(f"s{step}.{record}").text
+                except RefError:
+                    break
+                at = _AT.search(text) if len(text) < 4000 and "\n" not in text else None
+                if at is not None:
+                    return at.group(1)
+        return None
+
+
+async def _threaded(work: Callable[[], T]) -> T:
+    return await anyio.to_thread.run_sync(work)
