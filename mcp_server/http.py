@@ -126,6 +126,7 @@ def _listening(door: Door) -> socket.socket:
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((door.host, door.port))
+        listener.listen()
     except OSError as error:
         listener.close()
         raise InputError(

@@ -1,0 +1,226 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx2
+import pytest
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from ctxfold.errors import InputError, Refused
+from mcp_server.http import LARGEST, Door
+from tests.mcp_server.conftest import ERAS, ROOT, said
+
+pytestmark = pytest.mark.anyio
+
+ALICE, BOB, OWNER = (letter * 32 for letter in "abc")
+HEADERS = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
+HELLO = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}},
+}
+
+
+class Served:
+    """A server process listening on loopback, and its address."""
+
+    def __init__(self, *options: str) -> None:
+        environment = {name: os.environ[name] for name in ("HOME", "PATH", "CTXFOLD_HOME")} | {"PYTHONPATH": str(ROOT)}
+        command = [sys.executable, "-m", "ctxfold", "serve", "--transport", "http", "--port", "0", *options]
+        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd="/", env=environment)
+        assert self.process.stderr is not None
+        self.url = self.process.stderr.readline().split()[-1]
+
+    def post(self, content: bytes | None = None, **headers: str) -> httpx2.Response:
+        body = json.dumps(HELLO).encode() if content is None else content
+        return httpx2.post(self.url, content=body, headers=HEADERS | headers, timeout=30)
+
+    def end(self) -> None:
+        self.process.kill()
+        self.process.wait(10)
+        assert self.process.stderr is not None
+        self.process.stderr.close()
+
+
+@pytest.fixture
+def served() -> Iterator[Served]:
+    """A server on loopback that asks for no token."""
+    one = Served()
+    yield one
+    one.end()
+
+
+@pytest.fixture
+def guarded(tmp_path: Path) -> Iterator[Served]:
+    """A server that asks for one of three tokens."""
+    tokens = tmp_path / "tokens"
+    tokens.write_text(f"alice {ALICE}\nbob {BOB}\n{OWNER}\n")
+    tokens.chmod(0o600)
+    one = Served("--token-file", str(tokens))
+    yield one
+    one.end()
+
+
+@asynccontextmanager
+async def client(served: Served, era: str, token: str | None = None) -> AsyncIterator[Client]:
+    headers = {"authorization": f"Bearer {token}"} if token else {}
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=30) as http,
+        Client(streamable_http_client(served.url, http_client=http), mode=era) as connected,
+    ):
+        yield connected
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_the_whole_story_passes_over_http_each_call_on_a_new_connection(served: Served, era: str) -> None:
+    async def call(tool: str, **arguments: Any) -> str:
+        async with client(served, era) as connected:
+            result = await connected.call_tool(tool, arguments)
+            assert not result.is_error, said(result)
+            return said(result)
+
+    await call("open_session", session="paris-trip", goal="Get to Paris.")
+    step = {"calls": [{"name": "trains"}], "results": [{"text": "TGV 9713"}]}
+    await call("record", session="paris-trip", user="By train.", step=step)
+    await call("fold", session="paris-trip", summary="TGV 9713.")
+    assert "TGV 9713" in await call("recall", session="paris-trip", ref="s1.3")
+    await call("undo", session="paris-trip")
+    async with client(served, era) as connected:
+        assert (await connected.read_resource("ctxfold://sessions/paris-trip/tree")).contents
+        assert (await connected.get_prompt("resume", {"session": "paris-trip"})).messages
+
+
+def test_strange_hosts_and_origins_and_bodies_beyond_the_limit_are_refused(served: Served) -> None:
+    assert served.post().status_code == 200
+    assert served.post(origin="http://localhost:3000").status_code == 200
+    for name in ("evil.example", "127.0.0.1.evil.example", "localhost.evil.example:80"):
+        assert served.post(host=name).status_code == 421, name
+    for origin in ("http://evil.example", "null", "http://127.0.0.1.evil.example", "https://localhost.evil.example:80"):
+        assert served.post(origin=origin).status_code == 403, origin
+    assert served.post(b"x" * (LARGEST + 1)).status_code == 413
+    assert served.post(b"not json").status_code == 400
+
+
+def test_the_health_endpoint_says_that_it_is_up_and_nothing_else(guarded: Served) -> None:
+    answer = httpx2.get(guarded.url.removesuffix("/mcp") + "/health")
+    assert (answer.status_code, answer.json()) == (200, {"status": "ok"})
+
+
+def test_without_a_right_token_nobody_comes_in(guarded: Served) -> None:
+    for value in (
+        None,
+        "",
+        "Bearer",
+        "Bearer wrong",
+        f"Basic {ALICE}",
+        f"Bearer {ALICE}x",
+        f"Bearer {ALICE[:-1]}",
+        ALICE,
+    ):
+        answer = guarded.post() if value is None else guarded.post(authorization=value)
+        assert answer.status_code == 401, value
+        assert "ctxfold" not in answer.text
+    assert guarded.post(authorization=f"Bearer {ALICE}").status_code == 200
+    assert guarded.post(authorization=f"Bearer {ALICE}", host="evil.example").status_code == 421
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_another_principals_session_is_as_if_it_were_not_there(guarded: Served, era: str) -> None:
+    secret = "alice-secret-1848"
+    async with client(guarded, era, ALICE) as alice:
+        await alice.call_tool("open_session", {"session": "plans", "goal": secret})
+        await alice.call_tool("record", {"session": "plans", "user": secret})
+    for token in (BOB, OWNER):
+        async with client(guarded, era, token) as other:
+            answers = [
+                await other.call_tool(tool, {"session": "plans"} | more)
+                for tool, more in (
+                    ("record", {"user": "Hi."}),
+                    ("context", {}),
+                    ("recall", {"ref": "s1"}),
+                    ("recall", {"query": secret}),
+                    ("fold", {}),
+                    ("undo", {}),
+                )
+            ]
+            assert all(answer.is_error for answer in answers)
+            assert {said(answer).split(".")[0] for answer in answers} == {"no session 'plans'"}
+            listed = await other.read_resource("ctxfold://sessions")
+            assert "plans" not in listed.model_dump_json()
+            opened = await other.call_tool("open_session", {"session": "plans"})
+            assert secret not in said(opened)
+            assert "created yes" in said(opened)
+    async with client(guarded, era, ALICE) as alice:
+        assert secret in said(await alice.call_tool("context", {"session": "plans"}))
+
+
+async def test_no_listener_hears_of_another_principals_session(guarded: Served) -> None:
+    uri = "ctxfold://sessions/plans/context"
+    async with client(guarded, "auto", ALICE) as alice, client(guarded, "auto", BOB) as bob:
+        for one in (alice, bob):
+            await one.call_tool("open_session", {"session": "plans"})
+        async with (
+            bob.listen(resource_subscriptions=[uri]) as heard_by_bob,
+            alice.listen(resource_subscriptions=[uri]) as heard_by_alice,
+        ):
+            await alice.call_tool("record", {"session": "plans", "user": "Hi."})
+            with anyio.fail_after(10):
+                await anext(aiter(heard_by_alice))
+            with anyio.move_on_after(0.5) as waited:
+                await anext(aiter(heard_by_bob))
+            assert waited.cancelled_caught
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_no_file_of_the_servers_machine_is_taken_in(served: Served, era: str, tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("notes")
+    async with client(served, era) as connected:
+        await connected.call_tool("open_session", {"session": "paris-trip"})
+        result = await connected.call_tool("record", {"session": "paris-trip", "file": str(path)})
+        assert result.is_error
+        assert "over HTTP" in said(result)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_it_leaves_on_a_signal_while_a_client_listens(served: Served, number: signal.Signals) -> None:
+    async def signal_and_wait() -> None:
+        async with client(served, "auto") as connected:
+            await connected.call_tool("open_session", {"session": "paris-trip"})
+            async with connected.listen(resource_subscriptions=["ctxfold://sessions"]):
+                served.process.send_signal(number)
+                await anyio.to_thread.run_sync(served.process.wait, 2.0)
+                raise ConnectionError  # leave without a word to a server that is gone
+
+    with pytest.raises(ExceptionGroup):
+        await signal_and_wait()
+    assert served.process.poll() is not None
+
+
+def test_another_address_than_loopback_needs_a_token_and_a_name() -> None:
+    for host in ("0.0.0.0", "192.168.1.5", "example.com", "::"):
+        with pytest.raises(Refused, match="--token-file"):
+            Door(host, 0)
+    with pytest.raises(InputError, match="--allow-host"):
+        Door("0.0.0.0", 0, open=False)
+    assert "ctx.example:*" in Door("0.0.0.0", 0, ("ctx.example",), open=False).security.allowed_hosts
+    for host in ("127.0.0.1", "localhost", "::1", "127.8.8.8"):
+        Door(host, 0)
+
+
+def test_a_port_that_is_taken_is_one_line_and_an_exit_code(served: Served) -> None:
+    port = served.url.rsplit(":", 1)[1].split("/")[0]
+    command = [sys.executable, "-m", "ctxfold", "serve", "--transport", "http", "--port", port]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=30, check=False)
+    assert done.returncode == 2
+    assert "choose another" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
