@@ -24,6 +24,12 @@ Message = Mapping[str, Any]
 REPLY_TOKENS = 16_000
 """Room for one reply, thinking included. Above about 21,000 the SDK demands streaming."""
 
+NAMED = {"properties", "$defs"}
+"""Where a schema's keys are names of the decision's own, not words of JSON Schema."""
+
+LITERAL = {"const", "default", "enum", "examples"}
+"""Where a schema holds values of the decision's own."""
+
 REASONS = 8
 """How many faults of one reply are named to its model."""
 
@@ -64,8 +70,8 @@ class Tool:
 
     @classmethod
     def deciding(cls, decision: type[BaseModel], description: str, name: str = "decide") -> Tool:
-        """The tool whose input is `decision`, its schema derived from the type."""
-        return cls(name=name, description=description, schema=decision.model_json_schema())
+        """The tool whose input is `decision`, its schema derived from the type; without titles, which only say names again."""
+        return cls(name=name, description=description, schema=_untitled(decision.model_json_schema()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +182,19 @@ async def ask(
     raise InvalidReply(
         f"{model.name} twice gave a decision that does not fit ({last_fault}): ask again, or name another model"
     )
+
+
+def _untitled(schema: Any) -> Any:
+    """The schema without pydantic's titles. A property or definition of that name stays."""
+    match schema:
+        case dict():
+            kept = {key: value for key, value in schema.items() if not (key == "title" and isinstance(value, str))}
+            named = {key: {name: _untitled(one) for name, one in kept[key].items()} for key in NAMED & kept.keys()}
+            return {key: value if key in LITERAL else named.get(key) or _untitled(value) for key, value in kept.items()}
+        case list():
+            return [_untitled(one) for one in schema]
+        case _:
+            return schema
 
 
 def _told(error: ValidationError) -> str:

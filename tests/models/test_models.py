@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from pydantic import BaseModel
@@ -24,6 +25,28 @@ REQUEST = Request(
     messages=[{"role": "user", "content": "the page"}],
     tool=Tool.deciding(Step, "Say what to do next."),
 )
+
+
+class Page(BaseModel):
+    """A part of a decision, with a property that is called as JSON Schema calls a title."""
+
+    title: str
+    kind: Literal["title"]
+
+
+class Titled(BaseModel):
+    """A decision with parts."""
+
+    pages: list[Page]
+    mode: Literal["title", "page"] = "title"
+
+
+def test_a_tools_schema_says_no_name_twice_and_loses_no_property():
+    schema = Tool.deciding(Titled, "Decide.").schema
+    assert json.dumps(schema).count("itle") == 6
+    assert schema["$defs"]["Page"]["properties"]["title"] == {"type": "string"}
+    assert schema["$defs"]["Page"]["required"] == ["title", "kind"]
+    assert schema["properties"]["mode"]["enum"] == ["title", "page"]
 
 
 def forget(_reply: Reply) -> None:
