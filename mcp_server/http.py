@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
+from typing import NoReturn
 
 import anyio
 import uvicorn
@@ -23,7 +24,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from ctxfold.errors import InputError, Refused
-from mcp_server.life import end_soon
+from mcp_server.life import end_soon, leave
 from mcp_server.server import CtxfoldServer
 
 __all__ = ["Door", "http_app", "run_http"]
@@ -87,8 +88,8 @@ async def _health(_request: Request) -> Response:
     return JSONResponse({"status": "ok"})
 
 
-def run_http(server: CtxfoldServer, door: Door) -> None:
-    """Serve until a signal asks it to leave.
+def run_http(server: CtxfoldServer, door: Door) -> NoReturn:
+    """Serve until a signal asks it to leave, then end the process.
 
     Raises:
         InputError: the address cannot be listened at.
@@ -101,6 +102,7 @@ def run_http(server: CtxfoldServer, door: Door) -> None:
         here = listener.getsockname()
         sys.stderr.write(f"ctxfold serves at http://{f'[{here[0]}]' if ':' in here[0] else here[0]}:{here[1]}/mcp\n")
         anyio.run(_Listener(config).serve, [listener])
+    leave(0)
 
 
 class _Listener(uvicorn.Server):

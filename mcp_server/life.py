@@ -24,7 +24,7 @@ from mcp_server.desk import Desks
 from mcp_server.server import CtxfoldServer
 from mcp_server.wire import Wire
 
-__all__ = ["end_soon", "run_stdio"]
+__all__ = ["end_soon", "leave", "run_stdio"]
 
 _CLOSING = 1.0
 """Seconds for closing what is open."""
@@ -82,8 +82,7 @@ async def _live(desks: Desks, server: CtxfoldServer, wire: Wire) -> None:
             code = await ending.wait()
             with anyio.move_on_after(_CLOSING):
                 await desks.close()
-            sys.stderr.flush()
-            os._exit(code)
+            leave(code)
 
 
 async def _answer(server: CtxfoldServer, wire: Wire, ending: _Ending) -> None:
@@ -111,6 +110,12 @@ def _signals(ending: _Ending) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def leave(code: int) -> NoReturn:
+    """End the process here and now: everything that is to be closed is closed."""
+    sys.stderr.flush()
+    os._exit(code)
 
 
 def end_soon(code: int) -> None:
