@@ -15,6 +15,7 @@ from ctxfold.errors import CtxfoldError
 
 __all__ = ["run"]
 
+EXPECTED = (CtxfoldError, click.ClickException, click.Abort, KeyboardInterrupt, OSError)
 INTERRUPTED = 130
 ENVIRONMENT = 3
 
@@ -33,21 +34,43 @@ def run(command: click.Command, arguments: Sequence[str] | None = None) -> int:
     try:
         code = command.main(arguments, prog_name="ctxfold", standalone_mode=False)
         sys.stdout.flush()
-    except click.exceptions.NoArgsIsHelpError as error:
-        click.echo(error.format_message())
-        return error.exit_code
-    except click.ClickException as error:
-        return _failed(_usage(error), error.exit_code)
-    except CtxfoldError as error:
-        return _failed(str(error), error.exit_code)
-    except (click.Abort, KeyboardInterrupt):
-        return INTERRUPTED
-    except BrokenPipeError:
-        _stop_printing()
-        return 0
-    except OSError as error:
-        return _failed(_trouble(error), ENVIRONMENT)
+    except BaseException as error:
+        ending = _ending(error)
+        if ending is None:
+            raise
+        return ending
     return code if isinstance(code, int) else 0
+
+
+def _ending(error: BaseException) -> int | None:
+    """The exit code of an expected failure, which is told here; None for a mistake of ours.
+
+    Of failures that came together, from tasks side by side, all must be expected; the first is told.
+    """
+    match error:
+        case BaseExceptionGroup():
+            _, unexpected = error.split(EXPECTED)
+            return _ending(_first(error)) if unexpected is None else None
+        case click.exceptions.NoArgsIsHelpError():
+            click.echo(error.format_message())
+            return error.exit_code
+        case click.ClickException():
+            return _failed(_usage(error), error.exit_code)
+        case CtxfoldError():
+            return _failed(str(error), error.exit_code)
+        case click.Abort() | KeyboardInterrupt():
+            return INTERRUPTED
+        case BrokenPipeError():
+            _stop_printing()
+            return 0
+        case OSError():
+            return _failed(_trouble(error), ENVIRONMENT)
+        case _:
+            return None
+
+
+def _first(error: BaseException) -> BaseException:
+    return _first(error.exceptions[0]) if isinstance(error, BaseExceptionGroup) else error
 
 
 def _failed(message: str, code: int) -> int:

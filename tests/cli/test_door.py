@@ -145,6 +145,10 @@ def breaking(what: str) -> None:
     match what:
         case "disk":
             raise FullDisk("no space left\non the disk: free some; everything committed is kept")
+        case "tasks":
+            raise BaseExceptionGroup("tasks", [ExceptionGroup("one", [FullDisk("no space left: free some")])])
+        case "mixed":
+            raise ExceptionGroup("tasks", [FullDisk("no space left: free some"), ZeroDivisionError("ours")])
         case "output":
             raise OSError(28, "No space left on device")
         case _:
@@ -152,7 +156,12 @@ def breaking(what: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("what", "code", "said"), [("disk", 3, "error: no space left on the disk"), ("output", 3, "No space left")]
+    ("what", "code", "said"),
+    [
+        ("disk", 3, "error: no space left on the disk"),
+        ("tasks", 3, "error: no space left"),
+        ("output", 3, "No space left"),
+    ],
 )
 def test_an_expected_failure_is_one_line_and_its_code(
     capsys: pytest.CaptureFixture[str], what: str, code: int, said: str
@@ -166,6 +175,8 @@ def test_an_expected_failure_is_one_line_and_its_code(
 def test_a_mistake_of_ours_is_not_dressed_up() -> None:
     with pytest.raises(ZeroDivisionError):
         through_the_door(breaking, ["bug"])
+    with pytest.raises(ExceptionGroup):
+        through_the_door(breaking, ["mixed"])
 
 
 def test_a_database_that_is_not_ours_is_left_alone(run: Run, tmp_path: Path) -> None:
