@@ -35,8 +35,8 @@ READ_FIRST, READ_LONG = 12, 24
 """Pages read before settling for a passage that is trusted, and before giving up."""
 LEAST_READ = 3
 """Pages read before a passage counts as sure: the first that fits may not be the best."""
-FAINT = 0.12
-"""A link that matches less of the question than this is not worth a page."""
+FAINT, FAINT_READ = 0.06, 6
+"""A link that matches less of the question than this is followed only while fewer pages than that were read."""
 DEAD_END = 4
 """Pages in a row that brought nothing better before they are folded as a failed stretch."""
 
@@ -109,7 +109,8 @@ class Explorer:
         page = situation.observation
         assert page is not None
         notes = replace(self._notes, loads=self._notes.loads + 1)
-        if notes.searching and not is_results(page.url, notes.search):
+        refused = page.status is not None and page.status >= 400
+        if notes.searching and (refused or not is_results(page.url, notes.search)):
             self._notes = replace(notes, searching=False, search=None, search_fails=True)
             return saying.no_search(notes.asked[-1])
         if not notes.search_fails:
@@ -119,7 +120,7 @@ class Explorer:
         if notes.lead is not None and page.url == "about:blank":
             self._notes = notes
             return saying.lost(notes.lead)
-        if page.status is not None and page.status >= 400:
+        if refused:
             self._notes = notes
             return saying.unreadable(page)
         if notes.searching:
@@ -182,7 +183,7 @@ class Explorer:
             return True
         if sure >= SURE and notes.read >= LEAST_READ + 1:
             return True
-        return lead.score(self._library.weights()) < FAINT
+        return notes.read >= FAINT_READ and lead.score(self._library.weights()) < FAINT
 
     def _sure(self) -> float:
         top = next(iter(self._library.best(1)), None)

@@ -13,12 +13,18 @@ from browser_agent.observation import Link, Observation
 __all__ = ["Frontier", "Lead", "results"]
 
 _TEXT, _URL, _CONTEXT = 1.0, 0.8, 0.5
-_ASIDE = 0.7
+_ASIDE, _LISTING = 0.7, 0.4
 _RESULT, _FADE = 0.75, 0.15
 """What the best result of a search gets on top, and how fast that fades down the list."""
 
 _FEW = 12
 """A search with more results than this says less about each."""
+
+_HUB = re.compile(
+    r"\b(reference|documentation|docs|manual|guide|handbook|contents|index|tutorial|overview|api)\b", re.I
+)
+_HUB_CREDIT, _DEEPER = 0.04, 0.01
+"""What a link that leads on to much gets on top, and what each link on the way costs."""
 
 _INDEX = re.compile(r"\b(gen)?index\b|\bcontents\b|\btoc\b", re.I)
 _NO_PAGE = re.compile(
@@ -52,7 +58,7 @@ class Lead:
         """What speaks for it, given what each term tells."""
         whole = sum(telling) or 1.0
         matched = sum(weight * strength for weight, strength in zip(telling, self.seen, strict=True)) / whole
-        return matched + self.credit - 0.03 * self.depth
+        return matched + self.credit + (_HUB_CREDIT if _HUB.search(self.text) else 0.0) - _DEEPER * self.depth
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +133,8 @@ def _seen(link: Link, matcher: Matcher, context: str) -> Strengths:
     parts = urlsplit(link.url)
     words = re.sub(r"[^\w.-]|\.html?\b", " ", unquote("/".join(parts.path.split("/")[-2:]) + " " + parts.fragment))
     fields = ((_TEXT, link.text), (_URL, words.replace("-", " ")), (_CONTEXT, context))
-    matched = [tuple(weight * strength for strength in matcher.strengths(text)) for weight, text in fields]
+    share = _LISTING if _INDEX.search(link.text) or _INDEX.search(parts.path.rsplit("/", 1)[-1]) else 1.0
+    matched = [tuple(share * weight * strength for strength in matcher.strengths(text)) for weight, text in fields]
     return tuple(max(column) for column in zip(*matched, strict=True))
 
 

@@ -92,7 +92,7 @@ _HEADS: dict[Kind, frozenset[str]] = {
     "exception": frozenset({"exception", "error", "raise", "thrown", "throw", "happen"}),
     "version": frozenset({"version", "release", "add", "introduce", "become", "new", "available", "first"}),
     "default": frozenset({"default", "value"}),
-    "number": frozenset({"number", "many", "value"}),
+    "number": frozenset({"number", "many", "value", "often", "large", "big", "long", "far", "time"}),
     "name": frozenset(
         "function method module class option flag attribute decorator command variable context manager statement operator keyword parameter "
         "signal package tool setting directive clause property constant macro type library utility name standard let provide".split()

@@ -1,0 +1,38 @@
+"""A quote is an exact slice of one section's text, at most 80 words, whatever the text."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from browser_agent.explorer.passages import places
+from browser_agent.explorer.quoting import MOST_WORDS, quote
+from tests.browser_agent.explorer.pages import COPYING, definition, heading, page
+
+LINES = st.lists(
+    st.text(st.characters(exclude_characters="\n", codec="utf-8"), max_size=400)
+    | st.lists(st.sampled_from(["Set it.", "word", "a.b()", "Why?", "x = 1", ">>> run"]), max_size=120).map(" ".join),
+    max_size=8,
+)
+
+
+@given(LINES)
+def test_every_quote_is_an_exact_slice_of_at_most_eighty_words(lines: list[str]):
+    observed = page("any", "Any", heading("Any", *lines), definition("any.name", "any.name(x)", *lines))
+    for place in places(observed):
+        for passage in place.passages():
+            words = quote(passage)
+            assert words in (place.section.title if passage.part == "title" else place.section.text)
+            assert len(words.split()) <= MOST_WORDS
+            assert passage.text in words or words in passage.text
+
+
+def test_a_quote_takes_what_follows_before_what_precedes():
+    copy = next(place for place in places(COPYING) if place.name == "files.copy")
+    second = next(passage for passage in copy.passages() if "symbolic" in passage.text)
+    assert quote(second) == copy.section.text
+
+
+def test_where_definitions_stand_within_a_quote_keeps_to_one_paragraph():
+    outer = definition("Box", "class Box()", "Holds one thing.", "Not two.")
+    observed = page("box", "Box", outer, definition("Box.open", "open()", "Open it."))
+    first = next(iter(places(observed)))
+    assert [quote(passage) for passage in first.passages()] == ["class Box()", "Holds one thing.", "Not two."]
