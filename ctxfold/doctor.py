@@ -128,7 +128,7 @@ def _model() -> Check:
     try:
         load(name)
     except CtxfoldError as error:
-        return Check("model", False, str(error), "set CTXFOLD_MODEL to one of these")
+        return Check("model", False, str(error), "set CTXFOLD_MODEL to one that can be used, or unset it")
     folder = config.folder_model()
     return Check("model", True, name + (f"; {folder} folds" if folder else ""))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from dataclasses import replace
 
 import click
 
@@ -27,7 +28,7 @@ def doctor(context: click.Context, as_json: bool) -> None:
     found = checks()
     works = all(check.ok or not check.required for check in found)
     if as_json:
-        print_json({"ok": works, "checks": found})
+        print_json({"ok": works, "checks": [replace(check, fix="") if check.ok else check for check in found]})
     else:
         for check in found:
             click.echo(_shown(check))

@@ -28,6 +28,7 @@ def load(name: str) -> Model | None:
 
     Raises:
         InputError: no such model, or a script that cannot be read.
+        ModelKeyMissing: a model that needs a key, and none is set.
     """
     scheme, _, rest = name.partition(":")
     if name == config.EXPLORER:

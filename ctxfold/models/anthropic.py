@@ -37,9 +37,14 @@ class AnthropicModel:
         name: the model's name, as the server knows it.
         endpoint: where the server is and which key opens it.
         patience: the longest pause, in seconds, that is worth waiting out when the server asks for one.
+
+    Raises:
+        ModelKeyMissing: no key is set. It is told now, before anything is begun that a model is to decide.
     """
 
     def __init__(self, name: str, endpoint: Endpoint, patience: float = 20.0) -> None:
+        if endpoint.secret is None:
+            raise ModelKeyMissing(_keyless(name, endpoint))
         self.name = name
         self._endpoint = endpoint
         self._patience = patience
@@ -48,12 +53,10 @@ class AnthropicModel:
         """Send one request; try again where the server is busy for a moment.
 
         Raises:
-            ModelKeyMissing: no key is set, or it was refused.
+            ModelKeyMissing: the key was refused.
             ModelUnavailable: unreachable, overloaded, rate-limited, or not a server of this API.
             ModelError: the server refused the request itself.
         """
-        if self._endpoint.secret is None:
-            raise ModelKeyMissing(_keyless(self.name, self._endpoint))
         import anthropic
 
         from ctxfold.models import faults

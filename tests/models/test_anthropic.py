@@ -167,11 +167,11 @@ async def test_words_alone_are_sent_back_and_a_decision_then_stands():
     assert [reply.fault is None for reply in seen] == [False, True]
 
 
-async def test_without_a_key_nothing_is_sent():
-    with MessagesServer(in_turn()) as server:
-        with pytest.raises(ModelKeyMissing, match="set ANTHROPIC_API_KEY"):
-            await model(server.url, None).decide(request("the page"))
-        assert server.journal == []
+def test_without_a_key_there_is_no_model_and_the_line_says_what_to_set():
+    with pytest.raises(ModelKeyMissing, match=r"set ANTHROPIC_API_KEY \(any value, if that server asks for none\)"):
+        model("http://127.0.0.1:9", None)
+    with pytest.raises(ModelKeyMissing, match="set ANTHROPIC_API_KEY, or use --model explorer"):
+        AnthropicModel(MODEL, Endpoint("https://api.anthropic.com", False, None, None))
 
 
 async def test_a_refused_key_is_one_line_without_the_key():

@@ -9,7 +9,7 @@ from typing import Literal
 import pytest
 from pydantic import BaseModel
 
-from ctxfold.errors import FoldError, InputError, InvalidReply, ModelUnavailable
+from ctxfold.errors import FoldError, InputError, InvalidReply, ModelKeyMissing, ModelUnavailable
 from ctxfold.models import Reply, Request, Tool, Usage, ask, cost, load
 from ctxfold.testing import ScriptedModel
 
@@ -57,7 +57,10 @@ def test_the_explorer_is_no_model():
     assert load("explorer") is None
 
 
-def test_a_claude_name_is_a_model_of_that_name():
+def test_a_claude_name_is_a_model_of_that_name_where_there_is_a_key(monkeypatch: pytest.MonkeyPatch):
+    with pytest.raises(ModelKeyMissing):
+        load("claude-opus-5-5")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
     found = load("claude-opus-5-5")
     assert found is not None
     assert found.name == "claude-opus-5-5"
@@ -67,6 +70,7 @@ def test_another_name_is_refused_unless_a_server_of_ones_own_is_set(monkeypatch:
     with pytest.raises(InputError, match="use explorer, claude-"):
         load("qwen3:8b")
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "any")
     found = load("qwen3:8b")
     assert found is not None
     assert found.name == "qwen3:8b"
@@ -175,7 +179,8 @@ def test_the_price_file_says_when_and_where_it_was_read():
         assert rates["cache_read"] < rates["input"] < rates["cache_write"] < rates["output"]
 
 
-def test_the_sdk_is_not_imported_until_a_model_is_asked():
+def test_the_sdk_is_not_imported_until_a_model_is_asked(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
     import subprocess
     import sys
 
