@@ -92,10 +92,10 @@ class Current:
         self._state = taken.state
         self.seen = taken.state.tip
 
-    def became(self, state: State, workspace: Workspace) -> None:
-        """Take in a fold."""
+    def became(self, state: State, workspace: Workspace, freed: int) -> None:
+        """Take in a fold, and how many o200k tokens it took off the cover."""
         self._state, self._workspace, self._words = state, workspace, None
-        self._loaded = workspace.tokens
+        self._loaded -= freed
 
     def saw(self) -> None:
         """Remember which step is the latest this handle has shown."""

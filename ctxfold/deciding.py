@@ -61,7 +61,8 @@ def consolidated(tx: Writing, now: Current, limit: int, settings: Settings) -> t
 
 def _put(tx: Writing, now: Current, place: Branch, tile: Tile, decider: Decider, cause: str) -> Tile:
     after = put_tile(tx, place.session, place.state, tile, (decider, cause), place.head)
-    now.became(after, fold(place.workspace, tile))
+    blocks = stretch(place.workspace, tile.first, tile.last)
+    now.became(after, fold(place.workspace, tile), sum(block.tokens for block in blocks) - tile.tokens)
     return tile
 
 

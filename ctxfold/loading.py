@@ -12,7 +12,7 @@ from ctxfold.store.codec import unpack_json
 from ctxfold.store.protocol import Reading
 from ctxfold.store.values import Path, State, StoredRecord
 from ctxfold.tiles import read_tile
-from ctxfold.workspace import Block, Note, Older, RawStep, Tile, Workspace, load_lines
+from ctxfold.workspace import HEADER, Block, Note, Older, RawStep, Tile, Workspace, load_lines
 
 __all__ = ["REACH", "load", "raw_steps", "reply_of"]
 
@@ -100,7 +100,7 @@ def raw_steps(tx: Reading, session: int, steps: Sequence[Step], newest: bool = F
         lines: list[Line] = [line for record in by_step[step.n] for line in load_lines(unpack_json(record.form))]
         followed = not newest or any(not later.open for later in steps[at + 1 :])
         settled = not step.open and (followed or step.n in answered or now - step.time > TIMEOUT)
-        made.append(RawStep(step.n, tuple(lines), step.raw, settled))
+        made.append(RawStep(step.n, tuple(lines), step.raw, HEADER + sum(line.tokens for line in lines), settled))
     return made
 
 

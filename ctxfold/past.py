@@ -5,6 +5,7 @@ A fact is known only while its line stands in the settled cover: once a fold has
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -20,23 +21,30 @@ __all__ = ["PathLedger", "Words"]
 
 
 class Words:
-    """The telling words that stand in a workspace, kept up as it grows."""
+    """The telling words that stand in a workspace, kept up as it grows. They are read when first asked for: most records never ask."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._words: set[str] = set()
+        self._unread: list[str] = []
         for block in workspace.blocks:
             self.add(block.lines)
             if not isinstance(block, RawStep):
-                self._words |= values(block.summary)
+                self._unread.append(block.summary)
 
     def add(self, lines: Iterable[Line]) -> None:
         """Take in lines that were added to the view."""
-        for line in lines:
-            self._words |= values(line.text[:200_000])
-            self._words |= {part for word in values(line.text[:200_000]) for part in word.replace("=", "|").split("|")}
+        self._unread.extend(line.text for line in lines)
 
     def __contains__(self, word: str) -> bool:
+        while self._unread:
+            for telling in values(self._unread.pop()[:_READ]):
+                self._words.add(telling)
+                self._words.update(_PARTS.split(telling))
         return word in self._words
+
+
+_READ = 200_000
+_PARTS = re.compile(r"[=|]")
 
 
 class PathLedger:

@@ -107,6 +107,7 @@ def render(workspace: Workspace, budget: Budget) -> View:
         The view; `tokens` never exceeds `budget.tokens`. Whatever it leaves out is at the end of a ref.
     """
     query, _ = query_of(workspace)
+    workspace = narrowed(workspace, REACH * budget.tokens)
     aim = budget.tokens
     parts = _fit(_settled(workspace), aim, query)
     text = parts.text()
@@ -120,6 +121,35 @@ def render(workspace: Workspace, budget: Budget) -> View:
     messages = [{"role": "user", "content": [{"type": "text", "text": piece} for piece in texts]}]
     refs = parts.refs
     return View(text, messages, len(texts) - bool(parts.closing), tokens, refs, budget.limit, workspace.unfolded)
+
+
+REACH = 4
+"""Times its budget a view looks back over blocks that nobody has consolidated."""
+
+
+def narrowed(workspace: Workspace, tokens: int) -> Workspace:
+    """The newest blocks that cost at most `tokens`; what lies before them as one stretch, the user's words in it kept. Pure."""
+    at, left = len(workspace.blocks), tokens
+    while at > 0 and (left > 0 or at == len(workspace.blocks)):
+        at -= 1
+        left -= workspace.blocks[at].tokens
+    if at == 0:
+        return workspace
+    gone = workspace.blocks[:at]
+    words = tuple(line for block in gone for line in block.lines if line.kind == "user")
+    before = workspace.older
+    steps = sum(len(block.steps) for block in gone)
+    older = Older(
+        before.first if before else gone[0].steps[0],
+        gone[-1].steps[-1],
+        steps + (before.count if before else 0),
+        sum(block.raw for block in gone) + (before.raw if before else 0),
+    )
+    return replace(workspace, older=older, words=(*workspace.words, *words)[-WORDS:], blocks=workspace.blocks[at:])
+
+
+WORDS = 60
+"""Messages of the user that outlive the blocks they stood in."""
 
 
 def _settled(workspace: Workspace) -> _Parts:

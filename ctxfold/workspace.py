@@ -51,23 +51,20 @@ class RawStep:
         n: the step.
         lines: its lines, those of late results that arrived at it included.
         raw: o200k tokens of its raw records.
+        tokens: o200k tokens it costs in a view, header included.
         settled: whether it may be consolidated: its calls have answers or a later assistant step follows.
     """
 
     n: int
     lines: tuple[Line, ...]
     raw: int
+    tokens: int
     settled: bool = True
 
     @property
     def steps(self) -> tuple[int, ...]:
         """The one step."""
         return (self.n,)
-
-    @property
-    def tokens(self) -> int:
-        """o200k tokens in a view, header included."""
-        return sum(line.tokens for line in self.lines) + HEADER
 
 
 HEADER = 4

@@ -141,8 +141,12 @@ def _tile(
 
 def _pinned(workspace: Workspace, blocks: Sequence[Block]) -> frozenset[int]:
     """The ledger keys that lines after these blocks point at."""
-    after = workspace.blocks[workspace.blocks.index(blocks[-1]) + 1 :]
-    return frozenset(key for block in after for line in block.lines for key in line.points)
+    found: set[int] = set()
+    for block in reversed(workspace.blocks):
+        if block is blocks[-1]:
+            break
+        found.update(key for line in block.lines for key in line.points)
+    return frozenset(found)
 
 
 def _price(*blocks: Block) -> int:

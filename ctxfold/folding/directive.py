@@ -40,6 +40,12 @@ def stretch(workspace: Workspace, first: int | None, last: int | None) -> tuple[
     Raises:
         FoldError: nothing to fold, a step that is not on this path, ends in the wrong order, or a cut through a tile.
     """
+    start, end = _bounds(workspace, first, last)
+    return workspace.blocks[start:end]
+
+
+def _bounds(workspace: Workspace, first: int | None, last: int | None) -> tuple[int, int]:
+    """Where those blocks stand: from the first up to, not with, the second."""
     blocks = workspace.blocks
     if not blocks:
         raise FoldError("nothing to fold yet; record a step first")
@@ -47,33 +53,25 @@ def stretch(workspace: Workspace, first: int | None, last: int | None) -> tuple[
     start = end if first is None else _holding(workspace, first)
     if start > end:
         raise FoldError(f"s{first} comes after s{last} on this path; name the earlier step first")
-    named = (
-        first if first is not None else blocks[start].steps[0],
-        last if last is not None else blocks[end].steps[-1],
-    )
-    for block, step, edge in ((blocks[start], named[0], 0), (blocks[end], named[1], -1)):
-        if block.steps[edge] != step and not (start == end and first is None):
-            raise FoldError(
-                f"s{step} lies inside a folded block of {spans(block.steps)}; fold from s{block.steps[0]} or to s{block.steps[-1]}"
-            )
-    if (
-        start == end
-        and first is None
-        and isinstance(blocks[end], Tile)
-        and last is not None
-        and blocks[end].steps[-1] != last
-    ):
-        raise FoldError(
-            f"s{last} lies inside a folded block of {spans(blocks[end].steps)}; fold to s{blocks[end].steps[-1]}"
-        )
-    return blocks[start : end + 1]
+    if first is not None and blocks[start].steps[0] != first:
+        raise FoldError(_cut(first, blocks[start]))
+    if last is not None and blocks[end].steps[-1] != last:
+        raise FoldError(_cut(last, blocks[end]))
+    return start, end + 1
+
+
+def _cut(step: int, block: Block) -> str:
+    here = block.steps
+    return f"s{step} lies inside a folded block of {spans(here)}; fold from s{here[0]} or to s{here[-1]}"
 
 
 def _holding(workspace: Workspace, step: int) -> int:
-    for at, block in enumerate(workspace.blocks):
-        if step in block.steps:
+    """The block that holds a step; the newest are looked at first."""
+    blocks = workspace.blocks
+    for at in range(len(blocks) - 1, -1, -1):
+        if step in blocks[at].steps:
             return at
-    path = spans([step for block in workspace.blocks for step in block.steps])
+    path = spans([step for block in blocks for step in block.steps])
     raise FoldError(
         f"s{step} is not on this branch, whose steps are {_before(workspace.older)}{path}; name one of those"
     )
@@ -89,10 +87,10 @@ def fold(workspace: Workspace, tile: Tile) -> Workspace:
     Raises:
         FoldError: those steps are not whole blocks of this workspace.
     """
-    replaced = stretch(workspace, tile.first, tile.last)
-    if tuple(step for block in replaced for step in block.steps) != tile.steps:
+    start, end = _bounds(workspace, tile.first, tile.last)
+    blocks = workspace.blocks
+    if tuple(step for block in blocks[start:end] for step in block.steps) != tile.steps:
         raise FoldError(
             f"{spans(tile.steps)} are not the steps that stand there now; look at the context again and name whole blocks"
         )
-    at = workspace.blocks.index(replaced[0])
-    return replace(workspace, blocks=(*workspace.blocks[:at], tile, *workspace.blocks[at + len(replaced) :]))
+    return replace(workspace, blocks=(*blocks[:start], tile, *blocks[end:]))

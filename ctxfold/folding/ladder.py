@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from ctxfold.folding.relevance import Query
 from ctxfold.lines import Line
@@ -88,6 +89,7 @@ def show(block: Block, latest: bool = False) -> Shown:
             )
 
 
+@lru_cache(maxsize=16_384)
 def clip(line: Line, tokens: int) -> Line:
     """A line cut to its head, with its ref behind; itself when it is short enough already."""
     if line.tokens <= tokens + 8:
@@ -120,9 +122,9 @@ def descend(shown: Sequence[Shown], budget: int, query: Query) -> list[Shown]:
     """
     blocks = list(shown)
     total = sum(block.tokens for block in blocks)
-    later = _later_keys(blocks)
+    repeated = _repeated(blocks)
     rungs: tuple[Callable[[int], Shown], ...] = (
-        lambda at: _without_repeats(blocks[at], later[at]),
+        lambda at: _without(blocks[at], repeated[at]),
         lambda at: _heads(blocks[at], PROSE_HEAD),
         lambda at: _micro(blocks[at]),
         lambda at: _without_prose(blocks[at]),
@@ -141,21 +143,25 @@ def descend(shown: Sequence[Shown], budget: int, query: Query) -> list[Shown]:
     return blocks
 
 
-def _later_keys(blocks: Sequence[Shown]) -> list[frozenset[int]]:
-    """Of each block, the ledger keys that stand in a later one."""
+def _repeated(blocks: Sequence[Shown]) -> list[frozenset[int]]:
+    """Of each block, the places of the lines whose every fact stands again in a later block."""
     found: list[frozenset[int]] = []
-    seen: set[int] = set()
+    later: set[int] = set()
     for block in reversed(blocks):
-        found.append(frozenset(seen))
-        seen.update(key for line in block.lines for key in line.keys)
+        lines = block.lines
+        found.append(
+            frozenset(
+                at for at, line in enumerate(lines) if line.keys and line.kind != "user" and later.issuperset(line.keys)
+            )
+        )
+        later.update(key for line in lines for key in line.keys)
     return found[::-1]
 
 
-def _without_repeats(block: Shown, later: frozenset[int]) -> Shown:
-    kept = tuple(
-        line for line in block.lines if line.kind == "user" or not line.keys or not later.issuperset(line.keys)
-    )
-    return block if len(kept) == len(block.lines) else replace(block, lines=kept, cut=True)
+def _without(block: Shown, places: frozenset[int]) -> Shown:
+    if not places:
+        return block
+    return replace(block, lines=tuple(line for at, line in enumerate(block.lines) if at not in places), cut=True)
 
 
 def _heads(block: Shown, tokens: int) -> Shown:
