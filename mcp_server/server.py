@@ -85,7 +85,7 @@ class CtxfoldServer(MCPServer[Desks]):
             given = {key: value for key, value in arguments.items() if value is not None}
             result = await super().call_tool(name, given, context)
             if writes and context is not None:
-                await self._tell(changed(given["session"]), context)
+                await self._tell(changed(str(given.get("session"))), context)
             return result
         except MCPError:
             raise
@@ -116,6 +116,7 @@ class CtxfoldServer(MCPServer[Desks]):
             MCPError: it can't be given; the text is for the person who asked.
         """
         try:
+            self._check_prompt(name, arguments or {})
             return await super().get_prompt(name, arguments, context)
         except MCPError:
             raise
@@ -150,6 +151,18 @@ class CtxfoldServer(MCPServer[Desks]):
         if unknown:
             raise InputError(f"{name} has no such argument ({unknown} unknown); it takes {', '.join(takes)}.")
         return tool.annotations is None or not tool.annotations.read_only_hint
+
+    def _check_prompt(self, name: str, arguments: dict[str, Any]) -> None:
+        """Make sure that there is such a briefing and that it has what it needs: the SDK would call either a crash."""
+        prompt = self._prompt_manager.get_prompt(name)
+        if prompt is None:
+            offered = ", ".join(prompt.name for prompt in self._prompt_manager.list_prompts())
+            raise InputError(f"no prompt of that name; there are {offered}.")
+        missing = [one.name for one in prompt.arguments or () if one.required and one.name not in arguments]
+        unknown = arguments.keys() - {one.name for one in prompt.arguments or ()}
+        if missing or unknown:
+            takes = ", ".join(one.name for one in prompt.arguments or ())
+            raise InputError(f"{name} takes {takes or 'nothing'}.")
 
 
 def build_server(desks: Desks, tokens: Tokens | None = None) -> CtxfoldServer:

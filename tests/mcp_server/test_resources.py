@@ -106,13 +106,15 @@ async def test_briefings_carry_the_view_and_stay_within_their_budget(connect: Co
         ("handoff", {"session": "paris-trip", "budget": "5"}),
         ("no_such", {}),
         ("resume", {}),
+        ("resume", {"session": "paris-trip", "sessions": "x"}),
     ],
 )
 async def test_a_briefing_that_cannot_be_given_says_why(connect: Connect, name: str, arguments: dict[str, str]) -> None:
     async with connect() as client:
         await filled(client)
-        with pytest.raises(MCPError, match="Next: "):
+        with pytest.raises(MCPError, match="Next: ") as refused:
             await client.get_prompt(name, arguments)
+        assert "failed inside" not in str(refused.value)
 
 
 async def test_every_argument_of_a_briefing_is_described(connect: Connect) -> None:
