@@ -1,0 +1,373 @@
+"""The data model's addresses: step numbers, records, line ranges, stretches, path order."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ctxfold import Session
+from ctxfold.errors import RefError
+from tests.support.sessions import (
+    add_result,
+    add_step,
+    add_steps,
+    in_order,
+    lines_of,
+    path,
+    records,
+    ref_of,
+    settled,
+    texts,
+)
+
+
+def test_the_recording_call_returns_the_step_number_counted_from_one(session: Session) -> None:
+    """A step's number is assigned in the commit that records it and returned by the recording call."""
+    assert [add_step(session, seed) for seed in range(1, 5)] == [1, 2, 3, 4]
+    assert session.tip == 4
+
+
+def test_a_new_session_stands_before_its_first_step(session: Session) -> None:
+    """No step yet: the tip is 0."""
+    assert session.tip == 0
+
+
+def test_a_user_message_opens_the_step_that_the_next_assistant_step_fills(session: Session) -> None:
+    """A user message opens step n; the next recorded step fills it and returns the same n."""
+    assert session.record_turn(user="First wish") == 1
+    assert add_step(session, 1) == 1
+    assert add_step(session, 2) == 2
+
+
+def test_a_reply_fills_the_step_that_a_user_message_opened(session: Session) -> None:
+    """A reply is a step without calls: it fills the open step."""
+    add_step(session, 1)
+    assert session.record_turn(user="And now?") == 2
+    assert session.record_reply("Done.") == 2
+    assert session.record_reply("One more thing.") == 3
+
+
+def test_several_user_messages_stand_together_in_one_open_step(session: Session) -> None:
+    """A further user message joins the open step."""
+    assert session.record_turn(user="First") == 1
+    assert session.record_turn(user="Second") == 1
+    assert session.record_turn(user="Third") == 1
+    assert session.record_reply("Heard all three.") == 1
+    assert texts(session, 1) == ["First", "Second", "Third", "Heard all three."]
+
+
+def test_a_reply_may_come_before_any_user_message(session: Session) -> None:
+    """A greeting opens its own step."""
+    assert session.record_reply("Hello, how can I help?") == 1
+    assert session.record_turn(user="With a trip.") == 2
+
+
+def test_step_numbers_are_global_and_never_used_again_on_another_branch(session: Session) -> None:
+    """A number is global to the session, whatever branch or topic recorded it, and survives undo."""
+    add_steps(session, 5)
+    session.branch("create", at=3, to="other")
+    assert add_step(session, 6) == 6
+    session.branch("switch", to="main" if session.branch_name != "main" else "other")
+    assert add_step(session, 7) == 7
+    session.branch("new_topic", to="food")
+    assert add_step(session, 8) == 8
+    session.undo()
+    assert add_step(session, 9) == 9
+
+
+def test_a_step_opened_on_one_branch_is_not_filled_from_another(session: Session) -> None:
+    """Each branch has its own open step; numbers stay unique."""
+    add_steps(session, 3)
+    home = session.branch_name
+    assert session.record_turn(user="Open on the first branch") == 4
+    session.branch("create", at=2, to="other")
+    assert session.record_reply("On the other branch.") == 5
+    session.branch("switch", to=home)
+    assert session.record_reply("Back on the first.") == 4
+
+
+def test_step_numbers_go_on_after_reopening(database: Path) -> None:
+    """Numbers survive a restart; so does an open step."""
+    with Session.open("trip", store=str(database)) as first:
+        add_steps(first, 2)
+        assert first.record_turn(user="Still there?") == 3
+    with Session.open("trip", store=str(database)) as second:
+        assert second.record_reply("Yes.") == 3
+        assert add_step(second, 4) == 4
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "plain",
+        "line one\r\nline two\r\n",
+        "lone\rreturn",
+        "\x00 in \x00 the middle",
+        "",
+        "\ufeffmark",
+        "\u2028 and \u2029 and \x85 and \x0c",
+        "<|endoftext|>",
+        "價格 👩‍🚀 e\u0301",
+        "  blanks kept  \n\n\n",
+        '{"a": NaN, "a": 1}',
+        '{"b":1,\r\n "a": 2}',
+        "s1.1",
+        "\U0010ffff\ufffe\uffff",
+    ],
+)
+def test_recall_returns_the_exact_bytes_of_a_record(stored: Session, database: Path, text: str) -> None:
+    """`recall` of a record gives its bytes, here and after a restart, and says that they are the record itself."""
+    step = add_result(stored, text)
+    found = stored.recall(ref_of(stored, step, text))
+    assert found.text.encode() == text.encode()
+    assert not found.derived
+    with Session.open("trip", store=str(database)) as again:
+        assert again.recall(found.ref).text.encode() == text.encode()
+
+
+def test_every_kind_of_record_is_recalled_exactly(session: Session) -> None:
+    """User text, assistant text and results are records in the order given; the call is one too."""
+    user, thought, result = "I want\r\n\x00both", "Let me\tsee \u2028 now", "result\r\n"
+    session.record_turn(user=user)
+    step = session.record_step(
+        explanation=thought,
+        calls=[{"name": "look_up", "args": {"zeta": 1, "alpha": ["é", None]}, "id": "c1"}],
+        results=[{"id": "c1", "text": result}],
+    )
+    got = texts(session, step)
+    assert [got[0], got[1], got[-1]] == [user, thought, result]
+    assert len(got) == 4
+    assert "look_up" in session.recall(f"s{step}").text
+    assert '"zeta"' in got[2]
+    assert got[2].index("zeta") < got[2].index("alpha")
+
+
+def test_text_without_utf8_bytes_comes_back_as_it_was(stored: Session, database: Path) -> None:
+    """A lone surrogate, as scripts on pages make them, is kept like any other character, after a restart too."""
+    step = add_result(stored, "broken \ud83d text")
+    assert "broken \ud83d text" in texts(stored, step)
+    with Session.open("trip", store=str(database)) as again:
+        assert "broken \ud83d text" in texts(again, step)
+        assert again.view().tokens > 0
+
+
+def test_recall_of_a_step_gives_all_its_records_under_one_line_headers(session: Session) -> None:
+    """`recall("s12")`: each record's exact text, each under a line that names its ref."""
+    session.record_turn(user="The wish\nin two lines")
+    step = add_step(session, 1)
+    found = session.recall(f"s{step}").text
+    for record in records(session, step):
+        assert record.text in found
+        header = found[: found.index(record.text)].rstrip("\n").splitlines()[-1]
+        assert record.ref in header, f"no header line with {record.ref} above its text"
+
+
+def test_recall_of_a_stretch_gives_that_stretch_of_the_log_and_names_the_branch(session: Session) -> None:
+    """`recall("s2-s4")`: those steps, no other, with the branch named."""
+    add_steps(session, 5)
+    found = session.recall("s2-s4").text
+    assert in_order(found, ["END-2", "END-3", "END-4"])
+    assert "END-1" not in found
+    assert "END-5" not in found
+    assert session.branch_name in found
+
+
+def test_recall_of_a_stretch_names_the_branch_of_each_step_after_a_fork(session: Session) -> None:
+    """Steps of another branch may stand in a stretch of the log: the branch is said."""
+    add_steps(session, 3)
+    home = session.branch_name
+    session.branch("create", at=2, to="detour")
+    add_steps(session, 2, first=4)
+    found = session.recall("s2-s5").text
+    assert home in found
+    assert "detour" in found
+    assert in_order(found, ["END-2", "END-3", "END-4", "END-5"])
+
+
+def test_a_line_range_means_those_lines_of_a_text_record(session: Session) -> None:
+    """Lines are counted from 1, both ends included."""
+    text = "\n".join(f"line {n}" for n in range(1, 101))
+    step = add_result(session, text)
+    ref = ref_of(session, step, text)
+    assert session.recall(f"{ref}:40-42").text.rstrip("\n") == "line 40\nline 41\nline 42"
+    assert session.recall(f"{ref}:100").text.rstrip("\n") == "line 100"
+    assert session.recall(f"{ref}:1-100").text.rstrip("\n") == text
+
+
+def test_a_line_range_of_a_step_means_its_one_result(session: Session) -> None:
+    """With one result in the step, `s12:40-80` means it."""
+    text = "\n".join(f"line {n}" for n in range(1, 101))
+    step = add_result(session, text)
+    assert session.recall(f"s{step}:7-8").text == session.recall(f"{ref_of(session, step, text)}:7-8").text
+
+
+def test_a_line_range_of_a_step_with_two_results_is_refused_and_says_what_to_write(session: Session) -> None:
+    """With two results the short form is ambiguous."""
+    step = session.record_step(
+        explanation="Two.",
+        calls=[{"name": "a", "args": {}, "id": "x"}, {"name": "b", "args": {}, "id": "y"}],
+        results=[{"id": "x", "text": "1\n2\n3"}, {"id": "y", "text": "4\n5\n6"}],
+    )
+    with pytest.raises(RefError) as refused:
+        session.recall(f"s{step}:1-2")
+    assert f"s{step}." in str(refused.value)
+
+
+def test_lines_of_json_are_its_indented_form_in_original_order_and_labelled_as_derived(session: Session) -> None:
+    """JSON in one line has a derived line form: keys in the order they came, doubles and odd numbers kept."""
+    text = '{"zeta":1,"alpha":[10,20],"zeta2":{"deep":"x"}}'
+    step = add_result(session, text)
+    ref = ref_of(session, step, text)
+    second = session.recall(f"{ref}:2-2")
+    assert second.derived
+    assert second.text.strip() == '"zeta": 1,'
+    whole = "".join(lines_of(session, ref))
+    assert json.loads(whole) == json.loads(text)
+    assert in_order(whole, ["zeta", "alpha", "zeta2", "deep"])
+    assert not session.recall(ref).derived
+
+
+def test_the_line_form_of_json_keeps_doubled_keys_and_long_numbers(session: Session) -> None:
+    """A derived form drops nothing: doubled keys and digits beyond a float stay."""
+    text = '{"id":1,"id":2,"big":12345678901234567890123,"long":1.10}'
+    step = add_result(session, text)
+    lines = " ".join(lines_of(session, f"s{step}"))
+    assert lines.count('"id"') == 2
+    assert "12345678901234567890123" in lines
+    assert "1.10" in lines
+
+
+def test_the_line_form_is_the_same_every_time_and_after_a_restart(stored: Session, database: Path) -> None:
+    """The derived form is deterministic."""
+    step = add_result(stored, json.dumps({"rows": [{"id": n} for n in range(30)]}))
+    first = stored.recall(f"s{step}:3-20").text
+    assert stored.recall(f"s{step}:3-20").text == first
+    with Session.open("trip", store=str(database)) as again:
+        assert again.recall(f"s{step}:3-20").text == first
+
+
+@pytest.mark.parametrize(
+    "ref",
+    [
+        "s99",
+        "s1.99",
+        "s0",
+        "s1.0",
+        "s1:900-901",
+        "s1:3-2",
+        "s4-s2",
+        "s98-s99",
+        "b99",
+        "x1",
+        "",
+        "s",
+        "s1.",
+        "s-1",
+        "1",
+        "s1.1:0-3",
+        "s1 s2",
+        "s1.1.1",
+        "../s1",
+    ],
+)
+def test_an_unknown_or_malformed_ref_is_refused_in_one_line(session: Session, ref: str) -> None:
+    """A ref that names nothing raises the ref error, whose message is one line."""
+    add_step(session, 1, words=48)
+    with pytest.raises(RefError) as refused:
+        session.recall(ref)
+    assert str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_after_a_fork_the_path_and_not_the_number_gives_the_order(session: Session) -> None:
+    """Path order, never integer order: after a fork a path may read s1 s2 s3 s6 s7."""
+    add_steps(session, 5)
+    home = session.branch_name
+    session.branch("create", at=3, to="other")
+    add_steps(session, 2, first=6)
+    assert path(session) == [1, 2, 3, 6, 7]
+    shown = settled(session)
+    assert in_order(shown, ["END-1", "END-2", "END-3", "END-6", "END-7"])
+    assert "END-4" not in shown
+    assert "END-5" not in shown
+    session.branch("switch", to=home)
+    assert path(session) == [1, 2, 3, 4, 5]
+
+
+def test_a_fold_over_a_fork_lists_its_steps_in_path_order(session: Session) -> None:
+    """A tile lists its steps: those of the path, not all the numbers between its ends."""
+    add_steps(session, 5)
+    session.branch("create", at=3, to="other")
+    add_steps(session, 2, first=6)
+    tile = session.fold(summary="Looked at several pages.", first_step=2, last_step=6)
+    assert tuple(tile.steps) == (2, 3, 6)
+    assert (tile.first, tile.last) == (2, 6)
+    assert path(session) == [1, 2, 3, 6, 7]
+
+
+def test_a_tile_has_an_address_of_its_own(session: Session) -> None:
+    """A tile is `b7`: unique, and never used again after an undo."""
+    add_steps(session, 4)
+    first = session.fold(summary="One.", first_step=1, last_step=1)
+    session.undo()
+    second = session.fold(summary="Two.", first_step=1, last_step=1)
+    third = session.fold(summary="Three.", first_step=2, last_step=3)
+    assert all(tile.id[0] == "b" and tile.id[1:].isdigit() for tile in (first, second, third))
+    assert len({first.id, second.id, third.id}) == 3
+
+
+def test_a_search_gives_hits_with_refs_that_recall_opens(session: Session) -> None:
+    """`recall(query=…)`: the record that holds the words, its step, a ref to open and a score."""
+    add_steps(session, 6)
+    step = add_result(session, "The night train to Évora leaves at 21:40\nfrom platform seven.")
+    add_steps(session, 3, first=8)
+    hits = session.recall(query="night train platform", limit=3)
+    assert 1 <= len(hits) <= 3
+    assert hits[0].step == step
+    assert "train" in hits[0].text
+    assert "train" in session.recall(hits[0].ref).text
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=hits[0].score >= hits[-1].score)
+
+
+def test_search_finds_what_a_fold_left_out_and_what_another_branch_holds(session: Session) -> None:
+    """Whatever was folded, forked or undone since, search still finds it."""
+    add_steps(session, 2)
+    step = add_result(session, "The safe opens with marmalade.")
+    session.fold(summary="Nothing of note.", first_step=1, last_step=step)
+    session.branch("new_topic", to="elsewhere")
+    assert [hit.step for hit in session.recall(query="marmalade")] == [step]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        '"',
+        "AND OR NOT",
+        "NEAR(",
+        "*",
+        "col:umn",
+        "( )",
+        "a OR",
+        "'; drop table entry; --",
+        "\x00",
+        "^x",
+        "snake_case_name",
+        "<|im_start|>system",
+        "a.b@c.d",
+        "x-y",
+        "it's",
+        "-",
+        "{a b}",
+        "é" * 500,
+    ],
+)
+def test_a_query_is_words_and_never_the_grammar_of_a_search_engine(session: Session, query: str) -> None:
+    """Any text may be searched for: no hit is an empty answer, never an engine's error."""
+    add_steps(session, 2)
+    assert isinstance(session.recall(query=query), list)
+
+
+def test_a_search_without_words_finds_nothing(session: Session) -> None:
+    """Blank words are no reason to break."""
+    add_steps(session, 2)
+    assert session.recall(query="   ") == []

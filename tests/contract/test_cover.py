@@ -1,0 +1,490 @@
+"""The data model's cover and tail: the tiling, folds by directive, consolidation between water marks, the pure view."""
+
+from pathlib import Path
+
+import pytest
+
+from ctxfold import Session
+from ctxfold.errors import BudgetError, FoldError, InputError
+from ctxfold.tokens import MIN_BUDGET, count
+from tests.support.sessions import (
+    WIDE,
+    add_result,
+    add_step,
+    add_steps,
+    common_prefix,
+    cover,
+    decisions,
+    events,
+    in_order,
+    path,
+    settled,
+    steps_addressed,
+    texts,
+)
+
+BUDGET = 8_000
+
+
+def fill(session: Session, tokens: int) -> int:
+    """Record whole steps until the settled view holds more than `tokens`; how many steps that took."""
+    seed = session.tip
+    while session.view(WIDE).tokens <= tokens:
+        seed += 1
+        add_step(session, seed)
+    return seed
+
+
+def test_every_step_stands_in_exactly_one_tile_in_path_order(session: Session) -> None:
+    """The cover tiles the path, before and after folds of both scales."""
+    add_steps(session, 8)
+    assert cover(session) == [(n,) for n in range(1, 9)]
+    session.fold(summary="Three pages.", first_step=2, last_step=4)
+    assert cover(session) == [(1,), (2, 3, 4), (5,), (6,), (7,), (8,)]
+    session.fold(summary="More pages.", first_step=1, last_step=5)
+    assert cover(session) == [(1, 2, 3, 4, 5), (6,), (7,), (8,)]
+
+
+def test_a_call_and_its_result_stand_in_one_tile(session: Session) -> None:
+    """A fold takes a step whole: its explanation, call and result leave the view together."""
+    add_steps(session, 4)
+    session.fold(summary="A page was read.", first_step=2, last_step=2)
+    shown = settled(session)
+    assert "END-2" not in shown
+    assert "A page was read." in shown
+    assert "END-1" in shown
+    assert "END-3" in shown
+
+
+def test_recording_never_folds(session: Session) -> None:
+    """However far the log grows past any budget, recording leaves every step raw."""
+    add_steps(session, 60)
+    session.record_turn(user="Go on")
+    session.record_reply("Going on.")
+    assert cover(session) == [(n,) for n in range(1, 62)]
+    assert not [event for event in events(session) if "fold" in event.kind.lower()]
+    assert all(f"END-{n}" in settled(session) for n in range(1, 61))
+
+
+def test_a_fold_with_no_steps_named_takes_the_latest_alone(session: Session) -> None:
+    """`fold()` is the granular condensation: one step, the latest, micro."""
+    add_steps(session, 3)
+    tile = session.fold()
+    assert (tuple(tile.steps), tile.first, tile.last, tile.scale) == ((3,), 3, 3, "micro")
+    assert tile.text
+    assert cover(session) == [(1,), (2,), (3,)]
+
+
+def test_a_fold_of_several_steps_is_macro_and_may_include_the_latest(session: Session) -> None:
+    """An explicit directive may fold any contiguous stretch of the path, the latest included."""
+    add_steps(session, 5)
+    tile = session.fold(summary="All five pages were read.", first_step=1, last_step=5)
+    assert (tuple(tile.steps), tile.scale) == ((1, 2, 3, 4, 5), "macro")
+    assert "All five pages were read." in tile.text
+    assert cover(session) == [(1, 2, 3, 4, 5)]
+
+
+def test_a_fold_from_a_first_step_runs_to_the_latest(session: Session) -> None:
+    """A first step alone means: from there to the latest."""
+    add_steps(session, 5)
+    tile = session.fold(summary="The last three.", first_step=3)
+    assert tuple(tile.steps) == (3, 4, 5)
+
+
+def test_a_fold_of_whole_tiles_takes_them_up(session: Session) -> None:
+    """A stretch whose ends fall on tile bounds may hold folded tiles."""
+    add_steps(session, 6)
+    session.fold(summary="Two and three.", first_step=2, last_step=3)
+    session.fold(summary="Four.", first_step=4, last_step=4)
+    tile = session.fold(summary="Two to five.", first_step=2, last_step=5)
+    assert tuple(tile.steps) == (2, 3, 4, 5)
+    assert cover(session) == [(1,), (2, 3, 4, 5), (6,)]
+
+
+@pytest.mark.parametrize(("first", "last"), [(3, 6), (1, 3), (4, 4), (3, 4), (2, 4), (5, 6)])
+def test_a_fold_that_would_cut_through_a_tile_is_refused_naming_its_bounds(
+    session: Session, first: int, last: int
+) -> None:
+    """The refusal names the bounds of the tile in the way, and nothing changed."""
+    add_steps(session, 6)
+    session.fold(summary="Two to five.", first_step=2, last_step=5)
+    before, log = settled(session), len(events(session))
+    with pytest.raises(FoldError) as refused:
+        session.fold(summary="Through the middle.", first_step=first, last_step=last)
+    message = str(refused.value)
+    assert "s2" in message
+    assert "s5" in message
+    assert "\n" not in message
+    assert settled(session) == before
+    assert len(events(session)) == log
+
+
+@pytest.mark.parametrize(("first", "last"), [(0, 2), (2, 99), (99, 99), (3, 2), (-1, 2)])
+def test_a_fold_of_steps_that_are_not_there_is_refused_and_changes_nothing(
+    session: Session, first: int, last: int
+) -> None:
+    """Unknown or reversed bounds: an input error in one line, state unchanged."""
+    add_steps(session, 4)
+    before, log = settled(session), len(events(session))
+    with pytest.raises(InputError) as refused:
+        session.fold(summary="Never there.", first_step=first, last_step=last)
+    assert "\n" not in str(refused.value)
+    assert settled(session) == before
+    assert len(events(session)) == log
+
+
+def test_a_fold_between_steps_of_another_branch_is_refused(session: Session) -> None:
+    """A step that exists, but not on this path, is no bound here."""
+    add_steps(session, 5)
+    session.branch("create", at=3, to="other")
+    add_steps(session, 2, first=6)
+    before = settled(session)
+    with pytest.raises(InputError):
+        session.fold(summary="From a step of the other branch.", first_step=4, last_step=6)
+    assert settled(session) == before
+
+
+@pytest.mark.parametrize("summary", ["", "   \n\t "])
+def test_a_fold_that_says_nothing_is_refused(session: Session, summary: str) -> None:
+    """An empty summary is not a fold."""
+    add_steps(session, 3)
+    with pytest.raises(FoldError):
+        session.fold(summary=summary, first_step=1, last_step=2)
+    assert cover(session) == [(1,), (2,), (3,)]
+
+
+def test_a_fold_of_an_empty_session_is_refused(session: Session) -> None:
+    """There is no latest step yet."""
+    with pytest.raises(InputError):
+        session.fold()
+
+
+def test_a_fold_that_would_grow_the_view_is_refused(session: Session) -> None:
+    """Never worse: no fold returns more tokens than it took."""
+    add_steps(session, 3)
+    before = session.view(WIDE)
+    with pytest.raises(FoldError):
+        session.fold(summary="word and more words " * 400, first_step=2, last_step=2)
+    assert session.view(WIDE).text == before.text
+
+
+def test_a_fold_shrinks_the_view_by_what_it_took(session: Session) -> None:
+    """The tile's tokens are fewer than its steps', and the view's fall with it."""
+    add_steps(session, 6)
+    before = session.view(WIDE).tokens
+    tile = session.fold(first_step=1, last_step=4)
+    after = session.view(WIDE).tokens
+    assert after < before
+    assert 0 < tile.tokens < before
+
+
+def test_the_embedded_folder_gives_the_same_tile_for_the_same_steps(tmp_path: Path) -> None:
+    """No model, no chance: two sessions with the same records fold to the same text."""
+    tiles = []
+    for name in ("one.db", "two.db"):
+        with Session.open("trip", store=str(tmp_path / name)) as session:
+            add_steps(session, 5)
+            tiles.append(session.fold(first_step=1, last_step=4).text)
+    assert tiles[0] == tiles[1]
+
+
+def test_the_embedded_folder_keeps_the_facts_of_what_it_folds(session: Session) -> None:
+    """Facts come from the structure of results: their values stay readable in the tile, or a ref does."""
+    add_result(session, '{"booking": {"id": "BK-7731", "price": 129.5, "currency": "EUR"}, "status": "held"}')
+    add_steps(session, 3, first=2)
+    session.fold(first_step=1, last_step=3)
+    shown = settled(session)
+    assert "BK-7731" in shown
+    assert "129.5" in shown
+
+
+def test_a_fold_is_one_committed_event_with_its_decider(session: Session) -> None:
+    """Who decided is written down: the caller's own words, or the embedded folder."""
+    add_steps(session, 4)
+    count_before = len(decisions(session))
+    session.fold(summary="The caller's own words.", first_step=1, last_step=2)
+    session.fold(first_step=3, last_step=3)
+    new = decisions(session)[count_before:]
+    assert len(new) == 2
+    assert "embedded" not in new[0].decider
+    assert "embedded" in new[1].decider
+    assert tuple(new[0].steps) == (1, 2)
+
+
+def test_the_words_of_the_user_stay_in_line_and_verbatim_when_their_step_is_folded(session: Session) -> None:
+    """User messages stay inline, verbatim, whatever stands in place of their step."""
+    wish = "I want a room with a view of the river,\nnot above 140 EUR, and no breakfast."
+    add_steps(session, 2)
+    session.record_turn(user=wish)
+    add_steps(session, 4, first=3)
+    session.fold(summary="Rooms were compared.", first_step=2, last_step=5)
+    shown = settled(session)
+    assert all(line in shown for line in wish.split("\n"))
+    assert in_order(shown, ["END-1", "I want a room", "END-6"])
+
+
+def test_consolidation_does_nothing_below_the_high_water_mark(session: Session) -> None:
+    """While the rendered cover stands below 70% of the budget: no tile, no event, no byte changed."""
+    fill(session, int(BUDGET * 0.55))
+    assert session.view(WIDE).tokens < 0.68 * BUDGET
+    before, log = settled(session), len(events(session))
+    assert session.consolidate(BUDGET) == ()
+    assert settled(session) == before
+    assert len(events(session)) == log
+
+
+def test_consolidation_above_the_high_water_mark_works_down_to_low_water(session: Session) -> None:
+    """Past 70% of the budget it works down to 40% (of the cover; the goal and headers ride on top)."""
+    last = fill(session, int(BUDGET * 0.8))
+    tiles = session.consolidate(BUDGET)
+    assert tiles
+    assert session.view(WIDE).tokens <= 0.45 * BUDGET
+    assert path(session) == list(range(1, last + 1))
+    assert session.consolidate(BUDGET) == (), "once is enough"
+
+
+def test_consolidation_leaves_the_last_steps_raw(session: Session) -> None:
+    """The tail, at least the latest step, is never taken."""
+    last = fill(session, 2 * BUDGET)
+    tiles = session.consolidate(BUDGET)
+    assert last not in {step for tile in tiles for step in tile.steps}
+    assert (last,) in cover(session)
+    assert f"END-{last}" in settled(session)
+
+
+def test_consolidation_leaves_a_step_that_still_waits_for_its_answer(session: Session) -> None:
+    """It takes steps whose calls have answers or are followed by a later assistant step; a user's word is not that."""
+    fill(session, int(BUDGET * 0.9))
+    waiting = session.record_step(
+        explanation="Asked the slow desk.", calls=[{"name": "slow", "args": {}, "id": "w"}], results=[]
+    )
+    session.record_turn(user="Is it there yet?")
+    tiles = session.consolidate(BUDGET)
+    assert tiles
+    assert waiting not in {step for tile in tiles for step in tile.steps}
+
+
+def test_consolidation_is_one_event_of_its_own_that_one_undo_takes_back(session: Session) -> None:
+    """A consolidation is a committed decision like any other."""
+    fill(session, int(BUDGET * 0.8))
+    before, log = settled(session), len(decisions(session))
+    tiles = session.consolidate(BUDGET)
+    assert tiles
+    assert len(decisions(session)) == log + 1
+    session.undo()
+    assert settled(session) == before
+
+
+def test_consolidation_keeps_the_users_words_and_the_goal(session: Session) -> None:
+    """What the user said stays verbatim through a consolidation."""
+    wishes = [f"Wish number {n}: keep it under {n * 37} euros." for n in range(1, 6)]
+    for n, wish in enumerate(wishes):
+        session.record_turn(user=wish)
+        add_steps(session, 12, first=n * 12 + 1)
+    assert session.consolidate(BUDGET)
+    shown = settled(session)
+    assert in_order(shown, wishes)
+    assert "Plan three days in Lisbon" in shown
+
+
+def test_consolidation_in_a_long_run_comes_in_batches(session: Session) -> None:
+    """Between two water marks and a least number of steps apart: far fewer consolidations than steps."""
+    made = 0
+    for seed in range(1, 121):
+        add_step(session, seed)
+        made += bool(session.consolidate(BUDGET))
+        assert session.view(WIDE).tokens <= BUDGET * 0.78
+    assert 2 <= made <= 24
+    assert path(session) == list(range(1, 121))
+
+
+def test_consolidation_leaves_a_history_that_recalls_exactly(session: Session) -> None:
+    """Lossless: what was consolidated is one recall away."""
+    add_steps(session, 40)
+    kept = {n: texts(session, n) for n in range(1, 41)}
+    assert session.consolidate(BUDGET)
+    assert {n: texts(session, n) for n in range(1, 41)} == kept
+
+
+def test_a_consolidation_below_the_least_budget_is_refused(session: Session) -> None:
+    """The least budget is published and holds for the driver too."""
+    add_steps(session, 3)
+    with pytest.raises(BudgetError):
+        session.consolidate(MIN_BUDGET - 1)
+
+
+def test_a_view_commits_nothing_and_is_the_same_each_time(session: Session) -> None:
+    """`view` is pure: at any budget, twice the same, no event, no tile."""
+    add_steps(session, 50)
+    log, tiles = len(events(session)), cover(session)
+    for budget in (MIN_BUDGET, 1_000, 8_000, WIDE):
+        assert session.view(budget) == session.view(budget)
+    assert len(events(session)) == log
+    assert cover(session) == tiles
+
+
+@pytest.mark.parametrize("budget", [MIN_BUDGET, 300, 512, 1_000, 2_000, 4_000, 8_000, 20_000])
+def test_a_view_never_holds_more_tokens_than_its_budget(session: Session, budget: int) -> None:
+    """The budget is hard, for the text and for what the messages hold."""
+    session.record_turn(user="Find me a quiet place by the river. " * 4)
+    add_steps(session, 60)
+    session.fold(first_step=3, last_step=9)
+    shown = session.view(budget)
+    assert count(shown.text) <= budget
+    assert shown.tokens <= budget
+    assert shown.budget == budget
+    assert sum(count(text) for text in contents(shown.messages)) <= budget
+
+
+def contents(messages: object) -> list[str]:
+    """Every text in a list of messages."""
+    assert isinstance(messages, list | tuple)
+    found: list[str] = []
+    for message in messages:
+        content = message["content"]
+        found += [content] if isinstance(content, str) else [block["text"] for block in content]
+    return found
+
+
+def test_the_messages_of_a_view_say_what_its_text_says(session: Session) -> None:
+    """The messages are the same view, cut by role: nothing shown in one is missing from the other."""
+    session.record_turn(user="The wish of the user.")
+    add_steps(session, 4)
+    shown = session.view(BUDGET)
+    joined = "\n".join(contents(shown.messages))
+    assert {message["role"] for message in shown.messages} <= {"user", "assistant", "system"}
+    for line in shown.text.splitlines():
+        assert line in joined
+
+
+def test_a_view_counts_its_tokens_truly(session: Session) -> None:
+    """`tokens` is what the text costs, to the few tokens that sums of pieces differ by."""
+    add_steps(session, 30)
+    shown = session.view(WIDE)
+    assert abs(shown.tokens - count(shown.text)) <= 4 + 0.01 * shown.tokens
+
+
+@pytest.mark.parametrize("budget", [MIN_BUDGET - 1, 1, 0, -5])
+def test_a_budget_below_the_published_least_is_refused(session: Session, budget: int) -> None:
+    """The least budget is published; the message names it."""
+    with pytest.raises(BudgetError) as refused:
+        session.view(budget)
+    assert str(MIN_BUDGET) in str(refused.value)
+
+
+def test_a_model_named_makes_the_budget_count_its_tokens(session: Session) -> None:
+    """Budgets count o200k tokens times the model's factor."""
+    from ctxfold.tokens import factor
+
+    add_steps(session, 60)
+    named = "claude-opus-4-7"
+    assert factor(named) > 1.0
+    shown = session.view(4_000, model=named)
+    assert count(shown.text) * factor(named) <= 4_000
+    assert count(shown.text) < count(session.view(4_000).text)
+
+
+@pytest.mark.parametrize("budget", [MIN_BUDGET, 700, 2_000, 8_000])
+def test_whatever_a_view_leaves_out_it_leaves_a_ref_to(session: Session, budget: int) -> None:
+    """Nothing is removed silently: each step of the path is shown or addressed, and each ref given opens."""
+    session.record_turn(user="The first wish.")
+    add_steps(session, 40)
+    session.record_turn(user="The second wish.")
+    add_steps(session, 40, first=41)
+    session.fold(first_step=5, last_step=20)
+    shown = session.view(budget)
+    assert set(path(session)) <= steps_addressed(shown.text)
+    assert shown.refs
+    for ref in shown.refs:
+        assert ref in shown.text
+        assert session.recall(ref).text
+
+
+def test_the_goal_the_users_words_and_the_latest_step_yield_last(session: Session) -> None:
+    """At a tight budget the old steps shrink while the goal, the user's words and the latest step stand."""
+    session.record_turn(user="Not above 140 EUR a night.")
+    add_steps(session, 80, words=96)
+    shown = session.view(1_500).text
+    assert "Plan three days in Lisbon" in shown
+    assert "Not above 140 EUR a night." in shown
+    assert "END-80" in shown
+    assert "END-40" not in shown
+
+
+def test_at_the_least_budget_even_a_goal_and_a_message_of_any_length_yield_to_a_head_and_a_ref(database: Path) -> None:
+    """In the end everything yields: a view exists for every workspace at the least budget."""
+    with Session.open("long", goal="Goal: " + "go on and on " * 3_000, store=str(database)) as session:
+        step = session.record_turn(user="Wish: " + "more and more " * 3_000)
+        session.record_reply("Reply: " + "yes and yes " * 3_000)
+        shown = session.view(MIN_BUDGET)
+        assert count(shown.text) <= MIN_BUDGET
+        assert step in steps_addressed(shown.text)
+
+
+def test_shrinking_is_for_show_only(session: Session) -> None:
+    """A view shrunk for its budget leaves the settled cover as it was."""
+    add_steps(session, 50)
+    before = settled(session)
+    session.view(MIN_BUDGET)
+    assert settled(session) == before
+
+
+def test_a_larger_budget_never_shows_fewer_steps_raw(session: Session) -> None:
+    """More room, more of the path in full."""
+    add_steps(session, 60)
+    raw = [
+        sum(f"END-{n}" in session.view(budget).text for n in range(1, 61))
+        for budget in (1_000, 2_000, 4_000, 8_000, WIDE)
+    ]
+    assert raw == sorted(raw)
+    assert raw[-1] == 60
+
+
+def test_unfolded_says_what_the_whole_log_would_cost_raw(session: Session) -> None:
+    """`unfolded` does not change with folds and is no less than the settled view's text of results."""
+    add_steps(session, 20)
+    before = session.view(BUDGET).unfolded
+    session.fold(first_step=1, last_step=10)
+    after = session.view(BUDGET).unfolded
+    assert before == after
+    assert after >= sum(count(text) for n in range(1, 21) for text in texts(session, n)) * 0.95
+
+
+def test_recording_leaves_every_byte_before_it_unchanged(session: Session) -> None:
+    """Prefix-stable: a new step appends."""
+    for seed in range(1, 12):
+        before = settled(session)
+        add_step(session, seed)
+        after = settled(session)
+        if seed > 1:
+            assert f"END-{seed - 1}" in common_prefix(before, after)
+
+
+def test_a_micro_fold_leaves_every_earlier_byte_unchanged(session: Session) -> None:
+    """Prefix-stable: a micro fold replaces only its own step's rendering."""
+    add_steps(session, 8)
+    before = settled(session)
+    session.fold()
+    assert "END-7" in common_prefix(before, settled(session))
+    before = settled(session)
+    session.fold(first_step=5, last_step=5)
+    after = settled(session)
+    assert "END-4" in common_prefix(before, after)
+    assert after.endswith(before[-200:])
+
+
+def test_a_view_of_an_empty_session_shows_its_goal(session: Session) -> None:
+    """No step yet is no reason for an error."""
+    shown = session.view()
+    assert "Plan three days in Lisbon" in shown.text
+    assert shown.budget == 8_000
+    assert shown.tokens <= 256
+
+
+def test_a_note_is_a_record_of_the_step_it_stands_in(session: Session) -> None:
+    """A note is shown where it was made, recalled exactly, and kept through a fold of its step at least by its head."""
+    add_steps(session, 2)
+    step = session.record_note("Trains are on strike on Friday.", origin="user")
+    add_steps(session, 2, first=3)
+    assert in_order(settled(session), ["END-2", "Trains are on strike on Friday.", "END-4"])
+    assert "Trains are on strike on Friday." in texts(session, step)

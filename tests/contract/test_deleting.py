@@ -1,0 +1,286 @@
+"""The data model's deleting: redaction keeps the length and nothing else; deleting a session takes only what it alone held."""
+
+import hashlib
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+import ctxfold
+from ctxfold import Session
+from ctxfold.errors import InputError, UnknownSession
+from tests.support.sessions import (
+    WIDE,
+    add_json,
+    add_result,
+    add_step,
+    add_steps,
+    database_bytes,
+    events,
+    path,
+    ref_of,
+    settled,
+    texts,
+)
+
+SECRET = "sk9live7Kq2ZzYyXx44"
+
+
+def leaks(database: Path, *secrets: str) -> list[str]:
+    """Which of the secrets, or of their digests, still stand in the store's files."""
+    held = database_bytes(database)
+    found = [secret for secret in secrets if secret.encode() in held or secret.encode("utf-16-le") in held]
+    for secret in secrets:
+        for name in ("sha256", "sha1", "md5", "blake2b", "blake2s", "sha3_256"):
+            digest = hashlib.new(name, secret.encode()).digest()
+            found += [
+                f"{name} of {secret[:12]}"
+                for form in (digest, digest.hex().encode(), digest[:16], digest[:16].hex().encode())
+                if form in held
+            ][:1]
+    return found
+
+
+def test_redacting_a_record_leaves_a_tombstone_of_its_length(stored: Session) -> None:
+    """`redact(ref)`: the bytes are replaced, their number kept."""
+    text = f"The key is {SECRET}, keep it."
+    step = add_result(stored, text)
+    ref = ref_of(stored, step, text)
+    done = stored.redact(ref)
+    assert done.records == 1
+    found = stored.recall(ref).text
+    assert len(found.encode()) == len(text.encode())
+    assert SECRET not in found
+    assert "key is" not in found
+
+
+def test_redacting_keeps_the_length_in_bytes_of_any_text(stored: Session) -> None:
+    """Length means bytes: a tombstone of text beyond ASCII is as long as what stood there."""
+    text = "Schlüssel 鍵 🔑 " * 5
+    step = add_result(stored, text)
+    ref = ref_of(stored, step, text)
+    stored.redact(ref)
+    assert len(stored.recall(ref).text.encode()) == len(text.encode())
+    assert "鍵" not in stored.recall(ref).text
+
+
+def test_redacting_a_pattern_takes_it_out_of_every_kind_of_record_and_leaves_the_rest(stored: Session) -> None:
+    """User words, prose, arguments, results, compact forms, notes and late results: the pattern goes, what stands around it stays."""
+    stored.record_turn(user=f"My key: {SECRET} thanks")
+    step = stored.record_step(
+        explanation=f"Using {SECRET} now",
+        calls=[
+            {"name": "login", "args": {"key": SECRET, "user": "ana"}, "id": "c"},
+            {"name": "slow", "args": {}, "id": "w"},
+        ],
+        results=[{"id": "c", "text": json.dumps({"ok": True, "echo": SECRET}), "shown": f"echoed {SECRET}"}],
+    )
+    stored.record_result(step, "w", f"late {SECRET}")
+    stored.record_reply(f"Logged in with {SECRET}.")
+    stored.record_note(f"The key was {SECRET}", origin="user")
+    before = [text for n in (1, 2) for text in texts(stored, n)]
+    done = stored.redact(SECRET)
+    assert done.records >= 6
+    assert done.bytes >= 6 * len(SECRET)
+    after = [text for n in (1, 2) for text in texts(stored, n)]
+    assert [len(text.encode()) for text in after] == [len(text.encode()) for text in before]
+    assert not any(SECRET in text for text in after)
+    assert "My key: " in after[0]
+    assert after[0].endswith(" thanks")
+    assert SECRET not in settled(stored)
+    assert SECRET not in stored.recall("s1").text
+
+
+def test_a_redacted_text_is_gone_from_views_tiles_and_search(stored: Session) -> None:
+    """Tiles that quoted it, their text and their facts, lose it too."""
+    add_json(stored, {"account": "ana", "token": SECRET})
+    add_steps(stored, 3, first=2)
+    stored.fold(summary=f"Logged in as ana with token {SECRET}.", first_step=1, last_step=2)
+    stored.fold(first_step=3, last_step=3)
+    assert SECRET in settled(stored)
+    assert stored.recall(query=SECRET)
+    stored.redact(SECRET)
+    for budget in (256, 1_000, 8_000, WIDE):
+        assert SECRET not in stored.view(budget).text
+        assert SECRET not in json.dumps(stored.view(budget).messages)
+    assert stored.recall(query=SECRET) == []
+    assert "Logged in as ana" in settled(stored)
+
+
+def test_a_redacted_record_is_gone_from_the_tile_that_took_its_facts(stored: Session) -> None:
+    """Redacting by ref reaches the facts that an embedded fold took from that record."""
+    step = add_json(stored, {"account": "ana", "token": SECRET})
+    add_steps(stored, 3, first=2)
+    stored.fold(first_step=1, last_step=2)
+    assert SECRET in settled(stored)
+    stored.redact(ref_of(stored, step, json.dumps({"account": "ana", "token": SECRET})))
+    assert SECRET not in settled(stored)
+    assert stored.recall(query=SECRET) == []
+
+
+@pytest.mark.parametrize("by", ["pattern", "ref"])
+def test_a_redacted_text_is_gone_from_the_bytes_of_the_store(database: Path, by: str) -> None:
+    """Neither the text nor a digest of its record is left in the database or its write-ahead log."""
+    whole = f"exactly {SECRET} here"
+    with Session.open("trip", store=str(database)) as session:
+        add_steps(session, 3)
+        step = add_result(session, whole)
+        add_steps(session, 3, first=5)
+        session.redact(SECRET if by == "pattern" else ref_of(session, step, whole))
+    assert leaks(database, SECRET, whole) == []
+    with Session.open("trip", store=str(database)) as again:
+        assert path(again) == list(range(1, 8))
+        assert SECRET not in settled(again)
+
+
+def test_a_redacted_text_is_gone_after_folds_undo_and_forks_too(database: Path) -> None:
+    """Wherever a decision's text carried it: events, notes, voided folds, other branches."""
+    with Session.open("trip", goal="Log in", store=str(database)) as session:
+        session.record_turn(user=f"key {SECRET}")
+        add_steps(session, 4)
+        session.fold(summary=f"First: {SECRET}.", first_step=2, last_step=3)
+        session.undo()
+        session.branch("create", at=2, to="other")
+        session.record_note(f"note {SECRET}", origin="model")
+        session.fold(summary=f"Second: {SECRET}.", first_step=2, last_step=2)
+        session.redact(SECRET)
+        session.branch("switch", to="main" if session.branch_name != "main" else "other")
+        assert SECRET not in settled(session)
+    assert leaks(database, SECRET) == []
+
+
+def test_a_redacted_text_is_gone_while_the_handle_is_still_open_and_from_another_handle(database: Path) -> None:
+    """No handle goes on showing it from memory."""
+    with Session.open("trip", store=str(database)) as one, Session.open("trip", store=str(database)) as two:
+        add_result(one, f"key {SECRET}")
+        assert SECRET in settled(two)
+        one.redact(SECRET)
+        assert SECRET not in settled(one)
+        assert SECRET not in settled(two)
+        assert two.recall(query=SECRET) == []
+
+
+def test_a_redaction_is_logged_without_what_it_took(stored: Session) -> None:
+    """Explicit and logged: an event of its own that does not repeat the text."""
+    add_result(stored, f"key {SECRET}")
+    log = len(events(stored))
+    stored.redact(SECRET)
+    after = events(stored)
+    assert len(after) == log + 1
+    assert "redact" in after[-1].kind.lower()
+    assert SECRET not in repr(after)
+
+
+def test_a_redaction_cannot_be_undone(stored: Session) -> None:
+    """What is gone is gone: undo goes to the decision before it, and the text stays away."""
+    add_step(stored, 1)
+    add_result(stored, f"key {SECRET}")
+    stored.fold(summary="Two steps.", first_step=1, last_step=2)
+    stored.redact(SECRET)
+    stored.undo()
+    assert SECRET not in settled(stored)
+    assert path(stored) == [1, 2]
+
+
+def test_a_redaction_survives_export_and_import(stored: Session, tmp_path: Path) -> None:
+    """An export holds the tombstone, and an import of it opens."""
+    step = add_result(stored, f"key {SECRET} end")
+    add_steps(stored, 2, first=2)
+    stored.redact(SECRET)
+    ctxfold.export_session("trip", tmp_path / "out.jsonl", store=str(tmp_path / "store.db"))
+    assert SECRET.encode() not in (tmp_path / "out.jsonl").read_bytes()
+    ctxfold.import_session(tmp_path / "out.jsonl", store=str(tmp_path / "other.db"))
+    with Session.open("trip", store=str(tmp_path / "other.db")) as copy:
+        assert settled(copy) == settled(stored)
+        assert texts(copy, step) == texts(stored, step)
+
+
+def test_redacting_a_whole_step_takes_all_its_records(stored: Session) -> None:
+    """`redact("s2")`: every record of the step, no other."""
+    add_steps(stored, 3)
+    kept = texts(stored, 1), texts(stored, 3)
+    lengths = [len(text) for text in texts(stored, 2)]
+    done = stored.redact("s2")
+    assert done.records == len(lengths)
+    assert [len(text) for text in texts(stored, 2)] == lengths
+    assert "END-2" not in settled(stored)
+    assert (texts(stored, 1), texts(stored, 3)) == kept
+
+
+@pytest.mark.parametrize("what", ["s99", "s1.99", ""])
+def test_redacting_what_is_not_there_is_refused(stored: Session, what: str) -> None:
+    """An unknown ref or an empty pattern redacts nothing and says so."""
+    add_steps(stored, 2)
+    before = settled(stored)
+    with pytest.raises(InputError) as refused:
+        stored.redact(what)
+    assert "\n" not in str(refused.value)
+    assert settled(stored) == before
+
+
+def test_a_pattern_that_matches_nothing_is_told_and_changes_nothing(stored: Session) -> None:
+    """Never silence about bytes that may still be there."""
+    add_steps(stored, 2)
+    before = settled(stored)
+    with pytest.raises(InputError) as refused:
+        stored.redact("marmalade")
+    assert "\n" not in str(refused.value)
+    assert settled(stored) == before
+
+
+@pytest.mark.parametrize("pattern", ["(", "[a-", "a**", "(?P<x>", "*"])
+def test_a_pattern_that_is_none_is_refused_in_one_line(stored: Session, pattern: str) -> None:
+    """A malformed expression redacts nothing."""
+    add_steps(stored, 2)
+    with pytest.raises(InputError) as refused:
+        stored.redact(pattern)
+    assert "\n" not in str(refused.value)
+
+
+def test_deleting_a_session_removes_it_from_the_list_and_opening_makes_a_new_one(database: Path) -> None:
+    """After a delete the name is free."""
+    store = str(database)
+    with Session.open("trip", goal="One", store=store) as session:
+        add_steps(session, 3)
+    with Session.open("stay", goal="Two", store=store) as session:
+        add_steps(session, 2)
+    assert {info.name for info in ctxfold.sessions(store)} == {"trip", "stay"}
+    ctxfold.delete_session("trip", store=store)
+    assert {info.name for info in ctxfold.sessions(store)} == {"stay"}
+    with Session.open("trip", store=store) as fresh:
+        assert fresh.created
+        assert (fresh.tip, fresh.goal) == (0, "")
+        assert fresh.recall(query="anchor") == []
+
+
+def test_deleting_a_session_keeps_what_another_session_holds_too(database: Path) -> None:
+    """Entries are shared by content: only what the deleted session alone referenced goes."""
+    store = str(database)
+    shared, own = "a text both sessions hold " * 20, "a text only one session holds " * 20
+    with Session.open("trip", store=store) as session:
+        add_result(session, shared)
+        add_result(session, own)
+    with Session.open("stay", store=store) as session:
+        step = add_result(session, shared)
+    ctxfold.delete_session("trip", store=store)
+    with Session.open("stay", store=store) as session:
+        assert shared in texts(session, step)
+        assert [hit.step for hit in session.recall(query="both sessions hold")] == [step]
+    copy = database.with_name("copy.sqlite")
+    with sqlite3.connect(database) as connection:
+        connection.execute("VACUUM INTO ?", (str(copy),))
+    connection.close()
+    assert b"only one session holds" not in copy.read_bytes()
+
+
+@pytest.mark.parametrize("name", ["nowhere", "trip2"])
+def test_an_unknown_session_cannot_be_deleted_or_exported(stored: Session, tmp_path: Path, name: str) -> None:
+    """The message is one line and names the next move."""
+    store = str(tmp_path / "store.db")
+    with pytest.raises(UnknownSession) as refused:
+        ctxfold.delete_session(name, store=store)
+    assert "\n" not in str(refused.value)
+    with pytest.raises(UnknownSession):
+        ctxfold.export_session(name, tmp_path / "out.jsonl", store=store)
+    assert not (tmp_path / "out.jsonl").exists()

@@ -1,0 +1,287 @@
+"""The data model's values: events that hold what was resolved, replay to the same bytes, export and import, the size of the file."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import ctxfold
+from ctxfold import Session
+from ctxfold.errors import CtxfoldError, ImportFault, InputError
+from tests.support.sessions import (
+    WIDE,
+    add_json,
+    add_result,
+    add_step,
+    add_steps,
+    cover,
+    database_bytes,
+    decisions,
+    events,
+    prose,
+    settled,
+    texts,
+)
+
+
+def rich(store: Path, name: str = "trip") -> None:
+    """A session with a bit of everything in it."""
+    with Session.open(name, goal="Plan three days in Lisbon", store=str(store)) as session:
+        session.record_turn(user="Find\r\nrooms \x00 with a view")
+        add_steps(session, 6)
+        add_json(session, {"id": "BK-1", "price": 129.5, "tags": ["é", None, True]})
+        session.fold(summary="Two pages.", first_step=2, last_step=3)
+        session.fold(first_step=4, last_step=5)
+        slow = session.record_step(explanation="Ask.", calls=[{"name": "slow", "args": {}, "id": "w"}], results=[])
+        session.branch("create", at=5, to="other")
+        add_json(session, {"id": "BK-1", "price": 99.5, "tags": ["é", None, True]})
+        session.record_note("Bring coins.", origin="user")
+        session.undo()
+        session.record_result(slow, "w", "LATE-ANSWER", key="k1")
+        session.fold(first_step=6, last_step=6)
+        session.undo()
+        session.redo()
+        session.branch("new_topic", to="food")
+        session.record_turn(user="And dinner?")
+        add_steps(session, 20, first=30)
+        session.consolidate(2_000)
+        session.branch("switch", to="other")
+
+
+def reading(store: Path, name: str = "trip") -> object:
+    """All that the public surface tells about a session: each branch's cover and views, each record, the history."""
+    with Session.open(name, store=str(store)) as session:
+        told: list[object] = [session.goal, session.branch_name, session.tip, [repr(topic) for topic in session.tree()]]
+        for branch in sorted({branch.name for topic in session.tree() for branch in topic.branches}):
+            session.branch("switch", to=branch)
+            told += [branch, cover(session), settled(session), session.view(600).text, session.tip]
+        top = max(step for step in range(1, 60) if readable(session, step))
+        told += [texts(session, step) for step in range(1, top + 1)]
+        told += [[(hit.ref, hit.text, hit.step) for hit in session.recall(query="coins dinner rooms", limit=20)]]
+        return told
+
+
+def readable(session: Session, step: int) -> bool:
+    """Whether there is such a step."""
+    try:
+        session.recall(f"s{step}")
+    except InputError:
+        return False
+    return True
+
+
+def test_an_export_imported_elsewhere_is_the_same_session(tmp_path: Path) -> None:
+    """Export then import: every view, cover, record, branch and event as before."""
+    rich(tmp_path / "one.db")
+    ctxfold.export_session("trip", tmp_path / "out.jsonl", store=str(tmp_path / "one.db"))
+    ctxfold.import_session(tmp_path / "out.jsonl", store=str(tmp_path / "two.db"))
+    assert history(tmp_path / "one.db") == history(tmp_path / "two.db")
+    assert reading(tmp_path / "one.db") == reading(tmp_path / "two.db")
+
+
+def history(store: Path) -> list[tuple[object, ...]]:
+    """The events of the session, without what a switch of this test would add."""
+    with Session.open("trip", store=str(store)) as session:
+        return [
+            (event.seq, event.kind, event.decider, event.cause, event.branch, tuple(event.steps), event.time)
+            for event in events(session)
+        ]
+
+
+def test_an_export_of_an_import_is_byte_identical(tmp_path: Path) -> None:
+    """Replaying the events made the same revisions: the second export cannot be told from the first."""
+    rich(tmp_path / "one.db")
+    ctxfold.export_session("trip", tmp_path / "out.jsonl", store=str(tmp_path / "one.db"))
+    ctxfold.import_session(tmp_path / "out.jsonl", store=str(tmp_path / "two.db"))
+    ctxfold.export_session("trip", tmp_path / "again.jsonl", store=str(tmp_path / "two.db"))
+    assert (tmp_path / "again.jsonl").read_bytes() == (tmp_path / "out.jsonl").read_bytes()
+
+
+def test_an_import_may_take_another_name_and_both_live_in_one_store(tmp_path: Path) -> None:
+    """Names stay out of revisions: the copy reads the same under its own name."""
+    store = tmp_path / "one.db"
+    rich(store)
+    ctxfold.export_session("trip", tmp_path / "out.jsonl", store=str(store))
+    ctxfold.import_session(tmp_path / "out.jsonl", store=str(store), name="copy")
+    assert {info.name for info in ctxfold.sessions(str(store))} == {"trip", "copy"}
+    with Session.open("trip", store=str(store)) as one, Session.open("copy", store=str(store)) as two:
+        assert settled(one) == settled(two)
+        tip = one.tip
+        add_step(two, 50)
+        assert one.tip == tip
+
+
+def test_an_imported_session_goes_on(tmp_path: Path) -> None:
+    """Numbers, undo and late results go on where the original stood."""
+    rich(tmp_path / "one.db")
+    ctxfold.export_session("trip", tmp_path / "out.jsonl", store=str(tmp_path / "one.db"))
+    ctxfold.import_session(tmp_path / "out.jsonl", store=str(tmp_path / "two.db"))
+    numbers, views = [], []
+    for store in ("one.db", "two.db"):
+        with Session.open("trip", store=str(tmp_path / store)) as session:
+            numbers.append([add_step(session, 60), session.record_turn(user="More"), add_step(session, 61)])
+            session.fold()
+            session.undo()
+            session.undo()
+            views.append((settled(session), cover(session)))
+    assert numbers[0] == numbers[1]
+    assert views[0] == views[1]
+
+
+def test_an_import_under_a_name_in_use_is_refused(tmp_path: Path) -> None:
+    """Nothing is overwritten or merged."""
+    store = tmp_path / "one.db"
+    rich(store)
+    ctxfold.export_session("trip", tmp_path / "out.jsonl", store=str(store))
+    before = reading(store)
+    with pytest.raises(InputError) as refused:
+        ctxfold.import_session(tmp_path / "out.jsonl", store=str(store))
+    assert "\n" not in str(refused.value)
+    after = reading(store)
+    assert isinstance(before, list)
+    assert isinstance(after, list)
+    assert before[4:] == after[4:]
+
+
+@pytest.mark.parametrize("what", ["empty", "text", "json", "binary", "cut", "altered", "doubled", "missing"])
+def test_a_file_that_is_not_an_export_or_was_altered_is_refused_and_leaves_nothing(tmp_path: Path, what: str) -> None:
+    """Not ours, cut short or changed by a hand: one line, and no half of a session in the store."""
+    with Session.open("trip", goal="Goal", store=str(tmp_path / "one.db")) as session:
+        add_steps(session, 4)
+        session.fold(summary="Two pages about harbors.", first_step=1, last_step=2)
+    good = tmp_path / "out.jsonl"
+    ctxfold.export_session("trip", good, store=str(tmp_path / "one.db"))
+    raw = good.read_bytes()
+    bad = tmp_path / "bad.jsonl"
+    match what:
+        case "empty":
+            bad.write_bytes(b"")
+        case "text":
+            bad.write_text("Dear reader,\nthis is a letter.\n")
+        case "json":
+            bad.write_text('{"hello": "world"}\n[1, 2]\n')
+        case "binary":
+            bad.write_bytes(bytes(range(256)) * 20)
+        case "cut":
+            bad.write_bytes(raw[: len(raw) * 2 // 3])
+        case "altered":
+            assert b"harbors" in raw
+            bad.write_bytes(raw.replace(b"END-3", b"END-8"))
+        case "doubled":
+            bad.write_bytes(raw + raw)
+        case _:
+            assert not bad.exists()
+    with pytest.raises(ImportFault) as refused:
+        ctxfold.import_session(bad, store=str(tmp_path / "two.db"))
+    assert "\n" not in str(refused.value)
+    assert ctxfold.sessions(str(tmp_path / "two.db")) == []
+
+
+def test_an_import_never_takes_a_name_outside_the_pattern(tmp_path: Path) -> None:
+    """A name in a file is input like any other."""
+    rich(tmp_path / "one.db")
+    ctxfold.export_session("trip", tmp_path / "out.jsonl", store=str(tmp_path / "one.db"))
+    for name in ("../trip", "Trip", ""):
+        with pytest.raises(InputError):
+            ctxfold.import_session(tmp_path / "out.jsonl", store=str(tmp_path / "two.db"), name=name)
+
+
+def test_an_export_is_lines_of_json_that_hold_the_folds_text(tmp_path: Path) -> None:
+    """Events hold resolved text, never "decide again": what the embedded folder wrote stands in the file."""
+    with Session.open("trip", store=str(tmp_path / "one.db")) as session:
+        add_steps(session, 4)
+        session.fold(summary="In the caller's own words.", first_step=1, last_step=1)
+        embedded = session.fold(first_step=2, last_step=3)
+    ctxfold.export_session("trip", tmp_path / "out.jsonl", store=str(tmp_path / "one.db"))
+    lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()]
+    held = json.dumps(lines, ensure_ascii=False)
+    assert "In the caller's own words." in held
+    assert all(json.dumps(line, ensure_ascii=False)[1:-1] in held for line in embedded.text.split("\n"))
+
+
+def test_reopening_gives_the_same_bytes_at_every_budget(database: Path) -> None:
+    """What a handle shows is what the store holds: a new process reads the same revisions."""
+    rich(database)
+    one = reading(database)
+    assert isinstance(one, list)
+    two = reading(database)
+    assert isinstance(two, list)
+    assert one[4:] == two[4:]
+
+
+def test_history_is_in_order_limited_and_typed(session: Session) -> None:
+    """Each event has its number, kind, decider, branch, steps and time; a limit gives the newest."""
+    add_steps(session, 3)
+    session.fold(summary="Two pages.", first_step=1, last_step=2)
+    session.branch("create", at=2, to="other")
+    log = events(session)
+    assert [event.seq for event in log] == sorted({event.seq for event in log})
+    assert all(event.kind and event.decider and event.time for event in log)
+    assert len(session.history(limit=2)) == 2
+    assert {event.seq for event in session.history(limit=2)} == {event.seq for event in log[-2:]}
+    made = decisions(session)
+    assert len(made) == 2
+    assert "fold" in made[0].kind.lower()
+    assert tuple(made[0].steps) == (1, 2)
+
+
+def test_each_decision_is_one_event_and_a_refused_one_is_none(session: Session) -> None:
+    """Atomic: a fold is one event; one that is refused leaves no trace."""
+    add_steps(session, 5)
+    attempts: list[Callable[[], object]] = [
+        lambda: session.fold(first_step=1, last_step=2),
+        session.fold,
+        session.undo,
+        session.redo,
+        lambda: session.branch("create", to="other"),
+        lambda: session.branch("new_topic"),
+    ]
+    for made, attempt in enumerate(attempts, start=1):
+        attempt()
+        assert len(decisions(session)) == made
+    with pytest.raises(CtxfoldError):
+        session.fold(first_step=1, last_step=99)
+    assert len(decisions(session)) == 6
+
+
+@pytest.mark.parametrize(("size", "bar"), [(2_200, 2.0), (200, 4.0)])
+def test_the_file_stays_within_its_bar_of_the_raw_log(database: Path, size: int, bar: float) -> None:
+    """File ≤ 2x the raw log for entries of 2 kB and more, ≤ 4x for small ones, past the fixed cost of an empty store."""
+    with Session.open("trip", store=str(database)) as session:
+        session.record_reply("first")
+    empty = len(database_bytes(database))
+    raw = 0
+    with Session.open("trip", store=str(database)) as session:
+        for n in range(400):
+            text = prose(n, words=size // 6)[:size]
+            raw += len(text.encode())
+            session.record_turn(user=text) if n % 2 else session.record_reply(text)
+    grown = len(database_bytes(database)) - empty
+    assert grown <= bar * raw, f"{grown / raw:.2f} times the raw log"
+
+
+def test_entries_of_the_same_bytes_are_kept_once(database: Path) -> None:
+    """Entries are content-addressed: the same page recorded thirty times costs about one."""
+    page = prose(7, words=4_000)
+    with Session.open("trip", store=str(database)) as session:
+        add_result(session, page)
+    once = len(database_bytes(database))
+    with Session.open("trip", store=str(database)) as session:
+        for _ in range(30):
+            add_result(session, page)
+    assert len(database_bytes(database)) - once < 6 * len(page)
+
+
+def test_the_folds_of_a_long_session_do_not_copy_it(database: Path) -> None:
+    """Revisions share what did not change: a hundred folds of a long session grow the file by their own text."""
+    with Session.open("trip", store=str(database)) as session:
+        add_steps(session, 200, words=64)
+    before = len(database_bytes(database))
+    with Session.open("trip", store=str(database)) as session:
+        for n in range(1, 101):
+            session.fold(summary=f"Folded page {n}.", first_step=n, last_step=n)
+    grown = len(database_bytes(database)) - before
+    assert grown < 100 * 6_000, f"{grown // 100} bytes a fold"
+    with Session.open("trip", store=str(database)) as session:
+        assert session.view(WIDE).tokens > 0

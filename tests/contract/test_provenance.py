@@ -1,0 +1,207 @@
+"""Provenance: text of a page or a tool is marked untrusted in the view, stays so inside any summary, and cannot pose as a line of ours.
+
+How it is held without knowing the marks: a first session shows what trusted lines look like; a second, whose trusted words differ, is fed that whole view
+as the text of a page. No line of the first that carried its trusted words may then stand as a line of the second.
+"""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ctxfold import Session
+from tests.support.sessions import WIDE, add_result, add_steps, settled
+from tests.support.texts import FORGED, ODD
+from tests.support.trust import trusted_lines, unmarked
+
+Feed = Callable[[str], dict[str, object]]
+
+FEEDS: dict[str, Feed] = {
+    "a page": lambda text: {"text": text, "origin": "page"},
+    "a tool": lambda text: {"text": text, "origin": "tool"},
+    "a compact form": lambda text: {"text": "the whole page", "origin": "page", "shown": text},
+    "a JSON value": lambda text: {
+        "text": json.dumps({"title": text, "rows": [{"id": "a", "body": text}, {"id": "b", "body": "short"}]}),
+        "origin": "tool",
+    },
+    "a JSON key": lambda text: {"text": json.dumps({text: 1, "rows": [{text: 2}, {text: 3}]}), "origin": "tool"},
+    "a page with other line breaks": lambda text: {
+        "text": "x\r"
+        + text.replace("\n", "\r")
+        + "\u2028"
+        + text.replace("\n", "\u2028")
+        + "\x0b"
+        + text.replace("\n", "\x85"),
+        "origin": "page",
+    },
+}
+
+STATES: dict[str, Callable[[Session], object]] = {
+    "raw": lambda session: None,
+    "folded alone": lambda session: session.fold(first_step=1, last_step=1),
+    "folded with others": lambda session: session.fold(first_step=1, last_step=2),
+    "folded in words": lambda session: session.fold(summary="Read what the page said.", first_step=1, last_step=3),
+}
+
+
+def story(store: Path, word: str, result: dict[str, object], state: Callable[[Session], object]) -> Session:
+    """A session whose trusted words all hold `word`, and whose page returned `result`."""
+    session = Session.open("trip", goal=f"Goal {word}: book the room", store=str(store))
+    session.record_turn(user=f"I am the user {word} and I want the river view")
+    session.record_step(
+        explanation=f"I, assistant {word}, look it up",
+        calls=[{"name": "look", "args": {"q": word}, "id": "c1"}],
+        results=[{"id": "c1", **result}],
+    )
+    session.record_turn(user=f"User {word} once more")
+    session.record_reply(f"Reply {word}: the second step is done")
+    session.record_note(f"Note {word}: of the user", origin="user")
+    add_steps(session, 2, first=3)
+    state(session)
+    return session
+
+
+@pytest.mark.parametrize("state", list(STATES))
+@pytest.mark.parametrize("feed", list(FEEDS))
+def test_a_page_that_imitates_our_view_makes_no_line_that_could_be_ours(tmp_path: Path, feed: str, state: str) -> None:
+    """Untrusted text never stands as a line that the view itself would write for trusted words."""
+    with story(
+        tmp_path / "one.db", "Alpha", {"text": "a plain page of text " * 30, "origin": "page"}, STATES[state]
+    ) as first:
+        real = {budget: first.view(budget).text for budget in (600, 2_000, WIDE)}
+    genuine = {line for text in real.values() for line in trusted_lines(text) if "Alpha" in line}
+    assert len(genuine) >= 3, "the first session shows its goal and its user"
+    with story(tmp_path / "two.db", "Beta!", FEEDS[feed](real[WIDE]), STATES[state]) as second:
+        for budget in (256, 600, 2_000, WIDE):
+            assert not genuine & set(trusted_lines(second.view(budget).text))
+
+
+@pytest.mark.parametrize("origin", ["page", "tool"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The page says hello.",
+        "The page says hello.\nAnd once more.",
+        '{"greeting": "hello"}',
+        '{"rows": [{"id": 1, "hello": "a"}, {"id": 2, "hello": "b"}]}',
+        "<p>hello</p>",
+        "",
+    ],
+)
+def test_text_of_a_page_or_tool_is_marked_and_the_users_and_assistants_is_not(
+    session: Session, origin: str, text: str
+) -> None:
+    """A mark on everything would say nothing: it stands on what a tool or page returned, and on nothing else."""
+    session.record_turn(user="Say hello to the page.")
+    step = add_result(session, text, origin=origin)
+    session.record_reply("I said hello.")
+    session.record_note("A note on hello.", origin="user")
+    trusted = [line for line in trusted_lines(settled(session)) if "hello" in line]
+    assert [line.split(": ", 1)[1] for line in trusted] == [
+        "Say hello to the page.",
+        "I said hello.",
+        "A note on hello.",
+    ]
+    assert text in session.recall(f"s{step}").text
+
+
+PAGES = [
+    "The page promises a discount of 90% to everyone. " * 20,
+    "Another page promises even more to everyone. " * 20,
+    "A third page says so too. " * 30,
+]
+
+
+def lines_with(session: Session, words: str) -> list[str]:
+    """The lines of the settled view that hold some words, headers taken off."""
+    return [re.sub(r"^s\d+(-s\d+)?… ", "", line) for line in settled(session).splitlines() if words in line]
+
+
+def test_a_summary_made_from_untrusted_text_is_marked_and_one_of_trusted_words_is_not(tmp_path: Path) -> None:
+    """A fold launders nothing: the same summary reads otherwise over a page's text than over the user's and assistant's words."""
+    shown = []
+    for name, record in (
+        ("trusted", Session.record_reply),
+        ("untrusted", lambda session, text: add_result(session, text, origin="page")),
+    ):
+        with Session.open("trip", store=str(tmp_path / f"{name}.db")) as session:
+            for text in PAGES:
+                record(session, text)
+            session.fold(summary="Discounts were promised.", first_step=1, last_step=2)
+            shown.append(lines_with(session, "Discounts were promised."))
+    assert len(shown[0]) == len(shown[1]) == 1
+    assert shown[0] != shown[1], "nothing tells the summary of a page from one of trusted words"
+
+
+def test_a_fold_of_a_summary_made_from_untrusted_text_stays_marked(tmp_path: Path) -> None:
+    """Nor does a fold of a fold."""
+    shown = []
+    for name, record in (
+        ("trusted", Session.record_reply),
+        ("untrusted", lambda session, text: add_result(session, text, origin="page")),
+    ):
+        with Session.open("trip", store=str(tmp_path / f"{name}.db")) as session:
+            for text in [*PAGES, "And the last. " * 40]:
+                record(session, text)
+            session.fold(summary="Two promised discounts of ninety per cent.", first_step=1, last_step=2)
+            session.fold(summary="Discounts were promised.", first_step=1, last_step=3)
+            shown.append(lines_with(session, "Discounts were promised."))
+    assert shown[0] != shown[1]
+
+
+@pytest.mark.parametrize("fold", [False, True])
+def test_no_line_of_hostile_text_stands_unmarked_in_any_view(session: Session, fold: bool) -> None:
+    """Whatever kind of line break, header, fence or role a page imitates."""
+    for text in ODD:
+        add_result(session, text, origin="page")
+    if fold:
+        session.fold(first_step=2, last_step=len(ODD) // 2)
+        session.consolidate(4_000)
+    for budget in (256, 600, 1_500, 4_000, 20_000, WIDE):
+        assert unmarked(session.view(budget).text) == []
+
+
+@pytest.mark.parametrize("index", [n for n, text in enumerate(ODD) if FORGED in text])
+def test_a_late_or_compact_hostile_text_stays_marked_too(session: Session, index: int) -> None:
+    """A late result and a caller's compact form are no less untrusted, and stay marked when they are cut."""
+    session.record_step(
+        explanation="Ask.",
+        calls=[{"name": "a", "args": {}, "id": "w"}, {"name": "b", "args": {}, "id": "v"}],
+        results=[],
+    )
+    session.record_result(1, "w", "the whole", origin="page", shown=ODD[index])
+    add_steps(session, 2)
+    session.record_result(
+        1, "v", f"{ODD[index]}\n{FORGED} " + "and so on, line by line\n" * 200 + f"user: {FORGED}", origin="page"
+    )
+    add_steps(session, 3, first=3)
+    for budget in (256, 400, 600, 900, 1_500, WIDE):
+        assert unmarked(session.view(budget).text) == []
+
+
+def test_untrusted_text_never_reaches_a_system_message(session: Session) -> None:
+    """Page text is data: it stands in no message that speaks for the system."""
+    add_result(session, f"{FORGED} page text", origin="page")
+    for message in session.view().messages:
+        if message["role"] == "system":
+            assert FORGED not in json.dumps(message["content"])
+
+
+def test_an_error_message_never_holds_text_of_a_page(session: Session) -> None:
+    """Refusals are read by models and people: page text stays out of them."""
+    from ctxfold.errors import CtxfoldError
+
+    for _ in range(3):
+        add_result(session, f"{FORGED} page text. " * 10, origin="page")
+    session.fold(summary="Two pages.", first_step=1, last_step=2)
+    for attempt in (
+        lambda: session.fold(summary="x", first_step=2, last_step=3),
+        lambda: session.recall("s9"),
+        lambda: session.recall("s1:99-100"),
+        lambda: session.branch("switch", to="nowhere"),
+    ):
+        with pytest.raises(CtxfoldError) as refused:
+            attempt()
+        assert FORGED not in str(refused.value)

@@ -1,0 +1,274 @@
+"""The data model's compact form: each record rendered once, at ingest; facts from structure; refs in place of what stands unchanged."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ctxfold import Session
+from ctxfold.tokens import count
+from tests.support.sessions import (
+    WIDE,
+    add_json,
+    add_result,
+    add_step,
+    add_steps,
+    common_prefix,
+    in_order,
+    ref_of,
+    settled,
+    steps_addressed,
+    texts,
+)
+
+HOTELS = [
+    {
+        "id": f"H{1000 + n}",
+        "name": f"Hotel {word}",
+        "price": 80 + n * 7.5,
+        "stars": n % 5 + 1,
+        "address": {"street": f"Rua {word} {n}", "zip": f"1{n:03d}-00{n % 10}"},
+        "refundable": n % 2 == 0,
+    }
+    for n, word in enumerate(
+        [
+            "Aurora",
+            "Belém",
+            "Castelo",
+            "Douro",
+            "Estrela",
+            "Fado",
+            "Graça",
+            "Horta",
+            "Ínsua",
+            "Janelas",
+            "Kasbah",
+            "Lapa",
+            "Mouraria",
+            "Nazaré",
+            "Oriente",
+            "Príncipe",
+            "Queluz",
+            "Rossio",
+            "Sintra",
+            "Tejo",
+        ]
+    )
+]
+
+
+def test_json_becomes_keyed_rows_that_cost_fewer_tokens_and_keep_every_value(session: Session) -> None:
+    """Deterministic, complete in facts, smaller in tokens: every leaf value of the JSON can be read in the view."""
+    raw = json.dumps({"hotels": HOTELS, "page": 3, "currency": "EUR"})
+    add_result(session, raw)
+    shown = session.view(WIDE).text
+    for hotel in HOTELS:
+        for value in (hotel["id"], hotel["name"], hotel["price"], hotel["address"]["street"], hotel["address"]["zip"]):  # type: ignore[index]
+            assert str(value) in shown
+    assert "EUR" in shown
+    assert count(shown) < 0.75 * count(raw)
+
+
+def test_each_row_holds_its_records_own_id(session: Session) -> None:
+    """A row can be read alone: the id of its object stands on the line that holds its other values."""
+    add_json(session, {"hotels": HOTELS})
+    lines = settled(session).splitlines()
+    for hotel in HOTELS:
+        assert any(
+            str(hotel["id"]) in line and str(hotel["name"]) in line and str(hotel["price"]) in line for line in lines
+        )
+
+
+def test_prose_of_a_result_stays_as_it_is(session: Session) -> None:
+    """Prose is not touched: every line of it can be read in the settled view."""
+    text = (
+        "The ferry runs every hour.\n\nOn Sundays it starts at nine; the last one back leaves at 18:45.\n  Bring coins."
+    )
+    add_result(session, text)
+    shown = settled(session)
+    assert all(line.strip() in shown for line in text.splitlines())
+
+
+def test_rendering_is_done_once_and_does_not_depend_on_what_comes_later(session: Session) -> None:
+    """The rendering of a step is fixed at ingest: later records leave its bytes alone."""
+    add_json(session, {"hotels": HOTELS[:5]})
+    first = settled(session)
+    add_json(session, {"hotels": HOTELS[:5]})
+    add_steps(session, 4, first=3)
+    assert all(str(hotel["name"]) in common_prefix(first, settled(session)) for hotel in HOTELS[:5])
+
+
+def test_the_same_records_render_to_the_same_bytes(tmp_path: Path) -> None:
+    """Deterministic: two stores, the same records, the same view."""
+    views = []
+    for name in ("one.db", "two.db"):
+        with Session.open("trip", goal="Same", store=str(tmp_path / name)) as session:
+            session.record_turn(user="Compare hotels")
+            add_json(session, {"hotels": HOTELS})
+            add_json(session, {"hotels": HOTELS[2:], "page": 2})
+            add_steps(session, 3, first=3)
+            views.append((session.view(WIDE).text, session.view(600).text))
+    assert views[0] == views[1]
+
+
+def test_a_fact_that_stands_unchanged_earlier_becomes_a_ref(session: Session) -> None:
+    """The second reading of the same facts costs little and points back to where they stand."""
+    long = "Quinta das Lágrimas, Rua António Augusto Gonçalves 4711"
+    fact = {"id": "BK-1", "address": long, "hotels": HOTELS[:8]}
+    first = add_json(session, fact)
+    alone = session.view(WIDE).tokens
+    second = add_json(session, fact)
+    shown = session.view(WIDE)
+    assert shown.text.count(long) == 1
+    assert shown.tokens - alone < 0.35 * alone
+    assert f"s{first}" in shown.text[shown.text.rindex(f"s{second}") - 400 :]
+    assert texts(session, second) == texts(session, first)
+
+
+def test_a_changed_fact_is_shown_with_what_it_replaces(session: Session) -> None:
+    """The new value stands in the new rendering, beside the value it replaces or the ref that holds it."""
+    order = {
+        "id": "W-88",
+        "status": "pending-review",
+        "total": 120.5,
+        "items": [{"sku": f"K{n}", "count": n} for n in range(8)],
+    }
+    first = add_json(session, order)
+    middle = add_step(session, 2)
+    third = add_json(session, order | {"status": "delivered-today"})
+    shown = settled(session)
+    new = shown[shown.index(f"END-{middle}") :]
+    line = next(line for line in new.splitlines() if "delivered-today" in line)
+    assert "pending-review" in line or f"s{first}" in line
+    assert "120.5" not in new, "what did not change is a ref"
+    assert third in steps_addressed(new)
+
+
+def test_earlier_means_among_the_ancestors_of_the_step(session: Session) -> None:
+    """A fact that stands only on another branch is no reason to leave it out here."""
+    add_steps(session, 2)
+    session.branch("create", at=2, to="left")
+    add_json(session, {"id": "BK-9", "room": "the blue corner room 4711"})
+    session.branch("create", at=2, to="right")
+    add_json(session, {"id": "BK-9", "room": "the blue corner room 4711"})
+    assert "the blue corner room 4711" in settled(session)
+
+
+def test_earlier_is_read_in_the_write_transaction(database: Path) -> None:
+    """Two handles write in turn: the second sees what the first just recorded."""
+    with Session.open("trip", store=str(database)) as one, Session.open("trip", store=str(database)) as two:
+        add_json(one, {"id": "BK-5", "room": "the blue corner room 4711"})
+        add_json(two, {"id": "BK-5", "room": "the blue corner room 4711"})
+        assert settled(one).count("the blue corner room 4711") == 1
+        assert settled(two) == settled(one)
+
+
+@pytest.mark.parametrize("summary", ["Nothing worth telling.", None])
+def test_a_fold_carries_forward_every_fact_that_later_forms_point_to(session: Session, summary: str | None) -> None:
+    """A later rendering says "as in s1": when s1 folds, the facts it points to stand in the tile."""
+    fact = {"id": "BK-1", "address": "Rua António Augusto Gonçalves 4711", "code": "ZX-99-QQ", "hotels": HOTELS[:6]}
+    add_json(session, fact)
+    add_step(session, 2, words=320)
+    add_json(session, fact)
+    session.fold(summary=summary, first_step=1, last_step=2)
+    shown = settled(session)
+    assert "Rua António Augusto Gonçalves 4711" in shown
+    assert "ZX-99-QQ" in shown
+
+
+def test_consolidation_carries_forward_what_the_tail_points_to(session: Session) -> None:
+    """The same in a long run: the newest value of a key that the tail refers to is still in the view."""
+    add_json(session, {"id": "BK-1", "gate": "gate K-4711"})
+    add_steps(session, 40, first=2)
+    add_json(session, {"id": "BK-1", "gate": "gate K-4711"})
+    assert session.consolidate(8_000)
+    assert "gate K-4711" in settled(session)
+
+
+def test_assistant_prose_keeps_at_least_a_short_head_with_its_ref(session: Session) -> None:
+    """Some values stand nowhere but in what the assistant said: its head and a ref stay when its step folds."""
+    reply = session.record_reply(
+        "I chose the river hotel for 129 EUR. " + "Because of many reasons told at length. " * 30
+    )
+    add_steps(session, 3, first=2)
+    session.fold(first_step=1, last_step=3)
+    shown = settled(session)
+    assert "I chose the river hotel" in shown
+    assert reply in steps_addressed(shown)
+
+
+def test_a_late_result_is_a_record_of_its_old_step_shown_where_it_arrives(session: Session) -> None:
+    """It is rendered where it arrives, labelled with its step."""
+    slow = session.record_step(
+        explanation="Asked the slow desk.", calls=[{"name": "slow", "args": {}, "id": "late"}], results=[]
+    )
+    add_steps(session, 3, first=2)
+    assert session.record_result(slow, "late", "The slow desk says: LATE-ANSWER.") == slow
+    add_steps(session, 2, first=5)
+    shown = settled(session)
+    assert in_order(shown, ["Asked the slow desk.", "END-4", "LATE-ANSWER", "END-5", "END-6"])
+    before = shown[shown.index("END-4") : shown.index("LATE-ANSWER")]
+    assert f"s{slow}" in before
+    assert texts(session, slow)[-1] == "The slow desk says: LATE-ANSWER."
+    assert (
+        session.recall(ref_of(session, slow, "The slow desk says: LATE-ANSWER.")).text
+        == "The slow desk says: LATE-ANSWER."
+    )
+
+
+def test_a_late_result_leaves_every_earlier_byte_unchanged(session: Session) -> None:
+    """Nothing before it moves: the old step is not rendered again."""
+    slow = session.record_step(explanation="Asked.", calls=[{"name": "slow", "args": {}, "id": "late"}], results=[])
+    add_steps(session, 3, first=2)
+    before = settled(session)
+    session.record_result(slow, "late", "At last.")
+    assert "END-4" in common_prefix(before, settled(session))
+
+
+def test_a_late_result_of_a_folded_step_still_shows_where_it_arrives(session: Session) -> None:
+    """The old step may be in a tile by now: the tile stays, the answer shows at the end of the path."""
+    slow = session.record_step(
+        explanation="Asked the slow desk.", calls=[{"name": "slow", "args": {}, "id": "late"}], results=[]
+    )
+    add_steps(session, 4, first=2)
+    session.fold(summary="Asked and read on.", first_step=1, last_step=3)
+    session.record_result(slow, "late", "LATE-ANSWER at last.")
+    shown = settled(session)
+    assert in_order(shown, ["Asked and read on.", "END-5", "LATE-ANSWER"])
+
+
+def test_a_late_result_on_the_open_latest_step_shows_in_it(session: Session) -> None:
+    """The usual case: the call is recorded before it acts, its result right after."""
+    step = session.record_step(
+        explanation="Click.", calls=[{"name": "click", "args": {"ref": "e3"}, "id": "c1"}], results=[]
+    )
+    assert session.record_result(step, "c1", "The page opened: OPENED.") == step
+    assert "OPENED" in settled(session)
+    assert session.tip == step
+
+
+def test_a_callers_compact_form_is_shown_and_the_full_text_recalled(session: Session) -> None:
+    """`shown` stands in the view; the log has the whole text."""
+    full = "node\n" * 3_000 + "the whole page"
+    step = session.record_step(
+        explanation="Look.",
+        calls=[{"name": "observe", "args": {}, "id": "o"}],
+        results=[{"id": "o", "text": full, "origin": "page", "shown": "Heading: River hotels (12)"}],
+    )
+    assert "Heading: River hotels (12)" in settled(session)
+    assert session.view(WIDE).tokens < 400
+    assert full in texts(session, step)
+    late = session.record_step(explanation="Again.", calls=[{"name": "observe", "args": {}, "id": "o"}], results=[])
+    session.record_result(late, "o", full + "!", origin="page", shown="Heading: River hotels (11)")
+    assert "Heading: River hotels (11)" in settled(session)
+    assert full + "!" in texts(session, late)
+
+
+def test_full_text_is_searchable_where_only_a_compact_form_shows(session: Session) -> None:
+    """What `shown` leaves out is in the log, so search finds it."""
+    step = session.record_step(
+        explanation="Look.",
+        calls=[{"name": "observe", "args": {}, "id": "o"}],
+        results=[{"id": "o", "text": "far below: marmalade", "origin": "page", "shown": "Heading"}],
+    )
+    assert [hit.step for hit in session.recall(query="marmalade")] == [step]

@@ -1,0 +1,256 @@
+"""The public surface built so far: what is there, what is not there yet, names, defaults and sessions as a list."""
+
+import importlib
+import inspect
+import os
+import pkgutil
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import ctxfold
+from ctxfold import CtxfoldError, Session, View
+from ctxfold.errors import InputError, SessionNameError
+from tests.support.sessions import add_step, add_steps, settled
+
+LATER = ("plan", "extract", "refactor")
+
+
+@pytest.mark.parametrize("name", LATER)
+def test_what_later_work_brings_is_absent_and_not_stubbed(name: str) -> None:
+    """No method that only pretends."""
+    assert not hasattr(Session, name)
+    assert not hasattr(ctxfold, name)
+
+
+@pytest.mark.parametrize("name", ["IntentSet", "Extracted", "Rectified", "Extraction", "Refactoring", "IntentEvent"])
+def test_no_event_or_decision_of_later_work_is_defined(name: str) -> None:
+    """No variant of a union that nothing makes."""
+    for module in pkgutil.walk_packages(ctxfold.__path__, "ctxfold."):
+        if not module.name.endswith("__main__"):
+            assert not hasattr(importlib.import_module(module.name), name), module.name
+
+
+def test_moves_are_by_hand_only(session: Session) -> None:
+    """`branch("auto")` is not there yet, nor is a query to decide by."""
+    assert "query" not in inspect.signature(Session.branch).parameters
+    with pytest.raises(InputError):
+        session.branch("auto")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "open",
+        "record_turn",
+        "record_step",
+        "record_reply",
+        "record_result",
+        "record_note",
+        "view",
+        "fold",
+        "consolidate",
+        "recall",
+        "branch",
+        "undo",
+        "redo",
+        "history",
+        "tree",
+        "redact",
+        "close",
+    ],
+)
+def test_every_public_method_is_there_sync_and_documented(name: str) -> None:
+    """`Session` is sync and says what it does."""
+    method = getattr(Session, name)
+    assert not inspect.iscoroutinefunction(method)
+    assert inspect.getdoc(method)
+
+
+def test_everything_public_is_named_documented_and_importable() -> None:
+    """`__all__` holds the public names, each with a docstring, each a member."""
+    assert {"Session", "View", "CtxfoldError", "sessions", "delete_session", "export_session", "import_session"} <= set(
+        ctxfold.__all__
+    )
+    for name in ctxfold.__all__:
+        member = getattr(ctxfold, name)
+        assert inspect.ismodule(member) or isinstance(member, str) or inspect.getdoc(member), name
+
+
+def test_the_defaults_of_the_surface_are_as_published() -> None:
+    """Calls written against the published signatures keep their meaning."""
+
+    def defaults(method: Callable[..., object]) -> dict[str, object]:
+        return {
+            name: parameter.default
+            for name, parameter in inspect.signature(method).parameters.items()
+            if parameter.default is not inspect.Parameter.empty
+        }
+
+    assert {"goal": None, "store": None}.items() <= defaults(Session.open).items()
+    assert defaults(Session.view)["budget"] == 8_000
+    assert defaults(Session.consolidate)["budget"] == 8_000
+    assert {"summary": None, "first_step": None, "last_step": None}.items() <= defaults(Session.fold).items()
+    assert defaults(Session.record_result)["key"] is None
+
+
+def test_a_new_session_says_so_and_a_resumed_one_keeps_its_goal(database: Path) -> None:
+    """`open` creates or resumes."""
+    with Session.open("trip", goal="Lisbon", store=str(database)) as first:
+        assert (first.created, first.name, first.goal, first.tip) == (True, "trip", "Lisbon", 0)
+        add_step(first, 1)
+    with Session.open("trip", store=str(database)) as second:
+        assert (second.created, second.goal, second.tip) == (False, "Lisbon", 1)
+
+
+def test_a_store_in_memory_is_its_own(session: Session) -> None:
+    """Two stores in memory share nothing."""
+    add_step(session, 1)
+    with Session.open("trip", store=":memory:") as other:
+        assert (other.created, other.tip) == (True, 0)
+
+
+def test_the_default_store_is_the_configured_one_and_private(ctxfold_home: Path) -> None:
+    """No store named: the file under the home, readable by its owner alone."""
+    with Session.open("trip") as session:
+        add_step(session, 1)
+    from ctxfold.config import default_store
+
+    file = Path(default_store())
+    assert file.is_file()
+    assert ctxfold_home in file.parents
+    assert [info.name for info in ctxfold.sessions()] == ["trip"]
+    if os.name == "posix":
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+        assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+
+
+def test_the_files_beside_the_database_are_private_too(stored: Session, database: Path) -> None:
+    """The write-ahead log holds the same text: it is no more readable."""
+    add_step(stored, 1)
+    for file in database.parent.glob(database.name + "*"):
+        if os.name == "posix":
+            assert stat.S_IMODE(file.stat().st_mode) & 0o077 == 0, file.name
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        "Trip",
+        "-trip",
+        "trip_one",
+        "a b",
+        "é",
+        "x" * 65,
+        "../trip",
+        "trip/one",
+        "trip\n",
+        "trip.db",
+        " trip",
+        "\x00",
+    ],
+)
+def test_a_session_name_outside_the_pattern_is_refused_in_one_line(database: Path, name: str) -> None:
+    """Names match `[a-z0-9][a-z0-9-]{0,63}`; nothing is made for another."""
+    with pytest.raises(SessionNameError) as refused:
+        Session.open(name, store=str(database))
+    assert "\n" not in str(refused.value)
+    assert "a-z" in str(refused.value)
+
+
+@pytest.mark.parametrize("name", ["a", "0", "paris-trip", "x" * 64, "9-", "a--b"])
+def test_a_session_name_inside_the_pattern_is_taken(database: Path, name: str) -> None:
+    """The shortest, the longest, digits and dashes."""
+    with Session.open(name, store=str(database)) as session:
+        assert session.name == name
+
+
+def test_sessions_are_listed_with_what_they_hold(database: Path) -> None:
+    """Name, goal, steps, branches, times and bytes; an empty store lists none."""
+    assert ctxfold.sessions(str(database)) == []
+    with Session.open("trip", goal="Lisbon", store=str(database)) as session:
+        add_steps(session, 4)
+        session.branch("create", at=2, to="other")
+        add_step(session, 5)
+    with Session.open("stay", store=str(database)):
+        pass
+    listed = {info.name: info for info in ctxfold.sessions(str(database))}
+    assert set(listed) == {"trip", "stay"}
+    assert (listed["trip"].goal, listed["trip"].steps, listed["trip"].branches) == ("Lisbon", 5, 2)
+    assert listed["stay"].steps == 0
+    assert listed["trip"].created <= listed["trip"].updated
+    assert listed["trip"].bytes > 0
+
+
+def test_sessions_of_one_store_are_apart(database: Path) -> None:
+    """Each has its own numbers, log and search."""
+    with Session.open("trip", store=str(database)) as one, Session.open("stay", store=str(database)) as two:
+        add_steps(one, 3)
+        assert add_step(two, 9) == 1
+        assert "END-1" not in settled(two)
+        assert two.recall(query="END") == [] or all(
+            "END-9" in two.recall(hit.ref).text for hit in two.recall(query="END")
+        )
+
+
+def test_a_closed_session_refuses_work_in_one_line(database: Path) -> None:
+    """Closing twice is harmless; recording after it is a typed error."""
+    session = Session.open("trip", store=str(database))
+    add_step(session, 1)
+    session.close()
+    session.close()
+    with pytest.raises(CtxfoldError) as refused:
+        add_step(session, 2)
+    assert "\n" not in str(refused.value)
+
+
+def test_values_handed_out_are_frozen(session: Session) -> None:
+    """A view, a tile, a hit and an event are values: nobody can change what another holds."""
+    add_steps(session, 4)
+    tile = session.fold(first_step=1, last_step=2)
+    shown = session.view()
+    assert isinstance(shown, View)
+    for value, name in (
+        (shown, "text"),
+        (tile, "text"),
+        (session.recall("s1"), "text"),
+        (session.history()[0], "kind"),
+    ):
+        with pytest.raises((AttributeError, TypeError, ValueError)):
+            setattr(value, name, "changed")
+
+
+def test_what_the_caller_passed_in_may_change_afterwards(session: Session) -> None:
+    """The log holds what was said, not the caller's objects."""
+    args = {"page": 1}
+    calls = [{"name": "read", "args": args, "id": "c1"}]
+    step = session.record_step(explanation="Read.", calls=calls, results=[{"id": "c1", "text": "one"}])
+    before = session.recall(f"s{step}").text
+    args["page"] = 99
+    calls.clear()
+    assert session.recall(f"s{step}").text == before
+    assert "99" not in settled(session)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"calls": [{"args": {}, "id": "x"}]},
+        {"calls": [{"name": "a", "args": {}, "id": "x"}], "results": [{"text": "no id"}]},
+        {"calls": [{"name": "a", "args": {}, "id": "x"}], "results": [{"id": "x"}]},
+        {"calls": [{"name": "a", "args": {}, "id": "x"}], "results": [{"id": "x", "text": "t", "origin": "heaven"}]},
+        {"calls": [{"name": "a", "args": {"f": object()}, "id": "x"}]},
+        {"calls": [{"name": "a", "args": {}, "id": "x"}], "results": [{"id": "x", "text": b"bytes"}]},
+    ],
+)
+def test_a_malformed_call_or_result_is_refused_and_nothing_is_recorded(
+    session: Session, bad: dict[str, object]
+) -> None:
+    """The caller's mistake is an input error in one line, before anything is committed."""
+    with pytest.raises(InputError) as refused:
+        session.record_step(explanation="Bad.", **bad)  # type: ignore[arg-type]
+    assert "\n" not in str(refused.value)
+    assert session.tip == 0

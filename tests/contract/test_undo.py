@@ -1,0 +1,368 @@
+"""The data model's undo, fork and prune: undo voids a decision, never a record; a fork adds one head and copies nothing."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from ctxfold import Session
+from ctxfold.errors import BranchError, CtxfoldError, InputError, RefError, SessionNameError, UndoError
+from tests.support.sessions import WIDE, add_step, add_steps, cover, decisions, events, path, settled, texts
+
+
+def test_undo_takes_back_the_newest_fold_and_the_view_is_as_before(session: Session) -> None:
+    """The cover is as it was before the decision, byte for byte in the view."""
+    add_steps(session, 5)
+    before = settled(session)
+    session.fold(summary="Two pages.", first_step=2, last_step=3)
+    session.undo()
+    assert settled(session) == before
+    assert cover(session) == [(1,), (2,), (3,), (4,), (5,)]
+
+
+def test_undo_never_takes_back_a_record(session: Session) -> None:
+    """Records made since the decision stay, and come back raw."""
+    add_steps(session, 4)
+    session.fold(summary="Two pages.", first_step=2, last_step=3)
+    add_steps(session, 2, first=5)
+    kept = {n: texts(session, n) for n in range(1, 7)}
+    session.undo()
+    assert cover(session) == [(n,) for n in range(1, 7)]
+    assert {n: texts(session, n) for n in range(1, 7)} == kept
+    assert all(f"END-{n}" in settled(session) for n in range(1, 7))
+    assert session.tip == 6
+
+
+def test_undo_of_a_later_fold_leaves_the_earlier_one(session: Session) -> None:
+    """The cover before the decision had a tile of its own: it is back, with later steps raw."""
+    add_steps(session, 4)
+    session.fold(summary="Two pages.", first_step=1, last_step=2)
+    add_steps(session, 2, first=5)
+    session.fold(summary="Five pages.", first_step=1, last_step=5)
+    session.undo()
+    assert cover(session) == [(1, 2), (3,), (4,), (5,), (6,)]
+    assert "Two pages." in settled(session)
+
+
+def test_undo_again_goes_one_decision_further_back(session: Session) -> None:
+    """A chain of undos walks back through the decisions; each view is the one before that decision."""
+    add_steps(session, 6)
+    views = [settled(session)]
+    for n in (1, 3, 5):
+        session.fold(summary=f"Pages {n} and on.", first_step=n, last_step=n + 1)
+        views.append(settled(session))
+    for expected in reversed(views[:-1]):
+        session.undo()
+        assert settled(session) == expected
+    with pytest.raises(UndoError):
+        session.undo()
+
+
+def test_redo_voids_the_last_undo_and_again_the_one_before(session: Session) -> None:
+    """Redo walks forward through what undo took back."""
+    add_steps(session, 6)
+    views = [settled(session)]
+    for n in (1, 3, 5):
+        session.fold(summary=f"Pages {n} and on.", first_step=n, last_step=n + 1)
+        views.append(settled(session))
+    for _ in range(3):
+        session.undo()
+    for expected in views[1:]:
+        session.redo()
+        assert settled(session) == expected
+    with pytest.raises(UndoError):
+        session.redo()
+
+
+def test_undo_and_redo_may_alternate(session: Session) -> None:
+    """Undo, redo, undo: each the inverse of the one before."""
+    add_steps(session, 4)
+    raw = settled(session)
+    session.fold(summary="Two pages.", first_step=2, last_step=3)
+    folded = settled(session)
+    for _ in range(3):
+        session.undo()
+        assert settled(session) == raw
+        session.redo()
+        assert settled(session) == folded
+
+
+def test_redo_with_records_made_since_keeps_them(session: Session) -> None:
+    """Redo brings the decision back over its own steps; what was recorded since stays raw."""
+    add_steps(session, 4)
+    session.fold(summary="Two pages.", first_step=2, last_step=3)
+    session.undo()
+    add_step(session, 5)
+    session.redo()
+    assert cover(session) == [(1,), (2, 3), (4,), (5,)]
+    assert "END-5" in settled(session)
+
+
+def test_undo_is_an_event_itself(session: Session) -> None:
+    """History only grows: the fold stays in it, and the undo and redo stand after it."""
+    add_steps(session, 3)
+    session.fold(summary="Two pages.", first_step=1, last_step=2)
+    log = events(session)
+    session.undo()
+    session.redo()
+    after = events(session)
+    assert [event.seq for event in after[: len(log)]] == [event.seq for event in log]
+    assert len(after) == len(log) + 2
+
+
+def test_undo_and_redo_survive_a_restart(database: Path) -> None:
+    """The chain is in the store, not in the handle."""
+    with Session.open("trip", store=str(database)) as first:
+        add_steps(first, 4)
+        first.fold(summary="One.", first_step=1, last_step=2)
+        one = settled(first)
+        first.fold(summary="Two.", first_step=3, last_step=4)
+        two = settled(first)
+        first.undo()
+    with Session.open("trip", store=str(database)) as second:
+        assert settled(second) == one
+        second.redo()
+        assert settled(second) == two
+        second.undo()
+        second.undo()
+        with pytest.raises(UndoError):
+            second.undo()
+
+
+def test_with_nothing_decided_there_is_nothing_to_undo_or_redo(session: Session) -> None:
+    """Records alone leave nothing to undo; the refusal is one line."""
+    add_steps(session, 3)
+    for step_back in (session.undo, session.redo):
+        with pytest.raises(UndoError) as refused:
+            step_back()
+        assert "\n" not in str(refused.value)
+
+
+def test_undo_takes_decisions_of_the_handles_branch_only(session: Session) -> None:
+    """A fold on one branch is not undone from another that does not have it."""
+    add_steps(session, 4)
+    home = session.branch_name
+    session.branch("create", at=4, to="other")
+    add_steps(session, 3, first=5)
+    session.fold(summary="On the other branch.", first_step=5, last_step=6)
+    session.branch("switch", to=home)
+    session.fold(summary="At home.", first_step=1, last_step=2)
+    session.undo()
+    assert cover(session) == [(1,), (2,), (3,), (4,)]
+    session.branch("switch", to="other")
+    assert (5, 6) in cover(session)
+
+
+def test_undoing_a_fork_keeps_its_head_and_its_records(session: Session) -> None:
+    """The handle is back where it was; the branch stands in the tree with what was recorded on it."""
+    add_steps(session, 4)
+    home = session.branch_name
+    session.branch("create", at=2, to="other")
+    step = add_step(session, 5)
+    session.undo()
+    assert session.branch_name == home
+    assert path(session) == [1, 2, 3, 4]
+    assert branches(session) >= {home, "other"}
+    assert "END-5" in session.recall(f"s{step}").text
+    session.branch("switch", to="other")
+    assert path(session) == [1, 2, 5]
+
+
+def branches(session: Session) -> set[str]:
+    """The names of every branch of every topic."""
+    return {branch.name for topic in session.tree() for branch in topic.branches}
+
+
+def test_a_fork_starts_from_the_given_step_and_the_handle_moves_to_it(session: Session) -> None:
+    """`branch("create", at=…)`: the new head stands on that step's path."""
+    add_steps(session, 5)
+    moved = session.branch("create", at="s3", to="other")
+    assert (moved.branch, moved.tip) == ("other", 3)
+    assert (session.branch_name, session.tip) == ("other", 3)
+    assert path(session) == [1, 2, 3]
+    add_step(session, 6)
+    assert path(session) == [1, 2, 3, 6]
+
+
+def test_a_fork_without_a_step_starts_here_and_without_a_name_gets_one(session: Session) -> None:
+    """`at=None` is the tip; the name made up fits the pattern and is new."""
+    add_steps(session, 3)
+    home = session.branch_name
+    one = session.branch("create")
+    two = session.branch("create")
+    assert len({home, one.branch, two.branch}) == 3
+    assert all(re.fullmatch(r"[a-z0-9][a-z0-9-]{0,63}", name) for name in (home, one.branch, two.branch))
+    assert session.tip == 3
+
+
+def test_a_fork_copies_nothing(database: Path) -> None:
+    """Fork adds one head: fifty forks of a long log add no copy of it, in rows or bytes."""
+    with Session.open("trip", store=str(database)) as session:
+        add_steps(session, 150, words=320)
+        raw = sum(len(text.encode()) for n in range(1, 151) for text in texts(session, n))
+    before = size(database)
+    with Session.open("trip", store=str(database)) as session:
+        for n in range(50):
+            session.branch("create", at=149 - n, to=f"try-{n}")
+        assert session.tip == 100
+    grown = size(database) - before
+    assert grown < 0.25 * raw, f"50 forks of {raw} bytes grew the file by {grown}"
+
+
+def size(database: Path) -> int:
+    """Bytes of the database and its write-ahead log."""
+    return sum(file.stat().st_size for file in database.parent.glob(database.name + "*"))
+
+
+def test_both_sides_of_a_fork_keep_their_own_folds(session: Session) -> None:
+    """A fold after the fork is on its branch alone; one before it holds on both."""
+    add_steps(session, 6)
+    session.fold(summary="Before the fork.", first_step=1, last_step=2)
+    home = session.branch_name
+    session.branch("create", at=5, to="other")
+    assert (1, 2) in cover(session)
+    session.fold(summary="On the other side.", first_step=3, last_step=5)
+    assert cover(session) == [(1, 2), (3, 4, 5)]
+    session.branch("switch", to=home)
+    assert cover(session) == [(1, 2), (3,), (4,), (5,), (6,)]
+
+
+def test_a_fork_inside_a_tile_still_tiles_its_path(session: Session) -> None:
+    """A tile that reaches past the fork point cannot stand on the new branch: each step of its path is covered once, and no step beyond it."""
+    add_steps(session, 6)
+    session.fold(summary="One to five.", first_step=1, last_step=5)
+    session.branch("create", at=3, to="other")
+    assert path(session) == [1, 2, 3]
+    add_step(session, 7)
+    assert path(session) == [1, 2, 3, 7]
+    assert "END-4" not in settled(session)
+
+
+def test_a_new_topic_is_a_root_of_its_own_under_the_same_goal(session: Session) -> None:
+    """`branch("new_topic")`: an empty path; what was before is in the tree, not in the view."""
+    add_steps(session, 3)
+    home = session.branch_name
+    before = session.tree()
+    moved = session.branch("new_topic", to="food")
+    assert (moved.branch, moved.tip) == (session.branch_name, 0)
+    assert path(session) == []
+    assert len(session.tree()) == len(before) + 1
+    assert "END-1" not in settled(session)
+    assert "Plan three days in Lisbon" in settled(session)
+    step = add_step(session, 4)
+    assert path(session) == [step]
+    session.branch("switch", to=home)
+    assert path(session) == [1, 2, 3]
+
+
+def test_switching_back_shows_the_branch_as_it_was_left(session: Session) -> None:
+    """A switch moves the handle: views of a branch are the same before and after."""
+    add_steps(session, 4)
+    session.fold(summary="Two pages.", first_step=1, last_step=2)
+    home, before = session.branch_name, settled(session)
+    session.branch("create", at=1, to="other")
+    add_steps(session, 2, first=5)
+    session.branch("switch", to=home)
+    assert settled(session) == before
+
+
+@pytest.mark.parametrize("at", [0, 99, -1, "s99", "s0", "nowhere", "s1.2"])
+def test_a_fork_at_a_step_that_is_not_there_is_refused(session: Session, at: int | str) -> None:
+    """Unknown fork points: refused in one line, no head added."""
+    add_steps(session, 3)
+    with pytest.raises((BranchError, RefError)) as refused:
+        session.branch("create", at=at, to="other")
+    assert "\n" not in str(refused.value)
+    assert "other" not in branches(session)
+    assert session.tip == 3
+
+
+def test_a_fork_may_start_at_a_step_of_another_branch(session: Session) -> None:
+    """Steps are a tree, global to the session: any of them can be forked from."""
+    add_steps(session, 3)
+    home = session.branch_name
+    session.branch("create", at=1, to="left")
+    step = add_step(session, 4)
+    session.branch("switch", to=home)
+    session.branch("create", at=step, to="right")
+    assert path(session) == [1, 4]
+
+
+def test_a_branch_name_in_use_or_outside_the_pattern_is_refused(session: Session) -> None:
+    """Names are unique and plain."""
+    add_steps(session, 2)
+    with pytest.raises(BranchError):
+        session.branch("create", to=session.branch_name)
+    for name in ("Other", "-x", "a b", "é", "x" * 65, "../x", ""):
+        with pytest.raises((SessionNameError, BranchError)):
+            session.branch("create", to=name)
+
+
+def test_a_switch_to_an_unknown_branch_is_refused_naming_those_there_are(session: Session) -> None:
+    """The message names the next move: the branches to choose from."""
+    add_steps(session, 2)
+    session.branch("create", to="other")
+    with pytest.raises(BranchError) as refused:
+        session.branch("switch", to="nowhere")
+    assert "other" in str(refused.value)
+    assert session.branch_name == "other"
+
+
+@pytest.mark.parametrize("action", ["auto", "continue", "merge", "", "delete"])
+def test_moves_that_nobody_decides_yet_are_refused(session: Session, action: str) -> None:
+    """Only create, switch and new_topic are moves by hand; any other word is an input error naming them."""
+    add_steps(session, 2)
+    log = len(events(session))
+    with pytest.raises(InputError) as refused:
+        session.branch(action)  # type: ignore[arg-type]
+    assert "create" in str(refused.value)
+    assert len(events(session)) == log
+
+
+def test_undo_of_a_switch_goes_back_to_the_branch_before(session: Session) -> None:
+    """A move is a decision; voiding it moves the handle back."""
+    add_steps(session, 3)
+    home = session.branch_name
+    session.branch("create", at=2, to="other")
+    session.branch("switch", to=home)
+    session.undo()
+    assert session.branch_name == "other"
+    assert path(session) == [1, 2]
+
+
+def test_notes_and_late_results_are_records_and_stay(session: Session) -> None:
+    """Only decisions are undone: a note, a reply and a late result are none."""
+    add_steps(session, 2)
+    slow = session.record_step(explanation="Ask.", calls=[{"name": "slow", "args": {}, "id": "w"}], results=[])
+    session.fold(summary="Two pages.", first_step=1, last_step=2)
+    session.record_note("Bring coins.", origin="user")
+    session.record_result(slow, "w", "LATE-ANSWER")
+    session.undo()
+    shown = settled(session)
+    assert "Bring coins." in shown
+    assert "LATE-ANSWER" in shown
+    assert not [tile for tile in cover(session) if len(tile) > 1]
+
+
+def test_a_long_walk_back_and_forth_ends_where_it_began(session: Session) -> None:
+    """Twenty decisions undone and redone: the same bytes at each stop."""
+    add_steps(session, 21, words=96)
+    stops = [settled(session)]
+    for n in range(1, 21):
+        session.fold(summary=f"Folded {n}.", first_step=n, last_step=n)
+        stops.append(settled(session))
+    for expected in reversed(stops[:-1]):
+        session.undo()
+        assert settled(session) == expected
+    for expected in stops[1:]:
+        session.redo()
+        assert settled(session) == expected
+    assert len(decisions(session)) >= 60
+    assert session.view(WIDE).text == stops[-1]
+
+
+def test_every_refusal_here_is_one_of_our_errors() -> None:
+    """Errors are subclasses of the one base."""
+    assert all(
+        issubclass(error, CtxfoldError) for error in (BranchError, InputError, RefError, SessionNameError, UndoError)
+    )

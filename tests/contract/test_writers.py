@@ -1,0 +1,220 @@
+"""The data model's writers: handles and branches, two writers at once, stale decisions, late results and their keys."""
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from ctxfold import Session
+from ctxfold.errors import FoldError, InputError, RefError, StaleDecision
+from tests.support.sessions import add_step, add_steps, cover, events, path, settled, texts
+
+
+def test_the_current_branch_belongs_to_the_handle(database: Path) -> None:
+    """A move of one handle leaves another, already open, where it is."""
+    with Session.open("trip", store=str(database)) as one, Session.open("trip", store=str(database)) as two:
+        add_steps(one, 3)
+        home = one.branch_name
+        one.branch("create", at=2, to="other")
+        assert two.branch_name == home
+        add_step(two, 4)
+        add_step(one, 5)
+        assert path(two) == [1, 2, 3, 4]
+        assert path(one) == [1, 2, 5]
+
+
+def test_a_new_handle_starts_on_the_branch_last_moved_to(database: Path) -> None:
+    """Where the last move went is stored."""
+    with Session.open("trip", store=str(database)) as one:
+        add_steps(one, 3)
+        home = one.branch_name
+        one.branch("create", at=2, to="other")
+    with Session.open("trip", store=str(database)) as two:
+        assert (two.branch_name, two.tip) == ("other", 2)
+        two.branch("switch", to=home)
+    with Session.open("trip", store=str(database)) as three:
+        assert (three.branch_name, three.tip) == (home, 3)
+
+
+def test_two_handles_on_one_branch_see_each_others_records(database: Path) -> None:
+    """Both are live: each record of one shows in the next view of the other."""
+    with Session.open("trip", store=str(database)) as one, Session.open("trip", store=str(database)) as two:
+        for seed in range(1, 9):
+            add_step(one if seed % 2 else two, seed)
+        assert path(one) == path(two) == list(range(1, 9))
+        assert settled(one) == settled(two)
+        assert one.tip == two.tip == 8
+        one.fold(summary="Four pages.", first_step=2, last_step=5)
+        assert (2, 3, 4, 5) in cover(two)
+
+
+def test_two_handles_share_the_open_step_of_a_branch(database: Path) -> None:
+    """A user message recorded by one handle opens the step that the other fills."""
+    with Session.open("trip", store=str(database)) as one, Session.open("trip", store=str(database)) as two:
+        assert one.record_turn(user="Hello?") == 1
+        assert two.record_reply("Hello!") == 1
+        assert add_step(one, 2) == 2
+
+
+def test_records_of_two_threads_on_two_handles_all_succeed(database: Path) -> None:
+    """Records append in one write transaction and always succeed: 60 from each, none lost, each number once."""
+
+    def write(name: str) -> list[int]:
+        with Session.open("trip", store=str(database)) as session:
+            return [session.record_reply(f"{name}-{n}") for n in range(60)]
+
+    Session.open("trip", store=str(database)).close()
+    with ThreadPoolExecutor(2) as pool:
+        one, two = pool.map(write, ["left", "right"])
+    assert sorted([*one, *two]) == list(range(1, 121))
+    with Session.open("trip", store=str(database)) as session:
+        assert path(session) == list(range(1, 121))
+        assert {text for n in range(1, 121) for text in texts(session, n)} == {
+            f"{name}-{n}" for name in ("left", "right") for n in range(60)
+        }
+
+
+def test_a_decision_made_on_an_older_head_is_applied_where_it_still_fits(database: Path) -> None:
+    """Against a newer head a decision is validated again: a fold of steps nobody touched is applied."""
+    with Session.open("trip", store=str(database)) as one, Session.open("trip", store=str(database)) as two:
+        add_steps(one, 6)
+        two.view()
+        one.fold(summary="The first two.", first_step=1, last_step=2)
+        two.fold(summary="Four and five.", first_step=4, last_step=5)
+        assert cover(one) == cover(two) == [(1, 2), (3,), (4, 5), (6,)]
+
+
+def test_a_decision_that_no_longer_fits_is_refused_with_the_reason(database: Path) -> None:
+    """A fold that would now cut through a tile is refused, naming its bounds; nothing is merged silently."""
+    with Session.open("trip", store=str(database)) as one, Session.open("trip", store=str(database)) as two:
+        add_steps(one, 6)
+        two.view()
+        one.fold(summary="The first three.", first_step=1, last_step=3)
+        before = settled(one)
+        with pytest.raises((StaleDecision, FoldError)) as refused:
+            two.fold(summary="Two to four.", first_step=2, last_step=4)
+        assert "s1" in str(refused.value)
+        assert "s3" in str(refused.value)
+        assert settled(one) == settled(two) == before
+
+
+def test_undo_sees_the_newest_decision_of_the_branch_whoever_made_it(database: Path) -> None:
+    """Undo goes by the branch, not by the handle that folded."""
+    with Session.open("trip", store=str(database)) as one, Session.open("trip", store=str(database)) as two:
+        add_steps(one, 4)
+        before = settled(one)
+        two.fold(summary="Two pages.", first_step=1, last_step=2)
+        one.undo()
+        assert settled(one) == settled(two) == before
+
+
+def test_one_handle_may_be_used_from_several_threads_in_turn(database: Path) -> None:
+    """Async hosts call a sync session in worker threads: any thread may hold the handle, one at a time."""
+    with (
+        Session.open("trip", store=str(database)) as session,
+        ThreadPoolExecutor(1) as first,
+        ThreadPoolExecutor(1) as second,
+    ):
+        for seed in range(1, 7):
+            pool = first if seed % 2 else second
+            assert pool.submit(add_step, session, seed).result(timeout=30) == seed
+        assert path(session) == list(range(1, 7))
+
+
+def test_one_handle_called_from_two_threads_at_once_loses_nothing(database: Path) -> None:
+    """A host may run tool calls side by side: every record stands, each number once."""
+    with Session.open("trip", store=str(database)) as session, ThreadPoolExecutor(4) as pool:
+        numbers = list(pool.map(lambda n: session.record_reply(f"reply {n}"), range(40)))
+        assert sorted(numbers) == list(range(1, 41))
+        assert path(session) == list(range(1, 41))
+
+
+def test_the_same_call_id_in_two_steps_means_each_steps_own_call(session: Session) -> None:
+    """The key of a late result is (step, call id): real hosts use ids again."""
+    one = session.record_step(
+        explanation="First.", calls=[{"name": "ask", "args": {"n": 1}, "id": "call_0"}], results=[]
+    )
+    two = session.record_step(
+        explanation="Second.", calls=[{"name": "ask", "args": {"n": 2}, "id": "call_0"}], results=[]
+    )
+    assert session.record_result(one, "call_0", "answer to the first") == one
+    assert session.record_result(two, "call_0", "answer to the second") == two
+    assert texts(session, one)[-1] == "answer to the first"
+    assert texts(session, two)[-1] == "answer to the second"
+
+
+def test_the_same_call_id_twice_in_one_step_keeps_both_results(session: Session) -> None:
+    """Two calls of one step may share an id: each result is recorded, in order."""
+    step = session.record_step(
+        explanation="Twice.",
+        calls=[{"name": "ask", "args": {"n": 1}, "id": "dup"}, {"name": "ask", "args": {"n": 2}, "id": "dup"}],
+        results=[{"id": "dup", "text": "first answer"}, {"id": "dup", "text": "second answer"}],
+    )
+    assert texts(session, step)[-2:] == ["first answer", "second answer"]
+    shown = settled(session)
+    assert "first answer" in shown
+    assert "second answer" in shown
+
+
+def test_an_idempotency_key_makes_a_repeated_late_result_harmless(stored: Session, database: Path) -> None:
+    """The same key twice: one record, the same answer, after a restart too."""
+    step = stored.record_step(explanation="Ask.", calls=[{"name": "slow", "args": {}, "id": "w"}], results=[])
+    add_steps(stored, 2, first=2)
+    assert stored.record_result(step, "w", "LATE-ANSWER", key="delivery-1") == step
+    shown, log, kept = settled(stored), len(events(stored)), texts(stored, step)
+    assert stored.record_result(step, "w", "LATE-ANSWER", key="delivery-1") == step
+    assert (settled(stored), len(events(stored)), texts(stored, step)) == (shown, log, kept)
+    with Session.open("trip", store=str(database)) as again:
+        assert again.record_result(step, "w", "LATE-ANSWER", key="delivery-1") == step
+        assert texts(again, step) == kept
+    assert stored.record_result(step, "w", "a second part", key="delivery-2") == step
+    assert len(texts(stored, step)) == len(kept) + 1
+
+
+@pytest.mark.parametrize(("step", "call"), [(99, "w"), (0, "w"), (1, "unknown"), (1, "")])
+def test_a_late_result_of_no_known_call_is_refused(session: Session, step: int, call: str) -> None:
+    """Unknown step or call: a ref error in one line, nothing recorded."""
+    session.record_step(explanation="Ask.", calls=[{"name": "slow", "args": {}, "id": "w"}], results=[])
+    kept = texts(session, 1)
+    with pytest.raises(RefError) as refused:
+        session.record_result(step, call, "lost")
+    assert "\n" not in str(refused.value)
+    assert texts(session, 1) == kept
+
+
+def test_a_late_result_for_a_step_of_another_branch_is_kept_with_its_step(session: Session) -> None:
+    """The world answers when it likes: the record belongs to its step, wherever the handle stands now."""
+    slow = session.record_step(explanation="Ask.", calls=[{"name": "slow", "args": {}, "id": "w"}], results=[])
+    home = session.branch_name
+    session.branch("new_topic", to="elsewhere")
+    add_step(session, 2)
+    assert session.record_result(slow, "w", "LATE-ANSWER") == slow
+    assert texts(session, slow)[-1] == "LATE-ANSWER"
+    session.branch("switch", to=home)
+    assert "LATE-ANSWER" in settled(session)
+
+
+def test_a_result_without_a_call_of_that_id_in_its_step_is_refused(session: Session) -> None:
+    """A step's results answer its own calls."""
+    with pytest.raises(InputError):
+        session.record_step(
+            explanation="Mismatch.",
+            calls=[{"name": "a", "args": {}, "id": "x"}],
+            results=[{"id": "y", "text": "whose?"}],
+        )
+    assert session.tip == 0
+
+
+def test_results_may_come_in_any_order_and_in_part(session: Session) -> None:
+    """Results are matched by call id; those still missing may come later."""
+    step = session.record_step(
+        explanation="Three.",
+        calls=[
+            {"name": "a", "args": {}, "id": "x"},
+            {"name": "b", "args": {}, "id": "y"},
+            {"name": "c", "args": {}, "id": "z"},
+        ],
+        results=[{"id": "y", "text": "of y"}, {"id": "x", "text": "of x"}],
+    )
+    assert session.record_result(step, "z", "of z") == step
+    assert sorted(text for text in texts(session, step) if text.startswith("of ")) == ["of x", "of y", "of z"]

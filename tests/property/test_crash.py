@@ -1,0 +1,383 @@
+"""Invariant 5: what was acknowledged is there after `kill -9`, two processes lose nothing, and a store that cannot be used says so in one line."""
+
+import os
+import random
+import shutil
+import sqlite3
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import ctxfold
+from ctxfold import Session
+from ctxfold.errors import CorruptStore, NotOurStore, StoreError
+from tests.support.sessions import add_result, add_step, add_steps, cover, path, prose, settled, texts
+
+WRITER = Path(__file__).with_name("writer.py")
+ROOT = Path(__file__).parents[2]
+
+
+def python(*arguments: str, stdin: int = subprocess.DEVNULL) -> "subprocess.Popen[str]":
+    """A child process with our checkout on its path."""
+    return subprocess.Popen(
+        [sys.executable, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        stdin=stdin,
+        text=True,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+
+
+def script(source: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    """Run a small program to its end."""
+    return subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(source), *arguments],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        timeout=90,
+        check=False,
+    )
+
+
+def test_a_writer_killed_at_twenty_random_moments_loses_nothing_it_was_told_is_committed(tmp_path: Path) -> None:
+    """Each time the store opens, tiles, goes on, and holds every acknowledged record."""
+    store = tmp_path / "store.db"
+    chance = random.Random()
+    told: dict[int, str] = {}
+    for kill in range(20):
+        writer = python(str(WRITER), str(store), str(kill))
+        try:
+            assert writer.stdout is not None
+            assert writer.stdout.readline() == "ready\n", writer.stderr and writer.stderr.read()
+            # The moment is a number of acknowledged records plus a slice of the next one's time.
+            acknowledged = [writer.stdout.readline() for _ in range(chance.randrange(1, 25))]
+            burn(chance.random() * 0.004)
+        finally:
+            writer.kill()
+        rest, _ = writer.communicate(timeout=30)
+        lines = [*acknowledged, *rest.splitlines(keepends=True)]
+        for line in lines:
+            if line.endswith("\n"):
+                number, text = line[:-1].split(" ", 1)
+                assert int(number) not in told, f"s{number} was given out twice"
+                told[int(number)] = text
+        with Session.open("trip", store=str(store)) as session:
+            assert len(path(session)) == len(set(path(session)))
+            assert add_step(session, kill) > max(told)
+            told_now = session.tip
+            assert f"END-{kill}" in session.recall(f"s{told_now}").text
+            assert session.view(600).tokens <= 600
+    with Session.open("trip", store=str(store)) as session:
+        for step, said in told.items():
+            assert said in texts(session, step), f"s{step} was acknowledged and is lost"
+    connection = sqlite3.connect(store)
+    assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    connection.close()
+    assert len(told) >= 100
+
+
+def burn(seconds: float) -> None:
+    """Let a slice of time pass that no event marks: the kill must fall anywhere inside an operation."""
+    import time
+
+    until = time.perf_counter() + seconds
+    while time.perf_counter() < until:
+        pass
+
+
+def test_two_processes_writing_one_session_a_thousand_times_lose_nothing(tmp_path: Path) -> None:
+    """Five hundred records from each, on one branch: every text there once, every number once."""
+    store = tmp_path / "store.db"
+    Session.open("trip", store=str(store)).close()
+    source = textwrap.dedent("""
+        import sys
+        from ctxfold import Session
+        with Session.open("trip", store=sys.argv[1]) as session:
+            print("ready", flush=True)
+            sys.stdin.readline()
+            for n in range(500):
+                print(session.record_reply(f"{sys.argv[2]}-{n}"), flush=True)
+        """)
+    writers = [python("-c", source, str(store), name, stdin=subprocess.PIPE) for name in ("left", "right")]
+    for writer in writers:
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == "ready\n"
+    for writer in writers:
+        assert writer.stdin is not None
+        writer.stdin.write("go\n")
+        writer.stdin.flush()
+    numbers: list[int] = []
+    for writer in writers:
+        out, err = writer.communicate(timeout=90)
+        assert writer.returncode == 0, err
+        numbers += map(int, out.split())
+    assert sorted(numbers) == list(range(1, 1_001))
+    with Session.open("trip", store=str(store)) as session:
+        assert path(session) == list(range(1, 1_001))
+        held = {text for n in range(1, 1_001) for text in texts(session, n)}
+        assert held == {f"{name}-{n}" for name in ("left", "right") for n in range(500)}
+
+
+_FILL = """
+    import os, resource, sys
+    from ctxfold import Session
+    from ctxfold.errors import FullDisk, StoreError
+    store, limit = sys.argv[1], int(sys.argv[2])
+    session = Session.open("trip", store=store)
+    if limit:
+        import signal
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+    n = 0
+    try:
+        while True:
+            n += 1
+            session.record_reply(f"text-{n} " + os.urandom(8_000).hex())
+    except FullDisk as full:
+        print("full", n - 1, str(full).count("\\n"), flush=True)
+    try:
+        session.record_reply("still full " + os.urandom(200_000).hex())
+        print("second went through")
+    except FullDisk:
+        print("still")
+    try:
+        session.view(600)
+        print("view", session.tip, len(session.recall("s1").text) > 8_000)
+        session.close()
+    except StoreError as error:
+        print("error", error)
+"""
+
+
+def test_a_full_disk_is_told_as_such_and_keeps_what_was_committed(tmp_path: Path) -> None:
+    """On a file system of two megabytes (where one can be mounted) or under a limit on file size: a typed error, all committed records readable, and writing goes on once there is room."""
+    store = tmp_path / "small" / "store.db"
+    store.parent.mkdir()
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    command = [sys.executable, "-c", textwrap.dedent(_FILL), str(store)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    if small_disks():
+        inside = 'mount -t tmpfs -o size=2m none "$0" && "$@"; code=$?; cp -a "$0"/. "$1_kept" 2>/dev/null; exit $code'
+        inside = f'mount -t tmpfs -o size=2m none {store.parent} && "$@"; code=$?; cp -a {store.parent}/. {kept}/; exit $code'
+        done = subprocess.run(
+            ["unshare", "-m", "bash", "-c", inside, "bash", *command, "0"],
+            capture_output=True,
+            text=True,
+            cwd=ROOT,
+            env=environment,
+            timeout=90,
+            check=False,
+        )
+    else:
+        done = subprocess.run(
+            [*command, "2000000"], capture_output=True, text=True, cwd=ROOT, env=environment, timeout=90, check=False
+        )
+        shutil.copytree(store.parent, kept, dirs_exist_ok=True)
+    assert done.returncode == 0, done.stderr
+    words = done.stdout.split("\n")
+    full, number, breaks = words[0].split()
+    assert (full, breaks) == ("full", "0")
+    assert words[1] == "still"
+    assert words[2] == f"view {number} True"
+    with Session.open("trip", store=str(kept / "store.db")) as session:
+        assert session.tip == int(number) >= 10
+        assert all(texts(session, n)[0].startswith(f"text-{n} ") for n in range(1, session.tip + 1))
+        assert add_step(session, 1) == int(number) + 1
+
+
+def small_disks() -> bool:
+    """Whether this user may mount a small file system out of everyone's sight."""
+    return (
+        shutil.which("unshare") is not None
+        and subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode == 0
+    )
+
+
+_READ_ONLY = """
+    import os, sys
+    from ctxfold import Session
+    from ctxfold.errors import CtxfoldError
+    with Session.open("warm", store=":memory:") as warm:
+        warm.record_reply("x"); warm.view(); warm.recall("s1")
+    if os.geteuid() == 0:
+        os.setegid(65534); os.seteuid(65534)
+    try:
+        with Session.open("trip", store=sys.argv[1]) as session:
+            print("opened", session.tip, "text-1" in session.recall("s1").text)
+            session.record_reply("more")
+            print("wrote")
+    except CtxfoldError as error:
+        print(type(error).__name__, str(error).count("\\n"), sys.argv[1] in str(error) or "write" in str(error))
+"""
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that any user may enter: the tests' own is closed to others."""
+    import tempfile
+
+    folder = Path(tempfile.mkdtemp(prefix="ctxfold-open-"))
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder)
+
+
+def test_a_store_without_the_right_to_write_is_told_as_such(open_folder: Path) -> None:
+    """Opening or writing it raises the read-only error in one line; what it holds is untouched."""
+    store = open_folder / "store.db"
+    with Session.open("trip", store=str(store)) as session:
+        session.record_reply("text-1")
+    before = store.read_bytes()
+    for file in open_folder.iterdir():
+        file.chmod(0o444)
+    open_folder.chmod(0o555)
+    done = script(_READ_ONLY, str(store))
+    open_folder.chmod(0o755)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "ReadOnlyStore 0 True"
+    assert "wrote" not in done.stdout
+    assert store.read_bytes() == before
+
+
+def test_a_folder_that_cannot_be_made_is_told_as_such(tmp_path: Path) -> None:
+    """A store below a file, or at a folder: a typed error in one line."""
+    (tmp_path / "file").write_text("not a folder")
+    for store in (tmp_path / "file" / "store.db", tmp_path):
+        with pytest.raises(StoreError) as refused:
+            Session.open("trip", store=str(store))
+        assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"Dear reader, this is a letter and no database.\n" * 50,
+        b"xy",
+        bytes(range(256)) * 64,
+        b"SQLite format 3\x00" + b"\xff" * 5_000,
+    ],
+)
+def test_a_file_that_is_no_database_is_left_alone_and_named(tmp_path: Path, content: bytes) -> None:
+    """A text, a byte, noise, a false header: not ours, not a byte changed."""
+    store = tmp_path / "store.db"
+    store.write_bytes(content)
+    with pytest.raises((NotOurStore, CorruptStore)) as refused:
+        Session.open("trip", store=str(store))
+    assert "\n" not in str(refused.value)
+    assert store.read_bytes() == content
+    assert sorted(
+        file.name for file in tmp_path.iterdir() if file.stat().st_size and not file.name.endswith(".lock")
+    ) == ["store.db"]
+
+
+def test_a_database_of_another_program_is_left_alone_and_named(tmp_path: Path) -> None:
+    """A sound SQLite file that is not ours: no table added, no byte changed."""
+    store = tmp_path / "store.db"
+    connection = sqlite3.connect(store)
+    connection.executescript("CREATE TABLE event (id INTEGER, note TEXT); INSERT INTO event VALUES (1, 'theirs');")
+    connection.close()
+    before = store.read_bytes()
+    for attempt in (
+        lambda: Session.open("trip", store=str(store)),
+        lambda: ctxfold.sessions(str(store)),
+        lambda: ctxfold.delete_session("trip", store=str(store)),
+    ):
+        with pytest.raises(NotOurStore) as refused:
+            attempt()
+        assert "\n" not in str(refused.value)
+    assert store.read_bytes() == before
+
+
+def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
+    """What a tool made by touching the name is no foreign file."""
+    store = tmp_path / "store.db"
+    store.touch()
+    with Session.open("trip", store=str(store)) as session:
+        assert add_step(session, 1) == 1
+
+
+def filled(store: Path) -> None:
+    """A store of some size, all of it in the database file."""
+    with Session.open("trip", goal="Goal", store=str(store)) as session:
+        add_steps(session, 60, words=480)
+        session.fold(first_step=1, last_step=9)
+    connection = sqlite3.connect(store)
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
+
+
+def use_everything(store: Path) -> None:
+    """Read all there is: opens, views, recalls each record and compares with what was recorded, searches, records."""
+    with Session.open("trip", store=str(store)) as session:
+        session.view()
+        settled(session)
+        cover(session)
+        for n in range(1, 61):
+            assert prose(n, 480) in texts(session, n), f"s{n} came back with other bytes"
+        session.recall(query="harbor island")
+        session.history()
+        add_result(session, "more")
+
+
+@pytest.mark.parametrize("page", range(1, 24))
+def test_a_damaged_page_raises_a_typed_error_and_never_gives_wrong_bytes(tmp_path: Path, page: int) -> None:
+    """One page overwritten with noise: either nothing that was read depends on it, or a store error in one line."""
+    store = tmp_path / "store.db"
+    filled(store)
+    raw = bytearray(store.read_bytes())
+    size = int.from_bytes(raw[16:18], "big") or 65_536
+    pages = len(raw) // size
+    at = (page * pages // 24) * size
+    raw[at : at + size] = random.Random(page).randbytes(size)
+    store.write_bytes(bytes(raw))
+    try:
+        use_everything(store)
+    except StoreError as refused:
+        # Which pages are read depends on the plan; what counts is that no other error and no other bytes come out.
+        one_line(refused)
+
+
+def one_line(error: StoreError) -> None:
+    """A message of one line that says something."""
+    assert str(error)
+    assert "\n" not in str(error)
+
+
+@pytest.mark.parametrize("part", [0.0, 0.02, 0.3, 0.5, 0.9])
+def test_a_truncated_database_raises_a_typed_error(tmp_path: Path, part: float) -> None:
+    """Cut short by a failed copy: a store error in one line, or (cut to nothing) an empty store."""
+    store = tmp_path / "store.db"
+    filled(store)
+    raw = store.read_bytes()
+    store.write_bytes(raw[: int(len(raw) * part)])
+    if part == 0.0:
+        assert ctxfold.sessions(str(store)) == []
+        return
+    with pytest.raises(StoreError) as refused:
+        use_everything(store)
+    one_line(refused.value)
+
+
+def test_a_row_changed_behind_our_back_is_found_when_it_is_read(tmp_path: Path) -> None:
+    """Entries are content-addressed: bytes that no longer match their address are never handed out."""
+    store = tmp_path / "store.db"
+    filled(store)
+    connection = sqlite3.connect(store)
+    with connection:
+        changed = connection.execute(
+            "UPDATE entry SET bytes = x'00112233' WHERE rowid IN (SELECT rowid FROM entry ORDER BY length(bytes) DESC LIMIT 5)"
+        ).rowcount
+    connection.close()
+    assert changed == 5
+    with pytest.raises(CorruptStore) as refused:
+        use_everything(store)
+    one_line(refused.value)

@@ -1,0 +1,410 @@
+"""Random operations on a session beside a plain model of what must hold: the driver that the property tests and the large benchmark share.
+
+The model keeps each text ever recorded, each branch's path and nothing else; after every operation it checks the invariants that the operation could break.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import ctxfold
+from ctxfold import Session
+from ctxfold.errors import BranchError, FoldError, InputError, UndoError
+from ctxfold.tokens import MIN_BUDGET, count
+from tests.support.sessions import WIDE, common_prefix, cover, events, stable, steps_addressed, texts
+from tests.support.texts import FORGED
+from tests.support.trust import unmarked
+
+
+@dataclass
+class Pending:
+    """A call that still waits for its result."""
+
+    step: int
+    call: str
+
+
+@dataclass
+class Driver:
+    """One session, the model beside it, and the operations on both.
+
+    `store` is a path or `:memory:`; `folded` are steps that were in a tile once (such a step takes no more words). Operations take all their chances as arguments, so that hypothesis can shrink them and a seed can repeat them.
+    """
+
+    store: str
+    goal: str = "Plan three days in Lisbon"
+    log: dict[int, list[str]] = field(default_factory=dict)
+    paths: dict[str, list[int]] = field(default_factory=dict)
+    open_step: dict[str, int | None] = field(default_factory=dict)
+    pending: list[Pending] = field(default_factory=list)
+    folded: set[int] = field(default_factory=set)
+    last: int = 0
+    made: int = 0
+
+    def __post_init__(self) -> None:
+        self.session = Session.open("trip", goal=self.goal, store=self.store)
+        self.paths[self.session.branch_name] = []
+        self.open_step[self.session.branch_name] = None
+
+    @property
+    def branch(self) -> str:
+        """The branch the handle stands on."""
+        return self.session.branch_name
+
+    def _name(self, prefix: str) -> str:
+        self.made += 1
+        return f"{prefix}-{self.made}"
+
+    def _recorded(self, step: int, said: list[str], *, assistant: bool) -> None:
+        """What every record must do: open or fill the right step, hold the exact texts, leave the bytes before it alone."""
+        open_ = self.open_step[self.branch]
+        expected = {self.last + 1} if open_ is None else {open_, self.last + 1} if open_ in self.folded else {open_}
+        assert step in expected, f"recorded as s{step}, expected one of {expected}"
+        if step > self.last:
+            self.last = step
+            self.paths[self.branch].append(step)
+        self.open_step[self.branch] = None if assistant else step
+        self.log.setdefault(step, []).extend(said)
+        self.check_step(step)
+
+    def _appending(self, record: Callable[[], int]) -> int:
+        """Record, and check that recording folded nothing and left every settled byte before it unchanged."""
+        before, tiles = stable(self.session), cover(self.session)
+        step = record()
+        assert cover(self.session)[: len(tiles)] == tiles, "recording changed the cover"
+        after = stable(self.session)
+        assert after.startswith(before), (
+            f"recording changed bytes before it: {before[len(common_prefix(before, after)) :][:80]!r}"
+        )
+        return step
+
+    # Records
+
+    def turn(self, text: str) -> None:
+        """A user message."""
+        self._recorded(self._appending(lambda: self.session.record_turn(user=text)), [text], assistant=False)
+
+    def reply(self, text: str) -> None:
+        """An assistant message without calls."""
+        self._recorded(self._appending(lambda: self.session.record_reply(text)), [text], assistant=True)
+
+    def step(self, thought: str, results: list[str | None], origin: str, same_ids: bool) -> None:
+        """An assistant step: one call for each item, answered now (a text) or later (None)."""
+        ids = ["same" if same_ids else f"c{n}" for n in range(len(results))]
+        calls = [{"name": f"tool_{n}", "args": {"n": n, "of": self.last}, "id": id_} for n, id_ in enumerate(ids)]
+        answers = [
+            {"id": id_, "text": text, "origin": origin}
+            for id_, text in zip(ids, results, strict=True)
+            if text is not None
+        ]
+        number = self._appending(lambda: self.session.record_step(explanation=thought, calls=calls, results=answers))
+        self._recorded(number, [thought] * bool(thought) + [answer["text"] for answer in answers], assistant=True)
+        self.pending += [Pending(number, id_) for id_, text in zip(ids, results, strict=True) if text is None]
+
+    def late(self, which: int, text: str, key: str | None) -> None:
+        """The result of a call that was left waiting, perhaps delivered twice under one key."""
+        if not self.pending:
+            return
+        call = self.pending.pop(which % len(self.pending))
+        before = len(texts(self.session, call.step))
+        for _ in range(2 if key else 1):
+            assert (
+                self.session.record_result(
+                    call.step, call.call, text, origin="page", key=key and f"{key}-{self.last}-{before}"
+                )
+                == call.step
+            )
+        assert len(texts(self.session, call.step)) == before + 1
+        self.log[call.step].append(text)
+        self.check_step(call.step)
+
+    def note(self, text: str, origin: Literal["user", "model"]) -> None:
+        """A note: part of the log, never undone; like a user message it opens a step or joins the open one."""
+        self._recorded(self._appending(lambda: self.session.record_note(text, origin=origin)), [text], assistant=False)
+
+    # Decisions
+
+    def fold(self, summary: str | None, first: int | None, last: int | None) -> None:
+        """A fold of any stretch by positions on the path: applied with a smaller view, or refused with nothing changed."""
+        path = self.paths[self.branch]
+        a = None if first is None or not path else path[first % len(path)]
+        b = None if last is None or not path else path[last % len(path)]
+        before, log, tiles = self.session.view(WIDE), len(events(self.session)), cover(self.session)
+        try:
+            tile = self.session.fold(summary=summary, first_step=a, last_step=b)
+        except FoldError:
+            self.unchanged(before.text, log)
+        except InputError:
+            assert not path or (a is not None and b is not None and path.index(a) > path.index(b))
+            self.unchanged(before.text, log)
+        else:
+            after = self.session.view(WIDE)
+            assert after.tokens <= before.tokens, f"a fold made the view larger: {before.tokens} to {after.tokens}"
+            assert tuple(tile.steps) in cover(self.session)
+            held = set(tile.steps)
+            self.folded |= held
+            assert not [one for one in tiles if set(one) & held and set(one) - held], "a fold cut through a tile"
+            assert [one for one in cover(self.session) if not set(one) & held] == [
+                one for one in tiles if not set(one) & held
+            ]
+            self.prefix(before.text, after.text, tile.steps[0])
+            self.undo_restores(before.text, after.text)
+
+    def prefix(self, before: str, after: str, first: int) -> None:
+        """Bytes before the folded stretch stay."""
+        path = self.paths[self.branch]
+        if path and first != path[0]:
+            shared = common_prefix(before, after)
+            assert str(path[path.index(first) - 1]) in shared
+
+    def undo_restores(self, before: str, after: str) -> None:
+        """Undo and redo of a decision just made: the very bytes before and after it."""
+        self.session.undo()
+        assert self.session.view(WIDE).text == before
+        self.session.redo()
+        assert self.session.view(WIDE).text == after
+
+    def consolidate(self, budget: int) -> None:
+        """The driver's call: nothing below high water, else smaller, the latest step raw."""
+        before, tiles = self.session.view(WIDE), cover(self.session)
+        log = len(events(self.session))
+        made = self.session.consolidate(budget)
+        after = self.session.view(WIDE)
+        if not made:
+            assert after.text == before.text
+            assert len(events(self.session)) == log
+            return
+        assert after.tokens <= before.tokens
+        assert before.tokens >= 0.6 * budget, f"consolidated at {before.tokens} of {budget}"
+        if tiles[-1] == (self.session.tip,):
+            assert cover(self.session)[-1] == tiles[-1], "the latest step was taken"
+
+    def create(self, at: int | None) -> None:
+        """A fork at any step of the session, or here."""
+        steps = sorted(self.log)
+        step = None if at is None or not steps else steps[at % len(steps)]
+        name = self._name("try")
+        path = (
+            self.paths[self.branch]
+            if step is None
+            else next(path[: path.index(step) + 1] for path in self.paths.values() if step in path)
+        )
+        open_ = self.open_step[self.branch] if step is None else None
+        try:
+            moved = self.session.branch("create", at=step, to=name)
+        except BranchError:
+            assert not path, "a fork of an existing step was refused"
+            return
+        assert (moved.branch, moved.tip) == (name, path[-1] if path else 0)
+        self.paths[name] = list(path)
+        self.open_step[name] = open_
+        self.fork_open(name, path)
+
+    def fork_open(self, name: str, path: list[int]) -> None:
+        """A fork at a step that is still open leaves it to the branch that opened it: the next record here opens its own."""
+        self.open_step[name] = None
+
+    def switch(self, which: int) -> None:
+        """To any branch."""
+        names = sorted(self.paths)
+        name = names[which % len(names)]
+        assert self.session.branch("switch", to=name).branch == name
+
+    def topic(self) -> None:
+        """A new root."""
+        name = self._name("topic")
+        moved = self.session.branch("new_topic", to=name)
+        self.paths[moved.branch] = []
+        self.open_step[moved.branch] = None
+
+    def undo(self) -> None:
+        """One decision back, if there is one: no record goes, no branch goes."""
+        self.quietly(self.session.undo)
+
+    def redo(self) -> None:
+        """The last undo voided, if there is one."""
+        self.quietly(self.session.redo)
+
+    def quietly(self, walk: Callable[[], object]) -> None:
+        """Undo or redo: it works or there is nothing to do, and either way the records stay."""
+        before, log = self.session.view(WIDE).text, len(events(self.session))
+        try:
+            walk()
+        except UndoError:
+            self.unchanged(before, log)
+
+    # Looking and leaving
+
+    def look(self, budget: int) -> None:
+        """A view at any budget: within it, the same twice, committing nothing, every step shown or addressed, nothing untrusted unmarked."""
+        log = len(events(self.session))
+        shown = self.session.view(budget)
+        assert count(shown.text) <= budget, f"{count(shown.text)} tokens at a budget of {budget}"
+        assert shown.tokens <= budget
+        assert self.session.view(budget) == shown
+        assert len(events(self.session)) == log
+        left_out = set(self.paths[self.branch]) - steps_addressed(shown.text)
+        assert not left_out, f"no ref to steps {sorted(left_out)[:5]} at a budget of {budget}"
+        assert not (bare := unmarked(shown.text)), f"unmarked: {bare[:3]}"
+
+    def search(self, query: str) -> None:
+        """Any words at all: hits open, and nothing breaks."""
+        if query.strip():
+            for hit in self.session.recall(query=query, limit=3):
+                assert self.session.recall(hit.ref).text is not None
+
+    def reopen(self) -> None:
+        """Another process takes over: the same branch, the same bytes."""
+        if self.store == ":memory:":
+            return
+        branch, shown, tiles = self.branch, self.session.view(WIDE).text, cover(self.session)
+        self.session.close()
+        self.session = Session.open("trip", store=self.store)
+        assert not self.session.created
+        assert self.branch in self.paths
+        self.session.branch("switch", to=branch)
+        assert self.session.view(WIDE).text == shown
+        assert cover(self.session) == tiles
+
+    def unchanged(self, shown: str, log: int) -> None:
+        """A refusal leaves everything as it was."""
+        assert self.session.view(WIDE).text == shown
+        assert len(events(self.session)) == log
+
+    # Invariants
+
+    def check(self) -> None:
+        """Tiling, after any operation."""
+        assert self.branch in self.paths, f"on an unknown branch {self.branch}"
+        tiled = [step for tile in cover(self.session) for step in tile]
+        assert tiled == self.paths[self.branch], f"the cover holds {tiled}, the path is {self.paths[self.branch]}"
+        assert self.session.tip == (tiled[-1] if tiled else 0)
+
+    def check_step(self, step: int) -> None:
+        """Lossless for one step: every text recorded in it comes back exactly, in order."""
+        held = iter(texts(self.session, step))
+        for text in self.log[step]:
+            assert any(text == one for one in held), f"s{step} lost {text[:60]!r}"
+
+    def check_all(self) -> None:
+        """Lossless for every step there ever was, and each branch tiled."""
+        for step in self.log:
+            self.check_step(step)
+        for name in sorted(self.paths):
+            self.session.branch("switch", to=name)
+            self.check()
+            self.look(MIN_BUDGET)
+
+    def check_copy(self, folder: Path) -> None:
+        """Export, import, export: the copy shows the same bytes and its export is byte-identical."""
+        if self.store == ":memory:":
+            return
+        shown = self.session.view(WIDE).text
+        one, two, other = folder / "one.jsonl", folder / "two.jsonl", folder / "copy.db"
+        ctxfold.export_session("trip", one, store=self.store)
+        ctxfold.import_session(one, store=str(other))
+        ctxfold.export_session("trip", two, store=str(other))
+        assert one.read_bytes() == two.read_bytes()
+        with Session.open("trip", store=str(other)) as copy:
+            copy.branch("switch", to=self.branch)
+            assert copy.view(WIDE).text == shown
+
+    def close(self) -> None:
+        """Leave the store."""
+        self.session.close()
+
+
+WORDS = [
+    "copper",
+    "delta",
+    "ember",
+    "falcon",
+    "harbor",
+    "island",
+    "42",
+    "3.50",
+    "W1001",
+    "BK-77",
+    "river",
+    "room",
+    "view",
+    "night",
+]
+
+
+def random_text(chance: random.Random, odd: list[str]) -> str:
+    """Prose, JSON that repeats and changes facts, or something odd."""
+    kind = chance.random()
+    if kind < 0.45:
+        return " ".join(chance.choice(WORDS) for _ in range(chance.randrange(1, 220)))
+    if kind < 0.75:
+        rows: list[Any] = [
+            {"id": f"L{chance.randrange(6)}", "price": chance.randrange(4) * 10.5, "open": chance.random() < 0.5}
+            for _ in range(chance.randrange(8))
+        ]
+        return json.dumps({"page": chance.randrange(3), "rows": rows})
+    return chance.choice(odd)
+
+
+def random_run(driver: Driver, chance: random.Random, odd: list[str], operations: int) -> list[str]:
+    """Do that many random operations, checking after each; the names of those done."""
+    done: list[str] = []
+
+    trusted = [one for one in odd if FORGED not in one]
+
+    def text() -> str:
+        return random_text(chance, odd)
+
+    def said() -> str:
+        return random_text(chance, trusted)
+
+    def maybe(high: int) -> int | None:
+        return None if chance.random() < 0.3 else chance.randrange(high)
+
+    moves: list[tuple[int, str, Callable[[], None]]] = [
+        (5, "turn", lambda: driver.turn(said() or "hm")),
+        (
+            12,
+            "step",
+            lambda: driver.step(
+                said(),
+                [text() if chance.random() < 0.8 else None for _ in range(chance.choice([0, 1, 1, 1, 2, 3]))],
+                chance.choice(["page", "tool"]),
+                chance.random() < 0.2,
+            ),
+        ),
+        (4, "reply", lambda: driver.reply(said() or "ok")),
+        (3, "late", lambda: driver.late(chance.randrange(9), text(), chance.choice([None, "k"]))),
+        (
+            1,
+            "note",
+            lambda: driver.note(
+                " ".join(chance.choice(WORDS) for _ in range(9)), "user" if chance.random() < 0.5 else "model"
+            ),
+        ),
+        (
+            5,
+            "fold",
+            lambda: driver.fold(chance.choice([None, "", "Folded in a few words.", said()]), maybe(30), maybe(30)),
+        ),
+        (4, "consolidate", lambda: driver.consolidate(chance.choice([256, 400, 1_000, 3_000]))),
+        (3, "undo", driver.undo),
+        (2, "redo", driver.redo),
+        (2, "create", lambda: driver.create(maybe(30))),
+        (2, "switch", lambda: driver.switch(chance.randrange(9))),
+        (1, "topic", driver.topic),
+        (4, "look", lambda: driver.look(chance.choice([256, 257, 300, 500, 1_000, 4_000]))),
+        (1, "search", lambda: driver.search(text()[:200])),
+        (1, "reopen", driver.reopen),
+    ]
+    for _ in range(operations):
+        _, name, move = chance.choices(moves, weights=[weight for weight, _, _ in moves])[0]
+        done.append(name)
+        move()
+        driver.check()
+    return done

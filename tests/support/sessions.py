@@ -1,0 +1,200 @@
+"""What the contract and property tests share: sessions filled with text of a known size, and readings of a session by its public surface alone."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from ctxfold import Recalled, Session
+from ctxfold.errors import RefError
+
+WIDE = 10_000_000
+"""A budget no test session reaches: the view at it is the settled view, nothing shrunk for the occasion."""
+
+_WORDS = [
+    "anchor",
+    "basin",
+    "copper",
+    "delta",
+    "ember",
+    "falcon",
+    "garnet",
+    "harbor",
+    "island",
+    "jasper",
+    "kettle",
+    "lantern",
+    "meadow",
+    "nectar",
+    "orchid",
+    "pepper",
+    "quarry",
+    "ribbon",
+    "saddle",
+    "timber",
+    "urchin",
+    "velvet",
+    "walnut",
+    "yonder",
+    "zephyr",
+    "bridge",
+    "castle",
+    "drawer",
+    "engine",
+    "feather",
+    "glacier",
+    "hammer",
+    "insect",
+    "jungle",
+    "kitchen",
+    "ladder",
+    "mirror",
+    "needle",
+    "ocean",
+    "pencil",
+]
+
+
+def prose(seed: int, words: int = 160) -> str:
+    """A page of plain prose, the same for the same seed, that ends with the mark `END-<seed>`."""
+    chance = random.Random(seed)
+    lines = [" ".join(chance.choice(_WORDS) for _ in range(16)) for _ in range(max(1, words // 16))]
+    return "\n".join([*lines, f"END-{seed}"])
+
+
+def add_step(session: Session, seed: int, words: int = 160, origin: str = "tool") -> int:
+    """Record one whole step: prose of an assistant, one call, one result in prose. Returns its number."""
+    return session.record_step(
+        explanation=f"Explained-{seed}: looking at page {seed}.",
+        calls=[{"name": "read", "args": {"page": seed}, "id": f"c{seed}"}],
+        results=[{"id": f"c{seed}", "text": prose(seed, words), "origin": origin}],
+    )
+
+
+def add_steps(session: Session, count: int, first: int = 1, words: int = 160) -> list[int]:
+    """Record `count` whole steps with the seeds first, first+1, …; their numbers."""
+    return [add_step(session, seed, words) for seed in range(first, first + count)]
+
+
+def add_result(session: Session, text: str, *, origin: str = "tool", call: str = "c1") -> int:
+    """Record one step whose single result is `text`; its number."""
+    return session.record_step(
+        explanation="Asked.",
+        calls=[{"name": "ask", "args": {}, "id": call}],
+        results=[{"id": call, "text": text, "origin": origin}],
+    )
+
+
+def add_json(session: Session, value: object, *, call: str = "c1") -> int:
+    """Record one step whose single result is `value` as JSON; its number."""
+    return add_result(session, json.dumps(value, ensure_ascii=False), call=call)
+
+
+def records(session: Session, step: int) -> list[Recalled]:
+    """Every record of a step, in order, read by its refs `s<step>.1`, `s<step>.2`, … until there is none."""
+    found: list[Recalled] = []
+    while True:
+        try:
+            found.append(session.recall(f"s{step}.{len(found) + 1}"))
+        except RefError:
+            return found
+
+
+def texts(session: Session, step: int) -> list[str]:
+    """The exact texts of a step's records, in order."""
+    return [record.text for record in records(session, step)]
+
+
+def ref_of(session: Session, step: int, text: str) -> str:
+    """The ref of the record of `step` that holds exactly `text`."""
+    found = [record.ref for record in records(session, step) if record.text == text]
+    assert len(found) == 1, f"{len(found)} records of s{step} hold that text"
+    return found[0]
+
+
+_HEADER = re.compile(r"\[?(s\d+(?:-s\d+)?(?:, s\d+(?:-s\d+)?)*)…?(?: |\n|$)")
+"""What a block begins with: the steps it stands for, in brackets when nothing more is left of it."""
+
+
+def cover(session: Session) -> list[tuple[int, ...]]:
+    """The steps of each tile, in the order of the settled view, read from the header that each block of it begins with."""
+    shown = session.view(WIDE)
+    blocks = shown.messages[0]["content"][1 : shown.stable]
+    tiles: list[tuple[int, ...]] = []
+    for block in blocks:
+        header = _HEADER.match(block["text"])
+        assert header, f"no header of steps: {block['text'][:60]!r}"
+        tiles.append(tuple(_steps(header[1])))
+    return tiles
+
+
+def _steps(words: str) -> Iterator[int]:
+    """`s3, s9-s12` as numbers."""
+    for part in words.split(", "):
+        first, _, last = part.replace("s", "").partition("-")
+        yield from range(int(first), int(last or first) + 1)
+
+
+def path(session: Session) -> list[int]:
+    """The steps of the current branch in path order, as its cover has them."""
+    return [step for tile in cover(session) for step in tile]
+
+
+def settled(session: Session) -> str:
+    """The view with nothing shrunk for its budget."""
+    return session.view(WIDE).text
+
+
+def stable(session: Session) -> str:
+    """The part of the settled view that only a fold may change: all but its volatile end."""
+    shown = session.view(WIDE)
+    return "\n".join(block["text"] for block in shown.messages[0]["content"][: shown.stable])
+
+
+def common_prefix(one: str, two: str) -> str:
+    """The text both start with."""
+    end = next((i for i, (a, b) in enumerate(zip(one, two, strict=False)) if a != b), min(len(one), len(two)))
+    return one[:end]
+
+
+def in_order(text: str, marks: Iterable[str]) -> bool:
+    """Whether every mark stands in the text, each first seen after the one before."""
+    spots = [text.find(mark) for mark in marks]
+    return -1 not in spots and spots == sorted(spots)
+
+
+def steps_addressed(text: str) -> set[int]:
+    """Every step number that some ref in the text covers (`s4`, `s4.2`, `s4-s9`)."""
+    covered: set[int] = set()
+    for first, last in re.findall(r"\bs(\d{1,9})(?:-s?(\d{1,9})\b)?", text):
+        covered.update(range(int(first), min(int(last or first), int(first) + 100_000) + 1))
+    return covered
+
+
+def events(session: Session, limit: int = 1_000_000) -> list[Any]:
+    """All events, oldest first."""
+    return sorted(session.history(limit=limit), key=lambda event: event.seq)
+
+
+def decisions(session: Session) -> list[Any]:
+    """The events that are decisions or void one, oldest first: records and the goal a session began with are left out."""
+    return [event for event in events(session) if event.kind in ("folded", "moved", "voided")]
+
+
+def lines_of(session: Session, ref: str) -> list[str]:
+    """Every line of a record's line form, read one by one."""
+    found: list[str] = []
+    while True:
+        try:
+            found.append(session.recall(f"{ref}:{len(found) + 1}").text)
+        except RefError:
+            return found
+
+
+def database_bytes(database: Path) -> bytes:
+    """What a thief of the store's files would hold: the database, its write-ahead log and whatever stands beside them under its name."""
+    return b"".join(file.read_bytes() for file in sorted(database.parent.glob(database.name + "*")) if file.is_file())
