@@ -43,7 +43,8 @@ class Seat:
 
 
 class Desk:
-    """The sessions of one store, for one event loop.
+    """The sessions of one store, for one event loop. A budget lasts as long as the process: a session taken up after a restart has the default until it
+    is opened with another.
 
     Args:
         store: where the sessions are kept; None for the configured default.

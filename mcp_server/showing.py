@@ -10,7 +10,7 @@ from ctxfold.tokens import MIN_BUDGET
 from mcp_server.answers import LIMIT, Part, part, texts
 from mcp_server.desk import Seat
 
-__all__ = ["shown_hits", "shown_text", "shown_view"]
+__all__ = ["short", "shown_hits", "shown_text", "shown_view"]
 
 _ROOM = LIMIT - 400
 """Characters left for text beside the line that labels it."""
@@ -78,7 +78,7 @@ def shown_hits(seat: Seat, query: str, limit: int) -> list[TextContent]:
     if not 1 <= limit <= _MOST_HITS:
         raise InputError(f"limit must be 1 to {_MOST_HITS}, not {limit}")
     hits = seat.session.recall(query=query, limit=limit)
-    lines = [f"{hit.ref} · {_short(hit.text)}" for hit in hits]
+    lines = [f"{hit.ref} · {short(hit.text)}" for hit in hits]
     return texts("\n".join(lines) or "nothing found; recall with other words, or context to see what there is")
 
 
@@ -103,6 +103,7 @@ def _extent(piece: Part, tool: str, again: str) -> str:
     return f"{stretch}; the rest: {tool} with {again}, offset={piece.end}" if piece.more else f"{stretch}, the last"
 
 
-def _short(text: str) -> str:
+def short(text: str) -> str:
+    """The start of a text on one line, at most 300 characters of it."""
     flat = " ".join(text.split())
     return flat if len(flat) <= _SNIPPET else f"{flat[:_SNIPPET]}…"

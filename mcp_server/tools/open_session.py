@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from mcp_server.answers import facts
 from mcp_server.desk import Desks, Seat
 from mcp_server.place import at
+from mcp_server.showing import short
 
 
 class Opened(BaseModel, frozen=True):
@@ -28,17 +29,17 @@ async def open_session(
     session: str, ctx: Context[Desks], goal: str = "", budget: int = 0
 ) -> Annotated[CallToolResult, Opened]:
     """Create or resume a session."""
-    seat = await at(ctx).open(session, goal or None, budget or None)
-    return facts(_opened(seat))
+    await at(ctx).open(session, goal or None, budget or None)
+    return facts(await at(ctx).use(session, _opened))
 
 
 def _opened(seat: Seat) -> Opened:
-    at = seat.session
+    opened = seat.session
     return Opened(
-        session=at.name,
-        created=at.created,
-        branch=at.branch_name,
-        tip=f"s{at.tip}" if at.tip else "",
-        goal=at.goal,
+        session=opened.name,
+        created=opened.created,
+        branch=opened.branch_name,
+        tip=f"s{opened.tip}" if opened.tip else "",
+        goal=short(opened.goal),
         budget=seat.budget,
     )

@@ -206,6 +206,14 @@ async def test_each_wrong_call_is_told_what_is_wrong_and_what_to_call_next(conne
             assert words in await refused(client, tool, **arguments), (tool, arguments)
 
 
+async def test_a_goal_however_long_makes_no_result_too_long(connect: Connect) -> None:
+    goal = "get to Paris " * 2000
+    async with connect() as client:
+        assert "goal get to Paris" in await call(client, "open_session", session="paris-trip", goal=goal)
+    with Session.open("paris-trip", create=False) as session:
+        assert session.goal == goal.strip()
+
+
 async def test_a_budget_that_was_refused_changes_nothing(connect: Connect) -> None:
     async with connect() as client:
         await call(client, "open_session", session="paris-trip", budget=2000)
