@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ctxfold.commit import GENESIS, head_of, state_of
-from ctxfold.loading import REACH, load, raw_steps, reply_of
+from ctxfold.loading import REACH, load, raw_steps
 from ctxfold.past import Words
 from ctxfold.recording import Branch, Taken
 from ctxfold.store.protocol import Reading
@@ -80,12 +80,10 @@ class Current:
                 if isinstance(block, RawStep) and not block.settled:
                     blocks[at] = replace(block, settled=True)
         blocks.extend(raw_steps(tx, self._session, [taken.step], newest=True))
-        reply = reply_of(tx, self._session, blocks)
         self._workspace = replace(
             self._workspace,
             path_length=taken.step.depth,
             blocks=tuple(blocks),
-            reply=reply,
             unfolded=taken.step.raw_upto,
         )
         self._loaded += sum(line.tokens for line in taken.lines)

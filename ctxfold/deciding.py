@@ -52,10 +52,8 @@ def consolidated(tx: Writing, now: Current, limit: int, settings: Settings) -> t
     wanted = due(place.workspace, limit, settings)
     if wanted is None:
         return ()
-    blocks, allowance = wanted
-    tile = embedded_tile(
-        place.workspace, blocks, tx.cover.next_tile(place.session), allowance, query_of(place.workspace)
-    )
+    blocks, room = wanted
+    tile = embedded_tile(place.workspace, blocks, tx.cover.next_tile(place.session), room, query_of(place.workspace))
     return () if tile.whole else (_put(tx, now, place, tile, "embedded", "high water"),)
 
 

@@ -8,12 +8,23 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, Protocol
 
-__all__ = ["Known", "Ledger", "canonical", "content_key", "identity", "identity_key", "text_key"]
+__all__ = [
+    "Known",
+    "Ledger",
+    "canonical",
+    "content_key",
+    "header_key",
+    "identity",
+    "identity_key",
+    "objects",
+    "shape_key",
+    "text_key",
+]
 
 JSON = Any
 """A value as `json.loads` gives it."""
@@ -58,6 +69,16 @@ def _key(space: bytes, words: str) -> int:
 def content_key(value: JSON) -> int:
     """The key of a value itself: equal for equal JSON, whatever its key order. 63 bits."""
     return _key(b"content", canonical(value))
+
+
+def shape_key(columns: Iterable[tuple[str, ...]]) -> int:
+    """The key of an object's columns in their order. 63 bits."""
+    return _key(b"shape", "\0".join("\1".join(path) for path in columns))
+
+
+def header_key(path: str, header: str) -> int:
+    """The key of a table's header at a path. 63 bits."""
+    return _key(b"header", f"{path}\0{header}")
 
 
 def text_key(text: str) -> int:

@@ -6,12 +6,13 @@ Text of a tool or page that runs over several lines stands between fences that c
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 from ctxfold.tokens import count
 
-__all__ = ["Line", "LineKind", "fence", "line"]
+__all__ = ["Line", "LineKind", "fence", "line", "text_of"]
 
 LineKind = Literal["user", "say", "call", "data", "text", "note"]
 """user: the user's words; say: the assistant's; call: what was called; data: one row of facts; text: raw text of a tool or page; note: a note."""
@@ -29,6 +30,7 @@ class Line:
         keys: the ledger keys whose value this line shows; later lines may point at them.
         points: the ledger keys whose value stands at an earlier line, which this one names by ref.
         untrusted: whether any of it came from a tool or a page.
+        joined: whether it stands on the line before it, when that is of the same record.
     """
 
     kind: LineKind
@@ -38,6 +40,7 @@ class Line:
     keys: tuple[int, ...] = ()
     points: tuple[int, ...] = ()
     untrusted: bool = False
+    joined: bool = False
 
     @property
     def indent(self) -> int:
@@ -67,3 +70,17 @@ def fence(ref: str, text: str) -> str:
     if len(text.splitlines()) <= 1 and text == text.rstrip("\r\n"):
         return f"< {text}"
     return f"<<{ref}\n{text.replace(f'{ref}>>', f'{ref}> >')}\n{ref}>>"
+
+
+def text_of(lines: Iterable[Line]) -> str:
+    """Lines as a view shows them: one under the other, joined rows behind each other."""
+    made: list[str] = []
+    before: Line | None = None
+    for each in lines:
+        if each.joined and before is not None and before.ref == each.ref and before.kind == each.kind:
+            seam = " " if made[-1].endswith(":") else "; "
+            made[-1] += seam + each.text.lstrip("<> ")
+        else:
+            made.append(each.text)
+        before = each
+    return "\n".join(made)

@@ -12,9 +12,9 @@ from ctxfold.store.codec import unpack_json
 from ctxfold.store.protocol import Reading
 from ctxfold.store.values import Path, State, StoredRecord
 from ctxfold.tiles import read_tile
-from ctxfold.workspace import HEADER, Block, Note, Older, RawStep, Tile, Workspace, load_lines
+from ctxfold.workspace import HEADER, Block, Note, Older, RawStep, Workspace, load_lines
 
-__all__ = ["REACH", "load", "raw_steps", "reply_of"]
+__all__ = ["REACH", "load", "raw_steps"]
 
 REACH = 64_000
 """o200k tokens of blocks that are loaded, unless more are asked for."""
@@ -47,7 +47,7 @@ def load(tx: Reading, session: int, state: State, reach: int = REACH, upto: int 
     words: tuple[Line, ...] = ()
     if depth > 1:
         older, words = _older(tx, session, path, depth - 1)
-    return Workspace(tip.depth, older, words, tuple(blocks), notes, reply_of(tx, session, blocks), tip.raw_upto)
+    return Workspace(tip.depth, older, words, tuple(blocks), notes, tip.raw_upto)
 
 
 def _blocks(
@@ -122,20 +122,3 @@ def _older(tx: Reading, session: int, path: Path, depth: int) -> tuple[Older, tu
         if record.kind == "user":
             words.extend(load_lines(unpack_json(record.form)))
     return Older(first[0].n, last[0].n, depth, last[0].raw_upto), tuple(words)
-
-
-def reply_of(tx: Reading, session: int, blocks: Sequence[Block]) -> Line | None:
-    """The assistant's last message in full, when nothing but the user's words came after it and its compact form is shorter."""
-    if not blocks or not any(line.kind == "user" for line in blocks[-1].lines):
-        return None
-    for block in reversed(blocks[-3:]):
-        if isinstance(block, Tile) or any(line.kind in ("call", "data", "text") for line in block.lines):
-            return None
-        for line in block.lines:
-            if line.kind == "say":
-                if not line.text.endswith(f"[{line.ref}]"):
-                    return None
-                step, k = (int(part) for part in line.ref[1:].split("."))
-                text = next(tx.log.text(record.entry) for record in tx.log.records(session, [step]) if record.k == k)
-                return Line("say", line.ref, text, 0)
-    return None

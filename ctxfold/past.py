@@ -5,13 +5,13 @@ A fact is known only while its line stands in the settled cover: once a fold has
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import Any
 
 from ctxfold.compact import parse
-from ctxfold.compact.prose import values
-from ctxfold.ledger import Known, content_key, identity_key, objects
+from ctxfold.compact.prose import parts, values
+from ctxfold.compact.tables import cells_of
+from ctxfold.ledger import Known, content_key, identity_key, objects, shape_key
 from ctxfold.lines import Line
 from ctxfold.store.protocol import Reading
 from ctxfold.store.values import Path
@@ -39,12 +39,11 @@ class Words:
         while self._unread:
             for telling in values(self._unread.pop()[:_READ]):
                 self._words.add(telling)
-                self._words.update(_PARTS.split(telling))
+                self._words.update(parts(telling))
         return word in self._words
 
 
 _READ = 200_000
-_PARTS = re.compile(r"[=|]")
 
 
 class PathLedger:
@@ -111,7 +110,8 @@ class _Values:
                 tree = tree.get("args")
             self._by_key = {}
             for path, node in objects(tree):
-                for made in (content_key(node), identity_key(node, f".{path}" if path else "")):
+                shape = shape_key(cells_of(node)[0]) if isinstance(node, dict) else None
+                for made in (content_key(node), identity_key(node, f".{path}" if path else ""), shape):
                     if made is not None:
                         self._by_key.setdefault(made, node)
         return self._by_key.get(key)

@@ -160,8 +160,6 @@ def _settled(workspace: Workspace) -> _Parts:
     last = len(workspace.blocks) - 1
     blocks = tuple(show(block, at == last) for at, block in enumerate(workspace.blocks))
     closing = [f"goal now: {text}" for text in workspace.revisions]
-    if workspace.reply is not None:
-        closing.append(f"{workspace.reply.ref} in full: {workspace.reply.text}")
     return _Parts(opening, older, workspace.words, blocks, "\n".join(closing))
 
 
@@ -181,7 +179,7 @@ def _fit(parts: _Parts, aim: int, query: Query) -> _Parts:
     parts = replace(parts, blocks=tuple(descend(parts.blocks, aim - parts.fixed, query)))
     if parts.tokens > aim:
         parts = _merge_stubs(parts)
-    for yields in (_words_to_heads, _words_to_refs, _reply_goes, _latest_to_head, _goal_to_head, _all_to_stub):
+    for yields in (_words_to_heads, _words_to_refs, _latest_to_head, _goal_to_head, _all_to_stub):
         if parts.tokens <= aim:
             return parts
         parts = yields(parts, aim)
@@ -241,10 +239,6 @@ def _words_to_refs(parts: _Parts, aim: int) -> _Parts:
             blocks[at] = replace(block, lines=(), prose="", cut=True, status=None)
             over -= block.tokens - blocks[at].tokens
     return _merge_stubs(replace(parts, words=tuple(words), blocks=tuple(blocks)))
-
-
-def _reply_goes(parts: _Parts, aim: int) -> _Parts:
-    return replace(parts, closing=head(parts.closing, max(0, aim // 4)))
 
 
 def _latest_to_head(parts: _Parts, aim: int) -> _Parts:

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Literal
 
 from ctxfold.errors import CorruptStore
-from ctxfold.lines import Line
+from ctxfold.lines import Line, text_of
 
 __all__ = [
     "Block",
@@ -119,7 +119,7 @@ class Tile:
     @property
     def text(self) -> str:
         """The summary and the kept lines, as a view shows them."""
-        return "\n".join([*([self.summary] if self.summary else []), *(line.text for line in self.lines)])
+        return "\n".join(part for part in (self.summary, text_of(self.lines)) if part)
 
     @property
     def id(self) -> str:
@@ -170,7 +170,6 @@ class Workspace:
         words: the user's words of steps in `older`, in path order: they outlive what surrounds them.
         blocks: tiles and raw steps in path order.
         notes: the notes, oldest first.
-        reply: the assistant's last message in full, when it is the latest thing said and its compact form is shorter.
         unfolded: o200k tokens the whole path would cost raw.
     """
 
@@ -179,7 +178,6 @@ class Workspace:
     words: tuple[Line, ...] = ()
     blocks: tuple[Block, ...] = ()
     notes: tuple[Note, ...] = ()
-    reply: Line | None = None
     unfolded: int = 0
 
     @property
@@ -216,7 +214,15 @@ class Workspace:
 def dump_lines(lines: Iterable[Line]) -> list[list[object]]:
     """Lines as JSON."""
     return [
-        [line.kind, line.ref, line.text, line.tokens, list(line.keys), list(line.points), int(line.untrusted)]
+        [
+            line.kind,
+            line.ref,
+            line.text,
+            line.tokens,
+            list(line.keys),
+            list(line.points),
+            line.untrusted + 2 * line.joined,
+        ]
         for line in lines
     ]
 
@@ -227,8 +233,8 @@ def load_lines(tree: object) -> tuple[Line, ...]:
         raise CorruptStore("rendered lines do not read back; restore a copy of the store")
     try:
         return tuple(
-            Line(kind, ref, text, tokens, tuple(keys), tuple(points), bool(untrusted))
-            for kind, ref, text, tokens, keys, points, untrusted in tree
+            Line(kind, ref, text, tokens, tuple(keys), tuple(points), bool(marks & 1), bool(marks & 2))
+            for kind, ref, text, tokens, keys, points, marks in tree
         )
     except (TypeError, ValueError) as error:
         raise CorruptStore("rendered lines do not read back; restore a copy of the store") from error

@@ -8,7 +8,8 @@ from typing import Any
 
 __all__ = ["Spelled", "bare", "cell", "is_flat", "pair", "parse", "quoted", "word"]
 
-_BARE = re.compile(r"[^\s\"'=|()\[\]{},;]+")
+_BARE = re.compile(r"(?![<>])[^\s\"'=|()\[\]{},;]+")
+_MARKED = re.compile(r"[|;\"]|^[<>]|:$")
 _BREAKS = re.compile("[\u0085\u2028\u2029]")
 _MAX_DEPTH = 200
 
@@ -95,7 +96,7 @@ def cell(value: Any, *, free: bool = False) -> str:
         case str():
             if bare(value):
                 return value
-            if free and "|" not in value and value.splitlines() == [value] and value == value.strip():
+            if free and not _MARKED.search(value) and value.splitlines() == [value] and value == value.strip():
                 return value
             return quoted(value)
         case Spelled():

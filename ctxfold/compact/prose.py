@@ -8,37 +8,37 @@ from __future__ import annotations
 import re
 
 from ctxfold.ledger import Ledger
-from ctxfold.tokens import count
+from ctxfold.text import sentences
+from ctxfold.tokens import count, head
 
-__all__ = ["sentences", "shorten", "values"]
+__all__ = ["parts", "shorten", "values"]
 
-_SENTENCE = re.compile(r"[^\n]*?(?:[.!?。！？]['\")\]]*(?=\s|$)|[。！？]|\n|$)\s*")
-_VALUE = re.compile(r"[^\s\"'`()\[\]{}<>*,;，。、；：！？]+")
-_TELLING = re.compile(r"[\d@/_\\#$€£¥]|\w[A-Z]|^[A-Z]{2,}")
+_VALUE = re.compile(r"[^\s\"'`()\[\]{}<>*,;，。、；：！？|=]+")
+_TELLING = re.compile(r"\d|[@/_\\#]|\w[A-Z]|^[A-Z]{3,}$")
+_PART = re.compile(r"\d+(?:\.\d+)+|[^\W_]+")
 
-WHOLE = 40
+WHOLE = 16
 """Tokens up to which prose stays as it is."""
-HEAD = 24
+HEAD = 8
 """Tokens of the head that always stays."""
 
 
-def sentences(text: str) -> list[str]:
-    """The text cut at sentence and line ends; joined, the pieces are the text."""
-    return [found[0] for found in _SENTENCE.finditer(text) if found[0]]
-
-
 def values(text: str) -> set[str]:
-    """The words of a text that carry a value: with a digit, an address or path sign, or written in capitals. Lower case."""
-    words = (found[0].strip(".:!?-—–…") for found in _VALUE.finditer(text))
-    return {word.lower() for word in words if word and _TELLING.search(word)}
+    """The words of a text that carry a value: with a digit or an address sign, or written in capitals. Lower case, without a currency sign."""
+    words = (found[0].strip(".:!?-—–…$€£¥%~") for found in _VALUE.finditer(text))
+    return {word.lower() for word in words if _TELLING.search(word)}
 
 
-def shorten(text: str, ref: str, past: Ledger) -> str:
+def parts(value: str) -> list[str]:
+    """What a value is made of: `2024-05-27` has three parts. Numbers lose their leading zeros."""
+    return [part.lstrip("0") or "0" for part in _PART.findall(value)]
+
+
+def shorten(text: str, past: Ledger) -> str:
     """The compact form of something the assistant said.
 
     Args:
         text: the whole of it.
-        ref: its address, written where something was left out.
         past: what stands in the view already.
 
     Returns:
@@ -46,23 +46,26 @@ def shorten(text: str, ref: str, past: Ledger) -> str:
     """
     if len(text) <= WHOLE or count(text) <= WHOLE:
         return text
-    pieces = sentences(text)
+    pieces = [text[span.start : span.end].strip() for span in sentences(text)]
     kept: list[str] = []
     told: set[str] = set()
-    spent, cut = 0, False
+    asked = max((at for at, piece in enumerate(pieces) if piece.endswith(("?", "？"))), default=-1)
     for at, piece in enumerate(pieces):
-        fresh = {word for word in values(piece) if word not in told and not past.says(word)}
-        price = count(piece)
-        if at == 0 or spent + price <= HEAD or fresh or piece.rstrip().endswith(("?", "？")):
+        fresh = {value for value in values(piece) if value not in told and not _stands(value, past)}
+        told |= fresh
+        if fresh:
             kept.append(piece)
-            spent += price
-            told |= fresh
-        elif kept and not kept[-1].endswith("… "):
-            kept[-1] = kept[-1].rstrip() + " … "
-            cut = True
-        else:
-            cut = True
-    short = "".join(kept).rstrip()
-    if not cut or count(short) + 4 >= count(text):
-        return text
-    return f"{short} [{ref}]"
+        elif at in (0, asked):
+            kept.append(piece if count(piece) <= HEAD + 4 else f"{head(piece, HEAD)}{CUT}")
+        elif kept and not kept[-1].endswith(CUT):
+            kept.append(CUT)
+    short = " ".join(kept).replace(f" {CUT}", CUT)
+    return short if CUT in short and count(short) + 2 < count(text) else text
+
+
+CUT = "…"
+"""What stands where something was left out; the whole of it is at the step's address."""
+
+
+def _stands(value: str, past: Ledger) -> bool:
+    return past.says(value) or all(past.says(part) for part in parts(value))

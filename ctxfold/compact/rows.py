@@ -1,34 +1,48 @@
-"""JSON as keyed rows: one row an object, one table a list of alike objects, shared paths written once.
+"""JSON as keyed rows: one row an object, one table a list of alike objects, shared paths and columns written once.
 
-What stands unchanged in the view already becomes a ref; an object that changed shows what changed and what it was.
-It decides nothing about budgets: every fact of the value is in the rows or at the end of a ref.
+What stands unchanged in the view already becomes a ref; an object that changed shows what changed and what it was; an object whose columns stand
+there already shows its values alone. It decides nothing about budgets: every fact of the value is in the rows or at the end of a ref.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ctxfold.compact.cells import cell, is_flat, pair, word
-from ctxfold.ledger import Known, Ledger, canonical, content_key, identity, identity_key
+from ctxfold.compact.tables import Table, cells_of, dittoed, table_of
+from ctxfold.ledger import Known, Ledger, canonical, content_key, header_key, identity, identity_key, shape_key
 
 __all__ = ["Row", "rows"]
 
-_WORTH_A_REF = 24
+_WORTH_A_REF = 45
 """Characters of canonical JSON below which a ref would cost as much as the value."""
 _INLINE = 90
 """Characters up to which a nested value stays in its parent's row."""
+_WORTH_COLUMNS = 4
+"""Cells from which naming another row's columns is cheaper than writing them."""
+_SHORT = 72
+"""Characters up to which a row of a table stands on the line of the row before it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of facts: its text without marker, how deep it is indented, the ledger keys it settles and those it points at by ref."""
+    """One line of facts.
+
+    Attributes:
+        text: its text without marker.
+        indent: how deep it stands under the row it belongs to.
+        keys: the ledger keys it settles.
+        points: those it points at by ref.
+        joined: whether it stands on the line of the row before it.
+    """
 
     text: str
     indent: int
-    keys: tuple[int, ...]
+    keys: tuple[int, ...] = ()
     points: tuple[int, ...] = ()
+    joined: bool = False
 
 
 def rows(value: Any, past: Ledger, label: str = "") -> list[Row]:
@@ -42,92 +56,182 @@ def rows(value: Any, past: Ledger, label: str = "") -> list[Row]:
     Returns:
         Rows in order; never empty.
     """
-    return list(_rows(value, past, label, 0, ""))
+    return list(_Pass(past).value(value, _At(label)))
 
 
-def _rows(value: Any, past: Ledger, label: str, indent: int, path: str) -> Iterator[Row]:
-    seen = _stands(value, past)
-    if seen is not None:
-        yield Row(_words(label, _name(value), f"={seen.ref}"), indent, (), (content_key(value),))
-        return
-    match value:
-        case dict() if value:
-            yield from _object(value, past, label, indent, path)
-        case list() if value:
-            yield from _list(value, past, label, indent, path)
-        case _:
-            yield Row(_words(label, cell(value)), indent, ())
+@dataclass(frozen=True, slots=True)
+class _At:
+    """Where a value stands: the words before it, its indent and path, whether an object that names itself holds it, whose columns it uses."""
+
+    label: str
+    indent: int = 0
+    path: str = ""
+    owned: bool = False
+    like: str = ""
+
+    def under(self, name: str, owned: bool, like: str) -> _At:
+        return _At(f"{word(name)}:", self.indent + 1, f"{self.path}.{name}", owned, like)
+
+    def row(self, words: Iterable[str], keys: Iterable[int] = (), points: Iterable[int] = ()) -> Row:
+        return Row(" ".join(part for part in (self.label, *words) if part), self.indent, tuple(keys), tuple(points))
 
 
-def _words(*parts: str) -> str:
-    return " ".join(part for part in parts if part)
+@dataclass(frozen=True, slots=True)
+class _Pass:
+    """One walk over one record's value."""
+
+    past: Ledger
+    said: dict[int, str] = field(default_factory=dict)
+    """Content keys of rows of this record, with what they are called."""
+    above: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    """Shapes of objects of this record, with the cells of the newest."""
+    headers: set[int] = field(default_factory=set)
+    """Headers that stand in this record."""
+
+    def value(self, value: Any, at: _At) -> Iterator[Row]:
+        known = self.known(value)
+        if known is not None:
+            yield at.row((_name(value), f"={known.ref}"), (), (content_key(value),))
+            return
+        match value:
+            case dict() if value:
+                yield from self.object(value, at)
+            case list() if value:
+                yield from self.items(value, at)
+            case _:
+                yield at.row((cell(value),))
+
+    def known(self, value: Any) -> Known | None:
+        if is_flat(value) or len(canonical(value)) < _WORTH_A_REF:
+            return None
+        return self.past.find(content_key(value))
+
+    def keys(self, value: Any, at: _At) -> tuple[int, ...]:
+        own = (content_key(value),) if len(canonical(value)) >= _WORTH_A_REF else ()
+        named = None if at.owned else identity_key(value, at.path)
+        return own if named is None else (*own, named)
+
+    # Objects
+
+    def object(self, value: dict[str, Any], at: _At) -> Iterator[Row]:
+        keys = self.keys(value, at)
+        owned = at.owned or identity(value) is not None
+        changed = None if at.owned else _changed(value, self.past, at.path)
+        if changed is not None:
+            yield at.row((_name(value), *changed.cells, f"rest ={changed.ref}"), keys, changed.points)
+            for name, child in changed.deep:
+                yield from self.value(child, at.under(name, owned, ""))
+            return
+        cells, deep = cells_of(value)
+        shape = shape_key(cells)
+        known = self.past.find(shape) if len(cells) >= _WORTH_COLUMNS else None
+        if len(cells) >= _WORTH_COLUMNS and shape in self.above:
+            yield at.row(("as above:", dittoed(list(cells.values()), self.above[shape])), keys)
+            below, known = replace(at, like="above"), Known("above", None)
+        elif known is not None and isinstance(known.value, dict):
+            above = list(cells_of(known.value)[0].values())
+            yield at.row((f"as {known.ref}:", dittoed(list(cells.values()), above)), keys, (shape,))
+            below = replace(at, like=known.ref)
+        else:
+            yield from self.pairs(value, at, (*keys, shape) if len(cells) >= _WORTH_COLUMNS else keys, deep)
+            below = at
+        self.above[shape] = tuple(cells.values())
+        for name in deep:
+            if known is not None or self.inline(name, value[name]) is None:
+                yield from self.value(value[name], below.under(name, owned, below.like))
+
+    def pairs(self, value: dict[str, Any], at: _At, keys: Iterable[int], deep: Sequence[str]) -> Iterator[Row]:
+        """An object's cells as `name=value`, what is short and nested among them."""
+        words: list[str] = []
+        points: list[int] = []
+        empty = False
+        for name, child in value.items():
+            if child is None or child == [] or child == {}:
+                empty = True
+                continue
+            text = pair(name, child) if is_flat(child) else self.inline(name, child)
+            if text is not None:
+                words.append(text)
+                if name in deep and self.known(child) is not None:
+                    points.append(content_key(child))
+        yield at.row((*words, "…") if empty else words, keys, points)
+
+    def inline(self, name: str, value: Any) -> str | None:
+        """A child short enough to stand in its parent's row, or None."""
+        known = self.known(value)
+        if known is not None:
+            return " ".join(part for part in (f"{word(name)}:", _name(value), f"={known.ref}") if part)
+        match value:
+            case dict() if all(is_flat(child) for child in value.values()) and len(canonical(value)) <= 2 * _INLINE:
+                return f"{word(name)}({' '.join(pair(key, child) for key, child in value.items() if child != name)})"
+            case [dict() as only] if (
+                only and all(is_flat(child) for child in only.values()) and len(canonical(only)) <= 2 * _INLINE
+            ):
+                return f"{word(name)}[{' '.join(pair(key, child) for key, child in only.items())}]"
+            case list() if all(is_flat(child) for child in value) and len(canonical(value)) <= 4 * _INLINE:
+                return f"{word(name)}=[{', '.join(cell(child) for child in value)}]"
+            case dict() if len(value) > 1 and all(_record(child) for child in value.values()):
+                return None
+            case _:
+                return None
+
+    # Lists and tables
+
+    def items(self, value: list[Any], at: _At) -> Iterator[Row]:
+        if all(is_flat(child) for child in value):
+            yield at.row((f"[{', '.join(cell(child) for child in value)}]",), self.keys(value, at))
+            return
+        table = table_of(value)
+        if table is not None:
+            yield from self.table(table, list(value), at, self.keys(value, at))
+            return
+        if len(value) > 1 and all(isinstance(child, list) and child for child in value):
+            flat = [row for child in value for row in child]
+            table = table_of(flat)
+            if table is not None:
+                numbers = [number for number, group in enumerate(value, 1) for _ in group]
+                yield from self.table(table, flat, at, self.keys(value, at), numbers)
+                return
+        yield at.row((f"{len(value)} items",), self.keys(value, at))
+        for child in value:
+            yield from self.value(child, _At("-", at.indent + 1, at.path, at.owned))
+
+    def table(
+        self, table: Table, value: list[Any], at: _At, keys: Iterable[int], groups: Sequence[int] = ()
+    ) -> Iterator[Row]:
+        header = header_key(at.path, table.header)
+        known = self.past.find(header)
+        opening = f"{groups[-1]} groups" if groups else ""
+        shared = f"all {table.shared};" if table.shared else ""
+        if header in self.headers:
+            yield at.row((opening, shared), keys)
+        elif known is None:
+            yield at.row((opening, shared, table.header), (*keys, header))
+        else:
+            yield at.row((opening, shared, "" if known.ref == at.like else f"as {known.ref}:"), keys, (header,))
+        self.headers.add(header)
+        joined = all(len(text) <= _SHORT for text in table.lines)
+        for place, (child, text) in enumerate(zip(value, table.lines, strict=True)):
+            row = self.line(child, text, _At("", at.indent + 1, at.path, at.owned))
+            mark = f"{groups[place]}) " if groups else ""
+            yield replace(row, text=mark + row.text, joined=joined)
+
+    def line(self, child: Any, text: str, at: _At) -> Row:
+        """One row of a table; a long row that stands in this record already is called by its name."""
+        key = content_key(child)
+        if key in self.said and len(text) > 40:
+            return at.row((f"{self.said[key]} (as above)",))
+        self.said[key] = _name(child) or text.split("|")[0]
+        return at.row((text,), self.keys(child, at))
+
+
+def _record(value: Any) -> bool:
+    return isinstance(value, dict) and bool(value) and all(is_flat(child) for child in value.values())
 
 
 def _name(value: Any) -> str:
     named = identity(value)
     return cell(named[1]) if named else ""
-
-
-def _stands(value: Any, past: Ledger) -> Known | None:
-    if is_flat(value) or len(canonical(value)) < _WORTH_A_REF:
-        return None
-    return past.find(content_key(value))
-
-
-def _keys(value: Any, path: str) -> tuple[int, ...]:
-    own = (content_key(value),) if len(canonical(value)) >= _WORTH_A_REF else ()
-    named = identity_key(value, path)
-    return own if named is None else (*own, named)
-
-
-def _object(value: dict[str, Any], past: Ledger, label: str, indent: int, path: str) -> Iterator[Row]:
-    keys = _keys(value, path)
-    changed = _changed(value, past, path)
-    if changed is not None:
-        yield Row(_words(label, _name(value), *changed.cells, f"rest ={changed.ref}"), indent, keys, changed.points)
-        for name, child in changed.deep:
-            yield from _rows(child, past, _key_label(name), indent + 1, f"{path}.{name}")
-        return
-    short: list[str] = []
-    deep: list[tuple[str, Any]] = []
-    inner: list[int] = []
-    points: list[int] = []
-    for name, child in value.items():
-        inline = _inline(name, child, past)
-        if inline is None:
-            deep.append((name, child))
-        else:
-            short.append(inline)
-            if not is_flat(child):
-                (points if _stands(child, past) else inner).extend(_keys(child, f"{path}.{name}"))
-    if short or label or not deep:
-        yield Row(_words(label, *short), indent, (*keys, *inner), tuple(points))
-        indent += 1
-        keys = ()
-    for name, child in deep:
-        for row in _rows(child, past, _key_label(name), indent, f"{path}.{name}"):
-            yield Row(row.text, row.indent, (*keys, *row.keys), row.points)
-            keys = ()
-
-
-def _key_label(name: str) -> str:
-    return f"{word(name)}:"
-
-
-def _inline(name: str, value: Any, past: Ledger) -> str | None:
-    """A child short enough to stand in its parent's row, or None."""
-    if is_flat(value):
-        return pair(name, value)
-    seen = _stands(value, past)
-    if seen is not None:
-        return _words(f"{word(name)}:", _name(value), f"={seen.ref}")
-    if len(canonical(value)) > _INLINE:
-        return None
-    if isinstance(value, dict) and all(is_flat(child) for child in value.values()):
-        return f"{word(name)}({' '.join(pair(key, child) for key, child in value.items() if child != name)})"
-    if isinstance(value, list) and all(is_flat(child) for child in value):
-        return f"{word(name)}=[{', '.join(cell(child) for child in value)}]"
-    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,14 +250,11 @@ def _changed(value: dict[str, Any], past: Ledger, path: str) -> _Change | None:
     if named is None or before is None or not isinstance(before.value, dict):
         return None
     old: dict[str, Any] = before.value
+    both = {**old, **value}
     fields = [
-        name
-        for name in {**old, **value}
-        if canonical(old.get(name)) != canonical(value.get(name)) or (name in old) != (name in value)
+        name for name in both if (name in old) != (name in value) or canonical(old[name]) != canonical(value[name])
     ]
-    if len(fields) * 2 > len(value) or any(
-        identity({name: value.get(name)}) and name.lower().endswith("id") for name in fields
-    ):
+    if len(fields) * 2 > len(value):
         return None
     cells: list[str] = []
     deep: list[tuple[str, Any]] = []
@@ -166,77 +267,3 @@ def _changed(value: dict[str, Any], past: Ledger, path: str) -> _Change | None:
         else:
             deep.append((name, value[name]))
     return _Change(tuple(cells), tuple(deep), before.ref, (content_key(old),))
-
-
-def _list(value: list[Any], past: Ledger, label: str, indent: int, path: str) -> Iterator[Row]:
-    if all(is_flat(child) for child in value):
-        yield Row(_words(label, f"[{', '.join(cell(child) for child in value)}]"), indent, _keys(value, path))
-        return
-    fresh = [child for child in value if _stands(child, past) is None]
-    table = _Table.of(fresh) if len(fresh) == len(value) else None
-    if table is not None:
-        yield Row(_words(label, table.header), indent, _keys(value, path))
-        for child, text in zip(value, table.lines, strict=True):
-            yield Row(text, indent + 1, _keys(child, path))
-        return
-    keys = _keys(value, path)
-    if label or len(value) > 1:
-        yield Row(_words(label, f"{len(value)} items"), indent, keys)
-        indent += 1
-        keys = ()
-    for child in value:
-        for row in _rows(child, past, "-", indent, path):
-            yield Row(row.text, row.indent, (*keys, *row.keys), row.points)
-            keys = ()
-
-
-@dataclass(frozen=True, slots=True)
-class _Table:
-    """A list of alike objects: a header with what all share, then a line of cells each."""
-
-    header: str
-    lines: tuple[str, ...]
-
-    @staticmethod
-    def of(value: list[Any]) -> _Table | None:
-        """The table of a list of two or more flat-enough objects with the same columns, or None."""
-        if len(value) < 2 or not all(isinstance(child, dict) and child for child in value):
-            return None
-        flat = [_columns(child) for child in value]
-        names = list(flat[0] or ())
-        if not names or any(columns is None or list(columns) != names for columns in flat):
-            return None
-        grid = [columns for columns in flat if columns is not None]
-        same = [name for name in names if len(grid) > 2 and len({canonical(columns[name]) for columns in grid}) == 1]
-        kept = [name for name in names if name not in same] or names[:1]
-        shared = " ".join(pair(".".join(name), grid[0][name]) for name in same if name not in kept)
-        header = _words(f"all {shared};" if shared else "", "|".join(_grouped(kept)))
-        return _Table(header, tuple("|".join(cell(columns[name], free=True) for name in kept) for columns in grid))
-
-
-def _columns(value: dict[str, Any]) -> dict[tuple[str, ...], Any] | None:
-    """The cells of an object by column path, nested objects of scalars included; None when something does not fit a cell."""
-    cells: dict[tuple[str, ...], Any] = {}
-    for name, child in value.items():
-        if is_flat(child):
-            cells[(name,)] = child
-        elif isinstance(child, dict) and all(is_flat(inner) for inner in child.values()):
-            cells.update({(name, key): inner for key, inner in child.items()})
-        else:
-            return None
-    return cells
-
-
-def _grouped(names: list[tuple[str, ...]]) -> Iterator[str]:
-    """Column names with a shared parent written once: `prices(economy|business)`."""
-    at = 0
-    while at < len(names):
-        path = names[at]
-        end = at + 1
-        if len(path) == 1:
-            yield word(path[0])
-        else:
-            while end < len(names) and len(names[end]) > 1 and names[end][0] == path[0]:
-                end += 1
-            yield f"{word(path[0])}({'|'.join(word(name[1]) for name in names[at:end])})"
-        at = end

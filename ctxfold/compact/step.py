@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, assert_never
 
-from ctxfold.compact.cells import cell, is_flat, pair, parse
+from ctxfold.compact.cells import cell, is_flat, parse, word
 from ctxfold.compact.prose import shorten
-from ctxfold.compact.rows import rows
-from ctxfold.ledger import Ledger, text_key
-from ctxfold.lines import Line, fence, line
+from ctxfold.compact.rows import Row, rows
+from ctxfold.ledger import Ledger, header_key, text_key
+from ctxfold.lines import Line, LineKind, fence, line
 from ctxfold.log import Record
+from ctxfold.tokens import count
 
 __all__ = ["VERSION", "compact"]
 
@@ -24,6 +26,8 @@ VERSION = 1
 
 _REPEAT_FROM = 60
 """Characters from which a repeated text becomes a ref."""
+_PROSE = 100
+"""Characters from which an argument in words is shortened like prose."""
 
 
 def compact(record: Record, past: Ledger) -> tuple[Line, ...]:
@@ -44,7 +48,7 @@ def compact(record: Record, past: Ledger) -> tuple[Line, ...]:
         case "user":
             return (line("user", record.ref, f"user: {record.text}", (text_key(record.text),)),)
         case "assistant":
-            return (line("say", record.ref, f"ai: {shorten(record.text, record.ref, past)}"),)
+            return (line("say", record.ref, f"ai: {shorten(record.text, past)}"),)
         case "note":
             return (line("note", record.ref, f"note: {record.text}"),)
         case "call":
@@ -75,9 +79,15 @@ def _result(record: Record, past: Ledger) -> tuple[Line, ...]:
         return (line("text", record.ref, fence(record.ref, record.text), (key,), untrusted=record.untrusted),)
     made: list[Line] = []
     for row in rows(tree, past):
-        keys = row.keys if made else (key, *row.keys)
-        made.append(line("data", record.ref, f"< {' ' * row.indent}{row.text}", keys, row.points, record.untrusted))
+        made.append(_row(record, "data", "<", row, () if made else (key,)))
     return tuple(made)
+
+
+def _row(record: Record, kind: LineKind, mark: str, row: Row, keys: tuple[int, ...] = ()) -> Line:
+    made = line(
+        kind, record.ref, f"{mark} {' ' * row.indent}{row.text}", (*keys, *row.keys), row.points, record.untrusted
+    )
+    return replace(made, joined=True, tokens=count(row.text) + 1) if row.joined else made
 
 
 def _call(record: Record, past: Ledger) -> tuple[Line, ...]:
@@ -85,12 +95,25 @@ def _call(record: Record, past: Ledger) -> tuple[Line, ...]:
     name, args = str(tree["name"]), tree["args"]
     if not isinstance(args, dict):
         return (line("call", record.ref, f"> {name} {_whole(args)}"),)
-    short = [pair(key, value) for key, value in args.items() if _short(value)]
-    made = [line("call", record.ref, " ".join((f"> {name}", *short)))]
+    short = {key: value for key, value in args.items() if _short(value)}
+    columns = header_key(name, "|".join(short))
+    if short and past.find(columns) is not None:
+        words = "|".join(_said(value, past, free=True) for value in short.values())
+        made = [line("call", record.ref, f"> {name} {words}", points=(columns,))]
+    else:
+        words = " ".join(f"{word(key)}={_said(value, past)}" for key, value in short.items())
+        made = [line("call", record.ref, f"> {name} {words}".rstrip(), (columns,))]
     for key, value in args.items():
         if not _short(value):
             made.extend(_long(record, key, value, past))
     return tuple(made)
+
+
+def _said(value: Any, past: Ledger, *, free: bool = False) -> str:
+    """An argument's cell; prose in it is shortened like any other the assistant wrote."""
+    if isinstance(value, str) and len(value) > _PROSE:
+        return cell(shorten(value, past), free=free)
+    return cell(value, free=free)
 
 
 def _short(value: Any) -> bool:
@@ -111,4 +134,4 @@ def _long(record: Record, key: str, value: Any, past: Ledger) -> Iterable[Line]:
             yield line("call", record.ref, f">  {key}:\n{value}", (text_key(value),))
         return
     for row in rows(value, past, f"{key}:"):
-        yield line("call", record.ref, f">  {' ' * row.indent}{row.text}", row.keys, row.points)
+        yield _row(record, "call", "> ", row)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ctxfold.errors import FoldError
-from ctxfold.folding.embedded import Settings, condense, kept_by_all, status_of
+from ctxfold.folding.embedded import Room, Settings, condense, kept_by_all, status_of
 from ctxfold.folding.ladder import show
 from ctxfold.folding.relevance import Query
 from ctxfold.lines import Line
@@ -20,8 +20,8 @@ from ctxfold.workspace import HEADER, Block, Origin, RawStep, Tile, Workspace, s
 __all__ = ["due", "embedded_tile", "told_tile"]
 
 
-def due(workspace: Workspace, budget: int, settings: Settings) -> tuple[Sequence[Block], int] | None:
-    """What to fold so that the cover stands at the low-water mark, and how many o200k tokens its tile may cost.
+def due(workspace: Workspace, budget: int, settings: Settings) -> tuple[Sequence[Block], Room] | None:
+    """What to fold so that the cover stands at the low-water mark, and what its tile may cost.
 
     Args:
         workspace: the settled cover.
@@ -34,7 +34,7 @@ def due(workspace: Workspace, budget: int, settings: Settings) -> tuple[Sequence
     older = 0 if workspace.older is None else workspace.older.raw
     if workspace.tokens + older < settings.trigger * budget:
         return None
-    low = int(settings.rest * budget)
+    low, high = int(settings.rest * budget), int(settings.facts * budget)
     blocks = workspace.blocks
     end, tail = len(blocks), 0
     while end > 0:
@@ -47,17 +47,17 @@ def due(workspace: Workspace, budget: int, settings: Settings) -> tuple[Sequence
     start = end
     while start > 0 and isinstance(blocks[start - 1], RawStep):
         start -= 1
-    tiles = sum(block.tokens for block in blocks[:start])
-    if start == end or tiles > low // 2:
-        start, tiles = 0, 0
-    folded = blocks[start:end]
-    if not folded or (len(folded) == 1 and isinstance(folded[0], Tile) and folded[0].tokens <= low):
+    raw = sum(block.tokens for block in blocks[start:end])
+    if end - start < settings.least and raw < low // 2:
         return None
-    return folded, max(low - tail - tiles, low // 4)
+    tiles = sum(block.tokens for block in blocks[:start])
+    if tiles > high // 2:
+        start, tiles = 0, 0
+    return blocks[start:end], Room(max(high - tail - tiles, low // 4), max(low - tail - tiles, low // 8))
 
 
 def embedded_tile(
-    workspace: Workspace, blocks: Sequence[Block], number: int, allowance: int, asked: tuple[Query, str]
+    workspace: Workspace, blocks: Sequence[Block], number: int, room: Room, asked: tuple[Query, str]
 ) -> Tile:
     """The tile the embedded folder makes of blocks; it never costs more than they do.
 
@@ -65,11 +65,11 @@ def embedded_tile(
         workspace: where they stand.
         blocks: a contiguous stretch of it.
         number: the tile's number.
-        allowance: o200k tokens it may cost.
+        room: what it may cost.
         asked: what the session is about now, as weights and as text.
     """
     cost = sum(block.tokens for block in blocks)
-    room = max(min(allowance, cost) - HEADER - 5, 0)
+    room = room.within(cost - HEADER - 5)
     pinned = _pinned(workspace, blocks)
     tile = _tile(
         blocks, number, "", condense(_presifted(blocks, room, asked, pinned), room, *asked, pinned=pinned), "embedded"
@@ -79,7 +79,9 @@ def embedded_tile(
     return _tile(blocks, number, "", tuple(line for block in blocks for line in block.lines), "embedded", whole=True)
 
 
-def _presifted(blocks: Sequence[Block], room: int, asked: tuple[Query, str], pinned: frozenset[int]) -> Sequence[Block]:
+def _presifted(
+    blocks: Sequence[Block], room: Room, asked: tuple[Query, str], pinned: frozenset[int]
+) -> Sequence[Block]:
     """Blocks small enough to be ranked against each other: a very long stretch is sifted part by part first."""
     parts: list[list[Block]] = [[]]
     size = 0
@@ -99,11 +101,10 @@ SIFT = 100_000
 """o200k tokens of a stretch that are ranked at once."""
 
 
-def micro_room(blocks: Sequence[Block], settings: Settings) -> int:
-    """o200k tokens for a stretch that someone asked to fold without saying how: its facts whole, its prose to the cap."""
-    return sum(
-        line.tokens for block in blocks for line in block.lines if line.kind in ("user", "data", "note")
-    ) + settings.micro * len(blocks)
+def micro_room(blocks: Sequence[Block], settings: Settings) -> Room:
+    """The room of a stretch that someone asked to fold without saying how: its facts whole, its prose to the cap."""
+    facts = sum(line.tokens for block in blocks for line in block.lines if line.kind in ("user", "data", "note"))
+    return Room(facts + settings.micro * len(blocks), facts + settings.micro * len(blocks))
 
 
 def told_tile(workspace: Workspace, blocks: Sequence[Block], number: int, summary: str, origin: Origin) -> Tile:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from ctxfold.compact.spelled import spelled
 from ctxfold.folding.ladder import clip
 from ctxfold.folding.relevance import Query
 from ctxfold.lines import Line
@@ -16,7 +17,7 @@ from ctxfold.text import select
 from ctxfold.tokens import count
 from ctxfold.workspace import Block, RawStep, Status, Tile
 
-__all__ = ["Settings", "condense", "kept_by_all", "status_of"]
+__all__ = ["Room", "Settings", "condense", "kept_by_all", "status_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +26,17 @@ class Settings:
 
     Attributes:
         trigger: share of the budget from which the cover is consolidated.
-        rest: share it is worked down to.
+        rest: share it is worked down to, as far as prose goes.
+        facts: share that facts may fill when they alone stand above `rest`.
+        least: raw steps that are folded at once, unless they are very long.
         recent: steps that always stay raw.
         micro: o200k tokens of prose a folded step keeps at most.
     """
 
     trigger: float = 0.70
     rest: float = 0.40
+    facts: float = 0.62
+    least: int = 3
     recent: int = 1
     micro: int = 120
 
@@ -44,22 +49,34 @@ _BASE = {"user": 9.0, "note": 6.0, "data": 2.0, "call": 1.5, "text": 1.0, "say":
 
 
 @dataclass(frozen=True, slots=True)
+class Room:
+    """What a fold may cost, in o200k tokens: prose is kept while all of it costs at most `prose`, facts and calls up to `facts`."""
+
+    facts: int
+    prose: int
+
+    def within(self, tokens: int) -> Room:
+        """The same, neither above a number of tokens."""
+        return Room(max(min(self.facts, tokens), 0), max(min(self.prose, tokens), 0))
+
+
+@dataclass(frozen=True, slots=True)
 class _Candidate:
     at: int
     line: Line
     score: float
-    parent: int | None
+    parents: tuple[int, ...]
     must: bool
 
 
 def condense(
-    blocks: Sequence[Block], allowance: int, query: Query, words: str, pinned: frozenset[int] = frozenset()
+    blocks: Sequence[Block], room: Room, query: Query, words: str, pinned: frozenset[int] = frozenset()
 ) -> tuple[Line, ...]:
     """What to keep of blocks within an allowance.
 
     Args:
         blocks: a contiguous stretch in path order.
-        allowance: o200k tokens the kept lines may cost; what must stay does even when it alone costs more.
+        room: what the kept lines may cost; what must stay does even when it alone costs more.
         query: what the session is about now, to rank by.
         words: the same as text, to choose sentences by.
         pinned: ledger keys that later lines point at.
@@ -67,21 +84,20 @@ def condense(
     Returns:
         Kept lines in their order, each with the ref it had.
     """
-    candidates = _candidates(
-        _newest([line for block in blocks for line in _lines(block)], pinned), allowance, query, words, pinned
-    )
+    lines = _newest(spelled([line for block in blocks for line in _lines(block)]), pinned)
+    candidates = _candidates(lines, room.prose, query, words, pinned)
     by_place = {item.at: item for item in candidates}
     chosen: set[int] = set()
     for item in candidates:
         if item.must:
             chosen |= _with_parents(item, by_place, chosen)
-    left = allowance - sum(by_place[at].line.tokens for at in chosen)
+    spent = sum(by_place[at].line.tokens for at in chosen)
     for item in sorted(candidates, key=lambda item: (-item.score, -item.at)):
         needed = _with_parents(item, by_place, chosen)
         price = sum(by_place[at].line.tokens for at in needed)
-        if needed and price <= left:
+        if needed and spent + price <= (room.facts if item.line.kind in ("data", "call") else room.prose):
             chosen |= needed
-            left -= price
+            spent += price
     return tuple(item.line for item in candidates if item.at in chosen)
 
 
@@ -128,16 +144,17 @@ def _candidates(
 ) -> list[_Candidate]:
     found: list[_Candidate] = []
     rows: list[tuple[int, int]] = []
+    places: dict[int, int] = {}
     ref, held = "", -1
     room = max(MICRO, int(allowance * PROSE / max(1, sum(line.kind == "text" for line in lines))))
     for at, line in enumerate(lines):
         if line.ref != ref:
             ref, rows, held = line.ref, [], -1
-        parent = None
+        parents: tuple[int, ...] = tuple(places[key] for key in line.points if key in places)
         if line.kind in ("data", "call"):
             while rows and rows[-1][0] >= line.indent:
                 rows.pop()
-            parent = rows[-1][1] if rows else None
+            parents += (rows[-1][1],) if rows else ()
             rows.append((line.indent, at))
         if held >= 0 and line.indent <= held:
             held = -1
@@ -145,7 +162,8 @@ def _candidates(
             held = line.indent
         kept = _shortened(line, room, words) if held < 0 else line
         score = _BASE[line.kind] + 2 * query.score(kept.text) + (at + 1) / (len(lines) + 1)
-        found.append(_Candidate(at, kept, score, parent, held >= 0 or line.kind in ("user", "note")))
+        places.update(dict.fromkeys(line.keys, at))
+        found.append(_Candidate(at, kept, score, parents, held >= 0 or line.kind in ("user", "note")))
     return found
 
 
@@ -176,11 +194,14 @@ def _excerpt(line: Line, room: int, words: str) -> Line:
 
 
 def _with_parents(item: _Candidate, by_place: dict[int, _Candidate], chosen: set[int]) -> set[int]:
+    """A line and what it cannot be read without: the rows above it, the lines it points at."""
     needed: set[int] = set()
-    at: int | None = item.at
-    while at is not None and at not in chosen:
-        needed.add(at)
-        at = by_place[at].parent
+    open_places = [item.at]
+    while open_places:
+        at = open_places.pop()
+        if at not in chosen and at not in needed:
+            needed.add(at)
+            open_places.extend(by_place[at].parents)
     return needed
 
 

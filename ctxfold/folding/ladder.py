@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from ctxfold.compact.spelled import spelled
 from ctxfold.folding.relevance import Query
-from ctxfold.lines import Line
+from ctxfold.lines import Line, text_of
 from ctxfold.tokens import count, head
 from ctxfold.workspace import HEADER, Block, RawStep, Tile, spans
 
@@ -73,7 +74,7 @@ class Shown:
             return f"[{where} | {self.raw} tok | recall {where}]"
         mark = f"{spans(self.steps)}{'…' if self.cut else ''}" + (f" {self.status}" if self.status in TOLD else "")
         prose = "\n".join(f"< {part}" for part in self.prose.splitlines()) if self.untrusted else self.prose
-        return f"{mark} " + "\n".join([*([prose] if prose else []), *(line.text for line in self.lines)])
+        return f"{mark} " + "\n".join(part for part in (prose, text_of(self.lines)) if part)
 
 
 def show(block: Block, latest: bool = False) -> Shown:
@@ -189,6 +190,7 @@ def _without_prose(block: Shown) -> Shown:
 
 def _by_relevance(blocks: Sequence[Shown], budget: int, query: Query) -> list[Shown]:
     """Keep the facts that fit what the session is about; every block without one becomes a stub around the user's words."""
+    blocks = [block if block.latest else replace(block, lines=tuple(spelled(block.lines))) for block in blocks]
     bare = [
         block
         if block.latest

@@ -1,0 +1,37 @@
+"""Rows that stand on their own: ditto marks filled in from the row above, for when not every row of a table is kept. It drops nothing itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ctxfold.compact.tables import DITTO, spelled_out
+from ctxfold.lines import Line
+from ctxfold.tokens import count
+
+__all__ = ["spelled"]
+
+_MARK = f"|{DITTO}"
+
+
+def spelled(lines: Sequence[Line]) -> list[Line]:
+    """The same lines, each row of a table with the cells it shares with the row above written out."""
+    made: list[Line] = []
+    above: tuple[str, int, str] | None = None
+    for each in lines:
+        line = each
+        if line.kind not in ("data", "call"):
+            above = None
+            made.append(line)
+            continue
+        mark, text = line.text[: line.indent], line.text[line.indent :]
+        if above is not None and above[:2] == (line.ref, line.indent) and (_MARK in text or text.startswith(DITTO)):
+            full = spelled_out(text, above[2])
+            if full != text:
+                text = full
+                line = replace(
+                    line, text=mark + full, tokens=line.tokens + count(full) - count(line.text[line.indent :])
+                )
+        above = (line.ref, line.indent, text)
+        made.append(line)
+    return made
