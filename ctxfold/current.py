@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from ctxfold.commit import GENESIS, head_of, state_of
+from ctxfold.intending import intent_of
+from ctxfold.intent.values import Intent
 from ctxfold.loading import REACH, load, raw_steps
 from ctxfold.past import Words
 from ctxfold.recording import Branch, Taken
-from ctxfold.store.protocol import Reading
+from ctxfold.store.protocol import Reading, Store, Writing
 from ctxfold.store.values import State
 from ctxfold.workspace import RawStep, Workspace
 
-__all__ = ["Current"]
+__all__ = ["Current", "writing"]
 
 
 class Current:
@@ -31,6 +35,7 @@ class Current:
         self._workspace = Workspace()
         self._words: Words | None = None
         self._loaded = 0
+        self._planned = 0
 
     @property
     def workspace(self) -> Workspace:
@@ -53,7 +58,12 @@ class Current:
             self._words = None
             self._loaded = self._workspace.tokens
             self._state = state
+            self._planned = 0
             self.seen = self.seen or state.tip
+        newest = tx.forest.newest_intent(self._session) or state.intent
+        if newest != self._planned:
+            self._workspace = replace(self._workspace, intent=intent_of(tx, self._session, state.intent))
+            self._planned = newest
         return state
 
     def _holds(self, step: int) -> bool:
@@ -95,6 +105,10 @@ class Current:
         self._state, self._workspace, self._words = state, workspace, None
         self._loaded -= freed
 
+    def intends(self, state: State, intent: Intent) -> None:
+        """Take in a plan or an extraction."""
+        self._state, self._workspace = state, replace(self._workspace, intent=intent)
+
     def saw(self) -> None:
         """Remember which step is the latest this handle has shown."""
         self.seen = (self._state or GENESIS).tip
@@ -107,3 +121,14 @@ class Current:
     def forget(self) -> None:
         """Look anew at the next call."""
         self._state, self._words, self._workspace, self._loaded, self.seen = None, None, Workspace(), 0, 0
+
+
+@contextmanager
+def writing(store: Store, now: Current) -> Iterator[Writing]:
+    """The right to write for the length of the block; after a failure the handle looks anew."""
+    try:
+        with store.writing() as tx:
+            yield tx
+    except BaseException:
+        now.forget()
+        raise

@@ -7,11 +7,14 @@ from typing import Literal, get_args
 
 __all__ = ["DECISIONS", "Decider", "Event", "EventKind"]
 
-EventKind = Literal["recorded", "arrived", "folded", "noted", "moved", "voided", "redacted"]
+EventKind = Literal["recorded", "arrived", "folded", "intent_set", "extracted", "noted", "moved", "voided", "redacted"]
 Decider = Literal["host", "model", "embedded"]
 
-DECISIONS: frozenset[EventKind] = frozenset({"folded", "moved"})
+DECISIONS: frozenset[EventKind] = frozenset({"folded", "moved", "intent_set", "extracted"})
 """The kinds that undo can void. A record is never voided, nor what the user said the session is for."""
+
+INTENTS: frozenset[EventKind] = frozenset({"intent_set", "extracted"})
+"""The kinds that change what a session is after, and not its cover."""
 
 KINDS: tuple[EventKind, ...] = get_args(EventKind)
 

@@ -10,7 +10,7 @@ from ctxfold.errors import InputError
 from ctxfold.log import Call, Origin
 from ctxfold.recording import Result
 
-__all__ = ["calls_of", "results_of"]
+__all__ = ["calls_of", "results_of", "words_of"]
 
 
 def calls_of(given: Sequence[Mapping[str, Any]]) -> list[Call]:
@@ -51,6 +51,13 @@ def results_of(given: Sequence[Mapping[str, Any]]) -> list[Result]:
             raise InputError("the compact form of a result is text; give a string or leave it out")
         made.append(Result(_id(result.get("id"), f"c{at}"), result["text"], cast(Origin, origin), shown))
     return made
+
+
+def words_of(text: object) -> str:
+    """A text as it was given. Raises InputError for anything else."""
+    if not isinstance(text, str):
+        raise InputError(f"text is wanted, not {type(text).__name__}; give a string")
+    return text
 
 
 def _id(given: object, fallback: str) -> str:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ctxfold.commit import state_of
-from ctxfold.compact import parse
 from ctxfold.errors import RefError
+from ctxfold.lineform import LINE_FORM, line_form
 from ctxfold.refs import BlockRef, RangeRef, RecordRef, Ref, StepRef, StretchRef
 from ctxfold.store.protocol import Reading
 from ctxfold.store.values import StoredRecord
@@ -17,9 +16,6 @@ from ctxfold.tiles import read_tile
 from ctxfold.workspace import spans
 
 __all__ = ["LINE_FORM", "Hit", "Recalled", "line_form", "recall", "search"]
-
-LINE_FORM = 1
-"""Version of the derived line form that ranges count in."""
 
 _SCANNED = 400_000
 _SNIPPET = 400
@@ -48,13 +44,6 @@ class Hit:
     text: str
     step: int
     score: float
-
-
-def line_form(text: str) -> list[str]:
-    """The lines a range counts: a text's own lines; of JSON, its indented form with keys in their original order."""
-    if parse(text) is not None:
-        return json.dumps(json.loads(text), ensure_ascii=False, indent=1).split("\n")
-    return text.split("\n")
 
 
 def recall(tx: Reading, session: int, ref: Ref, branch: str) -> Recalled:

@@ -14,6 +14,8 @@ from typing import Any
 from ctxfold.commit import Happened, advance, state_of
 from ctxfold.compact import parse
 from ctxfold.errors import InputError, RefError
+from ctxfold.events import INTENTS
+from ctxfold.intent.masking import masked_payload
 from ctxfold.ledger import objects
 from ctxfold.lines import Line
 from ctxfold.recalling import line_form
@@ -110,9 +112,17 @@ def _by_pattern(tx: Writing, session: int, pattern: re.Pattern[str]) -> tuple[Re
             size += sum(len(encode(found[0])) for found in pattern.finditer(before))
         _rewrite(tx, session, record, before, after, mask)
     masks = _Masks(mask, frozenset())
-    if not records and not any(mask(text) != text for _, text in tx.cover.note_rows(session)):
+    if not records and not _elsewhere(tx, session, mask):
         raise InputError("nothing matches this pattern; `ctxfold recall` finds what is recorded")
     return Redaction(records, size), masks
+
+
+def _elsewhere(tx: Writing, session: int, mask: Mask) -> bool:
+    """Whether a mask changes a note, a plan or an extraction."""
+    if any(mask(text) != text for _, text in tx.cover.note_rows(session)):
+        return True
+    payloads = (json.loads(event.json) for event in tx.forest.events(session) if event.kind in INTENTS)
+    return any(masked_payload(payload, mask, stars, frozenset()) != payload for payload in payloads)
 
 
 def _unescaped(literal: str) -> str | None:
@@ -242,6 +252,10 @@ def _notes(tx: Writing, session: int, masks: _Masks) -> None:
             tx.cover.replace_note(session, number, masks.text(text))
     for event in tx.forest.events(session):
         payload: dict[str, Any] = json.loads(event.json)
-        if event.kind == "noted" and masks.text(payload["text"]) != payload["text"]:
+        if event.kind in INTENTS:
+            masked = masked_payload(payload, masks.text, stars, masks.refs)
+            if masked != payload:
+                tx.forest.replace_event(session, replace(event, json=json.dumps(masked, separators=(",", ":"))))
+        elif event.kind == "noted" and masks.text(payload["text"]) != payload["text"]:
             payload["text"] = masks.text(payload["text"])
             tx.forest.replace_event(session, replace(event, json=json.dumps(payload, separators=(",", ":"))))

@@ -10,6 +10,8 @@ from typing import Any
 
 from ctxfold.folding.ladder import WORDS_HEAD, Shown, clip, descend, show
 from ctxfold.folding.relevance import Query
+from ctxfold.intent.showing import FORMS, closing, gist
+from ctxfold.intent.values import Intent
 from ctxfold.lines import Line
 from ctxfold.prompts import prompt
 from ctxfold.tokens import Budget, count, head
@@ -50,6 +52,8 @@ class _Parts:
     words: tuple[Line, ...]
     blocks: tuple[Shown, ...]
     closing: str
+    now: str = ""
+    intent: Intent | None = None
 
     def texts(self) -> list[str]:
         front = [self.opening, *map(_bundle, self.older), *(line.text for line in self.words)]
@@ -91,6 +95,7 @@ def query_of(workspace: Workspace) -> tuple[Query, str]:
         (workspace.goal, 1.0),
         *((text, 1.0) for text in workspace.revisions),
         *((text, 1.0) for text in said[-2:]),
+        *((item.text, 0.8) for item in workspace.intent.open),
         *((text, 0.6) for text in calls),
     ]
     return Query.of(parts), "\n".join(text[:2000] for text, _ in parts if text)
@@ -159,8 +164,67 @@ def _settled(workspace: Workspace) -> _Parts:
     older = () if workspace.older is None else (workspace.older,)
     last = len(workspace.blocks) - 1
     blocks = tuple(show(block, at == last) for at, block in enumerate(workspace.blocks))
-    closing = [f"goal now: {text}" for text in workspace.revisions]
-    return _Parts(opening, older, workspace.words, blocks, "\n".join(closing))
+    now = "\n".join(f"goal now: {text}" for text in workspace.revisions)
+    parts = _Parts(opening, older, workspace.words, blocks, now)
+    return parts if workspace.intent.empty else _closed(replace(parts, now=now, intent=workspace.intent), 0)
+
+
+CLOSING = 0.4
+"""Of a view's budget, what the intent may take at most before it takes a shorter form."""
+LATEST = 0.3
+"""Of a view's budget, what the latest block keeps before messages of the user yield to it."""
+
+
+def _closed(parts: _Parts, form: int) -> _Parts:
+    """The parts with the intent at their end in one of its forms."""
+    if parts.intent is None:
+        return parts
+    lines = (*parts.words, *(line for block in parts.blocks for line in block.lines))
+    standing = frozenset(line.ref for line in lines if line.kind == "user")
+    said = closing(parts.intent, standing, form)
+    return replace(parts, closing="\n".join(part for part in (parts.now, said) if part))
+
+
+def _fit_planned(parts: _Parts, aim: int, query: Query) -> _Parts:
+    """Fit where something was planned: old blocks yield first, then the end and the latest block by degrees, then the user's words to what binds in them."""
+    form = 0
+    while form < FORMS - 1 and count(parts.closing) > CLOSING * aim:
+        form += 1
+        parts = _closed(parts, form)
+    if parts.tokens > aim:
+        parts = replace(parts, blocks=tuple(descend(parts.blocks, aim - parts.fixed, query)))
+    if parts.tokens > aim:
+        parts = _merge_stubs(parts)
+    while parts.tokens > aim and form < 2:
+        form += 1
+        parts = _closed(parts, form)
+    if parts.tokens > aim and parts.blocks and parts.blocks[-1].latest:
+        spare = parts.tokens - parts.blocks[-1].tokens
+        parts = _latest_to_head(parts, max(aim, spare + int(LATEST * aim)))
+    for rung in (0, 1):
+        parts = _words_to_gist(parts, aim, rung)
+    while parts.tokens > aim and form < FORMS - 1:
+        form += 1
+        parts = _closed(parts, form)
+    return parts
+
+
+def _words_to_gist(parts: _Parts, aim: int, form: int) -> _Parts:
+    """The user's older words to what binds in them, oldest first."""
+    over = parts.tokens - aim
+    words = list(parts.words)
+    for at in range(len(words)):
+        if over > 0:
+            short = gist(words[at], form)
+            over -= words[at].tokens - short.tokens
+            words[at] = short
+    blocks = list(parts.blocks)
+    for at, block in enumerate(blocks):
+        if over > 0 and not block.latest:
+            lines = tuple(gist(line, form) if line.kind == "user" else line for line in block.lines)
+            over -= block.tokens - (shorter := replace(block, lines=lines)).tokens
+            blocks[at] = shorter
+    return replace(parts, words=tuple(words), blocks=tuple(blocks))
 
 
 def _where(older: Older) -> str:
@@ -174,6 +238,8 @@ def _bundle(older: Older) -> str:
 
 def _fit(parts: _Parts, aim: int, query: Query) -> _Parts:
     """Let parts take shorter forms, rung by rung, until they cost at most `aim`."""
+    if parts.intent is not None:
+        parts = _fit_planned(parts, aim, query)
     if parts.tokens <= aim:
         return parts
     parts = replace(parts, blocks=tuple(descend(parts.blocks, aim - parts.fixed, query)))

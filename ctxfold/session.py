@@ -5,24 +5,26 @@ A handle stands on one branch; two handles on one session, in one process or in 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Any, Literal, overload
 
 from ctxfold import config
 from ctxfold.commit import head_of
-from ctxfold.current import Current
+from ctxfold.current import Current, writing
 from ctxfold.deciding import consolidated, folded, goal_set
 from ctxfold.errors import InputError
 from ctxfold.events import Decider, Event
 from ctxfold.folding import FoldDirective, Settings, due
 from ctxfold.forest import BranchMove, Move, Topic, move, redo, tree, undo
 from ctxfold.forest.moves import check_name
-from ctxfold.given import calls_of, results_of
+from ctxfold.given import calls_of, results_of, words_of
 from ctxfold.history import history, shown
+from ctxfold.intent import Extraction, Intent
 from ctxfold.log import Origin
 from ctxfold.opening import found, opened
+from ctxfold.planning import Selections, Todo, extracted, plan
 from ctxfold.recalling import Hit, Recalled, recall, search
 from ctxfold.recording import Draft, arrive, drafts, record
 from ctxfold.redaction import Redaction, redact
@@ -90,7 +92,7 @@ class Session:
     @property
     def goal(self) -> str:
         """What the session is for: its newest revision; empty when nothing was said."""
-        notes = self._workspace().notes
+        notes = self.workspace.notes
         return notes[-1].text if notes else ""
 
     @property
@@ -108,18 +110,20 @@ class Session:
     @property
     def workspace(self) -> Workspace:
         """The working context as a frozen value."""
-        return self._workspace()
-
-    def _workspace(self) -> Workspace:
         with self._store.reading() as tx:
             self._now.refresh(tx)
             return self._now.workspace
+
+    @property
+    def intent(self) -> Intent:
+        """The to-do of this branch, the session's constraints, and what was extracted last."""
+        return self.workspace.intent
 
     # Recording
 
     def record_turn(self, user: str) -> int:
         """A message of the user: opens a step, or joins the open one. Returns the step."""
-        return self._record([Draft("user", "user", _text(user))], fills=False)
+        return self._record([Draft("user", "user", words_of(user))], fills=False)
 
     def record_step(
         self, explanation: str = "", calls: Sequence[Mapping[str, Any]] = (), results: Sequence[Mapping[str, Any]] = ()
@@ -138,16 +142,16 @@ class Session:
             InputError: a call or result that is not of that shape.
             RefError: a result that answers no call of the step.
         """
-        made = drafts(_text(explanation), calls_of(calls), results_of(results))
+        made = drafts(words_of(explanation), calls_of(calls), results_of(results))
         return self._record(made, fills=True)
 
     def record_reply(self, text: str) -> int:
         """The assistant's answer: a step without calls, which closes the turn. Returns the step."""
-        return self._record([Draft("assistant", "model", _text(text))], fills=True)
+        return self._record([Draft("assistant", "model", words_of(text))], fills=True)
 
     def record_note(self, text: str, origin: Origin = "model") -> int:
         """Something worth keeping that nobody said to anybody: a decision, a conclusion. Returns the step it stands in."""
-        return self._record([Draft("note", origin, _text(text))], fills=False)
+        return self._record([Draft("note", origin, words_of(text))], fills=False)
 
     def record_result(
         self,
@@ -212,7 +216,9 @@ class Session:
         """
         first = None if first_step is None else parse_step(first_step)
         last = None if last_step is None else parse_step(last_step)
-        directive = FoldDirective(summary=None if summary is None else _text(summary), first_step=first, last_step=last)
+        directive = FoldDirective(
+            summary=None if summary is None else words_of(summary), first_step=first, last_step=last
+        )
         with self._write() as tx:
             return folded(tx, self._now, directive, decider, self._settings)
 
@@ -275,6 +281,35 @@ class Session:
             head, event = redo(tx, self._number, self._now.place(tx).head)
             self._now.stand(head.id)
             return shown(tx, self._number, event, standing=True)
+
+    def plan(self, summary: str | None = None, todo: Todo | None = None, decider: Decider = "host") -> Intent:
+        """Set what the session is after (U-Fold's intent). Raises InputError for an unknown item, or a state that nothing shows.
+
+        Args:
+            summary: the dialogue so far, in words; None leaves what there is.
+            todo: texts, or `{"id"?, "text"?, "state"?, "evidence"?}`; what is left out stays. None decides it from the user's words and the calls since.
+            decider: who wrote what is given.
+        """
+        with self._write() as tx:
+            return plan(tx, self._now, None if summary is None else words_of(summary), todo, decider)
+
+    def extract(
+        self,
+        need: str | None = None,
+        selections: Selections | None = None,
+        budget: int = 400,
+        decider: Decider = "host",
+    ) -> Extraction:
+        """Put lines of the log at the end of the view (U-Fold's extraction). Raises InputError, changing nothing, when none is there.
+
+        Args:
+            need: what is wanted, in words; None for what the to-do, the latest message and the constraints are about.
+            selections: `{"ref": "s12:40-80", "why"?, "todo"?, "path"?, "facts"?}`, the most wanted first; None lets the log be searched.
+            budget: o200k tokens that all of it may cost.
+            decider: who chose.
+        """
+        with self._write() as tx:
+            return extracted(tx, self._now, need, selections, budget, decider)
 
     # Reading
 
@@ -358,17 +393,5 @@ class Session:
     ) -> None:
         self.close()
 
-    @contextmanager
-    def _write(self) -> Iterator[Writing]:
-        try:
-            with self._store.writing() as tx:
-                yield tx
-        except BaseException:
-            self._now.forget()
-            raise
-
-
-def _text(text: object) -> str:
-    if not isinstance(text, str):
-        raise InputError(f"text is wanted, not {type(text).__name__}; give a string")
-    return text
+    def _write(self) -> AbstractContextManager[Writing]:
+        return writing(self._store, self._now)

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Literal
 
 from ctxfold.errors import CorruptStore
+from ctxfold.intent.values import Intent
 from ctxfold.lines import Line, text_of
 
 __all__ = [
@@ -160,6 +161,10 @@ class Note:
     text: str
 
 
+NOTHING = Intent()
+"""The intent of a session where nothing was planned."""
+
+
 @dataclass(frozen=True)
 class Workspace:
     """Everything a view needs, and nothing more.
@@ -171,6 +176,7 @@ class Workspace:
         blocks: tiles and raw steps in path order.
         notes: the notes, oldest first.
         unfolded: o200k tokens the whole path would cost raw.
+        intent: the to-do of this branch, the session's constraints and what was extracted last.
     """
 
     path_length: int = 0
@@ -179,6 +185,7 @@ class Workspace:
     blocks: tuple[Block, ...] = ()
     notes: tuple[Note, ...] = ()
     unfolded: int = 0
+    intent: Intent = NOTHING
 
     @property
     def goal(self) -> str:

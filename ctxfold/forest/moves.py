@@ -5,6 +5,7 @@ Source: Context-Agent's discourse forest: a topic is a tree, a branch a path in 
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from dataclasses import dataclass, replace
@@ -139,9 +140,25 @@ def truncated(tx: Reading, session: int, here: HeadRow, at: int | None) -> tuple
     for head in (here, *(head for head in tx.forest.heads(session) if head.id != here.id)):
         state = state_of(tx, session, head)
         if step is not None and step.depth <= dict(tx.log.path(session, state.tip)).get(step.lane, 0):
-            return head, replace(state, tip=at, cover=_cover_by(tx, session, state.cover, step.depth))
+            return head, replace(
+                state,
+                tip=at,
+                cover=_cover_by(tx, session, state.cover, step.depth),
+                intent=_intent_by(tx, session, state.intent, step.depth),
+            )
     last = tx.log.last_step(session)
     raise BranchError(f"s{at} is on no branch of this session, whose last step is s{last}; name a step of its log")
+
+
+def _intent_by(tx: Reading, session: int, intent: int, depth: int) -> int:
+    """The newest plan or extraction that was made when the path had at most a depth."""
+    while intent:
+        event = tx.forest.event(session, intent)
+        tip = None if event is None else tx.log.step(session, event.state.tip)
+        if event is None or tip is None or tip.depth <= depth:
+            break
+        intent = int(json.loads(event.json)["was"])
+    return intent
 
 
 def _cover_by(tx: Reading, session: int, cover: int, depth: int) -> int:

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from ctxfold.commit import GENESIS, Happened, advance, head_of, state_of
 from ctxfold.errors import UndoError
+from ctxfold.events import INTENTS
 from ctxfold.store.protocol import Reading, Writing
 from ctxfold.store.values import EventRow, HeadRow, State
 
@@ -32,7 +33,7 @@ def undo(tx: Writing, session: int, here: HeadRow) -> tuple[HeadRow, EventRow]:
         raise UndoError("nothing to undo on this branch; `history` shows its events")
     before = _before(tx, session, target)
     if target.kind != "moved":
-        after = replace(state, cover=before.cover, decision=before.decision)
+        after = replace(_without(state, before, target.kind), decision=before.decision)
         advance(
             tx,
             session,
@@ -82,7 +83,8 @@ def redo(tx: Writing, session: int, here: HeadRow) -> tuple[HeadRow, EventRow]:
         raise UndoError("what was undone is not there any more; `history` shows the events")
     before = _before(tx, session, undoing)
     if target.kind != "moved":
-        after = replace(state, cover=before.cover, decision=before.decision, undone=before.undone)
+        again = replace(state, intent=before.intent) if target.kind in INTENTS else replace(state, cover=before.cover)
+        after = replace(again, decision=before.decision, undone=before.undone)
         advance(
             tx, session, here, state, after, Happened("voided", {"target": undoing.seq, "by": "redo"}, cause="redo")
         )
@@ -107,6 +109,13 @@ def redo(tx: Writing, session: int, here: HeadRow) -> tuple[HeadRow, EventRow]:
     )
     tx.sessions.touch(session, time.time(), current=there.id)
     return there, target
+
+
+def _without(state: State, before: State, kind: str) -> State:
+    """A revision without what a decision changed: the cover of a fold, the intent of a plan or an extraction."""
+    if kind in INTENTS:
+        return replace(state, intent=min(state.intent, before.intent))
+    return replace(state, cover=before.cover)
 
 
 def _event(tx: Reading, session: int, seq: int) -> EventRow | None:

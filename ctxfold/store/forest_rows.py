@@ -9,7 +9,7 @@ from ctxfold.store.values import EventRow, HeadRow, State, TopicRow
 
 __all__ = ["ForestRows"]
 
-_EVENT = "seq, head, prev, kind, decider, cause, json, time, revision, tip, cover, notes, decision, undone"
+_EVENT = "seq, head, prev, kind, decider, cause, json, time, revision, tip, cover, notes, decision, undone, intent"
 
 
 class ForestRows:
@@ -66,13 +66,28 @@ class ForestRows:
         )
         return [_event(row) for row in found]
 
+    def intents(self, session: int) -> list[EventRow]:
+        """Every plan of a session, and every undo and redo, in order."""
+        found = self._run(
+            f"SELECT {_EVENT} FROM event WHERE session = ? AND kind IN ('intent_set', 'voided') ORDER BY seq",
+            (session,),
+        )
+        return [_event(row) for row in found]
+
+    def newest_intent(self, session: int) -> int:
+        """The number of the newest of these events, 0 for none."""
+        row = self._run(
+            "SELECT max(seq) FROM event WHERE session = ? AND kind IN ('intent_set', 'voided')", (session,)
+        ).fetchone()
+        return int(row[0] or 0)
+
     def add_event(self, session: int, event: EventRow) -> None:
         """Append an event."""
-        self._run(f"INSERT INTO event (session, {_EVENT}) VALUES (?, {', '.join('?' * 14)})", (session, *_flat(event)))
+        self._run(f"INSERT INTO event (session, {_EVENT}) VALUES (?, {', '.join('?' * 15)})", (session, *_flat(event)))
 
     def replace_event(self, session: int, event: EventRow) -> None:
         """Rewrite an event in place: for redaction alone."""
-        self._run(f"REPLACE INTO event (session, {_EVENT}) VALUES (?, {', '.join('?' * 14)})", (session, *_flat(event)))
+        self._run(f"REPLACE INTO event (session, {_EVENT}) VALUES (?, {', '.join('?' * 15)})", (session, *_flat(event)))
 
 
 def _event(row: tuple[Any, ...]) -> EventRow:
@@ -84,5 +99,5 @@ def _flat(event: EventRow) -> tuple[object, ...]:
     state = event.state
     return (
         event.seq, event.head, event.prev, event.kind, event.decider, event.cause, event.json, event.time,
-        state.revision, state.tip, state.cover, state.notes, state.decision, state.undone,
+        state.revision, state.tip, state.cover, state.notes, state.decision, state.undone, state.intent,
     )  # fmt: skip

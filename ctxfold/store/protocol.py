@@ -64,6 +64,12 @@ class Forest(Protocol):
     def events(self, session: int, after: int = 0, limit: int | None = None, newest: bool = False) -> list[EventRow]:
         """Events in order of their number, or the newest first."""
 
+    def intents(self, session: int) -> list[EventRow]:
+        """Every plan of a session, and every undo and redo, in order."""
+
+    def newest_intent(self, session: int) -> int:
+        """The number of the newest of these events, 0 for none."""
+
     def add_event(self, session: int, event: EventRow) -> None:
         """Append an event."""
 

@@ -24,7 +24,7 @@ __all__ = ["AFFECTED_BELOW", "SqliteStore"]
 AFFECTED_BELOW = (3, 51, 3)
 """The first SQLite version whose WAL needs no guard."""
 _APPLICATION = 0x63747866
-_VERSION = 1
+_VERSION = 2
 _WAIT = 30.0
 _CHECKPOINT_EVERY = 400
 
@@ -89,6 +89,24 @@ class SqliteStore:
                 self._connection.executescript(
                     f"BEGIN IMMEDIATE; PRAGMA application_id = {_APPLICATION}; PRAGMA user_version = {_VERSION}; {schema} COMMIT;"
                 )
+            elif version < _VERSION:
+                self._upgrade(version)
+
+    def _upgrade(self, version: int) -> None:
+        """Bring an older store up to this version, in one transaction; nothing happens when another process was faster."""
+        run = self._connection.execute
+        run("BEGIN IMMEDIATE")
+        try:
+            for older in range(run("PRAGMA user_version").fetchone()[0] or version, _VERSION):
+                script = files("ctxfold.store").joinpath(f"upgrade_{older}.sql").read_text("utf-8")
+                words = "".join(line for line in script.splitlines(keepends=True) if not line.startswith("--"))
+                for statement in filter(str.strip, words.split(";")):
+                    run(statement)
+                run(f"PRAGMA user_version = {older + 1}")
+            run("COMMIT")
+        except BaseException:
+            run("ROLLBACK")
+            raise
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:

@@ -34,6 +34,7 @@ class State:
         notes: the newest note, 0 for none.
         decision: the newest decision that stands, 0 for none.
         undone: the last undo that may be redone, 0 for none.
+        intent: the newest plan or extraction that stands, 0 for none.
     """
 
     seq: int
@@ -43,6 +44,7 @@ class State:
     notes: int
     decision: int
     undone: int
+    intent: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,99 @@
+"""Whether what was done fulfils what was to be done: a call that succeeded, of the same kind, about the same thing. It changes no state."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ctxfold.compact import parse
+from ctxfold.intent.cues import facts_of
+from ctxfold.intent.likeness import call_kind, content, kind, overlap
+from ctxfold.intent.values import Item
+from ctxfold.text import words
+
+__all__ = ["Deed", "fulfilled", "succeeded"]
+
+_FAILED = re.compile(
+    r"^\W*(?:[\w.]*error\b|[\w.]*exception\b|traceback|failed|failure|fatal|denied|refused|not found|invalid|cannot|could not|unable|错误|失败|无法)",
+    re.I,
+)
+_ENDED = frozenset({"error", "failed", "failure", "fail", "denied", "rejected", "invalid", "not_found"})
+_READ = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """A call and what came back.
+
+    Attributes:
+        call: the record of the call.
+        result: the record of its result.
+        name: the tool's name.
+        args: its arguments as text.
+        text: the result.
+    """
+
+    call: str
+    result: str
+    name: str
+    args: str
+    text: str
+
+
+def succeeded(text: str) -> bool:
+    """Whether a result says that what was asked was done: nothing in its structure or its first words says it failed."""
+    tree = parse(text)
+    if isinstance(tree, dict):
+        status = str(tree.get("status", tree.get("state", ""))).lower()
+        wrong = tree.get("error") or tree.get("errors") or tree.get("is_error") or tree.get("isError")
+        return not wrong and tree.get("success", tree.get("ok", True)) is not False and status not in _ENDED
+    return _FAILED.match(text[:200]) is None
+
+
+def fulfilled(deed: Deed, items: Sequence[Item]) -> Item | None:
+    """The open item that a deed fulfils, if any: of several the one it shares most with.
+
+    Args:
+        deed: what was done, successfully.
+        items: the open items.
+    """
+    done = call_kind(deed.name)
+    asked = frozenset(words(f"{deed.name} {_plain(deed.args)}"))
+    said = asked | frozenset(words(deed.text[:_READ]))
+    found: list[tuple[float, int, Item]] = []
+    for at, item in enumerate(items):
+        if not done or kind(item.text) != done or not _names(item, f"{deed.args} {deed.text[:_READ]}", said):
+            continue
+        about = content(item.text)
+        share = overlap(about, said)
+        if about and not share:
+            continue
+        found.append((share + overlap(about, asked), at, item))
+    return max(found, key=lambda each: (each[0], -each[1]))[2] if found else None
+
+
+def _names(item: Item, text: str, said: frozenset[str]) -> bool:
+    """Whether, where an item names codes or names, at least one of them stands in what was done."""
+    named = facts_of(item.text)
+    low = text.lower()
+    return not named or any(fact.lower() in low or said.issuperset(words(fact)) for fact in named)
+
+
+def _plain(args: str) -> str:
+    tree = parse(args)
+    return args if tree is None else " ".join(_leaves(json.loads(args)))
+
+
+def _leaves(tree: object) -> Iterable[str]:
+    match tree:
+        case dict():
+            for name, child in tree.items():
+                yield str(name)
+                yield from _leaves(child)
+        case list():
+            for child in tree:
+                yield from _leaves(child)
+        case _:
+            yield str(tree)
