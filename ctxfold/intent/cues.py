@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from ctxfold.text import Span, entities, sentences
 
-__all__ = ["Clause", "clauses", "facts_of"]
+__all__ = ["Clause", "asks", "clauses", "facts_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ _VERBS = (
 _LEAD = r"(?:(?:and|but|so|then|also|now|ok(?:ay)?|yes|no|hi|hello|hey|actually|please|first|next|finally|instead|well|great|thanks|sorry|wait|oh|alright|sure|afterwards|meanwhile)\b[,!. ]*)*"
 _ASKS = re.compile(
     rf"^\W*{_LEAD}(?:(?:just|kindly|please|let'?s|let us) )*(?:{_VERBS})\b"
-    r"|\b(?:can|could|would|will) (?:you|we)\b|\bplease (?:also )?\w+"
+    rf"|\b(?:can|could|would|will) (?:you|we)\b|\bplease (?:also |just |then )?(?:{_VERBS})\b"
     r"|\b(?:i|we)(?:'d| would)? (?:also |really |now |just )?(?:like|love|want|need|wish)\b(?! to know)|\b(?:i'm|i am|we're|we are) looking (?:for|to)\b|\bhelp me\b"
     r"|请|帮我|帮忙|我想|我要|我们要|我们想|需要|想要|能不能|能否|可以(?:帮|给)|麻烦|给我|(?:查|找|看|搜|订|买|写|做|选|比较|推荐|安排|整理|总结|翻译|预订|预定|规划|计划|发送|发给)(?:一下|一个|一家|一份|一张|几个|查|出|好)?(?=[\u3400-\u9fffA-Za-z0-9])",
     re.I,
@@ -157,6 +157,11 @@ def _clause(words: str) -> Clause:
         binds=_BINDS.search(words) is not None or bool(facts_of(words)),
         vague=_VAGUE.search(words) is not None,
     )
+
+
+def asks(words: str) -> bool:
+    """Whether a clause asks for something to be done."""
+    return _clause(words).asks
 
 
 def _pieces(text: str, span: Span) -> list[Span]:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ctxfold.intent.cues import Clause, clauses
+from ctxfold.intent.cues import Clause, clauses, facts_of
 from ctxfold.intent.evidence import Deed, fulfilled, succeeded
 from ctxfold.intent.likeness import best, content, dimensions, instead_of, kind
 from ctxfold.intent.register import bound
@@ -20,6 +20,8 @@ __all__ = ["Heard", "planned"]
 
 _MATCH = 0.34
 _SAME = 0.8
+_SHORT = 4
+"""Telling words up to which a correction is only a value, meant for whatever has such a value."""
 _ITEM = 300
 _COURSE = 160
 _READ = 20_000
@@ -121,6 +123,7 @@ class _Draft:
                 about
                 and there
                 and kind(item.text) == kind(text)
+                and set(facts_of(item.text)) == set(facts_of(text))
                 and len(about & there) >= _SAME * max(len(about), len(there))
             ):
                 return
@@ -195,7 +198,7 @@ class _Draft:
                 self._set(match, "dropped", ref)
             return False
         measured = dimensions(clause.text)
-        by_measure = [item for item in items if measured & dimensions(item.text)]
+        by_measure = [item for item in items if len(about) <= _SHORT and measured & dimensions(item.text)]
         match = meant or best(about, items, _MATCH) or (by_measure[-1] if by_measure else None)
         if match is None and measured and any(measured & dimensions(each.text) for each in self._constraints):
             return True

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ctxfold.intent.cues import Clause, facts_of
+from ctxfold.intent.cues import Clause, asks, facts_of
 from ctxfold.intent.likeness import content, dimensions, overlap
 from ctxfold.intent.values import Constraint, number_of
 
@@ -41,11 +41,19 @@ def bound(
             continue
         made = Constraint(f"c{number}", clause.text, ref)
         number += 1
-        for old in list(known.values()):
-            if old.superseded_by is None and old.ref != ref and _replaces(made, old, ref in correcting):
-                changed[old.id] = known[old.id] = replace(old, superseded_by=made.id)
+        old = _replaced(made, [each for each in known.values() if each.ref != ref], ref in correcting)
+        if old is not None:
+            changed[old.id] = known[old.id] = replace(old, superseded_by=made.id)
         changed[made.id] = known[made.id] = made
     return tuple(changed.values())
+
+
+def _replaced(new: Constraint, known: Sequence[Constraint], corrects: bool) -> Constraint | None:
+    """The newest constraint that holds and that a new one takes the place of; a new request beside an old one takes no place."""
+    for old in reversed(known):
+        if old.superseded_by is None and _replaces(new, old, corrects):
+            return old if corrects or not (asks(new.text) or asks(old.text)) else None
+    return None
 
 
 def _replaces(new: Constraint, old: Constraint, corrects: bool) -> bool:

@@ -20,6 +20,7 @@ FORMS = 5
 
 _ITEM = (64, 48, 24, 12, 0)
 _BOUND = (80, 64, 32, 12, 0)
+_PAST = (10, 10, 4, 0, 0)
 _SUMMARY = (600, 200, 60, 0, 0)
 _NAMED = 40
 """Items and constraints that a form names at most; the rest are counted."""
@@ -36,7 +37,7 @@ def closing(intent: Intent, standing: frozenset[str], form: int) -> str:
     parts = [
         _summary(intent.course, _SUMMARY[form]),
         _todo(intent, _ITEM[form]),
-        _register(intent, standing, _BOUND[form]),
+        _register(intent, standing, form),
         _extracts(intent, form),
     ]
     return "\n".join(part for part in parts if part)
@@ -75,7 +76,7 @@ def _item(item: Item, most: int) -> str:
     return _marked(f"{item.id} {_clipped(_flat(item.text), most)}{ref}", item.untrusted)
 
 
-def _register(intent: Intent, standing: frozenset[str], most: int) -> str:
+def _register(intent: Intent, standing: frozenset[str], form: int) -> str:
     """The constraints that hold: by ref where their words stand in the view, else by their words."""
     if not intent.constraints:
         return ""
@@ -83,8 +84,11 @@ def _register(intent: Intent, standing: frozenset[str], most: int) -> str:
     inline = list(dict.fromkeys(each.ref for each in intent.binding if each.ref in standing))
     gone = [each for each in intent.constraints if each.superseded_by is not None]
     by = {each.id: each for each in intent.constraints}
-    past = [f"{_quoted(each, standing)} by {_at(by, each.superseded_by)}" for each in gone[-_NAMED:]]
-    if not most:
+    past = [
+        f"{_quoted(each, standing)} by {_at(by, each.superseded_by)}"
+        for each in gone[max(len(gone) - _PAST[form], 0) :]
+    ]
+    if not _BOUND[form]:
         refs = list(dict.fromkeys(each.ref for each in intent.binding))
         return f"constraints, newest wins: {' '.join(refs[-_NAMED:])}"
     heading = "constraints, newest wins"
@@ -92,7 +96,7 @@ def _register(intent: Intent, standing: frozenset[str], most: int) -> str:
         heading += f": {' '.join(inline[-_NAMED:])}"
     if past:
         heading += f"; superseded: {', '.join(past)}"
-    return "\n".join([heading, *(f"{each.ref} {_clipped(each.text, most)}" for each in elsewhere)])
+    return "\n".join([heading, *(f"{each.ref} {_clipped(each.text, _BOUND[form])}" for each in elsewhere)])
 
 
 def _quoted(each: Constraint, standing: frozenset[str]) -> str:
