@@ -171,6 +171,8 @@ def _settled(workspace: Workspace) -> _Parts:
 
 CLOSING = 0.4
 """Of a view's budget, what the intent may take at most before it takes a shorter form."""
+HALF = 0.5
+"""Of a view's budget, what the latest block keeps before extracts yield to it."""
 LATEST = 0.3
 """Of a view's budget, what the latest block keeps before messages of the user yield to it."""
 
@@ -195,18 +197,26 @@ def _fit_planned(parts: _Parts, aim: int, query: Query) -> _Parts:
         parts = replace(parts, blocks=tuple(descend(parts.blocks, aim - parts.fixed, query)))
     if parts.tokens > aim:
         parts = _merge_stubs(parts)
+    parts = _latest_to_share(parts, aim, HALF)
     while parts.tokens > aim and form < 2:
         form += 1
         parts = _closed(parts, form)
-    if parts.tokens > aim and parts.blocks and parts.blocks[-1].latest:
-        spare = parts.tokens - parts.blocks[-1].tokens
-        parts = _latest_to_head(parts, max(aim, spare + int(LATEST * aim)))
+    parts = _latest_to_share(parts, aim, LATEST)
     for rung in (0, 1):
         parts = _words_to_gist(parts, aim, rung)
     while parts.tokens > aim and form < FORMS - 1:
         form += 1
         parts = _closed(parts, form)
     return parts
+
+
+def _latest_to_share(parts: _Parts, aim: int, share: float) -> _Parts:
+    """The latest block to no less than a share of the budget, as far as that is needed."""
+    if parts.tokens <= aim or not parts.blocks or not parts.blocks[-1].latest:
+        return parts
+    latest = parts.blocks[-1].tokens
+    spare = parts.tokens - latest
+    return parts if latest <= share * aim else _latest_to_head(parts, max(aim, spare + int(share * aim)))
 
 
 def _words_to_gist(parts: _Parts, aim: int, form: int) -> _Parts:

@@ -1,4 +1,4 @@
-"""What can be read by address: sessions, and of each its view, blocks, steps and tree. It changes nothing and renders nothing of its own but lists.
+"""What can be read by address: sessions, and of each its view, blocks, steps, tree and to-do. It changes nothing and renders nothing of its own but lists.
 
 ::
 
@@ -7,6 +7,7 @@
     ctxfold://sessions/{session}/blocks        what stands in the view, a line each
     ctxfold://sessions/{session}/steps/{n}     one step, exact
     ctxfold://sessions/{session}/tree          topics and branches
+    ctxfold://sessions/{session}/todo          the to-do and the constraints that hold
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def changed(session: str) -> frozenset[str]:
     Args:
         session: its name.
     """
-    return frozenset((ROOT, *(f"{ROOT}/{session}/{part}" for part in ("context", "blocks", "tree"))))
+    return frozenset((ROOT, *(f"{ROOT}/{session}/{part}" for part in ("context", "blocks", "tree", "todo"))))
 
 
 def serve_resources(server: MCPServer[Desks], desks: Desks) -> None:
@@ -69,6 +70,7 @@ def serve_resources(server: MCPServer[Desks], desks: Desks) -> None:
         ("blocks", f"{ROOT}/{{session}}/blocks", _blocks),
         ("steps", f"{ROOT}/{{session}}/steps/{{n}}", _step),
         ("tree", f"{ROOT}/{{session}}/tree", _tree),
+        ("todo", f"{ROOT}/{{session}}/todo", _todo),
     ):
         words = described(f"resources/{name}")
         server.resource(uri, name=name, title=words.title, description=words.description, mime_type="text/plain")(read)
@@ -121,6 +123,20 @@ async def _step(session: str, n: str, ctx: Context[Desks, Any]) -> str:
 
 async def _tree(session: str, ctx: Context[Desks, Any]) -> str:
     return await at(ctx).use(session, _tree_lines)
+
+
+async def _todo(session: str, ctx: Context[Desks, Any]) -> str:
+    return await at(ctx).use(session, _todo_lines)
+
+
+def _todo_lines(seat: Seat) -> str:
+    """The to-do, an item a line, then the constraints that hold."""
+    intent = seat.session.intent
+    items = [
+        " · ".join(part for part in (item.id, item.state, item.text, " ".join(item.evidence)) if part)
+        for item in intent.items
+    ]
+    return "\n".join([*items, *(f"{each.ref} · {each.text}" for each in intent.binding)])
 
 
 def _block_lines(seat: Seat) -> str:

@@ -70,7 +70,9 @@ def chosen(query: str, sources: Sequence[Source], items: Sequence[Item], budget:
             continue
         tree = parse(source.text)
         found = (
-            _of_text(source, query, max(_SHARE, budget // max(texts, 1)) - 2 * OVERHEAD) if tree is None else _of_tree(source, wanted)
+            _of_text(source, query, max(_SHARE, budget // max(texts, 1)) - 2 * OVERHEAD)
+            if tree is None
+            else _of_tree(source, wanted)
         )
         for unit in found:
             if unit.name not in named or not unit.name:

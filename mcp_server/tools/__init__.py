@@ -11,8 +11,10 @@ from mcp_types import ToolAnnotations
 from mcp_server.prompts import described
 from mcp_server.schemas import lean, with_words
 from mcp_server.tools.context import context
+from mcp_server.tools.extract import extract
 from mcp_server.tools.fold import fold
 from mcp_server.tools.open_session import open_session
+from mcp_server.tools.plan import plan
 from mcp_server.tools.recall import recall
 from mcp_server.tools.record import record
 from mcp_server.tools.spec import Spec
@@ -24,6 +26,8 @@ TOOLS: tuple[Spec, ...] = (
     Spec(open_session, idempotent=True),
     Spec(record),
     Spec(fold),
+    Spec(plan),
+    Spec(extract),
     Spec(context, reads_only=True),
     Spec(recall, reads_only=True),
     Spec(undo),

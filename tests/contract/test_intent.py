@@ -52,7 +52,8 @@ def test_recording_alone_plans_nothing_and_a_view_without_a_plan_is_unchanged(se
     session.record_turn(user=ENGLISH[0])
     add_steps(session, 2)
     assert session.intent.empty
-    assert session.intent.items == session.intent.constraints == ()
+    assert not session.intent.items
+    assert not session.intent.constraints
     before = settled(session)
     session.plan()
     assert settled(session).startswith(before)

@@ -14,7 +14,7 @@ from mcp_server.tools import TOOLS
 
 pytestmark = pytest.mark.anyio
 
-CORE = ["open_session", "record", "fold", "context", "recall", "undo"]
+CORE = ["open_session", "record", "fold", "plan", "extract", "context", "recall", "undo"]
 
 
 async def defined() -> list[Tool]:

@@ -1,0 +1,56 @@
+"""The to-do and extracts from the shell. The commands are called by their functions: which name finds them is the packaging's to test."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from ctxfold import Session
+from ctxfold.cli.extract import extract
+from ctxfold.cli.todo import todo
+from ctxfold.errors import InputError
+
+pytestmark = pytest.mark.usefixtures("ctxfold_home")
+
+
+@pytest.fixture
+def trip() -> str:
+    """A session with a request, a bound and a search."""
+    with Session.open("trip") as session:
+        session.record_turn(user="Book a room in Porto, at most 90 EUR.")
+        session.record_step(
+            calls=[{"name": "search", "args": {"q": "rooms"}, "id": "c"}],
+            results=[{"id": "c", "text": "Casa Rui, 80 EUR\nVila Sol, 95 EUR\nHotel Mar, 60 EUR"}],
+        )
+    return "trip"
+
+
+def test_a_to_do_is_planned_shown_and_closed_with_evidence(trip: str) -> None:
+    nothing = CliRunner().invoke(todo, [trip])
+    assert nothing.stdout == ""
+    assert "--plan" in nothing.stderr
+    shown = CliRunner().invoke(todo, [trip, "--plan"])
+    assert shown.stdout.splitlines()[0].split() == "t1 open Book a room in Porto, at most 90 EUR.".split()
+    assert "at most 90 EUR" in shown.stdout
+    closed = CliRunner().invoke(todo, [trip, "--add", "Pack", "--drop", "t1=s1.1", "--json"], catch_exceptions=False)
+    assert [(item["id"], item["state"]) for item in json.loads(closed.stdout)["items"]] == [
+        ("t1", "dropped"),
+        ("t2", "open"),
+    ]
+
+
+def test_a_claim_without_evidence_is_refused(trip: str) -> None:
+    CliRunner().invoke(todo, [trip, "--plan"])
+    with pytest.raises(InputError, match="give evidence"):
+        CliRunner().invoke(todo, [trip, "--done", "t1"], catch_exceptions=False)
+
+
+def test_lines_are_extracted_by_ref_and_by_need(trip: str) -> None:
+    by_ref = CliRunner().invoke(extract, [trip, "s1:2-3"])
+    assert by_ref.stdout == "s1.3:2-3\nVila Sol, 95 EUR\nHotel Mar, 60 EUR\n"
+    by_need = CliRunner().invoke(extract, [trip, "--need", "Hotel Mar", "--json"])
+    assert "Hotel Mar, 60 EUR" in json.loads(by_need.stdout)["extracts"][0]["text"]
+    nothing = CliRunner().invoke(extract, [trip, "--need", "zebra"])
+    assert (nothing.stdout, nothing.exit_code) == ("", 0)

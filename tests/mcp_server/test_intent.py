@@ -1,0 +1,60 @@
+"""The tools `plan` and `extract` and the to-do resource, through a client in this process."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from mcp import Client
+
+from mcp_server.desk import Desks
+from mcp_server.server import build_server
+
+pytestmark = pytest.mark.anyio
+
+
+def said(result: Any) -> str:
+    """All text of a result."""
+    return "\n".join(block.text for block in result.content)
+
+
+async def test_a_to_do_is_kept_by_evidence_and_read_as_a_resource() -> None:
+    async with Client(build_server(Desks())) as client:
+        await client.call_tool("open_session", {"session": "trip"})
+        await client.call_tool("record", {"session": "trip", "user": "Book a room in Porto, at most 90 EUR."})
+        planned = await client.call_tool("plan", {"session": "trip"})
+        assert planned.structured_content == {
+            "open": ["t1 Book a room in Porto, at most 90 EUR."], "done": [], "dropped": [], "constraints": ["s1.1 Book a room in Porto, at most 90 EUR."],
+        }  # fmt: skip
+        refused = await client.call_tool("plan", {"session": "trip", "todo": [{"id": "t1", "state": "done"}]})
+        assert refused.is_error
+        step = {"calls": [{"name": "book_room", "args": {"city": "Porto"}}], "results": [{"text": '{"ok": true}'}]}
+        await client.call_tool("record", {"session": "trip", "step": step})
+        done = await client.call_tool(
+            "plan", {"session": "trip", "todo": [{"text": "Pack"}, {"id": "t1", "state": "done", "evidence": "s1.2"}]}
+        )
+        assert done.structured_content is not None
+        assert (done.structured_content["open"], done.structured_content["done"]) == (["t2 Pack"], ["t1"])
+        read = await client.read_resource("ctxfold://sessions/trip/todo")
+        assert "t1 · done · Book a room in Porto, at most 90 EUR. · s1.2 s1.3" in str(read.contents[0])
+
+
+async def test_lines_are_extracted_by_need_by_ref_and_by_path() -> None:
+    async with Client(build_server(Desks())) as client:
+        await client.call_tool("open_session", {"session": "trip"})
+        text = '{"rooms": [{"id": "R1", "price": 80}, {"id": "R2", "price": 95}]}'
+        step = {"calls": [{"name": "search", "args": {}}], "results": [{"text": text}]}
+        await client.call_tool("record", {"session": "trip", "step": step})
+        by_path = await client.call_tool(
+            "extract", {"session": "trip", "lines": [{"ref": "s1.2", "path": "rooms[?price<`90`].id"}]}
+        )
+        assert said(by_path).endswith('s1.2 rooms[?price<`90`].id\n["R1"]')
+        by_ref = await client.call_tool("extract", {"session": "trip", "lines": [{"ref": "s1:4-5"}, {"ref": "s9:1"}]})
+        assert 's1.2:4-5\n   "id": "R1",\n   "price": 80' in said(by_ref)
+        assert "1 refused" in said(by_ref)
+        assert '"id": "R1"' in said(await client.call_tool("context", {"session": "trip"}))
+        by_need = await client.call_tool("extract", {"session": "trip", "need": "price of R2"})
+        assert '"id": "R2"' in said(by_need)
+        nothing = await client.call_tool("extract", {"session": "trip", "need": "zebra"})
+        assert "nothing found" in said(nothing)
+        assert (await client.call_tool("extract", {"session": "trip", "lines": [{"ref": "s9:1"}]})).is_error
