@@ -18,6 +18,7 @@ Strengths = tuple[float, ...]
 _TOKEN = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*|[^\W\d]\w*(?:\.[^\W\d]\w*)*|\d+(?:\.\d+)*|[^\w\s.,;()\[\]\"'`]{1,3}")
 _PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _CACHED = 200_000
+_OWNER = 0.85
 
 
 class Matcher:
@@ -50,6 +51,13 @@ class Matcher:
     def _compare(self, token: str) -> tuple[tuple[int, float], ...]:
         found = ((index, _strength(term, token)) for index, term in enumerate(self._terms))
         return tuple((index, strength) for index, strength in found if strength > 0)
+
+    def owners(self, text: str) -> Strengths:
+        """How well a text is the module or class that a dotted name of the question belongs to, and nothing else."""
+        words = text.strip().lower()
+        return tuple(
+            _OWNER if term.name and words and term.key.startswith(f"{words}.") else 0.0 for term in self._terms
+        )
 
 
 def strongest(found: Iterable[Strengths], none: Strengths) -> Strengths:

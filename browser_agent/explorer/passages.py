@@ -13,7 +13,10 @@ from typing import Literal
 from browser_agent.observation import Observation, Section
 from ctxfold.text import Span, lines, sentences
 
-__all__ = ["Passage", "Place", "places"]
+__all__ = ["Passage", "Place", "places", "units"]
+
+_WRAPPED = 90
+"""The longest line of a text that was wrapped by hand."""
 
 _CODE = re.compile(
     r"^(>>>|\.\.\. |\$ |[#%@]\s?\w)|^\s{2,}\S|[;{}]\s*$|^[\w.]+ = |^(import|from|def|class|return|for|if|while|with|print)\b.*[:)(=\w]$|^[<\[{(].*[>\]})]$"
@@ -54,12 +57,8 @@ class Place:
         """Its passages in order: the line that defines it, then its sentences."""
         if self.section.level == 7:
             yield Passage(self, "title", Span(0, len(self.section.title)), False)
-        text = self.section.text
-        for line in lines(text):
-            code = bool(_CODE.search(line.of(text)))
-            inner = [Span(0, line.end - line.start)] if code else sentences(line.of(text))
-            for span in inner:
-                yield Passage(self, "text", Span(line.start + span.start, line.start + span.end), code)
+        for span in units(self.section.text):
+            yield Passage(self, "text", span, bool(_CODE.search(span.of(self.section.text))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +81,22 @@ class Passage:
     def text(self) -> str:
         """The characters themselves."""
         return self.span.of(self.place.section.title if self.part == "title" else self.place.section.text)
+
+
+def units(text: str) -> list[Span]:
+    """The sentences, lines of code and rows of a section's text.
+
+    A block a line is how pages are read; where no line is long, the text was wrapped by hand, and its sentences run over lines.
+    """
+    rows = lines(text)
+    if len(rows) > 1 and max(row.end - row.start for row in rows) <= _WRAPPED:
+        return sentences(text)
+    found: list[Span] = []
+    for row in rows:
+        line = row.of(text)
+        inner = [Span(0, len(line))] if _CODE.search(line) else sentences(line)
+        found += (Span(row.start + span.start, row.start + span.end) for span in inner)
+    return found
 
 
 def places(observation: Observation) -> Iterator[Place]:

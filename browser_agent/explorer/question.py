@@ -77,6 +77,11 @@ _KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("person", re.compile(r"^\W*who(se|m)?\b|\bby whom\b", re.I)),
 )
 
+_TITLED = re.compile(
+    r"\b([A-Za-z_]\w{1,})(?:\(\))? (?:function|method|module|class|statement|keyword|option|command|decorator|attribute|operator|flag|"
+    r"exception|macro|type|package|parameter|argument|variable|directive|clause)s?\b"
+)
+
 _PHRASES = tuple(
     (re.compile(phrase, re.I), word)
     for phrase, word in (
@@ -117,6 +122,7 @@ class Term:
         text: as the question spells it, without quotes and brackets.
         key: what it is compared by: a stem, or the whole name in lower case.
         name: whether it is a name, a flag or said literally, rather than a word.
+        titled: whether the question says what kind of thing it names: `the zip function`.
         weight: how much it tells before any page is seen, 0 to 1.5.
     """
 
@@ -124,6 +130,7 @@ class Term:
     key: str
     name: bool
     weight: float
+    titled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,27 +164,28 @@ def parse(task: str) -> Question:
     kinds = frozenset(kind for kind, pattern in _KINDS if pattern.search(task))
     heads = frozenset(stem(head) for kind in kinds for head in _HEADS[kind])
     slight = frozenset(stem(word) for word in _SLIGHT)
+    titled = frozenset(name.lower() for name in _TITLED.findall(task))
     terms: dict[str, Term] = {}
     plain = task
     for phrase, word in _PHRASES:
         plain = phrase.sub(word, plain)
     for token in _TOKEN.findall(plain):
-        term = _term(token, heads, slight)
+        term = _term(token, heads, slight, titled)
         if term is not None:
             terms.setdefault(term.key, term)
     return Question(task, tuple(terms.values()), kinds)
 
 
-def _term(token: str, heads: frozenset[str], slight: frozenset[str]) -> Term | None:
+def _term(token: str, heads: frozenset[str], slight: frozenset[str], titled: frozenset[str]) -> Term | None:
     literal = token[0] in _QUOTES and token[-1] == token[0]
     bare = token.strip(_QUOTES) if literal else token
     name = bare.removesuffix("()")
     if not name:
         return None
     if literal or _NAME.search(bare):
-        return Term(name, name.lower(), True, 1.5)
+        return Term(name, name.lower(), True, 1.5, True)
     if name.lower() in STOP_WORDS:
         return None
     key = stem(name.lower()) if name.isascii() else (words(name) or [name.lower()])[0]
     weight = 0.15 if key in heads else 0.35 if key in slight else 1.0
-    return Term(name, key, False, weight)
+    return Term(name, key, False, weight, name.lower() in titled)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from browser_agent.explorer.passages import Passage
+from browser_agent.explorer.passages import Passage, units
 from browser_agent.explorer.ranking import Found
-from ctxfold.text import Span, lines, sentences
+from ctxfold.text import Span
 
 __all__ = ["MOST_WORDS", "answer_text", "quote"]
 
@@ -23,18 +23,18 @@ def quote(passage: Passage) -> str:
     if passage.part == "title":
         return _cut(passage.text)
     text = passage.place.section.text
-    units = [Span(line.start + s.start, line.start + s.end) for line in lines(text) for s in sentences(line.of(text))]
-    at = next((n for n, unit in enumerate(units) if unit.start <= passage.span.start < unit.end), None)
+    spans = units(text)
+    at = next((n for n, span in enumerate(spans) if span.start <= passage.span.start < span.end), None)
     if at is None:
         return _cut(passage.text)
     first, last = at, at
     while True:
-        if last + 1 < len(units) and _joins(passage, text, units[first : last + 2], at_end=True):
+        if last + 1 < len(spans) and _joins(passage, text, spans[first : last + 2], at_end=True):
             last += 1
-        elif first > 0 and _joins(passage, text, units[first - 1 : last + 1], at_end=False):
+        elif first > 0 and _joins(passage, text, spans[first - 1 : last + 1], at_end=False):
             first -= 1
         else:
-            return _cut(text[units[first].start : units[last].end])
+            return _cut(text[spans[first].start : spans[last].end])
 
 
 def answer_text(found: Found) -> str:
@@ -49,11 +49,11 @@ def answer_text(found: Found) -> str:
     return f"{' '.join(above.split())}: {words}" if found.passage.part == "text" else words
 
 
-def _joins(passage: Passage, text: str, units: list[Span], *, at_end: bool) -> bool:
+def _joins(passage: Passage, text: str, spans: list[Span], *, at_end: bool) -> bool:
     """Whether one more unit, at the end or the beginning of these, still makes a quote."""
-    if len(text[units[0].start : units[-1].end].split()) > MOST_WORDS:
+    if len(text[spans[0].start : spans[-1].end].split()) > MOST_WORDS:
         return False
-    left, right = (units[-2], units[-1]) if at_end else (units[0], units[1])
+    left, right = (spans[-2], spans[-1]) if at_end else (spans[0], spans[1])
     return passage.place.leaf or "\n" not in text[left.end : right.start]
 
 
