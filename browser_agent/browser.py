@@ -15,7 +15,9 @@ from browser_agent.provision import Report
 from browser_agent.running import Plan, Running, start, stop
 from browser_agent.window import Folders, Window
 from ctxfold.errors import BrowserGone, InputError
+from ctxfold.tokens import count
 
+_ANY_TEXT = "text"
 _SIZE: ViewportSize = {"width": 1280, "height": 720}
 
 
@@ -44,7 +46,13 @@ class Browser:
             BrowserMissing: no browser could be found, provided or started.
         """
         plan = Plan(headed=headed, executable=executable)
-        return cls(plan, await start(plan, report), report)
+        ready = asyncio.ensure_future(
+            asyncio.to_thread(count, _ANY_TEXT)
+        )  # loads the token ranks while the browser starts
+        try:
+            return cls(plan, await start(plan, report), report)
+        finally:
+            await ready
 
     @classmethod
     async def connect(cls, endpoint: str, *, report: Report = _silent) -> Browser:
@@ -62,6 +70,11 @@ class Browser:
             raise InputError(f"{endpoint!r} is no browser endpoint; give http://host:port or ws://host:port/…")
         plan = Plan(endpoint=endpoint)
         return cls(plan, await start(plan, report), report)
+
+    @property
+    def executable(self) -> Path | None:
+        """The browser that runs; None for one we connected to."""
+        return self._running.executable
 
     async def window(
         self, *, storage_state: Path | None = None, folders: Folders | None = None, budget: int = BUDGET

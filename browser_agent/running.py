@@ -30,6 +30,8 @@ _FLAGS = (
 )
 _START_SECONDS = 20.0
 _CLOSE_SECONDS = 2.0
+_FATAL = re.compile(r"FATAL:[^\]]*\] *(.+)")
+_ERR = re.compile(r"\[err\] (.+)")
 _NO_SANDBOX = re.compile(r"no usable sandbox|setuid sandbox|running as root without --no-sandbox", re.IGNORECASE)
 
 
@@ -44,12 +46,13 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A live browser. `keeper` is None for one that is not ours. `folder` holds its downloads and is removed with it."""
+    """A live browser. `folder` holds its downloads and goes with it; `executable` is None for one we connected to."""
 
     driver: Playwright
     chromium: Chromium
-    keeper: Keeper | None
+    keeper: Keeper
     folder: Path
+    executable: Path | None
 
 
 async def start(plan: Plan, report: Report) -> Running:
@@ -65,11 +68,11 @@ async def start(plan: Plan, report: Report) -> Running:
     driver = await async_playwright().start()
     try:
         if plan.endpoint is not None:
-            return Running(driver, await _connect(driver, plan.endpoint), keeper, folder)
+            return Running(driver, await _connect(driver, plan.endpoint), keeper, folder, None)
         keeper.keep_mark(_mark(folder))
-        chromium = await _launch(driver, plan, folder, report)
+        chromium, executable = await _launch(driver, plan, folder, report)
         await _entrust(chromium, keeper)
-        return Running(driver, chromium, keeper, folder)
+        return Running(driver, chromium, keeper, folder, executable)
     except BaseException:
         await _stop_driver(driver)
         await asyncio.to_thread(keeper.sweep)
@@ -81,8 +84,7 @@ async def stop(running: Running) -> None:
     with suppress(Error, TimeoutError):
         await asyncio.wait_for(running.chromium.close(), _CLOSE_SECONDS)
     await _stop_driver(running.driver)
-    if running.keeper is not None:
-        await asyncio.to_thread(running.keeper.sweep)
+    await asyncio.to_thread(running.keeper.sweep)
 
 
 async def _connect(driver: Playwright, endpoint: str) -> Chromium:
@@ -96,21 +98,21 @@ async def _connect(driver: Playwright, endpoint: str) -> Chromium:
         ) from error
 
 
-async def _launch(driver: Playwright, plan: Plan, folder: Path, report: Report) -> Chromium:
+async def _launch(driver: Playwright, plan: Plan, folder: Path, report: Report) -> tuple[Chromium, Path]:
     own = Path(driver.chromium.executable_path)
     if plan.executable is not None:
         if not plan.executable.is_file():
             raise BrowserMissing(f"no browser at {str(plan.executable)!r}; give the path of a Chrome, Chromium or Edge")
-        return await _try(driver, plan.executable, plan.headed, folder, report)
+        return await _try(driver, plan.executable, plan.headed, folder, report), plan.executable
     failures: list[str] = []
     for candidate in (*installed(), *kept(own)):
         try:
-            return await _try(driver, candidate.path, plan.headed, folder, report)
+            return await _try(driver, candidate.path, plan.headed, folder, report), candidate.path
         except BrowserMissing as failure:
             report(str(failure))
             failures.append(str(failure))
-    provided: Candidate = await provide(own, report)
-    return await _try(driver, provided.path, plan.headed, folder, report)
+    provided: Candidate = await provide(own, report, packages=not failures)
+    return await _try(driver, provided.path, plan.headed, folder, report), provided.path
 
 
 async def _try(driver: Playwright, path: Path, headed: bool, folder: Path, report: Report) -> Chromium:
@@ -122,7 +124,7 @@ async def _try(driver: Playwright, path: Path, headed: bool, folder: Path, repor
     try:
         return await _start_at(driver, path, headed, folder, sandbox=True)
     except BrowserMissing as error:
-        if not _NO_SANDBOX.search(str(error.__cause__)):
+        if _NO_SANDBOX.search(str(error.__cause__)) is None:
             raise
     report("this system gives the browser no sandbox: it is off (--no-sandbox)")
     return await _start_at(driver, path, headed, folder, sandbox=False)
@@ -139,8 +141,13 @@ async def _start_at(driver: Playwright, path: Path, headed: bool, folder: Path, 
             timeout=_START_SECONDS * 1000,
         )
     except Error as error:
-        reason = str(error).strip().splitlines()[0][:160]
-        raise BrowserMissing(f"{path} does not start: {reason}; try another one with --browser PATH") from error
+        raise BrowserMissing(f"{path} does not start: {_reason(error.message)}; name another browser") from error
+
+
+def _reason(message: str) -> str:
+    """Why a browser did not start: its own last word, else Playwright's first."""
+    last = _FATAL.search(message) or _ERR.search(message)
+    return (last[1] if last is not None else message.strip().splitlines()[0])[:160].rstrip(" .")
 
 
 async def _entrust(chromium: Chromium, keeper: Keeper) -> None:

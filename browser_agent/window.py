@@ -29,6 +29,8 @@ T = TypeVar("T")
 
 _REMEMBERED = 5
 _LOOKS = 3
+_LEAST_LOOK = 1.2
+_REPAIR_PARTS = 1.8
 _LOADING = "- text: (the next page has not answered yet; wait for it with wait_for load, or navigate elsewhere)"
 _GONE = ("target crashed", "has been closed", "connection closed", "browser closed", "target closed", "was detached")
 
@@ -70,6 +72,7 @@ class Window:
         self._titles: dict[Page, str] = {}
         self._opening = False
         self._opened = asyncio.Event()
+        self._deadline = 0.0
         self._adopt(context, page)
 
     @property
@@ -86,6 +89,10 @@ class Window:
     def pages(self) -> tuple[Page, ...]:
         """The open tabs, in the order they were opened."""
         return tuple(page for page in self._context.pages if not page.is_closed())
+
+    def begin(self) -> None:
+        """Start the clock of one call: all that follows fits into `Limits.whole`."""
+        self._deadline = asyncio.get_running_loop().time() + self.limits.whole
 
     def element(self, ref: str) -> Locator:
         """The element behind a ref of the last observation."""
@@ -258,6 +265,10 @@ class Window:
             return None
         return OpenDialog.model_validate({"kind": dialog.type, "message": dialog.message})
 
+    def _left(self) -> float:
+        """Seconds of this call that are left, those it takes to put a lost page right kept back."""
+        return self._deadline - asyncio.get_running_loop().time() - _REPAIR_PARTS * self.limits.repair
+
     async def _must_answer(self) -> None:
         """Ask the page for a sign of life."""
         if self.dialog is not None:
@@ -265,7 +276,7 @@ class Window:
         if self.watch.unanswered():
             return
         try:
-            await asyncio.wait_for(self._page.evaluate("1"), self.limits.probe)
+            await asyncio.wait_for(self._page.evaluate("1"), max(self.limits.probe, self._left()))
         except TimeoutError as error:
             raise PageLost("hung") from error
         except Error as error:
@@ -274,7 +285,7 @@ class Window:
 
     async def _capture(self) -> Capture:
         """Read the current tab; once more if its document was replaced meanwhile."""
-        most = self.limits.observe
+        most = min(self.limits.observe, max(_LEAST_LOOK, self._left() - self.limits.probe))
         for _ in range(_LOOKS):
             if self.watch.unanswered():
                 return Capture(self._page.url, None, _LOADING, Structure())

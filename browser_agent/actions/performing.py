@@ -56,6 +56,7 @@ async def perform(window: Window, actions: Sequence[PageAction], need: str | Non
         What came of it. Nothing a page does makes this raise, and a page that hangs or crashes costs at most
         `Limits.whole` seconds: it is closed, and an empty tab stands in its place.
     """
+    window.begin()
     results: list[ActionResult] = []
     view: View = Lean()
     changed = False
@@ -70,6 +71,7 @@ async def perform(window: Window, actions: Sequence[PageAction], need: str | Non
 
 async def _do(window: Window, action: PageAction) -> tuple[ActionResult, bool]:
     """One action and its rest; whether another page stands there after it."""
+    window.begin()
     page = window.page
     mark = window.watch.mark()
     if window.dialog is not None and not isinstance(action, Dialog):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from browser_agent.observation.inline import INLINE, is_inline, render
+from browser_agent.observation.inline import INLINE, INTERACTIVE, acts, is_inline, render
 from browser_agent.observation.snapshot import Node
 
 _REGIONS = {
@@ -112,7 +112,16 @@ def blocks(root: Node) -> tuple[Block, ...]:
     """Every block beneath `root`, in document order."""
     writer = _Writer()
     _flow(writer, (root,), _Place())
+    told = {ref for block in writer.blocks for ref in block.refs}
+    missed = [_bare(node) for node in root.walk() if acts(node) and node.ref not in told]
+    for start in range(0, len(missed), _BAR):  # such as a whole table that can be clicked
+        writer.put(missed[start : start + _BAR], _Place())
     return tuple(writer.blocks)
+
+
+def _bare(node: Node) -> Node:
+    """`node` by itself, to be named in a line."""
+    return replace(node, children=(), role=node.role if node.role in INTERACTIVE else "generic", clickable=True)
 
 
 def _flow(writer: _Writer, nodes: tuple[Node, ...], place: _Place) -> None:

@@ -117,7 +117,7 @@ def _say(node: Node, pen: _Pen) -> str:
         case "iframe":
             return f"frame[{node.ref}]" if node.ref and pen.marks else "frame"
         case "separator":
-            return ""
+            return _own(node, pen, "")
         case role if role in FIELDS:
             return _field(node, pen)
         case role if role in INTERACTIVE:
