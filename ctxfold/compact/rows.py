@@ -12,7 +12,17 @@ from typing import Any
 
 from ctxfold.compact.cells import cell, is_flat, pair, word
 from ctxfold.compact.tables import Table, cells_of, dittoed, table_of
-from ctxfold.ledger import Known, Ledger, canonical, content_key, header_key, identity, identity_key, shape_key
+from ctxfold.ledger import (
+    Known,
+    Ledger,
+    canonical,
+    canonical_key,
+    content_key,
+    header_key,
+    identity,
+    identity_key,
+    shape_key,
+)
 
 __all__ = ["Row", "rows"]
 
@@ -87,11 +97,21 @@ class _Pass:
     """Shapes of objects of this record, with the cells of the newest."""
     headers: set[int] = field(default_factory=set)
     """Headers that stand in this record."""
+    spelt: dict[int, tuple[str, int]] = field(default_factory=dict)
+    """By identity of a node of the value, its canonical form and content key: each is asked for many times."""
+
+    def spelling(self, value: Any) -> tuple[str, int]:
+        """The canonical form of a node and its content key."""
+        made = self.spelt.get(id(value))
+        if made is None:
+            text = canonical(value)
+            made = self.spelt[id(value)] = (text, canonical_key(text))
+        return made
 
     def value(self, value: Any, at: _At) -> Iterator[Row]:
         known = self.known(value)
         if known is not None:
-            yield at.row((_name(value), f"={known.ref}"), (), (content_key(value),))
+            yield at.row((_name(value), f"={known.ref}"), (), (self.spelling(value)[1],))
             return
         match value:
             case dict() if value:
@@ -102,12 +122,14 @@ class _Pass:
                 yield at.row((cell(value),))
 
     def known(self, value: Any) -> Known | None:
-        if is_flat(value) or len(canonical(value)) < _WORTH_A_REF:
+        if is_flat(value):
             return None
-        return self.past.find(content_key(value))
+        text, key = self.spelling(value)
+        return self.past.find(key) if len(text) >= _WORTH_A_REF else None
 
     def keys(self, value: Any, at: _At) -> tuple[int, ...]:
-        own = (content_key(value),) if len(canonical(value)) >= _WORTH_A_REF else ()
+        text, key = self.spelling(value)
+        own = (key,) if len(text) >= _WORTH_A_REF else ()
         named = None if at.owned else identity_key(value, at.path)
         return own if named is None else (*own, named)
 
@@ -127,9 +149,9 @@ class _Pass:
         known = self.past.find(shape) if len(cells) >= _WORTH_COLUMNS else None
         if len(cells) >= _WORTH_COLUMNS and shape in self.above:
             yield at.row(("as above:", dittoed(list(cells.values()), self.above[shape])), keys)
-            below, known = replace(at, like="above"), Known("above", None)
-        elif known is not None and isinstance(known.value, dict):
-            above = list(cells_of(known.value)[0].values())
+            below, known = replace(at, like="above"), Known("above", dict)
+        elif known is not None and isinstance(anchor := known.value, dict):
+            above = list(cells_of(anchor)[0].values())
             yield at.row((f"as {known.ref}:", dittoed(list(cells.values()), above)), keys, (shape,))
             below = replace(at, like=known.ref)
         else:
@@ -153,7 +175,7 @@ class _Pass:
             if text is not None:
                 words.append(text)
                 if name in deep and self.known(child) is not None:
-                    points.append(content_key(child))
+                    points.append(self.spelling(child)[1])
         yield at.row((*words, "…") if empty else words, keys, points)
 
     def inline(self, name: str, value: Any) -> str | None:
@@ -162,13 +184,15 @@ class _Pass:
         if known is not None:
             return " ".join(part for part in (f"{word(name)}:", _name(value), f"={known.ref}") if part)
         match value:
-            case dict() if all(is_flat(child) for child in value.values()) and len(canonical(value)) <= 2 * _INLINE:
+            case dict() if (
+                all(is_flat(child) for child in value.values()) and len(self.spelling(value)[0]) <= 2 * _INLINE
+            ):
                 return f"{word(name)}({' '.join(pair(key, child) for key, child in value.items() if child != name)})"
             case [dict() as only] if (
-                only and all(is_flat(child) for child in only.values()) and len(canonical(only)) <= 2 * _INLINE
+                only and all(is_flat(child) for child in only.values()) and len(self.spelling(only)[0]) <= 2 * _INLINE
             ):
                 return f"{word(name)}[{' '.join(pair(key, child) for key, child in only.items())}]"
-            case list() if all(is_flat(child) for child in value) and len(canonical(value)) <= 4 * _INLINE:
+            case list() if all(is_flat(child) for child in value) and len(self.spelling(value)[0]) <= 4 * _INLINE:
                 return f"{word(name)}=[{', '.join(cell(child) for child in value)}]"
             case dict() if len(value) > 1 and all(_record(child) for child in value.values()):
                 return None
@@ -218,7 +242,7 @@ class _Pass:
 
     def line(self, child: Any, text: str, at: _At) -> Row:
         """One row of a table; a long row that stands in this record already is called by its name."""
-        key = content_key(child)
+        key = self.spelling(child)[1]
         if key in self.said and len(text) > 40:
             return at.row((f"{self.said[key]} (as above)",))
         self.said[key] = _name(child) or text.split("|")[0]
@@ -247,9 +271,9 @@ def _changed(value: dict[str, Any], past: Ledger, path: str) -> _Change | None:
     named = identity(value)
     key = identity_key(value, path)
     before = past.find(key) if key is not None else None
-    if named is None or before is None or not isinstance(before.value, dict):
+    old = before.value if before is not None else None
+    if named is None or before is None or not isinstance(old, dict):
         return None
-    old: dict[str, Any] = before.value
     both = {**old, **value}
     fields = [
         name for name in both if (name in old) != (name in value) or canonical(old[name]) != canonical(value[name])
