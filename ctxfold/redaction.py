@@ -61,8 +61,8 @@ def redact(tx: Writing, session: int, head: HeadRow, what: str) -> Redaction:
         done, masks = _by_pattern(tx, session, _compiled(what))
     else:
         done, masks = _by_ref(tx, session, ref)
-    _tiles(tx, session, masks)
-    _notes(tx, session, masks)
+    if not _tiles(tx, session, masks) + _notes(tx, session, masks) + done.records:
+        raise InputError("nothing matches this pattern; `ctxfold recall` finds what is recorded")
     rechain(tx, session)
     state = state_of(
         tx, session, replace(head, seq=next(found.seq for found in tx.forest.heads(session) if found.id == head.id))
@@ -110,8 +110,6 @@ def _by_pattern(tx: Writing, session: int, pattern: re.Pattern[str]) -> tuple[Re
             size += sum(len(encode(found[0])) for found in pattern.finditer(before))
         _rewrite(tx, session, record, before, after, mask)
     masks = _Masks(mask, frozenset())
-    if not records and not any(mask(text) != text for _, text in tx.cover.note_rows(session)):
-        raise InputError("nothing matches this pattern; `ctxfold recall` finds what is recorded")
     return Redaction(records, size), masks
 
 
@@ -227,21 +225,29 @@ def _rewrite(tx: Writing, session: int, record: StoredRecord, before: str, after
     tx.log.blank(session, record, after, pack_json(dump_lines(lines)))
 
 
-def _tiles(tx: Writing, session: int, masks: _Masks) -> None:
+def _tiles(tx: Writing, session: int, masks: _Masks) -> int:
+    """How many tiles were masked."""
+    changed = 0
     for number in tx.cover.tile_numbers(session):
         tile = read_tile(tx, session, number)
         lines = tuple(masks.line(line) for line in tile.lines)
         summary = masks.text(tile.summary)
         if lines != tile.lines or summary != tile.summary:
             tx.cover.replace_tile(session, number, pack_json(dump_tile(replace(tile, lines=lines, summary=summary))))
+            changed += 1
+    return changed
 
 
-def _notes(tx: Writing, session: int, masks: _Masks) -> None:
+def _notes(tx: Writing, session: int, masks: _Masks) -> int:
+    """How many notes were masked."""
+    changed = 0
     for number, text in tx.cover.note_rows(session):
         if masks.text(text) != text:
             tx.cover.replace_note(session, number, masks.text(text))
+            changed += 1
     for event in tx.forest.events(session):
         payload: dict[str, Any] = json.loads(event.json)
         if event.kind == "noted" and masks.text(payload["text"]) != payload["text"]:
             payload["text"] = masks.text(payload["text"])
             tx.forest.replace_event(session, replace(event, json=json.dumps(payload, separators=(",", ":"))))
+    return changed

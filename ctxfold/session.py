@@ -178,13 +178,13 @@ class Session:
         with self._write() as tx:
             taken = arrive(tx, self._now.place(tx), parse_step(step), result, key)
             if taken is not None:
-                self._now.took(tx, taken)
+                self._now.took(taken)
         return parse_step(step)
 
     def _record(self, made: Sequence[Draft], *, fills: bool) -> int:
         with self._write() as tx:
             taken = record(tx, self._now.place(tx), made, fills=fills)
-            self._now.took(tx, taken)
+            self._now.took(taken)
             return taken.step.n
 
     # Deciding

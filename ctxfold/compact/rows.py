@@ -159,8 +159,31 @@ class _Pass:
             below = at
         self.above[shape] = tuple(cells.values())
         for name in deep:
-            if known is not None or self.inline(name, value[name]) is None:
+            groups = _alike(value[name])
+            if groups:
+                yield from self.keyed(groups, below.under(name, owned, below.like), value[name])
+            elif known is not None or self.inline(name, value[name]) is None:
                 yield from self.value(value[name], below.under(name, owned, below.like))
+
+    def keyed(self, groups: Iterable[dict[str, Any]], at: _At, value: dict[str, Any]) -> Iterator[Row]:
+        """An object that holds records under their names: a table for each shape, the name its first column."""
+        yield at.row((), self.keys(value, at))
+        for group in groups:
+            made = [
+                {"": name, **{key: cell for key, cell in child.items() if cell != name}}
+                for name, child in group.items()
+            ]
+            table = table_of(made)
+            if table is None:
+                for name, child in group.items():
+                    yield replace(
+                        _At(self.inline(name, child) or "", at.indent + 1).row((), self.keys(child, at)), joined=True
+                    )
+                continue
+            header = _At("", at.indent + 1).row((table.header.removeprefix('""|') + ":",))
+            yield replace(header, joined=True)
+            for child, text in zip(group.values(), table.lines, strict=True):
+                yield replace(_At("", at.indent + 1).row((text,), self.keys(child, at)), joined=True)
 
     def pairs(self, value: dict[str, Any], at: _At, keys: Iterable[int], deep: Sequence[str]) -> Iterator[Row]:
         """An object's cells as `name=value`, what is short and nested among them."""
@@ -171,7 +194,7 @@ class _Pass:
             if child is None or child == [] or child == {}:
                 empty = True
                 continue
-            text = pair(name, child) if is_flat(child) else self.inline(name, child)
+            text = pair(name, child) if is_flat(child) else None if _alike(child) else self.inline(name, child)
             if text is not None:
                 words.append(text)
                 if name in deep and self.known(child) is not None:
@@ -194,8 +217,6 @@ class _Pass:
                 return f"{word(name)}[{' '.join(pair(key, child) for key, child in only.items())}]"
             case list() if all(is_flat(child) for child in value) and len(self.spelling(value)[0]) <= 4 * _INLINE:
                 return f"{word(name)}=[{', '.join(cell(child) for child in value)}]"
-            case dict() if len(value) > 1 and all(_record(child) for child in value.values()):
-                return None
             case _:
                 return None
 
@@ -226,13 +247,12 @@ class _Pass:
         header = header_key(at.path, table.header)
         known = self.past.find(header)
         opening = f"{groups[-1]} groups" if groups else ""
-        shared = f"all {table.shared};" if table.shared else ""
         if header in self.headers:
-            yield at.row((opening, shared), keys)
+            yield at.row((opening,), keys)
         elif known is None:
-            yield at.row((opening, shared, table.header), (*keys, header))
+            yield at.row((opening, table.header), (*keys, header))
         else:
-            yield at.row((opening, shared, "" if known.ref == at.like else f"as {known.ref}:"), keys, (header,))
+            yield at.row((opening, "" if known.ref == at.like else f"as {known.ref}:"), keys, (header,))
         self.headers.add(header)
         joined = all(len(text) <= _SHORT for text in table.lines)
         for place, (child, text) in enumerate(zip(value, table.lines, strict=True)):
@@ -247,6 +267,16 @@ class _Pass:
             return at.row((f"{self.said[key]} (as above)",))
         self.said[key] = _name(child) or text.split("|")[0]
         return at.row((text,), self.keys(child, at))
+
+
+def _alike(value: Any) -> list[dict[str, Any]]:
+    """An object of records, in groups of like columns; none when it is not one, or nothing in it is alike."""
+    if not isinstance(value, dict) or len(value) < 2 or not all(map(_record, value.values())):
+        return []
+    groups: dict[tuple[str, ...], dict[str, Any]] = {}
+    for name, child in value.items():
+        groups.setdefault(tuple(key for key, cell in child.items() if cell != name), {})[name] = child
+    return list(groups.values()) if len(groups) < len(value) else []
 
 
 def _record(value: Any) -> bool:

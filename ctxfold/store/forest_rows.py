@@ -66,6 +66,10 @@ class ForestRows:
         )
         return [_event(row) for row in found]
 
+    def last_event(self, session: int) -> int:
+        """The number of the newest event, 0 for none."""
+        return int(self._run("SELECT ifnull(max(seq), 0) FROM event WHERE session = ?", (session,)).fetchone()[0])
+
     def add_event(self, session: int, event: EventRow) -> None:
         """Append an event."""
         self._run(f"INSERT INTO event (session, {_EVENT}) VALUES (?, {', '.join('?' * 14)})", (session, *_flat(event)))

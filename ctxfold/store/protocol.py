@@ -27,8 +27,8 @@ class Sessions(Protocol):
     def add(self, name: str, created: float) -> SessionRow:
         """A new, empty session."""
 
-    def touch(self, session: int, when: float, current: int | None = None, budget: int | None = None) -> None:
-        """Note the time of the last change, the branch new handles start on, the driver's budget."""
+    def settle(self, session: int, current: int) -> None:
+        """Note the branch that new handles start on."""
 
     def drop(self, session: int) -> None:
         """Remove a session and whatever only it referenced."""
@@ -63,6 +63,9 @@ class Forest(Protocol):
 
     def events(self, session: int, after: int = 0, limit: int | None = None, newest: bool = False) -> list[EventRow]:
         """Events in order of their number, or the newest first."""
+
+    def last_event(self, session: int) -> int:
+        """The number of the newest event, 0 for none."""
 
     def add_event(self, session: int, event: EventRow) -> None:
         """Append an event."""
