@@ -102,7 +102,7 @@ def record(tx: Writing, branch: Branch, made: Sequence[Draft], *, fills: bool) -
     """
     session, state = branch.session, branch.state
     tip = tx.log.step(session, state.tip) if state.tip else None
-    if tip is not None and tip.open and not _shared(tx, branch):
+    if tip is not None and tip.open and not _shared(tx, branch, tip):
         step, k = tip, len(tx.log.records(session, [tip.n]))
     else:
         step, k = _new_step(tx, session, tip), 0
@@ -138,7 +138,8 @@ def _advanced(
 
 
 def arrive(tx: Writing, branch: Branch, step: int, result: Result, key: str | None) -> Taken | None:
-    """A result that came after its step was recorded. It is shown where it arrives: at the tip of its path, behind whatever stands there.
+    """A result that came after its step was recorded. It is shown where it arrives: at the tip of its path, behind
+    whatever stands there; where another branch shares that step, at one opened for it.
 
     Args:
         tx: an open write transaction.
@@ -166,13 +167,22 @@ def arrive(tx: Writing, branch: Branch, step: int, result: Result, key: str | No
             f"s{step} has no call {result.id!r}; its calls are {', '.join(str(call) for call in calls) or 'none'}"
         )
     tip = tx.log.step(session, branch.state.tip)
-    at = tip if tip is not None and _on_path(tx, session, tip.n, step) else old
+    at = old
+    if tip is not None and _on_path(tx, session, tip.n, step):
+        at = _new_step(tx, session, tip) if _shared(tx, branch, tip) else tip
     record = Record(step, len(there) + 1, "result", result.origin, result.text, result.id, at.n, result.shown)
     lines, raw, material = _keep(tx, branch, at, [record], [key])
     grown = _grown(at, lines, raw)
     tx.log.replace_step(session, grown)
     payload = {"step": step, "record": record.k, "at": at.n}
-    after = _advanced(tx, branch, branch.state, (at.n, lines, raw), Happened("arrived", payload, material))
+    opened = at.n not in (old.n, branch.state.tip)
+    after = _advanced(
+        tx,
+        branch,
+        replace(branch.state, tip=at.n) if opened else branch.state,
+        (at.n, lines, raw),
+        Happened("arrived", payload, material),
+    )
     return Taken(grown, lines, -1 if at.n == step else 0, after)
 
 
@@ -228,14 +238,12 @@ def _new_step(tx: Writing, session: int, tip: Step | None) -> Step:
     return Step(n, tip.n, lane, tip.depth + 1, True, 0, 0, tip.upto, tip.raw_upto, now)
 
 
-def _shared(tx: Writing, branch: Branch) -> bool:
-    """Whether another branch stands on the same open step: then it is nobody's to fill."""
-    tip = branch.state.tip
+def _shared(tx: Writing, branch: Branch, step: Step) -> bool:
+    """Whether a step stands on the path of another branch too: then it takes no more words from either."""
     for head in tx.forest.heads(branch.session):
-        if head.id != branch.head.id:
-            event = tx.forest.event(branch.session, head.seq)
-            if event is not None and event.state.tip == tip:
-                return True
+        event = tx.forest.event(branch.session, head.seq) if head.id != branch.head.id else None
+        if event is not None and _on_path(tx, branch.session, event.state.tip, step.n):
+            return True
     return False
 
 

@@ -63,6 +63,7 @@ def redact(tx: Writing, session: int, head: HeadRow, what: str) -> Redaction:
         done, masks = _by_ref(tx, session, ref)
     if not _tiles(tx, session, masks) + _notes(tx, session, masks) + done.records:
         raise InputError("nothing matches this pattern; `ctxfold recall` finds what is recorded")
+    tx.log.sweep()
     rechain(tx, session)
     state = state_of(
         tx, session, replace(head, seq=next(found.seq for found in tx.forest.heads(session) if found.id == head.id))

@@ -32,6 +32,8 @@ _INLINE = 90
 """Characters up to which a nested value stays in its parent's row."""
 _WORTH_COLUMNS = 4
 """Cells from which naming another row's columns is cheaper than writing them."""
+_SAID_AGAIN = 40
+"""Characters of a row from which its second standing in one record is called by its name."""
 _SHORT = 72
 """Characters up to which a row of a table stands on the line of the row before it."""
 
@@ -256,17 +258,13 @@ class _Pass:
         self.headers.add(header)
         joined = all(len(text) <= _SHORT for text in table.lines)
         for place, (child, text) in enumerate(zip(value, table.lines, strict=True)):
-            row = self.line(child, text, _At("", at.indent + 1, at.path, at.owned))
             mark = f"{groups[place]}) " if groups else ""
-            yield replace(row, text=mark + row.text, joined=joined)
-
-    def line(self, child: Any, text: str, at: _At) -> Row:
-        """One row of a table; a long row that stands in this record already is called by its name."""
-        key = self.spelling(child)[1]
-        if key in self.said and len(text) > 40:
-            return at.row((f"{self.said[key]} (as above)",))
-        self.said[key] = _name(child) or text.split("|")[0]
-        return at.row((text,), self.keys(child, at))
+            key = self.spelling(child)[1]
+            if key in self.said and len(text) > _SAID_AGAIN:
+                yield Row(f"{mark}{self.said[key]} (as above)", at.indent + 1, (), (key,), joined)
+                continue
+            self.said[key] = _name(child) or text.split("|")[0]
+            yield Row(mark + text, at.indent + 1, self.keys(child, at), (), joined)
 
 
 def _alike(value: Any) -> list[dict[str, Any]]:

@@ -139,6 +139,9 @@ class Log(Protocol):
     def blank(self, session: int, record: StoredRecord, text: str, form: bytes) -> None:
         """Put another text in place of a record's, and drop what was derived from the old one."""
 
+    def sweep(self) -> None:
+        """Drop the bytes of entries that no record holds any more."""
+
 
 class Cover(Protocol):
     """Tiles, the cells of covers, and notes."""

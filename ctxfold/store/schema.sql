@@ -17,7 +17,6 @@ CREATE UNIQUE INDEX record_place ON record (session, step, k);
 CREATE INDEX record_late ON record (session, at) WHERE at <> step;
 CREATE INDEX record_user ON record (session, step) WHERE kind = 'user';
 CREATE UNIQUE INDEX record_once ON record (session, step, idempotency) WHERE idempotency IS NOT NULL;
-CREATE INDEX record_entry ON record (entry);
 CREATE TABLE head (session INTEGER NOT NULL, id INTEGER NOT NULL, name TEXT NOT NULL, topic INTEGER NOT NULL, seq INTEGER NOT NULL, created REAL NOT NULL, PRIMARY KEY (session, id)) WITHOUT ROWID;
 CREATE UNIQUE INDEX head_name ON head (session, name);
 CREATE TABLE topic (session INTEGER NOT NULL, id INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (session, id)) WITHOUT ROWID;

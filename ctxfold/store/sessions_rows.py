@@ -50,10 +50,7 @@ class SessionsRows:
             self._log.unindex(record)
         for table in ("record", "step", "lane", "event", "head", "topic", "tile", "cell", "note", "fact"):
             self._run(f"DELETE FROM {table} WHERE session = ?", (session,))
-        for record in records:
-            self._log.release(record.entry)
-            if record.shown is not None:
-                self._log.release(record.shown)
+        self._log.sweep()
         self._run("DELETE FROM session WHERE id = ?", (session,))
 
     def raw_bytes(self, session: int) -> int:
