@@ -20,8 +20,15 @@ from ctxfold.workspace import Tile
 __all__ = ["consolidated", "folded", "goal_set"]
 
 
-def folded(tx: Writing, now: Current, directive: FoldDirective, decider: Decider, settings: Settings) -> Tile:
+def folded(tx: Writing, now: Current, directive: FoldDirective, said: tuple[Decider, str], settings: Settings) -> Tile:
     """Fold what a directive names. A directive without a last step means the latest that this handle has seen.
+
+    Args:
+        tx: an open write transaction.
+        now: the handle's branch.
+        directive: what to fold.
+        said: who decided, and why in a few words.
+        settings: the caps of what is folded without being told how.
 
     Raises:
         FoldError: nothing to fold, a cut through a tile, or a summary longer than what it replaces.
@@ -31,11 +38,12 @@ def folded(tx: Writing, now: Current, directive: FoldDirective, decider: Decider
     workspace = place.workspace
     blocks = stretch(workspace, directive.first_step, directive.last_step or latest or None)
     number = tx.cover.next_tile(place.session)
+    decider, cause = said
     if directive.summary is None:
         tile = embedded_tile(workspace, blocks, number, micro_room(blocks, settings), query_of(workspace))
-        return _put(tx, now, place, tile, "embedded", "directive")
+        return _put(tx, now, place, tile, "embedded", cause)
     tile = told_tile(workspace, blocks, number, directive.summary, "model" if decider == "model" else "host")
-    return _put(tx, now, place, tile, decider, "directive")
+    return _put(tx, now, place, tile, decider, cause)
 
 
 def consolidated(tx: Writing, now: Current, limit: int, settings: Settings) -> tuple[Tile, ...]:

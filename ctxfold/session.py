@@ -195,6 +195,7 @@ class Session:
         first_step: int | None = None,
         last_step: int | None = None,
         decider: Decider = "host",
+        cause: str = "directive",
     ) -> Tile:
         """Put a tile in place of steps.
 
@@ -203,6 +204,7 @@ class Session:
             first_step: the first step; None for the last alone (a micro fold).
             last_step: the last step; None for the latest.
             decider: who decided.
+            cause: why, in a few words for the history.
 
         Returns:
             The tile. The user's words in it, and facts that later lines point at, stay verbatim.
@@ -214,7 +216,7 @@ class Session:
         last = None if last_step is None else parse_step(last_step)
         directive = FoldDirective(summary=None if summary is None else _text(summary), first_step=first, last_step=last)
         with self._write() as tx:
-            return folded(tx, self._now, directive, decider, self._settings)
+            return folded(tx, self._now, directive, (decider, cause), self._settings)
 
     def consolidate(self, budget: int = DEFAULT_BUDGET, model: str | None = None) -> tuple[Tile, ...]:
         """Fold older steps into one tile, when the cover stands above its high-water mark (70% of the budget).

@@ -206,7 +206,7 @@ def _damaged(draw: st.DrawFn) -> str:
 
 @given(reply=st.one_of(_REPLIES, _damaged()))
 @example(reply="<context>{}</context>")
-@settings(max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whatever_is_written_a_directive_that_comes_out_can_be_applied(session: Session, reply: str):
     before = session.workspace
     parsed = parse(reply, before)
