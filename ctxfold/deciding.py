@@ -46,7 +46,7 @@ def folded(tx: Writing, now: Current, directive: FoldDirective, said: tuple[Deci
     return _put(tx, now, place, tile, decider, cause)
 
 
-def consolidated(tx: Writing, now: Current, limit: int, settings: Settings) -> tuple[Tile, ...]:
+def consolidated(tx: Writing, now: Current, limit: int, settings: Settings, cause: str) -> tuple[Tile, ...]:
     """Fold older steps when the cover stands above its high-water mark.
 
     Args:
@@ -54,6 +54,7 @@ def consolidated(tx: Writing, now: Current, limit: int, settings: Settings) -> t
         now: the handle's branch.
         limit: o200k tokens of the view it is for.
         settings: water marks and caps.
+        cause: why, in a few words.
     """
     older = now.place(tx).workspace.older
     place = now.place(tx, upto=older.first if older else None)
@@ -62,7 +63,7 @@ def consolidated(tx: Writing, now: Current, limit: int, settings: Settings) -> t
         return ()
     blocks, room = wanted
     tile = embedded_tile(place.workspace, blocks, tx.cover.next_tile(place.session), room, query_of(place.workspace))
-    return () if tile.whole else (_put(tx, now, place, tile, "embedded", "high water"),)
+    return () if tile.whole else (_put(tx, now, place, tile, "embedded", cause),)
 
 
 def _put(tx: Writing, now: Current, place: Branch, tile: Tile, decider: Decider, cause: str) -> Tile:

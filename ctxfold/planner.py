@@ -16,12 +16,13 @@ from pydantic import BaseModel, ConfigDict, Field
 from ctxfold import config
 from ctxfold.compact.spelled import spelled
 from ctxfold.errors import FoldError, InvalidReply, ModelError, StaleDecision
-from ctxfold.folding import stretch, told_tile
+from ctxfold.folding import Settings, due, stretch, told_tile
 from ctxfold.folding.invented import invented
 from ctxfold.folding.ladder import show
 from ctxfold.models import Model, Reply, Request, Tool, Usage, ask, load
 from ctxfold.prompts import prompt
 from ctxfold.session import Session
+from ctxfold.tokens import Budget
 from ctxfold.workspace import Block, RawStep, Tile, Workspace, spans
 
 __all__ = ["FoldSummary", "Planned", "Planner"]
@@ -83,6 +84,16 @@ class _Wish:
         return sum(block.tokens for block in self.blocks)
 
 
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """What came of asking a model: its summary, or a note that says why there is none."""
+
+    model: str
+    summary: str | None
+    note: str
+    usage: Usage
+
+
 class Planner:
     """Folds with a model's summary where one can be had.
 
@@ -131,7 +142,45 @@ class Planner:
             return Planned(tile, "embedded", note)
         return await self._asked(self._model, session, wish)
 
+    async def consolidate(self, session: Session, budget: int = 8000, model: str | None = None) -> Planned | None:
+        """What `Session.consolidate` does at its high-water mark, with this planner's summary in place of the embedded one.
+
+        Args:
+            session: where; it is used in worker threads.
+            budget: tokens of the view it is for.
+            model: the model that reads the view, by which those tokens are counted; None for o200k.
+
+        Returns:
+            What was folded; None below the mark.
+
+        Raises:
+            BudgetError: a budget below the least.
+        """
+        limit = Budget.of(budget, model).tokens
+        wish = await _threaded(lambda: _due(session, limit)) if self._model is not None else None
+        note, usage = "", Usage()
+        if self._model is not None and wish is not None and wish.tokens <= LONGEST:
+            planned = await self._written(self._model, wish)
+            note, usage = planned.note, planned.usage
+            if planned.summary is not None:
+                try:
+                    tile = await _threaded(lambda: _put(session, wish, planned, "high water, "))
+                    return Planned(tile, "model", usage=usage)
+                except StaleDecision:
+                    note = "the steps changed while the model wrote"
+        cause = f"high water; {note}" if note else "high water"
+        tiles = await _threaded(lambda: session.consolidate(budget, model, cause))
+        return Planned(tiles[-1], "embedded", note, usage) if tiles else None
+
     async def _asked(self, model: Model, session: Session, wish: _Wish) -> Planned:
+        planned = await self._written(model, wish)
+        if planned.summary is None:
+            tile = await _threaded(lambda: session.fold(None, wish.first, wish.last, "embedded", planned.note))
+            return Planned(tile, "embedded", planned.note, planned.usage)
+        return Planned(await _threaded(lambda: _put(session, wish, planned)), "model", usage=planned.usage)
+
+    async def _written(self, model: Model, wish: _Wish) -> _Written:
+        """Ask for a summary; where there is none to be had, say why."""
         check, spent = _Check(wish), list[Usage]()
 
         def seen(reply: Reply) -> None:
@@ -139,25 +188,15 @@ class Planner:
 
         messages = [{"role": "user", "content": [{"type": "text", "text": wish.asked}]}]
         request = Request(system=self._system, messages=messages, tool=self._tool, max_tokens=MACRO * 10)
+        summary: str | None = None
+        note = ""
         try:
             summary = (await ask(model, request, check, seen)).summary
         except InvalidReply:
             note = f"{model.name} was refused twice, at last for {check.fault}"
-            return await self._embedded(session, wish, note, spent)
         except ModelError as error:
-            return await self._embedded(
-                session, wish, f"{model.name} could not be asked: {type(error).__name__}", spent
-            )
-
-        def put() -> Tile:
-            _must_stand(session, wish)
-            return session.fold(summary, wish.first, wish.last, "model", f"written by {model.name}")
-
-        return Planned(await _threaded(put), "model", usage=sum(spent, Usage()))
-
-    async def _embedded(self, session: Session, wish: _Wish, note: str, spent: Sequence[Usage]) -> Planned:
-        tile = await _threaded(lambda: session.fold(None, wish.first, wish.last, "embedded", note))
-        return Planned(tile, "embedded", note, sum(spent, Usage()))
+            note = f"{model.name} could not be asked: {type(error).__name__}"
+        return _Written(model.name, summary, note, sum(spent, Usage()))
 
 
 class _Check:
@@ -205,7 +244,17 @@ def _wish(session: Session, first_step: int | None, last_step: int | None) -> _W
     loaded = {step for block in workspace.blocks for step in block.steps}
     if workspace.older is not None and not {first_step, last_step} - {None} <= loaded:
         return None
-    blocks = stretch(workspace, first_step, last_step)
+    return _of(workspace, stretch(workspace, first_step, last_step))
+
+
+def _due(session: Session, limit: int) -> _Wish | None:
+    """The stretch that is to be consolidated; None below the mark, and where not all of the path is loaded."""
+    workspace = session.workspace
+    found = due(workspace, limit, Settings()) if workspace.older is None else None
+    return None if found is None else _of(workspace, found[0])
+
+
+def _of(workspace: Workspace, blocks: Sequence[Block]) -> _Wish:
     steps = tuple(step for block in blocks for step in block.steps)
     took = sum(block.tokens for block in blocks)
     said = [line.text for block in workspace.blocks[-RECENT:] for line in block.lines if line.kind == "user"]
@@ -217,6 +266,17 @@ def _wish(session: Session, first_step: int | None, last_step: int | None) -> _W
     most = max(16, min(MICRO if len(steps) == 1 else MACRO, took // 2))
     asked = prompt("fold_request", steps=spans(steps), took=took, most=most, **source)
     return _Wish(workspace, blocks, steps[0], steps[-1], asked, "\n".join(source.values()))
+
+
+def _put(session: Session, wish: _Wish, planned: _Written, why: str = "") -> Tile:
+    """Fold as a model wrote.
+
+    Raises:
+        StaleDecision: the steps are no longer what it was shown.
+    """
+    _must_stand(session, wish)
+    cause = f"{why}written by {planned.model}"
+    return session.fold(planned.summary, wish.first, wish.last, "model", cause)
 
 
 def _spelled(block: Block) -> Block:

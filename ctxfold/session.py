@@ -218,12 +218,15 @@ class Session:
         with self._write() as tx:
             return folded(tx, self._now, directive, (decider, cause), self._settings)
 
-    def consolidate(self, budget: int = DEFAULT_BUDGET, model: str | None = None) -> tuple[Tile, ...]:
+    def consolidate(
+        self, budget: int = DEFAULT_BUDGET, model: str | None = None, cause: str = "high water"
+    ) -> tuple[Tile, ...]:
         """Fold older steps into one tile, when the cover stands above its high-water mark (70% of the budget).
 
         Args:
             budget: tokens of the view it is for.
             model: the model those tokens are counted by; None for o200k.
+            cause: why, in a few words for the history.
 
         Returns:
             The tiles made; empty below the mark.
@@ -237,7 +240,7 @@ class Session:
             if due(self._now.workspace, limit, self._settings) is None:
                 return ()
         with self._write() as tx:
-            return consolidated(tx, self._now, limit, self._settings)
+            return consolidated(tx, self._now, limit, self._settings, cause)
 
     def branch(
         self,

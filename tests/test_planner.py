@@ -134,6 +134,50 @@ async def test_without_a_model_the_embedded_folder_folds(session: Session):
     assert (session.history()[0].decider, session.history()[0].cause) == ("embedded", "directive")
 
 
+def high(session: Session) -> None:
+    """Record until the cover stands above the mark of a budget of 1,000."""
+    add_steps(session, 8, first=20)
+
+
+async def test_nobody_is_asked_below_the_high_water_mark(session: Session):
+    model = ScriptedModel(said(GOOD))
+    before = session.history()
+    assert await Planner(model).consolidate(session, 100_000) is None
+    assert await Planner(None).consolidate(session, 100_000) is None
+    assert (model.requests, session.history()) == ([], before)
+
+
+async def test_above_the_mark_the_models_summary_takes_the_place_of_the_older_steps(session: Session):
+    high(session)
+    planned = await Planner(ScriptedModel(said(GOOD), name="strong")).consolidate(session, 1_000)
+    assert planned is not None
+    assert (planned.decider, planned.tile.summary, planned.tile.scale) == ("model", GOOD, "macro")
+    assert session.history()[0].cause == "high water, written by strong"
+    assert session.workspace.tail
+    assert session.view(1_000).tokens <= 1_000
+
+
+async def test_above_the_mark_a_refused_model_leaves_it_to_the_embedded_folder(session: Session):
+    high(session)
+    liar = ScriptedModel(said("Paid W-8888."), said("Paid W-8888."), name="liar")
+    planned = await Planner(liar).consolidate(session, 1_000)
+    assert planned is not None
+    assert planned.decider == "embedded"
+    assert session.history()[0].cause == "high water; liar was refused twice, at last for inventing 1 value"
+    session.undo()
+    unasked = await Planner(None).consolidate(session, 1_000)
+    assert unasked is not None
+    assert unasked.tile.lines == planned.tile.lines
+    assert session.history()[0].cause == "high water"
+
+
+async def test_consolidation_goes_on_without_the_model_when_the_steps_changed_meanwhile(session: Session):
+    high(session)
+    planned = await Planner(Meddler(session, said(GOOD), late=True)).consolidate(session, 1_000)
+    assert planned is not None
+    assert (planned.decider, planned.note) == ("embedded", "the steps changed while the model wrote")
+
+
 async def test_every_reply_is_paid_for(session: Session):
     replies = [Reply(said("W-8888"), Usage(100, 10)), Reply(said("W-8888"), Usage(110, 20))]
     planned = await Planner(ScriptedModel(*replies)).fold(session, 1, 3)

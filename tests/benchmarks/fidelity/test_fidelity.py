@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.benchmarks.fidelity.board import Score, Wish, score
+from tests.benchmarks.fidelity.check import differences
 from tests.benchmarks.fidelity.measure import Asked, asked_by, holds, holds_bound
 from tests.benchmarks.fidelity.plot import svg
 from tests.benchmarks.fidelity.policies import policy
@@ -94,6 +95,18 @@ def test_company_is_the_record_where_there_is_one_and_the_words_around_where_the
     assert asked.companies == (frozenset({"sum", "w-2"}),)
     (asked,) = asked_by(Call("1", "pay", {"sum": 46}), "", [(1, Heard("tool", "W-2 costs 46 EUR"))], 2)
     assert asked.companies == (frozenset({"w-2", "costs", "eur"}),)
+
+
+def test_the_check_against_another_implementation_sees_a_figure_that_is_apart(board: dict[str, Score]):
+    ours = board["drop:2000"]
+    theirs = {
+        "calls": ours.calls, "values": ours.values, "far_values": ours.far, "over": ours.over,
+        "recall": round(ours.recall, 4), "bound": round(ours.bound_recall, 4), "far": round(ours.far_recall, 4),
+        "tokens": round(ours.mean_tokens), "full": round(ours.mean_full), "cost": round(ours.relative_cost, 3),
+    }  # fmt: skip
+    assert differences(ours, theirs) == {}
+    for name in theirs:
+        assert set(differences(ours, {**theirs, name: theirs[name] + (10 if theirs[name] > 9 else 0.01)})) == {name}
 
 
 @pytest.mark.parametrize("spec", ["", "drop", "drop:x", "session:", "bag:3x", "fold:9"])
