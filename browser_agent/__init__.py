@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from browser_agent.browser import Browser
     from browser_agent.observation import Control, Link, Observation, SearchBox, Section
     from browser_agent.result import Result
-    from browser_agent.window import Folders, Window
+    from browser_agent.terms import Folders
+    from browser_agent.window import Window
 
 _HOMES = {
     "Action": "browser_agent.actions",
@@ -25,7 +26,7 @@ _HOMES = {
     "Browser": "browser_agent.browser",
     "BrowserAgent": "browser_agent.agent",
     "Control": "browser_agent.observation",
-    "Folders": "browser_agent.window",
+    "Folders": "browser_agent.terms",
     "Link": "browser_agent.observation",
     "Observation": "browser_agent.observation",
     "Outcome": "browser_agent.actions",
