@@ -31,13 +31,14 @@ def svg(board: Mapping[str, Sequence[Score]]) -> str:
         for at, (name, scores) in enumerate(board.items())
     ]
     size = (40 + columns * STEP_X, 60 + rows * STEP_Y)
-    title = "Bound recall (filled) and recall (open) by the size of the view"
+    title = "Bound recall (filled), recall (open), by size of the view"
     return "\n".join(
         (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size[0]} {size[1]}" width="{size[0]}" height="{size[1]}">',
             f"<title>{title}</title>",
             f'<style>{STYLE}</style><rect width="100%" height="100%" fill="#fff"/>',
-            f'<text class="title" x="20" y="26">{title}; recorded calls, no model</text>',
+            f'<text class="title" x="20" y="22">{title}</text>',
+            '<text class="axis" x="20" y="40">recorded calls, no model: presence is not use</text>',
             *fields,
             "</svg>\n",
         )
@@ -81,4 +82,5 @@ def _dots(each: Score, bound: tuple[float, float], found: tuple[float, float]) -
     yield f'<line x1="{bound[0]:.1f}" x2="{found[0]:.1f}" y1="{bound[1]:.1f}" y2="{found[1]:.1f}" stroke="{colour}" stroke-dasharray="2 2"/>'
     yield f'<circle cx="{found[0]:.1f}" cy="{found[1]:.1f}" r="4" fill="#fff" stroke="{colour}"/>'
     yield f'<circle cx="{bound[0]:.1f}" cy="{bound[1]:.1f}" r="4" fill="{colour}"><title>{told}</title></circle>'
-    yield f'<text x="{bound[0] + 7:.1f}" y="{bound[1] + 14:.1f}" style="fill:{colour}">{escape(each.spec.replace(":", " "))}</text>'
+    down = -8 if each.spec == "full" else 14  # beside a large budget's dot, which stands where it does
+    yield f'<text x="{bound[0] + 7:.1f}" y="{bound[1] + down:.1f}" style="fill:{colour}">{escape(each.spec.replace(":", " "))}</text>'
