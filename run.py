@@ -66,6 +66,7 @@ def test(rest: list[str]) -> int:
         missing = subprocess.call([PYTHON, "-m", "tests.support.browser"])
         if missing:
             return missing
+        rest = ["-q", "-n", "2", "--dist", "loadfile"]
     return hand_over([PYTHON, "-m", "pytest", *rest])
 
 
