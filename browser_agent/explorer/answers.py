@@ -24,7 +24,7 @@ _DEFAULT = re.compile(
     re.I,
 )
 _FIGURE = re.compile(
-    r"\d|\b(zero|one|two|three|four|five|six|seven|eight|nine|ten|twelve|hundred|thousand|million|billion|unlimited|infinit\w+|none|no limit)\b",
+    r"\d|\b(zero|ten|twelve|hundred|thousand|million|billion|unlimited|infinit\w+|None|no limit|once|twice)\b",
     re.I,
 )
 _NAMED = re.compile(r"\w\(\)|\w_\w|(?<!\w)--?[a-zA-Z]\w+|\b[a-z]+[A-Z]\w+|\b\w+\.\w+\b")
@@ -79,7 +79,7 @@ def _holds(kind: Kind, passage: Passage) -> float:
         case "name":
             return 1.0 if passage.place.section.level == 7 else 0.8 if _NAMED.search(text) else 0.3
         case "howto":
-            return 1.0 if passage.place.section.level == 7 or _WAY.search(text) else 0.4
+            return 1.0 if passage.place.section.level == 7 or _WAY.search(text) else 0.7
         case "meaning":
             return 0.3 if passage.code else 0.7
         case "person":

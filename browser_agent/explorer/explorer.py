@@ -16,7 +16,7 @@ from browser_agent.explorer.confidence import SURE, TRUSTED, confidence
 from browser_agent.explorer.frontier import Frontier, Lead, links, results
 from browser_agent.explorer.queries import first, is_results, relaxed, results_url
 from browser_agent.explorer.question import parse
-from browser_agent.explorer.quoting import answer_text, quote
+from browser_agent.explorer.quoting import Quoting
 from browser_agent.explorer.ranking import Found, Library
 from browser_agent.observation import Observation, SearchBox
 from browser_agent.result import Source
@@ -35,6 +35,8 @@ READ_FIRST, READ_LONG = 12, 24
 """Pages read before settling for a passage that is trusted, and before giving up."""
 LEAST_READ = 3
 """Pages read before a passage counts as sure: the first that fits may not be the best."""
+NAMED = 0.9
+"""A passage stands under the name asked about when it does so this surely."""
 FAINT, FAINT_READ = 0.06, 6
 """A link that matches less of the question than this is followed only while fewer pages than that were read."""
 STRAIGHT = 0.7
@@ -108,7 +110,9 @@ class Explorer:
 
     def nearest(self) -> tuple[Source, ...]:
         """The passages that came nearest so far, at most three."""
-        return tuple(Source(quote(found.passage), found.passage.place.address) for found in self._library.best(3))
+        quoting = self._quoting()
+        found = (found.passage for found in self._library.best(3))
+        return tuple(Source(quoting.quote(passage), passage.place.address) for passage in found)
 
     # Taking in
 
@@ -170,6 +174,8 @@ class Explorer:
 
     def _go_on(self, fold: FoldDirective | None) -> Decision | None:
         """The next page to open; None when it is time to end."""
+        if self._settled():
+            return None
         search = self._notes.search
         query = self._next_query() if search is not None and not self._straight_on() else None
         if search is not None and query is not None:
@@ -205,16 +211,18 @@ class Explorer:
     def _enough(self, lead: Lead) -> bool:
         """Whether to stop reading, given the best link that is left."""
         notes = self._notes
-        sure = self._sure()
-        if (
-            notes.lost_in_a_row >= LOST_IN_A_ROW
-            or notes.read >= READ_LONG
-            or (sure >= TRUSTED and notes.read >= READ_FIRST)
-        ):
+        if notes.lost_in_a_row >= LOST_IN_A_ROW or notes.read >= READ_LONG:
             return True
-        if sure >= SURE and notes.read >= LEAST_READ + 1:
+        if notes.read >= READ_FIRST and self._sure() >= TRUSTED:
             return True
         return notes.read >= FAINT_READ and lead.score(self._library.weights()) < FAINT
+
+    def _settled(self) -> bool:
+        """Whether the best passage is sure enough to read no further: soon, where it stands under the very name asked about."""
+        top = next(iter(self._library.best(1)), None)
+        if top is None or self._sure() < SURE:
+            return False
+        return self._notes.read > LEAST_READ or (top.subject >= NAMED and self._notes.read > 1)
 
     def _sure(self) -> float:
         top = next(iter(self._library.best(1)), None)
@@ -229,9 +237,14 @@ class Explorer:
         return Decided(decision, NAME, "embedded", nearest=self.nearest())
 
     def _answer(self, found: Found, fold: FoldDirective | None) -> Decision:
-        words = quote(found.passage)
-        answer = Answer(kind="answer", text=answer_text(found), quote=words, url=found.passage.place.address)
+        quoting, passage = self._quoting(), found.passage
+        answer = Answer(
+            kind="answer", text=quoting.answer(passage), quote=quoting.quote(passage), url=passage.place.address
+        )
         return _decision(saying.will_answer(found), fold, answer)
+
+    def _quoting(self) -> Quoting:
+        return Quoting(self._question, self._library.matcher, self._library.shares())
 
     # Folding
 

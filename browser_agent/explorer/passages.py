@@ -6,7 +6,7 @@ A passage never leaves its section: its span slices the section's title or its t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -19,7 +19,8 @@ _WRAPPED = 90
 """The longest line of a text that was wrapped by hand."""
 
 _CODE = re.compile(
-    r"^(>>>|\.\.\. |\$ |[#%@]\s?\w)|^\s{2,}\S|[;{}]\s*$|^[\w.]+ = |^(import|from|def|class|return|for|if|while|with|print)\b.*[:)(=\w]$|^[<\[{(].*[>\]})]$"
+    r"^(?:>>>|\.\.\. |\$ |[#%@]\s?\w)|^\s{2,}(?!-)\S|[;{}]\s*$|^[\w.]+ = "
+    r"|^(?:import|from|def|class|return|for|if|while|with|print)\b.*[:)(=\w]$|^[<\[{(].*[>\]})]$"
 )
 
 
@@ -107,7 +108,7 @@ def places(observation: Observation) -> Iterator[Place]:
     """
     url = observation.url.partition("#")[0]
     above: list[Section] = []
-    sections = observation.sections
+    sections = _shared(observation.sections)
     for order, section in enumerate(sections):
         while above and not _holds(above[-1], section):
             above.pop()
@@ -116,6 +117,24 @@ def places(observation: Observation) -> Iterator[Place]:
         leaf = after is None or not (section.level == 7 and after.level == 7 and _holds(section, after))
         yield Place(url, observation.title, section, path, order, leaf)
         above.append(section)
+
+
+def _shared(sections: Sequence[Section]) -> tuple[Section, ...]:
+    """The sections, those that define one more name for the same text with that text: `-h` and `--help`."""
+    found: list[Section] = []
+    for section in reversed(sections):
+        below = found[-1] if found else None
+        if (
+            section.level == 7
+            and not section.text
+            and below is not None
+            and below.level == 7
+            and not _holds(section, below)
+        ):
+            found.append(section.model_copy(update={"text": below.text}))
+        else:
+            found.append(section)
+    return tuple(reversed(found))
 
 
 def _holds(parent: Section, section: Section) -> bool:

@@ -23,6 +23,9 @@ _TOKEN = re.compile(
     r"|[^\W\d]\w*(?:\.[^\W\d]\w*)*(?:\(\))?"  # a word or a dotted name
     r"|\d+(?:\.\d+)*"
 )
+_LITERAL_TEXT = re.compile(r"`[^`]*\s[^`]*`|\"[^\"]*\s[^\"]*\"")
+"""Something said literally that is more than one word: its words count, each for itself."""
+
 _NAME = re.compile(r"[\w)][._]\w|^_|_$|\(\)$|[a-z][A-Z]|^--?\w|^[A-Z]{3,}\d*$|^(?=.*\d)(?=.*[A-Za-z])")
 _QUOTES = "'\"`"
 
@@ -51,8 +54,8 @@ _KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     (
         "number",
         re.compile(
-            r"\bhow (many|much|long|large|big|deep|often|far)\b|\b(what|which) (\w+ ){0,4}?(maximum|minimum|limit|port|number|size|range|length|"
-            r"precision|width|depth|count|amount|year|date|percentage|level)\b",
+            r"\bhow (many|much|long|large|big|often|far)\b|\b(what|which) (\w+ ){0,4}?(maximum|minimum|limit|port|number|size|range|length|"
+            r"precision|width|depth|count|amount|year|date|percentage)\b",
             re.I,
         ),
     ),
@@ -110,7 +113,8 @@ _SLIGHT = frozenset(
     "default value parameter argument function method module class option flag command exception error version return raise set name type "
     "attribute work behave difference purpose meaning mean provide library standard happen call give make exactly use pass specify kind case "
     "documentation document page site explain describe find answer tell list show "
-    "possible way thing new variable statement keyword program code line".split()
+    "possible way thing new variable statement keyword program code line between since regarding according concerning actually currently "
+    "given certain several different various".split()
 )
 
 
@@ -166,7 +170,7 @@ def parse(task: str) -> Question:
     slight = frozenset(stem(word) for word in _SLIGHT)
     titled = frozenset(name.lower() for name in _TITLED.findall(task))
     terms: dict[str, Term] = {}
-    plain = task
+    plain = _LITERAL_TEXT.sub(lambda literal: literal.group()[1:-1], task)
     for phrase, word in _PHRASES:
         plain = phrase.sub(word, plain)
     for token in _TOKEN.findall(plain):

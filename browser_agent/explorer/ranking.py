@@ -24,28 +24,28 @@ __all__ = ["Found", "Library", "Weights"]
 class Weights:
     """What each sign is worth, found by search on questions of our own about four documentation sites."""
 
-    title: float = 1.0
-    signature: float = 0.8
-    near: float = 0.6
-    section: float = 0.5
+    title: float = 0.85
+    signature: float = 0.7
+    near: float = 0.9
+    section: float = 0.3
     path: float = 0.55
-    page: float = 0.7
+    page: float = 0.9
     own: float = 0.45
-    named: float = 0.3
-    key: float = 0.1
-    hard: float = 0.7
-    soft: float = 0.35
+    named: float = 0.26
+    key: float = 0.09
+    hard: float = 0.68
+    soft: float = 0.4
     sets: float = 0.2
-    subject: float = 0.45
+    subject: float = 0.35
     titled: float = 0.2
-    early: float = 0.15
-    leads: float = 0.05
-    opening: float = 0.1
-    pairs: float = 0.12
-    code: float = 0.3
-    short: float = 0.1
+    early: float = 0.05
+    leads: float = 0.15
+    opening: float = 0.2
+    pairs: float = 0.16
+    code: float = 0.28
+    short: float = 0.05
     chronicle: float = 0.1
-    rarity: float = 1.25
+    rarity: float = 0.9
 
     def cover(self, signs: Signs, none: Strengths) -> Strengths:
         """How each term is matched by a passage or, at a discount, by what stands round it."""
@@ -66,7 +66,6 @@ class Weights:
             self.hard * (signs.hard - 0.5)
             + self.soft * (soft - 0.5)
             + self.sets * signs.sets
-            + self.subject * signs.subject
             + self.titled * signs.titled
             + self.early * signs.early
             + self.leads * signs.leads
@@ -124,6 +123,7 @@ class Library:
         self._sections = 0
         self._holding = [0] * len(question.terms)
         self._pages: set[str] = set()
+        self._surest = 0.0
         self._ranked: tuple[Found, ...] | None = None
 
     def add(self, observation: Observation) -> None:
@@ -139,6 +139,7 @@ class Library:
             self._sections += 1
             for index, strength in enumerate(held):
                 self._holding[index] += strength >= 0.6
+            self._surest = max(self._surest, *(s.subject for s in found), 0.0)
             self._read += (_Read(s, self._weights.cover(s, self.matcher.none), self._weights.fixed(s)) for s in found)
 
     def weights(self) -> tuple[float, ...]:
@@ -148,11 +149,15 @@ class Library:
             for term, holding in zip(self.question.terms, self._holding, strict=True)
         )
 
+    def shares(self) -> tuple[float, ...]:
+        """The same, as shares of the whole."""
+        telling = self.weights()
+        whole = sum(telling) or 1.0
+        return tuple(weight / whole for weight in telling)
+
     def missing(self) -> float:
         """The share of the question's terms, by weight, that no section seen holds."""
-        telling = self.weights()
-        lost = sum(weight for weight, holding in zip(telling, self._holding, strict=True) if not holding)
-        return lost / (sum(telling) or 1.0)
+        return sum(share for share, holding in zip(self.shares(), self._holding, strict=True) if not holding)
 
     def best(self, count: int) -> tuple[Found, ...]:
         """The passages that speak of the question most, one a section, best first."""
@@ -161,9 +166,7 @@ class Library:
         return self._ranked[:count]
 
     def _rank(self) -> tuple[Found, ...]:
-        telling = self.weights()
-        whole = sum(telling) or 1.0
-        shares = [weight / whole for weight in telling]
+        shares = self.shares()
         key = max(range(len(shares)), key=shares.__getitem__, default=0)
         top: dict[tuple[str, int], Found] = {}
         for read in self._read:
@@ -176,10 +179,13 @@ class Library:
     def _found(self, read: _Read, shares: Sequence[float], key: int) -> Found:
         w, signs = self._weights, read.signs
         cover = sum(share * strength for share, strength in zip(shares, read.cover, strict=True))
-        own = sum(share * strength for share, strength in zip(shares, signs.own, strict=True))
+        own = sum(share * strength for share, strength in zip(shares, signs.says, strict=True))
         named = sum(share * strength for share, strength in zip(shares, signs.named, strict=True))
-        score = cover + w.own * own + w.named * named + w.key * signs.own[key] + read.fixed
-        return Found(signs.passage, score, cover, own, signs.own[key], signs.hard, max(signs.subject, signs.titled))
+        subject = signs.subject if signs.subject >= self._surest - _CLOSE else signs.subject * _NAMESAKE
+        score = w.subject * subject + cover + w.own * own + w.named * named + w.key * signs.own[key] + read.fixed
+        return Found(signs.passage, score, cover, own, signs.own[key], signs.hard, subject)
 
 
 _KEPT = 20
+_CLOSE, _NAMESAKE = 0.02, 0.4
+"""Where a name is defined in full somewhere, one that only ends alike counts little."""

@@ -16,6 +16,7 @@ __all__ = ["Signs", "section_signs"]
 
 _CHRONICLE = re.compile(r"what.?s.?new|change.?log|release.?notes?|/news", re.I)
 _SHORT = 6
+_BY_NAME = 0.9
 _OPENING = re.compile(r"^\W*(?:the |an? )?(\S+)")
 
 
@@ -26,6 +27,7 @@ class Signs:
     Attributes:
         passage: the passage.
         own: how it matches each term itself.
+        says: the same, with what the name defined there says counted as said.
         named: how the name or title it stands under does.
         signed: how the rest of the line that defines that name does.
         near: how its neighbours do, two on each side.
@@ -36,7 +38,7 @@ class Signs:
         soft: the same where it can.
         sets: whether the line that defines its name gives a default to something the question names.
         subject: how surely it stands under a name the question names.
-        titled: the same for a word of which the question says what kind of thing it is.
+        titled: whether it does under a word of which the question says what kind of thing it is.
         early: 1 for the first sentence of a definition, 1/2 for the second.
         leads: whether it opens a section that defines no name.
         opening: whether it begins with a term.
@@ -48,6 +50,7 @@ class Signs:
 
     passage: Passage
     own: Strengths
+    says: Strengths
     named: Strengths
     signed: Strengths
     near: Strengths
@@ -104,8 +107,13 @@ class _Section:
         defines = place.section.level == 7
         named = fields[0]
         self._defines = defines
-        self._subject = _surest(named, question, name=True) if defines else 0.0
-        self._titled = _surest(named, question, name=False) if defines else 0.0
+        self._by_name = tuple(_BY_NAME * strength for strength in named) if defines else matcher.none
+        self._tells = defines and not question.kinds & {"default", "exception", "version", "number"}
+        self._subject = _surest(named, question) if defines else 0.0
+        last = (place.section.defined_name or "").lower().rpartition(".")[2]
+        self._titled = float(
+            any(term.titled and not term.name and term.text.lower() == last for term in question.terms)
+        )
         self._sets = defines and "default" in question.kinds and sets(question, place.section.title)
         self._chronicle = "version" not in question.kinds and bool(_CHRONICLE.search(f"{place.url} {place.page}"))
         self._pairs = [(one.text.lower(), two.text.lower()) for one, two in pairwise(question.terms)]
@@ -124,6 +132,7 @@ class _Section:
             yield Signs(
                 passage=passage,
                 own=owns[at],
+                says=strongest((owns[at], self._by_name), self._matcher.none),
                 named=named,
                 signed=signed,
                 near=strongest((*owns[max(0, at - 2) : at], *owns[at + 1 : at + 2]), self._matcher.none),
@@ -135,7 +144,7 @@ class _Section:
                 sets=self._sets,
                 subject=self._subject,
                 titled=self._titled,
-                early=1 / at if self._defines and 0 < at <= 2 else 0.0,
+                early=1 / at if self._tells and 0 < at <= 2 else 0.0,
                 leads=at == 0 and not self._defines,
                 opening=opening is not None and any(self._matcher.strengths(opening.group(1))),
                 pairs=min(2, sum(f"{one} {two}" in low for one, two in self._pairs)),
@@ -166,12 +175,7 @@ def _within(question: Question, named: Strengths, titles: str) -> Strengths:
     return tuple(found)
 
 
-def _surest(named: Strengths, question: Question, *, name: bool) -> float:
-    """How surely a name of the question is the one defined: a name proper, or a word said to be one."""
-    found = [
-        named[index]
-        for index, term in enumerate(question.terms)
-        if (term.name if name else term.titled and not term.name)
-    ]
-    best = max(found, default=0.0)
+def _surest(named: Strengths, question: Question) -> float:
+    """How surely a name of the question is the one defined."""
+    best = max((named[index] for index, term in enumerate(question.terms) if term.name), default=0.0)
     return best if best >= 0.8 else 0.0
