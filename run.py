@@ -66,6 +66,7 @@ def test(rest: list[str]) -> int:
         missing = subprocess.call([PYTHON, "-m", "tests.support.browser"])
         if missing:
             return missing
+        rest = ["-q", "-n", "2", "--dist", "loadfile"]
     return hand_over([PYTHON, "-m", "pytest", *rest])
 
 
@@ -92,14 +93,18 @@ def bench(rest: list[str]) -> int:
     set_up(extra="dev")
     os.chdir(ROOT)
     folder = os.path.join("tests", "benchmarks")
-    there = sorted(name[:-3] for name in os.listdir(folder) if name.endswith(".py") and not name.startswith("_"))
+    there = sorted(
+        os.path.splitext(name)[0]
+        for name in os.listdir(folder)
+        if name.endswith(".py") or os.path.isfile(os.path.join(folder, name, "__main__.py"))
+    )
     unknown = [name for name in rest if name not in there]
     if unknown:
         raise CannotRun("no benchmark {!r}; there are {}".format(unknown[0], ", ".join(there)))
     worst = 0
     for name in rest or there:
         print("== " + name, flush=True)
-        worst = max(worst, subprocess.call([PYTHON, os.path.join(folder, name + ".py")]))
+        worst = max(worst, subprocess.call([PYTHON, "-m", "tests.benchmarks." + name]))
     return worst
 
 

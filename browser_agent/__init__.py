@@ -2,4 +2,63 @@
 
 This package owns the browser: pages become frozen observations, actions are applied to them, and the loop decides what
 comes next. It knows no MCP and no storage; a `ctxfold.Session` keeps the log.
+
+Names are loaded when they are first asked for, so that a command that only prints its help starts no browser library.
 """
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from browser_agent.actions import Action, ActionResult, Outcome, PageAction, perform
+    from browser_agent.agent import BrowserAgent
+    from browser_agent.browser import Browser
+    from browser_agent.observation import Control, Link, Observation, SearchBox, Section
+    from browser_agent.result import Result
+    from browser_agent.terms import Folders
+    from browser_agent.window import Window
+
+_HOMES = {
+    "Action": "browser_agent.actions",
+    "ActionResult": "browser_agent.actions",
+    "Browser": "browser_agent.browser",
+    "BrowserAgent": "browser_agent.agent",
+    "Control": "browser_agent.observation",
+    "Folders": "browser_agent.terms",
+    "Link": "browser_agent.observation",
+    "Observation": "browser_agent.observation",
+    "Outcome": "browser_agent.actions",
+    "PageAction": "browser_agent.actions",
+    "Result": "browser_agent.result",
+    "SearchBox": "browser_agent.observation",
+    "Section": "browser_agent.observation",
+    "Window": "browser_agent.window",
+    "perform": "browser_agent.actions",
+}
+
+__all__ = [
+    "Action",
+    "ActionResult",
+    "Browser",
+    "BrowserAgent",
+    "Control",
+    "Folders",
+    "Link",
+    "Observation",
+    "Outcome",
+    "PageAction",
+    "Result",
+    "SearchBox",
+    "Section",
+    "Window",
+    "perform",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name from where it lives."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

@@ -9,13 +9,19 @@ from typing import Self
 
 from playwright.async_api import BrowserContext, Error, Page, ViewportSize
 
+from browser_agent.guard.egress import Egress
+from browser_agent.guard.proxy import FilterProxy, Refusal
+from browser_agent.guard.secrets import Secrets
 from browser_agent.limits import LIMITS
 from browser_agent.observation.observe import BUDGET
 from browser_agent.provision import Report
-from browser_agent.running import Plan, Running, start, stop
-from browser_agent.window import Folders, Window
+from browser_agent.running import Plan, Running, start, stop, through
+from browser_agent.terms import Folders, Terms
+from browser_agent.window import Window
 from ctxfold.errors import BrowserGone, InputError
+from ctxfold.tokens import count
 
+_ANY_TEXT = "text"
 _SIZE: ViewportSize = {"width": 1280, "height": 720}
 
 
@@ -23,35 +29,64 @@ def _silent(_: str) -> None:
     """Say nothing."""
 
 
+async def _started(egress: Egress | None) -> FilterProxy | None:
+    if egress is None:
+        return None
+    proxy = FilterProxy(egress)
+    await proxy.start()
+    return proxy
+
+
 class Browser:
     """One browser, for as long as its `async with` block. Windows of it share nothing with each other."""
 
-    def __init__(self, plan: Plan, running: Running, report: Report) -> None:
+    def __init__(self, plan: Plan, running: Running, report: Report, proxy: FilterProxy | None = None) -> None:
         self._plan = plan
         self._running = running
         self._report = report
+        self._proxy = proxy
 
     @classmethod
-    async def launch(cls, *, headed: bool = False, executable: Path | None = None, report: Report = _silent) -> Browser:
+    async def launch(
+        cls,
+        *,
+        headed: bool = False,
+        executable: Path | None = None,
+        egress: Egress | None = None,
+        report: Report = _silent,
+    ) -> Browser:
         """Start a browser of our own.
 
         Args:
             headed: show it.
             executable: the one to start; None finds one, or provides one.
+            egress: where it may connect; None lets it connect anywhere.
             report: told in one line each thing that is done, such as a sandbox that is off.
 
         Raises:
             BrowserMissing: no browser could be found, provided or started.
         """
-        plan = Plan(headed=headed, executable=executable)
-        return cls(plan, await start(plan, report), report)
+        proxy = await _started(egress)
+        plan = Plan(headed=headed, executable=executable, proxy=proxy.address if proxy else None)
+        ready = asyncio.ensure_future(
+            asyncio.to_thread(count, _ANY_TEXT)
+        )  # loads the token ranks while the browser starts
+        try:
+            return cls(plan, await start(plan, report), report, proxy)
+        except BaseException:
+            if proxy is not None:
+                await proxy.close()
+            raise
+        finally:
+            await ready
 
     @classmethod
-    async def connect(cls, endpoint: str, *, report: Report = _silent) -> Browser:
+    async def connect(cls, endpoint: str, *, egress: Egress | None = None, report: Report = _silent) -> Browser:
         """Use a browser that is running already, and leave it running.
 
         Args:
             endpoint: its DevTools address (`http://host:port` or `ws://…/devtools/…`) or a Playwright server's `ws://`.
+            egress: where our windows may connect; the browser must then be on this machine. None lets them anywhere.
             report: told in one line each thing that is done.
 
         Raises:
@@ -60,11 +95,41 @@ class Browser:
         """
         if not endpoint.startswith(("http://", "https://", "ws://", "wss://")):
             raise InputError(f"{endpoint!r} is no browser endpoint; give http://host:port or ws://host:port/…")
-        plan = Plan(endpoint=endpoint)
-        return cls(plan, await start(plan, report), report)
+        proxy = await _started(egress)
+        plan = Plan(endpoint=endpoint, proxy=proxy.address if proxy else None)
+        try:
+            return cls(plan, await start(plan, report), report, proxy)
+        except BaseException:
+            if proxy is not None:
+                await proxy.close()
+            raise
+
+    @property
+    def executable(self) -> Path | None:
+        """The browser that runs; None for one we connected to."""
+        return self._running.executable
+
+    def permit(self, url: str) -> None:
+        """Allow the origin of `url`, such as that of an address a person gave to start from, private or not.
+
+        Raises:
+            InputError: it is no web address.
+        """
+        if self._proxy is not None:
+            self._proxy.permit(url)
+
+    @property
+    def refusals(self) -> tuple[Refusal, ...]:
+        """The latest connections that were refused; their hosts are what pages asked for."""
+        return tuple(self._proxy.refusals) if self._proxy is not None else ()
 
     async def window(
-        self, *, storage_state: Path | None = None, folders: Folders | None = None, budget: int = BUDGET
+        self,
+        *,
+        storage_state: Path | None = None,
+        folders: Folders | None = None,
+        budget: int = BUDGET,
+        secrets: Secrets = Secrets(),  # noqa: B008
     ) -> Window:
         """Open a window: a fresh profile of its own, with one empty tab.
 
@@ -73,18 +138,23 @@ class Browser:
             folders: where downloads go and uploads may come from; None keeps downloads until the browser is closed, and
                 uploads nothing.
             budget: the most one observation may cost, in o200k tokens.
+            secrets: what may be typed by placeholder, each into its own domain, and is scrubbed from all that is seen.
 
         Raises:
             InputError: the storage state cannot be used.
             BrowserGone: the browser is no longer there.
         """
         context, page = await self._open(storage_state)
-        return Window(context, page, folders or Folders(self._running.folder / "downloads"), self._revive, budget)
+        terms = Terms(folders or Folders(self._running.folder / "downloads"), budget, secrets)
+        return Window(context, page, terms, self._revive, self._proxy)
 
     async def _open(self, storage_state: Path | None = None) -> tuple[BrowserContext, Page]:
         try:
             context = await self._running.chromium.new_context(
-                viewport=_SIZE, accept_downloads=True, storage_state=storage_state
+                viewport=_SIZE,
+                accept_downloads=True,
+                storage_state=storage_state,
+                proxy=through(self._plan.proxy) if self._plan.endpoint else None,
             )
             return context, await context.new_page()
         except (Error, OSError, ValueError) as error:
@@ -107,6 +177,8 @@ class Browser:
     async def close(self) -> None:
         """End the browser, if it is ours, and remove its folders. Calling it again does nothing."""
         await asyncio.shield(asyncio.ensure_future(stop(self._running)))
+        if self._proxy is not None:
+            await self._proxy.close()
 
     async def __aenter__(self) -> Self:
         return self

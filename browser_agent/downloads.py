@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from playwright.async_api import Download, Error
@@ -14,10 +15,11 @@ _NAME = 120
 
 
 class Downloads:
-    """The downloads of one window. `take` hands out what has arrived since it was last asked."""
+    """The downloads of one window. `scrub` takes secrets out of names; `take` hands out what has arrived since it was last asked."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, scrub: Callable[[str], str]) -> None:
         self.folder = folder
+        self._scrub = scrub
         self._began = 0
         self._saving: set[asyncio.Task[None]] = set()
         self._arrived: list[str] = []
@@ -59,7 +61,7 @@ class Downloads:
     async def _save(self, download: Download) -> None:
         with contextlib.suppress(Error, OSError):  # one that was cancelled or broke off leaves no file to list
             self.folder.mkdir(parents=True, exist_ok=True)
-            path = self._free(_safe(download.suggested_filename))
+            path = self._free(_safe(self._scrub(download.suggested_filename)))
             await download.save_as(path)
             self._arrived.append(str(path))
 

@@ -96,6 +96,7 @@ def _main() -> None:
         if profile:
             folders.append(profile)
     _wait_gone(pids, grace)
+    folders += [beside for folder in folders for beside in _beside(folder)]
     for pid, birth in pids.items():
         if _birth(pid) == birth:
             _end(pid)
@@ -128,6 +129,15 @@ def _processes() -> Iterable[tuple[int, list[str]]]:
     for line in listing.splitlines():
         pid, _, command = line.strip().partition(" ")
         yield int(pid), command.split(" ")
+
+
+def _beside(profile: str) -> list[str]:
+    """The folder of the socket a profile's browser listens on: outside the profile, and left there by a kill."""
+    with contextlib.suppress(OSError):
+        socket = Path(profile, "SingletonSocket").readlink()
+        if socket.parent.name.lstrip(".").startswith(("org.chromium.", "com.google.Chrome.", "com.microsoft.")):
+            return [str(socket.parent)]
+    return []
 
 
 def _birth(pid: int) -> str:

@@ -10,16 +10,16 @@ class Limits:
     """Time-outs in seconds, each for one part of a call.
 
     `action`: one action on an element. `navigation`: until a server answers; the page may go on loading after.
-    `settle`: until the page has come to rest after an action. `observe`: one look at the page. `probe`: an answer from
-    a page that seems hung. `repair`: closing it and opening another. `whole`: all of it together, waits that were asked
-    for (`wait_for`) excepted.
+    `settle`: until the page has come to rest after an action. `observe`: one look at the page, at most. `probe`: the
+    least a page that seems hung is given to answer. `repair`: closing it, and as much again for opening another.
+    `whole`: one action and the look after it, together; waits that were asked for (`wait_for`) excepted.
     """
 
     action: float = 2.0
     navigation: float = 4.0
     settle: float = 2.2
     observe: float = 4.0
-    probe: float = 1.2
+    probe: float = 0.7
     repair: float = 1.0
     whole: float = 6.0
 

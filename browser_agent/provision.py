@@ -84,12 +84,13 @@ def kept(own: Path | None) -> Iterator[Candidate]:
         yield Candidate(own, "playwright")
 
 
-async def provide(own: Path | None, report: Report) -> Candidate:
-    """Get a browser onto a machine that has none.
+async def provide(own: Path | None, report: Report, *, packages: bool = True) -> Candidate:
+    """Get a browser onto a machine that has none that starts.
 
     Args:
         own: where Playwright keeps its own browser, present or not.
         report: told each thing that is done and each that failed.
+        packages: whether the distribution's package may be installed where Playwright's download fails.
 
     Returns:
         The browser that is there now.
@@ -97,14 +98,14 @@ async def provide(own: Path | None, report: Report) -> Candidate:
     Raises:
         BrowserMissing: nothing worked; the message holds the one command to run.
     """
-    report("no browser found; downloading Chromium with Playwright")
+    report("no browser that starts was found; downloading Chromium with Playwright")
     failure = await _run([sys.executable, "-m", "playwright", "install", "chromium"], _DOWNLOAD_SECONDS)
     if failure is None:
         for candidate in kept(own):
             return candidate
         failure = "it reported success but left no browser"
     report(f"Playwright's download failed: {failure}")
-    if is_root() and shutil.which("apt-get"):
+    if packages and is_root() and shutil.which("apt-get"):
         report("installing the distribution's chromium package")
         failure = await _install_package()
         if failure is None:
@@ -112,7 +113,7 @@ async def provide(own: Path | None, report: Report) -> Candidate:
                 return candidate
             failure = "the package brought no chromium"
         report(f"the package install failed: {failure}")
-    raise BrowserMissing(f"no Chrome, Chromium or Edge was found and none could be provided; run: {fix()}")
+    raise BrowserMissing(f"no Chrome, Chromium or Edge starts here and none could be provided; run: {fix()}")
 
 
 def probe(own: Path | None = None) -> Probe:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from playwright.async_api import Browser as Chromium
-from playwright.async_api import Error, Playwright, async_playwright
+from playwright.async_api import Error, Playwright, ProxySettings, async_playwright
 
 from browser_agent.keeper import Keeper
 from browser_agent.provision import Candidate, Report, installed, is_root, kept, provide
@@ -28,28 +28,40 @@ _FLAGS = (
     "--disable-quic",
     "--no-first-run",
 )
+_FILTERED = (
+    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",  # names are resolved by the proxy alone
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+)
 _START_SECONDS = 20.0
 _CLOSE_SECONDS = 2.0
+_FATAL = re.compile(r"FATAL:[^\]]*\] *(.+)")
+_ERR = re.compile(r"\[err\] (.+)")
 _NO_SANDBOX = re.compile(r"no usable sandbox|setuid sandbox|running as root without --no-sandbox", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How to come by a browser: start one, `headed` or not, from `executable` or from whatever is found; or connect."""
+    """How to come by a browser: start one, `headed` or not, from `executable` or from whatever is found; or connect.
+
+    `proxy` is the address of the only way out it gets.
+    """
 
     headed: bool = False
     executable: Path | None = None
     endpoint: str | None = None
+    proxy: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A live browser. `keeper` is None for one that is not ours. `folder` holds its downloads and is removed with it."""
+    """A live browser. `folder` holds its downloads and goes with it; `executable` is None for one we connected to."""
 
     driver: Playwright
     chromium: Chromium
-    keeper: Keeper | None
+    keeper: Keeper
     folder: Path
+    executable: Path | None
 
 
 async def start(plan: Plan, report: Report) -> Running:
@@ -65,11 +77,11 @@ async def start(plan: Plan, report: Report) -> Running:
     driver = await async_playwright().start()
     try:
         if plan.endpoint is not None:
-            return Running(driver, await _connect(driver, plan.endpoint), keeper, folder)
+            return Running(driver, await _connect(driver, plan.endpoint), keeper, folder, None)
         keeper.keep_mark(_mark(folder))
-        chromium = await _launch(driver, plan, folder, report)
+        chromium, executable = await _launch(driver, plan, folder, report)
         await _entrust(chromium, keeper)
-        return Running(driver, chromium, keeper, folder)
+        return Running(driver, chromium, keeper, folder, executable)
     except BaseException:
         await _stop_driver(driver)
         await asyncio.to_thread(keeper.sweep)
@@ -81,8 +93,12 @@ async def stop(running: Running) -> None:
     with suppress(Error, TimeoutError):
         await asyncio.wait_for(running.chromium.close(), _CLOSE_SECONDS)
     await _stop_driver(running.driver)
-    if running.keeper is not None:
-        await asyncio.to_thread(running.keeper.sweep)
+    await asyncio.to_thread(running.keeper.sweep)
+
+
+def through(proxy: str | None) -> ProxySettings | None:
+    """Playwright's words for going through `proxy` and nowhere else, this machine's own addresses included."""
+    return ProxySettings(server=proxy, bypass="<-loopback>") if proxy else None
 
 
 async def _connect(driver: Playwright, endpoint: str) -> Chromium:
@@ -96,51 +112,57 @@ async def _connect(driver: Playwright, endpoint: str) -> Chromium:
         ) from error
 
 
-async def _launch(driver: Playwright, plan: Plan, folder: Path, report: Report) -> Chromium:
+async def _launch(driver: Playwright, plan: Plan, folder: Path, report: Report) -> tuple[Chromium, Path]:
     own = Path(driver.chromium.executable_path)
     if plan.executable is not None:
         if not plan.executable.is_file():
             raise BrowserMissing(f"no browser at {str(plan.executable)!r}; give the path of a Chrome, Chromium or Edge")
-        return await _try(driver, plan.executable, plan.headed, folder, report)
+        return await _try(driver, plan.executable, plan, folder, report), plan.executable
     failures: list[str] = []
     for candidate in (*installed(), *kept(own)):
         try:
-            return await _try(driver, candidate.path, plan.headed, folder, report)
+            return await _try(driver, candidate.path, plan, folder, report), candidate.path
         except BrowserMissing as failure:
             report(str(failure))
             failures.append(str(failure))
-    provided: Candidate = await provide(own, report)
-    return await _try(driver, provided.path, plan.headed, folder, report)
+    provided: Candidate = await provide(own, report, packages=not failures)
+    return await _try(driver, provided.path, plan, folder, report), provided.path
 
 
-async def _try(driver: Playwright, path: Path, headed: bool, folder: Path, report: Report) -> Chromium:
+async def _try(driver: Playwright, path: Path, plan: Plan, folder: Path, report: Report) -> Chromium:
     """Start the browser at `path`, with its sandbox where that can work."""
     report(f"starting {path}")
     if is_root():
         report("running as root: the browser's own sandbox is off (--no-sandbox)")
-        return await _start_at(driver, path, headed, folder, sandbox=False)
+        return await _start_at(driver, path, plan, folder, sandbox=False)
     try:
-        return await _start_at(driver, path, headed, folder, sandbox=True)
+        return await _start_at(driver, path, plan, folder, sandbox=True)
     except BrowserMissing as error:
-        if not _NO_SANDBOX.search(str(error.__cause__)):
+        if _NO_SANDBOX.search(str(error.__cause__)) is None:
             raise
     report("this system gives the browser no sandbox: it is off (--no-sandbox)")
-    return await _start_at(driver, path, headed, folder, sandbox=False)
+    return await _start_at(driver, path, plan, folder, sandbox=False)
 
 
-async def _start_at(driver: Playwright, path: Path, headed: bool, folder: Path, *, sandbox: bool) -> Chromium:
+async def _start_at(driver: Playwright, path: Path, plan: Plan, folder: Path, *, sandbox: bool) -> Chromium:
     try:
         return await driver.chromium.launch(
             executable_path=path,
-            headless=not headed,
+            headless=not plan.headed,
             chromium_sandbox=sandbox,
-            args=[*_FLAGS, f"--ctxfold-run={_mark(folder)}"],
+            args=[*_FLAGS, *(_FILTERED if plan.proxy else ()), f"--ctxfold-run={_mark(folder)}"],
+            proxy=through(plan.proxy),
             artifacts_dir=folder,
             timeout=_START_SECONDS * 1000,
         )
     except Error as error:
-        reason = str(error).strip().splitlines()[0][:160]
-        raise BrowserMissing(f"{path} does not start: {reason}; try another one with --browser PATH") from error
+        raise BrowserMissing(f"{path} does not start: {_reason(error.message)}; name another browser") from error
+
+
+def _reason(message: str) -> str:
+    """Why a browser did not start: its own last word, else Playwright's first."""
+    last = _FATAL.search(message) or _ERR.search(message)
+    return (last[1] if last is not None else message.strip().splitlines()[0])[:160].rstrip(" .")
 
 
 async def _entrust(chromium: Chromium, keeper: Keeper) -> None:

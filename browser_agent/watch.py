@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 from playwright.async_api import Error, Frame, Page, Request, Response
 
+from browser_agent.guard.proxy import REFUSED_HEADER
+
 _AWAITED = frozenset({"document", "script", "stylesheet", "fetch", "xhr"})
 _NO_DOCUMENT = frozenset({204, 205})
 
@@ -23,12 +25,16 @@ class Mark:
 
 
 class PageWatch:
-    """Listens to one page. `until` waits for what it hears; nothing here polls."""
+    """Listens to one page. `until` waits for what it hears; nothing here polls.
+
+    `status` is that of its document; `barred` why the filter proxy let no document through, None if it did.
+    """
 
     def __init__(self, page: Page) -> None:
         self.page = page
         self.status: int | None = None
         self.crashed = False
+        self.barred: str | None = None
         self._documents = 0
         self._navigating = False
         self._uncommitted = False
@@ -84,12 +90,13 @@ class PageWatch:
             self._pending[request] = self._requests
         if self._is_document(request):
             self._navigating = self._uncommitted = True
-            self.status = None
+            self.status = self.barred = None
         self._pulse.set()
 
     def _answered(self, response: Response) -> None:
         if self._is_document(response.request):
             self.status = response.status
+            self.barred = response.headers.get(REFUSED_HEADER.lower())
             if response.status in _NO_DOCUMENT:
                 self._navigating = self._uncommitted = False
         self._pulse.set()
@@ -102,6 +109,8 @@ class PageWatch:
         self._pending.pop(request, None)
         if self._is_document(request):
             self._navigating = self._uncommitted = False
+            if request.failure and "TUNNEL_CONNECTION_FAILED" in request.failure:
+                self.barred = "refused or unreachable"
         self._pulse.set()
 
     def _committed(self, frame: Frame) -> None:

@@ -9,27 +9,22 @@ import asyncio
 import contextlib
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, TypeVar
 
 from playwright.async_api import BrowserContext, Dialog, Error, Locator, Page, Request
 from playwright.async_api import TimeoutError as PageTimeout
 
 from browser_agent.downloads import Downloads
+from browser_agent.guard.proxy import FilterProxy
 from browser_agent.limits import LIMITS, Limits
-from browser_agent.observation.capture import Capture, Structure, flat_capture, look
-from browser_agent.observation.observe import BUDGET, observe
 from browser_agent.observation.values import Control, Observation, OpenDialog, TabInfo
-from browser_agent.observation.views import View
-from browser_agent.observation.words import clean
+from browser_agent.terms import Terms
 from browser_agent.watch import PageWatch
 
 T = TypeVar("T")
 
 _REMEMBERED = 5
-_LOOKS = 3
-_LOADING = "- text: (the next page has not answered yet; wait for it with wait_for load, or navigate elsewhere)"
+_REPAIR_PARTS = 1.8
 _GONE = ("target crashed", "has been closed", "connection closed", "browser closed", "target closed", "was detached")
 
 
@@ -41,14 +36,6 @@ class DialogOpened(Exception):
     """A dialog opened and blocks the page. Inner to this package: `perform` turns it into an outcome."""
 
 
-@dataclass(frozen=True, slots=True)
-class Folders:
-    """Where downloads go, and below which folders files may be uploaded from (none, if not said)."""
-
-    downloads: Path
-    uploads: tuple[Path, ...] = ()
-
-
 Opener = Callable[[], Awaitable[tuple[BrowserContext, Page]]]
 
 
@@ -56,20 +43,21 @@ class Window:
     """Tabs that share one profile. `Browser.window` makes it; `perform` acts on it."""
 
     def __init__(
-        self, context: BrowserContext, page: Page, folders: Folders, revive: Opener, budget: int = BUDGET
+        self, context: BrowserContext, page: Page, terms: Terms, revive: Opener, proxy: FilterProxy | None = None
     ) -> None:
         self.limits: Limits = LIMITS
-        self.folders = folders
-        self.budget = budget
+        self.terms = terms
+        self.proxy = proxy
         self.last: Observation | None = None
         self.dialog: Dialog | None = None
-        self.downloads = Downloads(folders.downloads)
+        self.downloads = Downloads(terms.folders.downloads, terms.secrets.scrub)
         self._revive = revive
         self._known: deque[Mapping[str, Control]] = deque(maxlen=_REMEMBERED)
         self._dialog_opened = asyncio.Event()
         self._titles: dict[Page, str] = {}
         self._opening = False
         self._opened = asyncio.Event()
+        self._deadline = 0.0
         self._adopt(context, page)
 
     @property
@@ -86,6 +74,21 @@ class Window:
     def pages(self) -> tuple[Page, ...]:
         """The open tabs, in the order they were opened."""
         return tuple(page for page in self._context.pages if not page.is_closed())
+
+    def begin(self) -> None:
+        """Start the clock of one call: all that follows fits into `Limits.whole`."""
+        self._deadline = asyncio.get_running_loop().time() + self.limits.whole
+
+    def left(self) -> float:
+        """Seconds of this call that are left, those it takes to put a lost page right kept back."""
+        return self._deadline - asyncio.get_running_loop().time() - _REPAIR_PARTS * self.limits.repair
+
+    def open_dialog(self) -> OpenDialog | None:
+        """The dialog that blocks the page, if one does."""
+        dialog = self.dialog
+        if dialog is None:
+            return None
+        return OpenDialog.model_validate({"kind": dialog.type, "message": dialog.message})
 
     def element(self, ref: str) -> Locator:
         """The element behind a ref of the last observation."""
@@ -158,20 +161,15 @@ class Window:
                 task.add_done_callback(_heard)
                 task.cancel()
 
-    async def look(self, view: View, need: str) -> Observation:
-        """Observe the current tab, and remember its refs as the ones that live now.
-
-        Raises:
-            PageLost: it does not answer, crashed or closed.
-        """
-        capture = await self._capture()
-        self._titles[self._page] = clean(capture.structure.title)
-        capture = replace(capture, tabs=self.tabs())
-        observation = await asyncio.to_thread(observe, capture, view=view, need=need, budget=self.budget)
+    def remember(self, observation: Observation) -> None:
+        """Take `observation` as the last one: its refs are the ones that live now."""
         if self.last is not None:
             self._known.append(self.last.refs)
         self.last = observation
-        return observation
+
+    def note_title(self, title: str) -> None:
+        """Note what the current tab is called."""
+        self._titles[self._page] = title
 
     async def recover(self) -> None:
         """Put a fresh, empty tab in the place of a lost one; a fresh browser, if need be.
@@ -252,12 +250,6 @@ class Window:
         if page == self._page and self.pages:
             self.turn_to(self.pages[-1])
 
-    def _open_dialog(self) -> OpenDialog | None:
-        dialog = self.dialog
-        if dialog is None:
-            return None
-        return OpenDialog.model_validate({"kind": dialog.type, "message": dialog.message})
-
     async def _must_answer(self) -> None:
         """Ask the page for a sign of life."""
         if self.dialog is not None:
@@ -265,35 +257,12 @@ class Window:
         if self.watch.unanswered():
             return
         try:
-            await asyncio.wait_for(self._page.evaluate("1"), self.limits.probe)
+            await asyncio.wait_for(self._page.evaluate("1"), max(self.limits.probe, self.left()))
         except TimeoutError as error:
             raise PageLost("hung") from error
         except Error as error:
             if any(sign in error.message.lower() for sign in _GONE):
                 raise PageLost("closed or crashed") from error
-
-    async def _capture(self) -> Capture:
-        """Read the current tab; once more if its document was replaced meanwhile."""
-        most = self.limits.observe
-        for _ in range(_LOOKS):
-            if self.watch.unanswered():
-                return Capture(self._page.url, None, _LOADING, Structure())
-            try:
-                return await self.running(look(self._page, self.watch.status, most), most + 0.3)
-            except DialogOpened:
-                return Capture(self._page.url, self.watch.status, "", Structure(), dialog=self._open_dialog())
-            except TimeoutError:
-                return await self._look_at_words()
-            except Error:
-                await self.watch.until(lambda: not self.watch.loading(), self.limits.repair)
-        raise PageLost("changing faster than it can be read")
-
-    async def _look_at_words(self) -> Capture:
-        """A page that answers but is too large for a snapshot: its words alone, without refs."""
-        try:
-            return await self.running(flat_capture(self._page, self.watch.status), self.limits.repair)
-        except (TimeoutError, Error, DialogOpened) as error:
-            raise PageLost("too slow to be read") from error
 
 
 def _heard(task: asyncio.Future[Any]) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -214,7 +213,7 @@ def _take_in(tx: Writing, lines: list[str], file: str, name: str | None) -> str:
         for tree in trees[1:]:
             _take_one(tx, row.id, tree)
         verify(tx, row.id)
-        tx.sessions.touch(row.id, time.time(), current=int(trees[0]["current"]))
+        tx.sessions.settle(row.id, int(trees[0]["current"]))
     except (KeyError, TypeError, ValueError, AttributeError, CorruptStore) as error:
         raise ImportFault(
             f"{file} does not replay to what was exported; it was altered or cut short: export it again"

@@ -25,7 +25,7 @@ GENESIS = State(0, b"\0" * 16, 0, 0, 0, 0, 0)
 """The revision before anything happened."""
 
 
-def revision(before: bytes, kind: str, payload: dict[str, Any], material: Sequence[bytes]) -> bytes:
+def revision(before: bytes, kind: str, payload: dict[str, Any], material: Sequence[bytes], after: State) -> bytes:
     """The id of the revision an event makes, 16 bytes.
 
     Args:
@@ -33,13 +33,13 @@ def revision(before: bytes, kind: str, payload: dict[str, Any], material: Sequen
         kind: the event's kind.
         payload: its resolved content, names left out.
         material: hashes of the content that came with it.
+        after: what the branch is then, but for the id itself.
     """
     made = blake2b(before, digest_size=16, person=b"revision")
-    made.update(
-        f"\0{kind}\0{canonical({key: value for key, value in payload.items() if key not in NAMES})}\0".encode(
-            "utf-8", "surrogatepass"
-        )
-    )
+    words = canonical({key: value for key, value in payload.items() if key not in NAMES})
+    stands = f"{after.tip} {after.cover} {after.notes} {after.decision} {after.undone}"
+    stands += f" {after.intent}" if after.intent else ""
+    made.update(f"\0{kind}\0{words}\0{stands}\0".encode("utf-8", "surrogatepass"))
     for piece in material:
         made.update(piece)
     return made.digest()
@@ -102,18 +102,16 @@ def advance(tx: Writing, session: int, head: HeadRow, before: State, after: Stat
     Returns:
         The branch's new revision.
     """
-    newest = tx.forest.events(session, limit=1, newest=True)
-    seq = newest[0].seq + 1 if newest else 1
-    after = replace(after, seq=seq, revision=revision(before.revision, what.kind, what.payload, what.material))
+    seq = tx.forest.last_event(session) + 1
+    after = replace(after, seq=seq)
     if what.kind in DECISIONS:
         after = replace(after, decision=seq, undone=0)
     if what.redoable:
         after = replace(after, undone=seq)
-    now = time.time()
+    after = replace(after, revision=revision(before.revision, what.kind, what.payload, what.material, after))
     words = json.dumps(what.payload, separators=(",", ":"))
     tx.forest.add_event(
-        session, EventRow(seq, head.id, before.seq, what.kind, what.decider, what.cause, words, now, after)
+        session, EventRow(seq, head.id, before.seq, what.kind, what.decider, what.cause, words, time.time(), after)
     )
     tx.forest.move_head(session, head.id, seq)
-    tx.sessions.touch(session, now)
     return after

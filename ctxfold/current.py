@@ -9,12 +9,12 @@ from dataclasses import replace
 from ctxfold.commit import GENESIS, head_of, state_of
 from ctxfold.intending import intent_of
 from ctxfold.intent.values import Intent
-from ctxfold.loading import REACH, load, raw_steps
+from ctxfold.loading import REACH, load, waiting_at
 from ctxfold.past import Words
 from ctxfold.recording import Branch, Taken
 from ctxfold.store.protocol import Reading, Store, Writing
-from ctxfold.store.values import State
-from ctxfold.workspace import RawStep, Workspace
+from ctxfold.store.values import HeadRow, State
+from ctxfold.workspace import HEADER, RawStep, Workspace
 
 __all__ = ["Current", "writing"]
 
@@ -36,6 +36,8 @@ class Current:
         self._words: Words | None = None
         self._loaded = 0
         self._planned = 0
+        self._waiting = 0
+        self._head: HeadRow | None = None
 
     @property
     def workspace(self) -> Workspace:
@@ -50,7 +52,8 @@ class Current:
             reach: o200k tokens of a view that is wanted.
             upto: a step that must be loaded.
         """
-        state = state_of(tx, self._session, head_of(tx, self._session, self.branch))
+        self._head = head_of(tx, self._session, self.branch)
+        state = state_of(tx, self._session, self._head)
         older = self._workspace.older
         short = older is not None and (self._loaded < 3 * reach or (upto is not None and not self._holds(upto)))
         if self._state is None or self._state.seq != state.seq or short or self._loaded > 3 * max(REACH, 3 * reach):
@@ -59,6 +62,7 @@ class Current:
             self._loaded = self._workspace.tokens
             self._state = state
             self._planned = 0
+            self._waiting = waiting_at(tx, self._session, state.tip)
             self.seen = self.seen or state.tip
         newest = tx.forest.newest_intent(self._session) or state.intent
         if newest != self._planned:
@@ -74,28 +78,31 @@ class Current:
         state = self.refresh(tx, upto=upto)
         if self._words is None:
             self._words = Words(self._workspace)
-        return Branch(self._session, head_of(tx, self._session, self.branch), state, self._workspace, self._words)
+        return Branch(
+            self._session, self._head or head_of(tx, self._session, self.branch), state, self._workspace, self._words
+        )
 
-    def took(self, tx: Reading, taken: Taken) -> None:
+    def took(self, taken: Taken) -> None:
         """Take in what was recorded; of what is shown on another branch, nothing."""
         if taken.step.n != taken.state.tip or (self._state is not None and self._state.cover != taken.state.cover):
             self.forget()
             return
-        blocks = list(self._workspace.blocks)
-        if blocks and isinstance(blocks[-1], RawStep) and blocks[-1].n == taken.step.n:
+        step, blocks = taken.step, list(self._workspace.blocks)
+        lines = taken.lines
+        if blocks and isinstance(last := blocks[-1], RawStep) and last.n == step.n:
             blocks.pop()
-        if not taken.step.open:
+            lines = last.lines + lines
+            self._waiting += taken.waiting
+        else:
+            self._waiting = taken.waiting
+        if not step.open:
             for at in range(len(blocks) - 1, max(-1, len(blocks) - 8), -1):
                 block = blocks[at]
                 if isinstance(block, RawStep) and not block.settled:
                     blocks[at] = replace(block, settled=True)
-        blocks.extend(raw_steps(tx, self._session, [taken.step], newest=True))
-        self._workspace = replace(
-            self._workspace,
-            path_length=taken.step.depth,
-            blocks=tuple(blocks),
-            unfolded=taken.step.raw_upto,
-        )
+        tokens = HEADER + sum(line.tokens for line in lines)
+        blocks.append(RawStep(step.n, lines, step.raw, tokens, not step.open and self._waiting <= 0))
+        self._workspace = replace(self._workspace, path_length=step.depth, blocks=tuple(blocks), unfolded=step.raw_upto)
         self._loaded += sum(line.tokens for line in taken.lines)
         self._state = taken.state
         self.seen = taken.state.tip

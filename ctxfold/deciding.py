@@ -20,8 +20,15 @@ from ctxfold.workspace import Tile
 __all__ = ["consolidated", "folded", "goal_set"]
 
 
-def folded(tx: Writing, now: Current, directive: FoldDirective, decider: Decider, settings: Settings) -> Tile:
+def folded(tx: Writing, now: Current, directive: FoldDirective, said: tuple[Decider, str], settings: Settings) -> Tile:
     """Fold what a directive names. A directive without a last step means the latest that this handle has seen.
+
+    Args:
+        tx: an open write transaction.
+        now: the handle's branch.
+        directive: what to fold.
+        said: who decided, and why in a few words.
+        settings: the caps of what is folded without being told how.
 
     Raises:
         FoldError: nothing to fold, a cut through a tile, or a summary longer than what it replaces.
@@ -31,14 +38,15 @@ def folded(tx: Writing, now: Current, directive: FoldDirective, decider: Decider
     workspace = place.workspace
     blocks = stretch(workspace, directive.first_step, directive.last_step or latest or None)
     number = tx.cover.next_tile(place.session)
+    decider, cause = said
     if directive.summary is None:
         tile = embedded_tile(workspace, blocks, number, micro_room(blocks, settings), query_of(workspace))
-        return _put(tx, now, place, tile, "embedded", "directive")
+        return _put(tx, now, place, tile, "embedded", cause)
     tile = told_tile(workspace, blocks, number, directive.summary, "model" if decider == "model" else "host")
-    return _put(tx, now, place, tile, decider, "directive")
+    return _put(tx, now, place, tile, decider, cause)
 
 
-def consolidated(tx: Writing, now: Current, limit: int, settings: Settings) -> tuple[Tile, ...]:
+def consolidated(tx: Writing, now: Current, limit: int, settings: Settings, cause: str) -> tuple[Tile, ...]:
     """Fold older steps when the cover stands above its high-water mark.
 
     Args:
@@ -46,6 +54,7 @@ def consolidated(tx: Writing, now: Current, limit: int, settings: Settings) -> t
         now: the handle's branch.
         limit: o200k tokens of the view it is for.
         settings: water marks and caps.
+        cause: why, in a few words.
     """
     older = now.place(tx).workspace.older
     place = now.place(tx, upto=older.first if older else None)
@@ -54,7 +63,7 @@ def consolidated(tx: Writing, now: Current, limit: int, settings: Settings) -> t
         return ()
     blocks, room = wanted
     tile = embedded_tile(place.workspace, blocks, tx.cover.next_tile(place.session), room, query_of(place.workspace))
-    return () if tile.whole else (_put(tx, now, place, tile, "embedded", "high water"),)
+    return () if tile.whole else (_put(tx, now, place, tile, "embedded", cause),)
 
 
 def _put(tx: Writing, now: Current, place: Branch, tile: Tile, decider: Decider, cause: str) -> Tile:

@@ -141,8 +141,7 @@ def _put(
     payload = {"was": state.intent, "version": VERSION, **content}
     if _length(tx, session, state.intent) >= _CHAIN:
         payload["base"] = _base(before)
-    newest = tx.forest.events(session, limit=1, newest=True)
-    after = replace(state, intent=newest[0].seq + 1 if newest else 1)
+    after = replace(state, intent=tx.forest.last_event(session) + 1)
     return advance(tx, session, head, state, after, Happened(kind, payload, (), *said))
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, Protocol
 
@@ -17,6 +18,7 @@ __all__ = [
     "Known",
     "Ledger",
     "canonical",
+    "canonical_key",
     "content_key",
     "header_key",
     "identity",
@@ -38,10 +40,15 @@ _NAMED = (
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """Where an earlier version of a fact stands in the view: the record's address and, for an object, its value then."""
+    """Where an earlier version of a fact stands in the view: the record's address and, read when asked for, its value then."""
 
     ref: str
-    value: JSON
+    read: Callable[[], JSON]
+
+    @property
+    def value(self) -> JSON:
+        """The object or list that settled the key; None for a text's own key."""
+        return self.read()
 
 
 class Ledger(Protocol):
@@ -56,7 +63,10 @@ class Ledger(Protocol):
 
 def canonical(value: JSON) -> str:
     """The one spelling of a JSON value: sorted keys, no blanks."""
-    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return _encode(value)
+
+
+_encode = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode
 
 
 def _key(space: bytes, words: str) -> int:
@@ -68,7 +78,12 @@ def _key(space: bytes, words: str) -> int:
 
 def content_key(value: JSON) -> int:
     """The key of a value itself: equal for equal JSON, whatever its key order. 63 bits."""
-    return _key(b"content", canonical(value))
+    return canonical_key(canonical(value))
+
+
+def canonical_key(text: str) -> int:
+    """The content key of a value whose canonical form is at hand."""
+    return _key(b"content", text)
 
 
 def shape_key(columns: Iterable[tuple[str, ...]]) -> int:
@@ -93,17 +108,24 @@ def identity(value: JSON) -> tuple[str, str] | None:
     """
     if not isinstance(value, dict):
         return None
-    for pattern in _NAMED:
-        for name, cell in value.items():
-            if (
-                isinstance(cell, (str, int))
-                and not isinstance(cell, bool)
-                and cell != ""
-                and len(str(cell)) <= 80
-                and pattern.search(name)
-            ):
-                return name, str(cell)
-    return None
+    best: tuple[int, str, str] | None = None
+    for name, cell in value.items():
+        strength = _strength(name)
+        if strength < (len(_NAMED) if best is None else best[0]) and _names(cell):
+            best = (strength, name, str(cell))
+            if strength == 0:
+                break
+    return None if best is None else best[1:]
+
+
+def _names(cell: JSON) -> bool:
+    return isinstance(cell, (str, int)) and not isinstance(cell, bool) and cell != "" and len(str(cell)) <= 80
+
+
+@lru_cache(maxsize=4096)
+def _strength(field: str) -> int:
+    """How surely a field names its object: 0 an id, 1 a code, 2 a title, 3 not at all."""
+    return next((rank for rank, pattern in enumerate(_NAMED) if pattern.search(field)), len(_NAMED))
 
 
 def identity_key(value: JSON, path: str = "") -> int | None:
@@ -117,7 +139,7 @@ def identity_key(value: JSON, path: str = "") -> int | None:
     if named is None:
         return None
     field, name = named
-    strong = _NAMED[0].search(field) is not None
+    strong = _strength(field) == 0
     shape = "" if strong else path + "|" + ",".join(sorted(value))
     return _key(b"identity", f"{field}\0{name}\0{shape}")
 

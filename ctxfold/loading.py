@@ -14,7 +14,7 @@ from ctxfold.store.values import Path, State, StoredRecord
 from ctxfold.tiles import read_tile
 from ctxfold.workspace import HEADER, Block, Note, Older, RawStep, Workspace, load_lines
 
-__all__ = ["REACH", "load", "raw_steps"]
+__all__ = ["REACH", "load", "raw_steps", "waiting_at"]
 
 REACH = 64_000
 """o200k tokens of blocks that are loaded, unless more are asked for."""
@@ -122,3 +122,10 @@ def _older(tx: Reading, session: int, path: Path, depth: int) -> tuple[Older, tu
         if record.kind == "user":
             words.extend(load_lines(unpack_json(record.form)))
     return Older(first[0].n, last[0].n, depth, last[0].raw_upto), tuple(words)
+
+
+def waiting_at(tx: Reading, session: int, step: int) -> int:
+    """How many calls of a step wait for an answer."""
+    return (
+        sum({"call": 1, "result": -1}.get(record.kind, 0) for record in tx.log.records(session, [step])) if step else 0
+    )

@@ -36,5 +36,5 @@ def _begun(tx: Writing, name: str) -> SessionRow:
     row = tx.sessions.add(name, time.time())
     tx.forest.add_topic(row.id, TopicRow(1, MAIN))
     tx.forest.add_head(row.id, HeadRow(1, MAIN, 1, 0, row.created))
-    tx.sessions.touch(row.id, row.created, current=1)
+    tx.sessions.settle(row.id, 1)
     return row

@@ -5,7 +5,8 @@ A fact is known only while its line stands in the settled cover: once a fold has
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any
 
 from ctxfold.compact import parse
@@ -66,14 +67,14 @@ class PathLedger:
         """The newest place on the path where this key's value stands in the view."""
         if key in self._fresh:
             ref, values_there = self._fresh[key]
-            return Known(ref, values_there.of(key))
+            return Known(ref, partial(values_there.of, key))
         record = self._tx.facts.known(self._session, key, self._path)
         stored = None if record is None else self._tx.log.record_by_id(record)
         if stored is None or not self._stands(stored.at, key):
             return None
         if stored.id not in self._read:
             self._read[stored.id] = _Values(self._tx.log.text(stored.entry), stored.kind)
-        return Known(f"s{stored.step}.{stored.k}", self._read[stored.id].of(key))
+        return Known(f"s{stored.step}.{stored.k}", partial(self._read[stored.id].of, key))
 
     def says(self, word: str) -> bool:
         """Whether a word stands somewhere in the view already."""
@@ -96,22 +97,43 @@ class PathLedger:
 
 
 class _Values:
-    """The JSON values inside one record by ledger key, read when first asked for."""
+    """The JSON objects and lists inside one record by ledger key, indexed kind by kind when first asked for."""
 
     def __init__(self, text: str, kind: str) -> None:
         self._text, self._kind = text, kind
-        self._by_key: dict[int, Any] | None = None
+        self._nodes: list[tuple[str, Any]] | None = None
+        self._kinds = iter((_identities, _shapes, _contents))
+        self._by_key: dict[int, Any] = {}
 
     def of(self, key: int) -> Any:
         """The value that settles a key; None for a text's own key."""
-        if self._by_key is None:
+        while key not in self._by_key:
+            index = next(self._kinds, None)
+            if index is None:
+                return None
+            for made, node in index(self._all()):
+                self._by_key.setdefault(made, node)
+        return self._by_key[key]
+
+    def _all(self) -> list[tuple[str, Any]]:
+        if self._nodes is None:
             tree = parse(self._text)
             if self._kind == "call" and isinstance(tree, dict):
                 tree = tree.get("args")
-            self._by_key = {}
-            for path, node in objects(tree):
-                shape = shape_key(cells_of(node)[0]) if isinstance(node, dict) else None
-                for made in (content_key(node), identity_key(node, f".{path}" if path else ""), shape):
-                    if made is not None:
-                        self._by_key.setdefault(made, node)
-        return self._by_key.get(key)
+            self._nodes = list(objects(tree))
+        return self._nodes
+
+
+def _identities(nodes: list[tuple[str, Any]]) -> Iterator[tuple[int, Any]]:
+    for path, node in nodes:
+        key = identity_key(node, f".{path}" if path else "")
+        if key is not None:
+            yield key, node
+
+
+def _shapes(nodes: list[tuple[str, Any]]) -> Iterator[tuple[int, Any]]:
+    return ((shape_key(cells_of(node)[0]), node) for _, node in nodes if isinstance(node, dict))
+
+
+def _contents(nodes: list[tuple[str, Any]]) -> Iterator[tuple[int, Any]]:
+    return ((content_key(node), node) for _, node in nodes)

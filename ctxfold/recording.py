@@ -17,8 +17,8 @@ from ctxfold.ledger import canonical
 from ctxfold.lines import Line
 from ctxfold.log import Call, Kind, Origin, Record, Step
 from ctxfold.past import PathLedger, Words
-from ctxfold.store.codec import digest, encode, pack_json, unpack_json
-from ctxfold.store.protocol import Reading, Writing
+from ctxfold.store.codec import digest, encode, pack_text
+from ctxfold.store.protocol import Writing
 from ctxfold.store.values import HeadRow, State
 from ctxfold.tiles import cover_with, tile_digest
 from ctxfold.tokens import count
@@ -61,11 +61,11 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What recording did: the step, the lines it added to the view, their raw cost, and the branch after it."""
+    """What recording did: the step, the lines it added to the view, how many calls wait for an answer since, and the branch after it."""
 
     step: Step
     lines: tuple[Line, ...]
-    raw: int
+    waiting: int
     state: State
 
 
@@ -102,7 +102,7 @@ def record(tx: Writing, branch: Branch, made: Sequence[Draft], *, fills: bool) -
     """
     session, state = branch.session, branch.state
     tip = tx.log.step(session, state.tip) if state.tip else None
-    if tip is not None and tip.open and not _shared(tx, branch):
+    if tip is not None and tip.open and not _shared(tx, branch, tip):
         step, k = tip, len(tx.log.records(session, [tip.n]))
     else:
         step, k = _new_step(tx, session, tip), 0
@@ -118,7 +118,8 @@ def record(tx: Writing, branch: Branch, made: Sequence[Draft], *, fills: bool) -
     after = _advanced(
         tx, branch, replace(state, tip=step.n), (step.n, lines, raw), Happened("recorded", payload, material)
     )
-    return Taken(step, lines, raw, after)
+    waiting = sum({"call": 1, "result": -1}.get(record.kind, 0) for record in records)
+    return Taken(step, lines, waiting, after)
 
 
 def _advanced(
@@ -137,7 +138,8 @@ def _advanced(
 
 
 def arrive(tx: Writing, branch: Branch, step: int, result: Result, key: str | None) -> Taken | None:
-    """A result that came after its step was recorded. It is shown where it arrives: at the tip of its path, behind whatever stands there.
+    """A result that came after its step was recorded. It is shown where it arrives: at the tip of its path, behind
+    whatever stands there; where another branch shares that step, at one opened for it.
 
     Args:
         tx: an open write transaction.
@@ -165,14 +167,23 @@ def arrive(tx: Writing, branch: Branch, step: int, result: Result, key: str | No
             f"s{step} has no call {result.id!r}; its calls are {', '.join(str(call) for call in calls) or 'none'}"
         )
     tip = tx.log.step(session, branch.state.tip)
-    at = tip if tip is not None and _on_path(tx, session, tip.n, step) else old
+    at = old
+    if tip is not None and _on_path(tx, session, tip.n, step):
+        at = _new_step(tx, session, tip) if _shared(tx, branch, tip) else tip
     record = Record(step, len(there) + 1, "result", result.origin, result.text, result.id, at.n, result.shown)
     lines, raw, material = _keep(tx, branch, at, [record], [key])
     grown = _grown(at, lines, raw)
     tx.log.replace_step(session, grown)
     payload = {"step": step, "record": record.k, "at": at.n}
-    after = _advanced(tx, branch, branch.state, (at.n, lines, raw), Happened("arrived", payload, material))
-    return Taken(grown, lines, raw, after)
+    opened = at.n not in (old.n, branch.state.tip)
+    after = _advanced(
+        tx,
+        branch,
+        replace(branch.state, tip=at.n) if opened else branch.state,
+        (at.n, lines, raw),
+        Happened("arrived", payload, material),
+    )
+    return Taken(grown, lines, -1 if at.n == step else 0, after)
 
 
 def _keep(
@@ -184,34 +195,29 @@ def _keep(
     past = PathLedger(tx, branch.session, path, branch.workspace, branch.words)
     lines: list[Line] = []
     material: list[bytes] = []
+    facts: list[tuple[int, int, int, int]] = []
     raw = 0
     for record, key in zip(records, keys, strict=True):
         rendered = compact(record, past)
         past.took(rendered, record.text, record.kind)
-        form = pack_json(dump_lines(rendered))
+        form = canonical(dump_lines(rendered))
         entry = tx.log.add_entry(record.text)
         shown = None if record.shown is None else tx.log.add_entry(record.shown)
-        row = tx.log.add_record(branch.session, record, entry, shown, form, key)
-        tx.facts.add_facts(
-            branch.session, [(known, step.lane, step.depth, row) for line in rendered for known in line.keys]
-        )
-        material += material_of(tx, (record.kind, record.origin, record.call_id), entry, shown, form)
+        row = tx.log.add_record(branch.session, record, entry, shown, pack_text(form), key)
+        facts += [(known, step.lane, step.depth, row) for line in rendered for known in line.keys]
+        hashes = digest(encode(record.text)), None if record.shown is None else digest(encode(record.shown))
+        material += material_of((record.kind, record.origin, record.call_id), *hashes, form)
         lines += rendered
         raw += count(record.text)
+    if facts:
+        tx.facts.add_facts(branch.session, facts)
     return tuple(lines), raw, material
 
 
-def material_of(
-    tx: Reading, who: tuple[str, str, str | None], entry: int, shown: int | None, form: bytes
-) -> list[bytes]:
-    """The content hashes of a record, as they go into its revision."""
+def material_of(who: tuple[str, str, str | None], entry: bytes, shown: bytes | None, form: str) -> list[bytes]:
+    """The hashes of a record, as they go into its revision: who said it, its bytes, its rendered lines."""
     head = "\0".join(str(part) for part in who).encode("utf-8", "surrogatepass")
-    return [
-        head,
-        tx.log.entry_hash(entry),
-        b"" if shown is None else tx.log.entry_hash(shown),
-        digest(encode(canonical(unpack_json(form)))),
-    ]
+    return [head, entry, shown or b"", digest(encode(form))]
 
 
 def _grown(step: Step, lines: Sequence[Line], raw: int) -> Step:
@@ -232,14 +238,12 @@ def _new_step(tx: Writing, session: int, tip: Step | None) -> Step:
     return Step(n, tip.n, lane, tip.depth + 1, True, 0, 0, tip.upto, tip.raw_upto, now)
 
 
-def _shared(tx: Writing, branch: Branch) -> bool:
-    """Whether another branch stands on the same open step: then it is nobody's to fill."""
-    tip = branch.state.tip
+def _shared(tx: Writing, branch: Branch, step: Step) -> bool:
+    """Whether a step stands on the path of another branch too: then it takes no more words from either."""
     for head in tx.forest.heads(branch.session):
-        if head.id != branch.head.id:
-            event = tx.forest.event(branch.session, head.seq)
-            if event is not None and event.state.tip == tip:
-                return True
+        event = tx.forest.event(branch.session, head.seq) if head.id != branch.head.id else None
+        if event is not None and _on_path(tx, branch.session, event.state.tip, step.n):
+            return True
     return False
 
 

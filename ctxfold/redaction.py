@@ -63,8 +63,9 @@ def redact(tx: Writing, session: int, head: HeadRow, what: str) -> Redaction:
         done, masks = _by_pattern(tx, session, _compiled(what))
     else:
         done, masks = _by_ref(tx, session, ref)
-    _tiles(tx, session, masks)
-    _notes(tx, session, masks)
+    if not _tiles(tx, session, masks) + _notes(tx, session, masks) + done.records:
+        raise InputError("nothing matches this pattern; `ctxfold recall` finds what is recorded")
+    tx.log.sweep()
     rechain(tx, session)
     state = state_of(
         tx, session, replace(head, seq=next(found.seq for found in tx.forest.heads(session) if found.id == head.id))
@@ -112,17 +113,7 @@ def _by_pattern(tx: Writing, session: int, pattern: re.Pattern[str]) -> tuple[Re
             size += sum(len(encode(found[0])) for found in pattern.finditer(before))
         _rewrite(tx, session, record, before, after, mask)
     masks = _Masks(mask, frozenset())
-    if not records and not _elsewhere(tx, session, mask):
-        raise InputError("nothing matches this pattern; `ctxfold recall` finds what is recorded")
     return Redaction(records, size), masks
-
-
-def _elsewhere(tx: Writing, session: int, mask: Mask) -> bool:
-    """Whether a mask changes a note, a plan or an extraction."""
-    if any(mask(text) != text for _, text in tx.cover.note_rows(session)):
-        return True
-    payloads = (json.loads(event.json) for event in tx.forest.events(session) if event.kind in INTENTS)
-    return any(masked_payload(payload, mask, stars, frozenset()) != payload for payload in payloads)
 
 
 def _unescaped(literal: str) -> str | None:
@@ -237,25 +228,34 @@ def _rewrite(tx: Writing, session: int, record: StoredRecord, before: str, after
     tx.log.blank(session, record, after, pack_json(dump_lines(lines)))
 
 
-def _tiles(tx: Writing, session: int, masks: _Masks) -> None:
+def _tiles(tx: Writing, session: int, masks: _Masks) -> int:
+    """How many tiles were masked."""
+    changed = 0
     for number in tx.cover.tile_numbers(session):
         tile = read_tile(tx, session, number)
         lines = tuple(masks.line(line) for line in tile.lines)
         summary = masks.text(tile.summary)
         if lines != tile.lines or summary != tile.summary:
             tx.cover.replace_tile(session, number, pack_json(dump_tile(replace(tile, lines=lines, summary=summary))))
+            changed += 1
+    return changed
 
 
-def _notes(tx: Writing, session: int, masks: _Masks) -> None:
+def _notes(tx: Writing, session: int, masks: _Masks) -> int:
+    """How many notes, plans and extractions were masked."""
+    changed = 0
     for number, text in tx.cover.note_rows(session):
         if masks.text(text) != text:
             tx.cover.replace_note(session, number, masks.text(text))
+            changed += 1
     for event in tx.forest.events(session):
         payload: dict[str, Any] = json.loads(event.json)
         if event.kind in INTENTS:
             masked = masked_payload(payload, masks.text, stars, masks.refs)
             if masked != payload:
                 tx.forest.replace_event(session, replace(event, json=json.dumps(masked, separators=(",", ":"))))
+                changed += 1
         elif event.kind == "noted" and masks.text(payload["text"]) != payload["text"]:
             payload["text"] = masks.text(payload["text"])
             tx.forest.replace_event(session, replace(event, json=json.dumps(payload, separators=(",", ":"))))
+    return changed

@@ -86,8 +86,8 @@ class _Parts:
         return self.fixed + sum(block.tokens for block in self.blocks)
 
 
-def query_of(workspace: Workspace) -> tuple[Query, str]:
-    """What the session is about now: goal, the user's newest words, the latest step; as weights and as text."""
+def query_of(workspace: Workspace) -> Query:
+    """What the session is about now: the goal, the user's newest words, the latest step."""
     said = [line.text for block in workspace.blocks[-8:] for line in block.lines if line.kind == "user"]
     latest = workspace.latest
     calls = [line.text for line in latest.lines if line.kind in ("call", "say")] if latest else []
@@ -98,7 +98,7 @@ def query_of(workspace: Workspace) -> tuple[Query, str]:
         *((item.text, 0.8) for item in workspace.intent.open),
         *((text, 0.6) for text in calls),
     ]
-    return Query.of(parts), "\n".join(text[:2000] for text, _ in parts if text)
+    return Query.of(parts)
 
 
 def render(workspace: Workspace, budget: Budget) -> View:
@@ -111,7 +111,7 @@ def render(workspace: Workspace, budget: Budget) -> View:
     Returns:
         The view; `tokens` never exceeds `budget.tokens`. Whatever it leaves out is at the end of a ref.
     """
-    query, _ = query_of(workspace)
+    query = query_of(workspace)
     workspace = narrowed(workspace, REACH * budget.tokens)
     aim = budget.tokens
     parts = _fit(_settled(workspace), aim, query)

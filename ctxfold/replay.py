@@ -9,6 +9,7 @@ from typing import Any
 from ctxfold.commit import GENESIS, revision
 from ctxfold.errors import CorruptStore
 from ctxfold.recording import material_of
+from ctxfold.store.codec import decode, unpack
 from ctxfold.store.protocol import Reading, Writing
 from ctxfold.store.values import EventRow
 from ctxfold.tiles import read_tile, tile_digest
@@ -33,7 +34,10 @@ def material(tx: Reading, session: int, event: EventRow) -> list[bytes]:
         piece
         for record in found
         for piece in material_of(
-            tx, (record.kind, record.origin, record.call_id), record.entry, record.shown, record.form
+            (record.kind, record.origin, record.call_id),
+            tx.log.entry_hash(record.entry),
+            None if record.shown is None else tx.log.entry_hash(record.shown),
+            decode(unpack(record.form[0], record.form[1:])),
         )
     ]
     return pieces + ([tile_digest(read_tile(tx, session, payload["tile"]))] if "tile" in payload else [])
@@ -41,7 +45,10 @@ def material(tx: Reading, session: int, event: EventRow) -> list[bytes]:
 
 def _revision(tx: Reading, session: int, event: EventRow, made: dict[int, bytes]) -> bytes:
     before = made.get(event.prev, GENESIS.revision) if event.prev else GENESIS.revision
-    return revision(before, event.kind, json.loads(event.json), material(tx, session, event))
+    try:
+        return revision(before, event.kind, json.loads(event.json), material(tx, session, event), event.state)
+    except (KeyError, ValueError, TypeError) as error:
+        raise CorruptStore(f"event {event.seq} does not read back; restore a copy of the store") from error
 
 
 def verify(tx: Reading, session: int) -> int:

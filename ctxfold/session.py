@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from types import TracebackType
 from typing import Any, Literal, overload
 
 from ctxfold import config
 from ctxfold.commit import head_of
 from ctxfold.current import Current, writing
 from ctxfold.deciding import consolidated, folded, goal_set
+from ctxfold.deciding_intent import Selections, Todo, extracted, plan
 from ctxfold.errors import InputError
 from ctxfold.events import Decider, Event
 from ctxfold.folding import FoldDirective, Settings, due
@@ -24,7 +24,6 @@ from ctxfold.history import history, shown
 from ctxfold.intent import Extraction, Intent
 from ctxfold.log import Origin
 from ctxfold.opening import found, opened
-from ctxfold.planning import Selections, Todo, extracted, plan
 from ctxfold.recalling import Hit, Recalled, recall, search
 from ctxfold.recording import Draft, arrive, drafts, record
 from ctxfold.redaction import Redaction, redact
@@ -182,13 +181,13 @@ class Session:
         with self._write() as tx:
             taken = arrive(tx, self._now.place(tx), parse_step(step), result, key)
             if taken is not None:
-                self._now.took(tx, taken)
+                self._now.took(taken)
         return parse_step(step)
 
     def _record(self, made: Sequence[Draft], *, fills: bool) -> int:
         with self._write() as tx:
             taken = record(tx, self._now.place(tx), made, fills=fills)
-            self._now.took(tx, taken)
+            self._now.took(taken)
             return taken.step.n
 
     # Deciding
@@ -199,6 +198,7 @@ class Session:
         first_step: int | None = None,
         last_step: int | None = None,
         decider: Decider = "host",
+        cause: str = "directive",
     ) -> Tile:
         """Put a tile in place of steps.
 
@@ -207,6 +207,7 @@ class Session:
             first_step: the first step; None for the last alone (a micro fold).
             last_step: the last step; None for the latest.
             decider: who decided.
+            cause: why, in a few words for the history.
 
         Returns:
             The tile. The user's words in it, and facts that later lines point at, stay verbatim.
@@ -220,14 +221,17 @@ class Session:
             summary=None if summary is None else words_of(summary), first_step=first, last_step=last
         )
         with self._write() as tx:
-            return folded(tx, self._now, directive, decider, self._settings)
+            return folded(tx, self._now, directive, (decider, cause), self._settings)
 
-    def consolidate(self, budget: int = DEFAULT_BUDGET, model: str | None = None) -> tuple[Tile, ...]:
+    def consolidate(
+        self, budget: int = DEFAULT_BUDGET, model: str | None = None, cause: str = "high water"
+    ) -> tuple[Tile, ...]:
         """Fold older steps into one tile, when the cover stands above its high-water mark (70% of the budget).
 
         Args:
             budget: tokens of the view it is for.
             model: the model those tokens are counted by; None for o200k.
+            cause: why, in a few words for the history.
 
         Returns:
             The tiles made; empty below the mark.
@@ -241,7 +245,7 @@ class Session:
             if due(self._now.workspace, limit, self._settings) is None:
                 return ()
         with self._write() as tx:
-            return consolidated(tx, self._now, limit, self._settings)
+            return consolidated(tx, self._now, limit, self._settings, cause)
 
     def branch(
         self,
@@ -388,9 +392,7 @@ class Session:
     def __enter__(self) -> Session:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
     def _write(self) -> AbstractContextManager[Writing]:

@@ -76,6 +76,28 @@ async def trying(window: Window, work: Coroutine[Any, Any, T], ref: str) -> T:
         raise Stop(*_refusal(error.message, ref, "not_possible")) from error
 
 
+async def revealed(window: Window, element: Locator, ref: str, text: str) -> str:
+    """`text` as it is typed: with each secret in the place of its placeholder.
+
+    Raises:
+        Stop: there is no such secret, or it does not belong to the page the element is in.
+    """
+    secrets = window.terms.secrets
+    try:
+        named = secrets.named_in(text)
+    except KeyError as error:
+        raise Stop("not_possible", "there is no secret of that name; give it with --secret NAME=SOURCE") from error
+    if not named:
+        return text
+    handle = await trying(window, element.element_handle(timeout=milliseconds(window)), ref)
+    frame = await trying(window, handle.owner_frame(), ref)
+    address = frame.url if frame is not None else ""
+    for secret in named:
+        if not secret.belongs_to(address):
+            raise Stop("refused", f"{secret.placeholder} belongs to another site and is not typed here")
+    return secrets.fill(text)
+
+
 def milliseconds(window: Window) -> float:
     """The time one action has, as Playwright counts it."""
     return window.limits.action * 1000

@@ -40,7 +40,7 @@ async def download(window: Window, action: Download) -> str:
 
 def _allowed(window: Window, name: str) -> Path:
     path = Path(name).expanduser().resolve()
-    roots = [root.resolve() for root in window.folders.uploads]
+    roots = [root.resolve() for root in window.terms.folders.uploads]
     if not any(path.is_relative_to(root) for root in roots):
         raise Stop("refused", "that file is outside the folders uploads may come from; allow its folder first")
     if not path.is_file():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.async_api import Locator
 
-from browser_agent.actions.elements import find, milliseconds, trying
+from browser_agent.actions.elements import find, milliseconds, revealed, trying
 from browser_agent.actions.stop import Stop
 from browser_agent.actions.union import Check, FillForm, Select, Type
 from browser_agent.window import Window
@@ -22,7 +22,8 @@ async def type_text(window: Window, action: Type) -> str:
         Stop: the ref is stale, or the element takes no text.
     """
     element, _ = await find(window, action.ref)
-    await trying(window, element.fill(action.text, timeout=milliseconds(window)), action.ref)
+    text = await revealed(window, element, action.ref, action.text)
+    await trying(window, element.fill(text, timeout=milliseconds(window)), action.ref)
     if action.submit:
         await trying(window, element.press("Enter", timeout=milliseconds(window)), action.ref)
         return f"typed into {action.ref} and pressed Enter"
@@ -42,7 +43,8 @@ async def fill_form(window: Window, action: FillForm) -> str:
         elif control.role in {"combobox", "listbox"} and await _options(window, field.ref, element) is not None:
             await _choose(window, field.ref, element, (field.value,))
         else:
-            await trying(window, element.fill(field.value, timeout=milliseconds(window)), field.ref)
+            text = await revealed(window, element, field.ref, field.value)
+            await trying(window, element.fill(text, timeout=milliseconds(window)), field.ref)
     return f"filled {len(found)} fields"
 
 

@@ -10,6 +10,7 @@ from playwright.async_api import TimeoutError as PageTimeout
 
 from browser_agent.actions.stop import Stop
 from browser_agent.actions.union import Navigate
+from browser_agent.guard.egress import origin_of
 from browser_agent.window import Window
 
 _NET = re.compile(r"net::ERR_([A-Z_]+)")
@@ -29,6 +30,13 @@ _SAYS = {
 }
 
 
+_RULES = {
+    "allowed": "the address was refused",
+    "domain": "that domain is not allowed; start again with --allow DOMAIN to reach it",
+    "private": "the address leads into this machine or its network; start again with --allow HOST:PORT to reach it",
+}
+
+
 async def navigate(window: Window, action: Navigate) -> str:
     """Open an address in the current tab.
 
@@ -36,6 +44,8 @@ async def navigate(window: Window, action: Navigate) -> str:
         Stop: the scheme is refused, or the address cannot be opened; the message says why.
     """
     check_address(action.url)
+    _check_rule(window, action.url)
+    refused = window.proxy.refused if window.proxy is not None else 0
     seconds = window.limits.navigation
     begun = window.downloads.count
     try:
@@ -49,7 +59,9 @@ async def navigate(window: Window, action: Navigate) -> str:
             return "the address is a file; downloading it"
         if "interrupted by another navigation" in error.message:
             return "opened; the page went on to another address"
+        check_barred(window, refused)
         raise Stop("unreachable", _why(error.message)) from error
+    check_barred(window, refused)
     status = window.watch.status
     if status is not None and status >= 400:
         raise Stop("http_error", f"the server answers {status}; check the address, or go on from what it shows")
@@ -90,6 +102,32 @@ def check_address(url: str) -> None:
     if not parts.scheme or parts.scheme in {"http", "https"} or "." in parts.scheme:
         raise Stop("not_possible", "that is no full address; give one such as https://host/path")
     raise Stop("refused", "only http:// and https:// addresses are opened")
+
+
+def check_barred(window: Window, refused: int) -> None:
+    """See whether the document was let through.
+
+    Args:
+        window: where it was opened.
+        refused: how many connections had been refused before.
+
+    Raises:
+        Stop: the filter proxy refused it, or found nothing at its address.
+    """
+    barred = window.watch.barred
+    if barred is None or window.proxy is None:
+        return
+    if window.proxy.refused == refused:
+        raise Stop("unreachable", "nothing answers at that address, or no host of that name is known")
+    raise Stop("refused", _RULES[window.proxy.refusals[-1].reason])
+
+
+def _check_rule(window: Window, url: str) -> None:
+    origin = origin_of(url)
+    if window.proxy is not None and origin is not None:
+        verdict = window.proxy.rule.judge_name(*origin)
+        if verdict != "allowed":
+            raise Stop("refused", _RULES[verdict])
 
 
 def _why(message: str) -> str:

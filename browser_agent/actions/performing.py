@@ -10,7 +10,7 @@ from browser_agent.actions.elements import known
 from browser_agent.actions.files import download, upload
 from browser_agent.actions.form import check, fill_form, select, type_text
 from browser_agent.actions.keyboard import press
-from browser_agent.actions.navigate import back, navigate
+from browser_agent.actions.navigate import back, check_barred, navigate
 from browser_agent.actions.outcome import ActionResult, Outcome, OutcomeKind
 from browser_agent.actions.pointer import click, scroll
 from browser_agent.actions.stop import Stop
@@ -35,6 +35,7 @@ from browser_agent.actions.union import (
     WaitFor,
 )
 from browser_agent.actions.waiting import settle, wait_for
+from browser_agent.looking import look
 from browser_agent.observation.values import Observation
 from browser_agent.observation.views import Lean, Part, Places, View
 from browser_agent.window import DialogOpened, PageLost, Window
@@ -56,6 +57,7 @@ async def perform(window: Window, actions: Sequence[PageAction], need: str | Non
         What came of it. Nothing a page does makes this raise, and a page that hangs or crashes costs at most
         `Limits.whole` seconds: it is closed, and an empty tab stands in its place.
     """
+    window.begin()
     results: list[ActionResult] = []
     view: View = Lean()
     changed = False
@@ -70,13 +72,17 @@ async def perform(window: Window, actions: Sequence[PageAction], need: str | Non
 
 async def _do(window: Window, action: PageAction) -> tuple[ActionResult, bool]:
     """One action and its rest; whether another page stands there after it."""
+    window.begin()
     page = window.page
     mark = window.watch.mark()
     if window.dialog is not None and not isinstance(action, Dialog):
         return _result(action, "dialog_open", "a dialog is open; answer it with dialog first"), False
+    refused = window.proxy.refused if window.proxy is not None else 0
     try:
         message = await _apply(window, action)
         changed = not _only_reads(action) and await settle(window, page, mark, window.limits.settle)
+        if changed:
+            check_barred(window, refused)
     except Stop as stop:
         return _result(action, stop.kind, str(stop)), False
     except DialogOpened:
@@ -163,7 +169,7 @@ async def _outcome(window: Window, results: tuple[ActionResult, ...], skipped: i
         observation = window.last
     if observation is None and kind != "browser_gone":
         try:
-            observation = await window.look(view, need)
+            observation = await look(window, view, need)
         except PageLost:
             kind, message, observation = await _look_again(window, need)
     if kind == "done" and skipped:
@@ -184,7 +190,7 @@ async def _look_again(window: Window, need: str) -> tuple[OutcomeKind, str, Obse
     """After a page was lost while it was looked at: a fresh tab, and a look at that."""
     try:
         await window.recover()
-        return "page_recovered", _LOST, await window.look(Lean(), need)
+        return "page_recovered", _LOST, await look(window, Lean(), need)
     except PageLost:
         return "page_recovered", _LOST, None
     except BrowserGone as gone:

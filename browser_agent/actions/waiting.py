@@ -36,6 +36,8 @@ async def wait_for(window: Window, action: WaitFor) -> str:
             part = action.url
             await window.running(page.wait_for_url(lambda url: part in url, timeout=time), action.seconds + 0.3)
         elif action.event == "load":
+            if not await window.watch.until(lambda: not window.watch.loading(), action.seconds):
+                raise TimeoutError
             await window.running(page.wait_for_load_state("load", timeout=time), action.seconds + 0.3)
         else:
             await settle(window, page, window.watch.mark(), action.seconds)
@@ -99,7 +101,7 @@ async def _still(window: Window, most: float) -> None:
     watch = window.watch
     work = window.running(window.page.evaluate(_QUIET, [_STILL * 1000, most * 1000]), most + 0.5)
     rest = asyncio.ensure_future(work)
-    leaving = asyncio.ensure_future(watch.until(watch.unanswered, most + 0.5))
+    leaving = asyncio.ensure_future(watch.until(watch.unanswered, window.limits.whole))
     try:
         await asyncio.wait({rest, leaving}, return_when=asyncio.FIRST_COMPLETED)
         if rest.done():

@@ -24,7 +24,7 @@ _DEFAULT = re.compile(
     re.I,
 )
 _FIGURE = re.compile(
-    r"\d|\b(zero|one|two|three|four|five|six|seven|eight|nine|ten|twelve|hundred|thousand|million|billion|unlimited|infinit\w+|none|no limit)\b",
+    r"\d|\b(zero|ten|twelve|hundred|thousand|million|billion|unlimited|infinit\w+|None|no limit|once|twice)\b",
     re.I,
 )
 _NAMED = re.compile(r"\w\(\)|\w_\w|(?<!\w)--?[a-zA-Z]\w+|\b[a-z]+[A-Z]\w+|\b\w+\.\w+\b")
@@ -32,23 +32,35 @@ _WAY = re.compile(r"\b(use|call|set|pass|specify|run|type|can be|you can|by|with
 _PERSON = re.compile(r"\b[A-Z][a-z]+ (van |von |de )?[A-Z][a-z]+\b")
 
 
-def holds(question: Question, passage: Passage) -> float:
+HARD: frozenset[Kind] = frozenset({"exception", "version", "number", "person"})
+"""Kinds an answer cannot do without: an answer to *which exception* names one."""
+
+
+def holds(question: Question, passage: Passage) -> tuple[float, float]:
     """How far a passage holds what is asked for: 1 for surely, 0 for not at all, 0.5 where nothing in particular is asked.
 
     Args:
         question: what is asked.
         passage: where the answer may stand.
+
+    Returns:
+        Of the kinds an answer cannot do without, and of the others.
     """
-    if not question.kinds:
-        return 0.5
-    found = [_holds(kind, passage) for kind in question.kinds]
-    return sum(found) / len(found)
+    hard = [_holds(kind, passage) for kind in question.kinds if kind in HARD]
+    soft = [_holds(kind, passage) for kind in question.kinds if kind not in HARD]
+    return _mean(hard), _mean(soft)
+
+
+def _mean(found: list[float]) -> float:
+    return sum(found) / len(found) if found else 0.5
 
 
 def _holds(kind: Kind, passage: Passage) -> float:
     text = passage.text
     match kind:
         case "exception":
+            if passage.place.section.title.startswith("exception ") and not passage.code:
+                return 1.0
             return 1.0 if _ERROR.search(text) and _RAISED.search(text) else 0.5 if _ERROR.search(text) else 0.1
         case "version":
             if _SINCE.search(text):
@@ -67,7 +79,7 @@ def _holds(kind: Kind, passage: Passage) -> float:
         case "name":
             return 1.0 if passage.place.section.level == 7 else 0.8 if _NAMED.search(text) else 0.3
         case "howto":
-            return 1.0 if passage.place.section.level == 7 or _WAY.search(text) else 0.4
+            return 1.0 if passage.place.section.level == 7 or _WAY.search(text) else 0.7
         case "meaning":
             return 0.3 if passage.code else 0.7
         case "person":

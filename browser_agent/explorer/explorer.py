@@ -16,7 +16,7 @@ from browser_agent.explorer.confidence import SURE, TRUSTED, confidence
 from browser_agent.explorer.frontier import Frontier, Lead, links, results
 from browser_agent.explorer.queries import first, is_results, relaxed, results_url
 from browser_agent.explorer.question import parse
-from browser_agent.explorer.quoting import answer_text, quote
+from browser_agent.explorer.quoting import Quoting
 from browser_agent.explorer.ranking import Found, Library
 from browser_agent.observation import Observation, SearchBox
 from browser_agent.result import Source
@@ -35,8 +35,14 @@ READ_FIRST, READ_LONG = 12, 24
 """Pages read before settling for a passage that is trusted, and before giving up."""
 LEAST_READ = 3
 """Pages read before a passage counts as sure: the first that fits may not be the best."""
+NAMED = 0.9
+"""A passage stands under the name asked about when it does so this surely."""
 FAINT, FAINT_READ = 0.06, 6
 """A link that matches less of the question than this is followed only while fewer pages than that were read."""
+STRAIGHT = 0.7
+"""A link that matches a name of the question, or all of it, this well goes before a search."""
+LOST_IN_A_ROW = 4
+"""Pages in a row that could not be read before the site counts as gone."""
 DEAD_END = 4
 """Pages in a row that brought nothing better before they are folded as a failed stretch."""
 
@@ -56,6 +62,8 @@ class Notebook:
         dry: the steps in a row that brought nothing better, oldest first, each with what it read.
         searching: whether the last decision was a search.
         search_fails: whether the site's search once did not answer.
+        lost: addresses that could not be read.
+        lost_in_a_row: how many of the last ones could not.
         lead: the link the last decision followed.
     """
 
@@ -69,6 +77,8 @@ class Notebook:
     dry: tuple[tuple[int, str], ...] = ()
     searching: bool = False
     search_fails: bool = False
+    lost: frozenset[str] = frozenset()
+    lost_in_a_row: int = 0
     lead: Lead | None = None
 
 
@@ -100,7 +110,9 @@ class Explorer:
 
     def nearest(self) -> tuple[Source, ...]:
         """The passages that came nearest so far, at most three."""
-        return tuple(Source(quote(found.passage), found.passage.place.address) for found in self._library.best(3))
+        quoting = self._quoting()
+        found = (found.passage for found in self._library.best(3))
+        return tuple(Source(quoting.quote(passage), passage.place.address) for passage in found)
 
     # Taking in
 
@@ -109,23 +121,34 @@ class Explorer:
         page = situation.observation
         assert page is not None
         notes = replace(self._notes, loads=self._notes.loads + 1)
+        blank = not page.links and not any(section.text for section in page.sections)
         refused = page.status is not None and page.status >= 400
-        if notes.searching and (refused or not is_results(page.url, notes.search)):
+        if notes.searching and (blank or refused or not is_results(page.url, notes.search)):
             self._notes = replace(notes, searching=False, search=None, search_fails=True)
             return saying.no_search(notes.asked[-1])
         if not notes.search_fails:
             notes = replace(notes, search=page.search or notes.search)
         frontier = notes.frontier.with_opened(page.url)
         notes = replace(notes, frontier=frontier.with_opened(notes.lead.url) if notes.lead is not None else frontier)
-        if notes.lead is not None and page.url == "about:blank":
-            self._notes = notes
-            return saying.lost(notes.lead)
+        if notes.lead is not None and blank and not refused:
+            return self._lost(notes.lead, notes)
+        notes = replace(notes, lost_in_a_row=0)
         if refused:
             self._notes = notes
             return saying.unreadable(page)
         if notes.searching:
             return self._take_results(page, notes)
         return self._take_page(page, notes, situation.tip)
+
+    def _lost(self, lead: Lead, notes: Notebook) -> str:
+        """A page that could not be read: it is tried once more, after what else is as telling."""
+        frontier = notes.frontier
+        if lead.url not in notes.lost:
+            frontier = frontier.again(replace(lead, credit=lead.credit - 0.1))
+        self._notes = replace(
+            notes, frontier=frontier, lost=notes.lost | {lead.url}, lost_in_a_row=notes.lost_in_a_row + 1
+        )
+        return saying.lost(lead)
 
     def _take_results(self, page: Observation, notes: Notebook) -> str:
         found = results(page, self._library.matcher)
@@ -151,8 +174,10 @@ class Explorer:
 
     def _go_on(self, fold: FoldDirective | None) -> Decision | None:
         """The next page to open; None when it is time to end."""
+        if self._settled():
+            return None
         search = self._notes.search
-        query = self._next_query() if search is not None else None
+        query = self._next_query() if search is not None and not self._straight_on() else None
         if search is not None and query is not None:
             self._notes = replace(self._notes, asked=(*self._notes.asked, query), searching=True, lead=None)
             url = results_url(search, query)
@@ -162,6 +187,14 @@ class Explorer:
             return None
         self._notes = replace(self._notes, searching=False, lead=lead)
         return _decision(saying.will_open(lead), fold, Navigate(kind="navigate", url=lead.url))
+
+    def _straight_on(self) -> bool:
+        """Whether a page seen links straight to what is asked about, so that a search would only cost time."""
+        lead = self._notes.frontier.best(self._library.weights())
+        if lead is None or self._notes.asked or self._notes.read > LEAST_READ:
+            return False
+        named = max((s for s, term in zip(lead.seen, self._question.terms, strict=True) if term.name), default=0.0)
+        return named >= STRAIGHT or lead.score(self._library.weights()) >= STRAIGHT
 
     def _next_query(self) -> str | None:
         notes = self._notes
@@ -178,35 +211,40 @@ class Explorer:
     def _enough(self, lead: Lead) -> bool:
         """Whether to stop reading, given the best link that is left."""
         notes = self._notes
-        sure = self._sure()
-        if notes.read >= READ_LONG or (sure >= TRUSTED and notes.read >= READ_FIRST):
+        if notes.lost_in_a_row >= LOST_IN_A_ROW or notes.read >= READ_LONG:
             return True
-        if sure >= SURE and notes.read >= LEAST_READ + 1:
+        if notes.read >= READ_FIRST and self._sure() >= TRUSTED:
             return True
         return notes.read >= FAINT_READ and lead.score(self._library.weights()) < FAINT
 
+    def _settled(self) -> bool:
+        """Whether the best passage is sure enough to read no further: soon, where it stands under the very name asked about."""
+        top = next(iter(self._library.best(1)), None)
+        if top is None or self._sure() < SURE:
+            return False
+        return self._notes.read > LEAST_READ or (top.subject >= NAMED and self._notes.read > 1)
+
     def _sure(self) -> float:
         top = next(iter(self._library.best(1)), None)
-        return 0.0 if top is None else confidence(top, self._missing())
-
-    def _missing(self) -> float:
-        """The share of the question, by weight, that no page seen holds."""
-        telling = self._library.weights()
-        whole = sum(telling) or 1.0
-        return sum(weight for weight, unseen in zip(telling, self._library.unseen(), strict=True) if unseen) / whole
+        return 0.0 if top is None else confidence(top, self._library.missing())
 
     def _end(self, fold: FoldDirective | None) -> Decided:
         top = self._library.best(3)
-        if top and confidence(top[0], self._missing()) >= TRUSTED:
+        if top and confidence(top[0], self._library.missing()) >= TRUSTED:
             return Decided(self._answer(top[0], fold), NAME, "embedded")
         reason = saying.none_found(self._notes.read, self._notes.asked)
         decision = _decision(saying.gave_up(), fold, GiveUp(kind="give_up", reason=reason))
         return Decided(decision, NAME, "embedded", nearest=self.nearest())
 
     def _answer(self, found: Found, fold: FoldDirective | None) -> Decision:
-        words = quote(found.passage)
-        answer = Answer(kind="answer", text=answer_text(found), quote=words, url=found.passage.place.address)
+        quoting, passage = self._quoting(), found.passage
+        answer = Answer(
+            kind="answer", text=quoting.answer(passage), quote=quoting.quote(passage), url=passage.place.address
+        )
         return _decision(saying.will_answer(found), fold, answer)
+
+    def _quoting(self) -> Quoting:
+        return Quoting(self._question, self._library.matcher, self._library.shares())
 
     # Folding
 

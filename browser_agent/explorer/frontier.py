@@ -85,6 +85,11 @@ class Frontier:
             leads[bare] = lead if old is None else _both(old, lead)
         return replace(self, leads=leads)
 
+    def again(self, lead: Lead) -> Frontier:
+        """The frontier with a lead that was opened and could not be read."""
+        bare = _bare(lead.url)
+        return replace(self, leads={**self.leads, bare: lead}, opened=self.opened - {bare})
+
     def best(self, telling: Sequence[float]) -> Lead | None:
         """The lead that most speaks for, given what each term tells; None when there is none."""
         return max(self.leads.values(), key=lambda lead: lead.score(telling), default=None)
@@ -134,7 +139,8 @@ def _seen(link: Link, matcher: Matcher, context: str) -> Strengths:
     words = re.sub(r"[^\w.-]|\.html?\b", " ", unquote("/".join(parts.path.split("/")[-2:]) + " " + parts.fragment))
     fields = ((_TEXT, link.text), (_URL, words.replace("-", " ")), (_CONTEXT, context))
     share = _LISTING if _INDEX.search(link.text) or _INDEX.search(parts.path.rsplit("/", 1)[-1]) else 1.0
-    matched = [tuple(share * weight * strength for strength in matcher.strengths(text)) for weight, text in fields]
+    matched = [matcher.owners(link.text)]
+    matched += [tuple(share * weight * strength for strength in matcher.strengths(text)) for weight, text in fields]
     return tuple(max(column) for column in zip(*matched, strict=True))
 
 

@@ -17,7 +17,11 @@ Strengths = tuple[float, ...]
 
 _TOKEN = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*|[^\W\d]\w*(?:\.[^\W\d]\w*)*|\d+(?:\.\d+)*|[^\w\s.,;()\[\]\"'`]{1,3}")
 _PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_SUFFIXES = frozenset("py html htm txt md c h cfg ini toml json xml yaml yml exe sh bat js css csv conf log".split())
+"""The last part of a file's name, which says nothing about a name that ends so."""
+
 _CACHED = 200_000
+_OWNER = 0.85
 
 
 class Matcher:
@@ -51,6 +55,13 @@ class Matcher:
         found = ((index, _strength(term, token)) for index, term in enumerate(self._terms))
         return tuple((index, strength) for index, strength in found if strength > 0)
 
+    def owners(self, text: str) -> Strengths:
+        """How well a text is the module or class that a dotted name of the question belongs to, and nothing else."""
+        words = text.strip().lower()
+        return tuple(
+            _OWNER if term.name and words and term.key.startswith(f"{words}.") else 0.0 for term in self._terms
+        )
+
 
 def strongest(found: Iterable[Strengths], none: Strengths) -> Strengths:
     """The best strength of each term over several texts."""
@@ -74,6 +85,8 @@ def _name_strength(term: Term, token: str) -> float:
     if name.startswith("-") or found.startswith("-"):
         return 0.8 if found.lstrip("-") == name.lstrip("-") and len(name.lstrip("-")) > 2 else 0.0
     ours, theirs = name.split("."), found.split(".")
+    if ours[-1] in _SUFFIXES:
+        return 0.0
     if ours[-1] == theirs[-1] and len(ours[-1]) > 1:
         if len(ours) == 1 or len(theirs) == 1:
             return 0.85 if len(ours) == 1 else 0.75

@@ -6,17 +6,21 @@ A passage never leaves its section: its span slices the section's title or its t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from browser_agent.observation import Observation, Section
 from ctxfold.text import Span, lines, sentences
 
-__all__ = ["Passage", "Place", "places"]
+__all__ = ["Passage", "Place", "places", "units"]
+
+_WRAPPED = 90
+"""The longest line of a text that was wrapped by hand."""
 
 _CODE = re.compile(
-    r"^(>>>|\.\.\. |\$ |[#%@]\s?\w)|^\s{2,}\S|[;{}]\s*$|^[\w.]+ = |^(import|from|def|class|return|for|if|while|with|print)\b.*[:)(=\w]$|^[<\[{(].*[>\]})]$"
+    r"^(?:>>>|\.\.\. |\$ |[#%@]\s?\w)|^\s{2,}(?!-)\S|[;{}]\s*$|^[\w.]+ = "
+    r"|^(?:import|from|def|class|return|for|if|while|with|print)\b.*[:)(=\w]$|^[<\[{(].*[>\]})]$"
 )
 
 
@@ -54,12 +58,8 @@ class Place:
         """Its passages in order: the line that defines it, then its sentences."""
         if self.section.level == 7:
             yield Passage(self, "title", Span(0, len(self.section.title)), False)
-        text = self.section.text
-        for line in lines(text):
-            code = bool(_CODE.search(line.of(text)))
-            inner = [Span(0, line.end - line.start)] if code else sentences(line.of(text))
-            for span in inner:
-                yield Passage(self, "text", Span(line.start + span.start, line.start + span.end), code)
+        for span in units(self.section.text):
+            yield Passage(self, "text", span, bool(_CODE.search(span.of(self.section.text))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +84,22 @@ class Passage:
         return self.span.of(self.place.section.title if self.part == "title" else self.place.section.text)
 
 
+def units(text: str) -> list[Span]:
+    """The sentences, lines of code and rows of a section's text.
+
+    A block a line is how pages are read; where no line is long, the text was wrapped by hand, and its sentences run over lines.
+    """
+    rows = lines(text)
+    if len(rows) > 1 and max(row.end - row.start for row in rows) <= _WRAPPED:
+        return sentences(text)
+    found: list[Span] = []
+    for row in rows:
+        line = row.of(text)
+        inner = [Span(0, len(line))] if _CODE.search(line) else sentences(line)
+        found += (Span(row.start + span.start, row.start + span.end) for span in inner)
+    return found
+
+
 def places(observation: Observation) -> Iterator[Place]:
     """The sections of a page, each under the headings and definitions it belongs to.
 
@@ -92,7 +108,7 @@ def places(observation: Observation) -> Iterator[Place]:
     """
     url = observation.url.partition("#")[0]
     above: list[Section] = []
-    sections = observation.sections
+    sections = _shared(observation.sections)
     for order, section in enumerate(sections):
         while above and not _holds(above[-1], section):
             above.pop()
@@ -101,6 +117,24 @@ def places(observation: Observation) -> Iterator[Place]:
         leaf = after is None or not (section.level == 7 and after.level == 7 and _holds(section, after))
         yield Place(url, observation.title, section, path, order, leaf)
         above.append(section)
+
+
+def _shared(sections: Sequence[Section]) -> tuple[Section, ...]:
+    """The sections, those that define one more name for the same text with that text: `-h` and `--help`."""
+    found: list[Section] = []
+    for section in reversed(sections):
+        below = found[-1] if found else None
+        if (
+            section.level == 7
+            and not section.text
+            and below is not None
+            and below.level == 7
+            and not _holds(section, below)
+        ):
+            found.append(section.model_copy(update={"text": below.text}))
+        else:
+            found.append(section)
+    return tuple(reversed(found))
 
 
 def _holds(parent: Section, section: Section) -> bool:

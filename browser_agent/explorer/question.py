@@ -23,6 +23,9 @@ _TOKEN = re.compile(
     r"|[^\W\d]\w*(?:\.[^\W\d]\w*)*(?:\(\))?"  # a word or a dotted name
     r"|\d+(?:\.\d+)*"
 )
+_LITERAL_TEXT = re.compile(r"`[^`]*\s[^`]*`|\"[^\"]*\s[^\"]*\"")
+"""Something said literally that is more than one word: its words count, each for itself."""
+
 _NAME = re.compile(r"[\w)][._]\w|^_|_$|\(\)$|[a-z][A-Z]|^--?\w|^[A-Z]{3,}\d*$|^(?=.*\d)(?=.*[A-Za-z])")
 _QUOTES = "'\"`"
 
@@ -51,8 +54,8 @@ _KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     (
         "number",
         re.compile(
-            r"\bhow (many|much|long|large|big|deep|often|far)\b|\b(what|which) (\w+ ){0,4}?(maximum|minimum|limit|port|number|size|range|length|"
-            r"precision|width|depth|count|amount|year|date|percentage|level)\b",
+            r"\bhow (many|much|long|large|big|often|far)\b|\b(what|which) (\w+ ){0,4}?(maximum|minimum|limit|port|number|size|range|length|"
+            r"precision|width|depth|count|amount|year|date|percentage)\b",
             re.I,
         ),
     ),
@@ -75,6 +78,11 @@ _KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
         ),
     ),
     ("person", re.compile(r"^\W*who(se|m)?\b|\bby whom\b", re.I)),
+)
+
+_TITLED = re.compile(
+    r"\b([A-Za-z_]\w{1,})(?:\(\))? (?:function|method|module|class|statement|keyword|option|command|decorator|attribute|operator|flag|"
+    r"exception|macro|type|package|parameter|argument|variable|directive|clause)s?\b"
 )
 
 _PHRASES = tuple(
@@ -105,7 +113,8 @@ _SLIGHT = frozenset(
     "default value parameter argument function method module class option flag command exception error version return raise set name type "
     "attribute work behave difference purpose meaning mean provide library standard happen call give make exactly use pass specify kind case "
     "documentation document page site explain describe find answer tell list show "
-    "possible way thing new variable statement keyword program code line".split()
+    "possible way thing new variable statement keyword program code line between since regarding according concerning actually currently "
+    "given certain several different various".split()
 )
 
 
@@ -117,6 +126,7 @@ class Term:
         text: as the question spells it, without quotes and brackets.
         key: what it is compared by: a stem, or the whole name in lower case.
         name: whether it is a name, a flag or said literally, rather than a word.
+        titled: whether the question says what kind of thing it names: `the zip function`.
         weight: how much it tells before any page is seen, 0 to 1.5.
     """
 
@@ -124,6 +134,7 @@ class Term:
     key: str
     name: bool
     weight: float
+    titled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,27 +168,28 @@ def parse(task: str) -> Question:
     kinds = frozenset(kind for kind, pattern in _KINDS if pattern.search(task))
     heads = frozenset(stem(head) for kind in kinds for head in _HEADS[kind])
     slight = frozenset(stem(word) for word in _SLIGHT)
+    titled = frozenset(name.lower() for name in _TITLED.findall(task))
     terms: dict[str, Term] = {}
-    plain = task
+    plain = _LITERAL_TEXT.sub(lambda literal: literal.group()[1:-1], task)
     for phrase, word in _PHRASES:
         plain = phrase.sub(word, plain)
     for token in _TOKEN.findall(plain):
-        term = _term(token, heads, slight)
+        term = _term(token, heads, slight, titled)
         if term is not None:
             terms.setdefault(term.key, term)
     return Question(task, tuple(terms.values()), kinds)
 
 
-def _term(token: str, heads: frozenset[str], slight: frozenset[str]) -> Term | None:
+def _term(token: str, heads: frozenset[str], slight: frozenset[str], titled: frozenset[str]) -> Term | None:
     literal = token[0] in _QUOTES and token[-1] == token[0]
     bare = token.strip(_QUOTES) if literal else token
     name = bare.removesuffix("()")
     if not name:
         return None
     if literal or _NAME.search(bare):
-        return Term(name, name.lower(), True, 1.5)
+        return Term(name, name.lower(), True, 1.5, True)
     if name.lower() in STOP_WORDS:
         return None
     key = stem(name.lower()) if name.isascii() else (words(name) or [name.lower()])[0]
     weight = 0.15 if key in heads else 0.35 if key in slight else 1.0
-    return Term(name, key, False, weight)
+    return Term(name, key, False, weight, name.lower() in titled)

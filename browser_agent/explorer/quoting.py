@@ -1,60 +1,101 @@
-"""A passage becomes a quote: an exact slice of the page's text, at most 80 words, with what stands round it. It ranks nothing."""
+"""A passage becomes a quote: an exact slice of the page's text, at most 80 words, that holds most of what was asked. It ranks no section."""
 
 from __future__ import annotations
 
-from browser_agent.explorer.passages import Passage
-from browser_agent.explorer.ranking import Found
-from ctxfold.text import Span, lines, sentences
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-__all__ = ["MOST_WORDS", "answer_text", "quote"]
+from browser_agent.explorer.answers import holds
+from browser_agent.explorer.matching import Matcher, Strengths, strongest
+from browser_agent.explorer.passages import Passage
+from browser_agent.explorer.question import Question
+
+__all__ = ["MOST_WORDS", "Quoting"]
 
 MOST_WORDS = 80
 """The most words a quote has."""
 
+_HARD, _SOFT, _PICKED, _CODE, _FIRST, _LENGTH = 0.35, 0.2, 0.15, 0.1, 0.06, 0.05
+"""What a stretch gets for holding the kind of answer asked for, for holding the passage that was ranked first, for beginning its section, and
+for its length; and what code costs it."""
 
-def quote(passage: Passage) -> str:
-    """The passage with as much of what follows it, and then of what precedes it, as 80 words hold.
 
-    Where definitions stand within the section, its text is not one stretch of the page: the quote then keeps to one paragraph.
+@dataclass(frozen=True, slots=True)
+class Quoting:
+    """Quotes for one question.
 
-    Returns:
-        A slice of the section's text, or of the line that defines it.
+    Attributes:
+        question: what is asked.
+        matcher: its terms.
+        shares: what each term tells, adding up to 1.
     """
-    if passage.part == "title":
-        return _cut(passage.text)
-    text = passage.place.section.text
-    units = [Span(line.start + s.start, line.start + s.end) for line in lines(text) for s in sentences(line.of(text))]
-    at = next((n for n, unit in enumerate(units) if unit.start <= passage.span.start < unit.end), None)
-    if at is None:
-        return _cut(passage.text)
-    first, last = at, at
-    while True:
-        if last + 1 < len(units) and _joins(passage, text, units[first : last + 2], at_end=True):
-            last += 1
-        elif first > 0 and _joins(passage, text, units[first - 1 : last + 1], at_end=False):
-            first -= 1
-        else:
-            return _cut(text[units[first].start : units[last].end])
+
+    question: Question
+    matcher: Matcher
+    shares: tuple[float, ...]
+
+    def quote(self, passage: Passage) -> str:
+        """The stretch of at most 80 words of a passage's section that holds most of what is asked; the passage itself where it defines a name.
+
+        Where definitions stand within the section, its text is not one stretch of the page: the quote then keeps to one paragraph.
+
+        Returns:
+            A slice of the section's text, or of the line that defines it.
+        """
+        if passage.part == "title":
+            return _cut(passage.text)
+        text = passage.place.section.text
+        units = [unit for unit in passage.place.passages() if unit.part == "text"]
+        first, last = self._stretch(passage, units, text)
+        return _cut(text[units[first].span.start : units[last].span.end])
+
+    def answer(self, passage: Passage) -> str:
+        """The answer in words: what the passage stands under, and the quote."""
+        place = passage.place
+        words = " ".join(self.quote(passage).split())
+        if passage.part == "title":
+            return words
+        above = (
+            [place.section.title] if place.section.level == 7 else [place.page, *place.path[1:], place.section.title]
+        )
+        titles = " › ".join(dict.fromkeys(" ".join(title.split()) for title in above if title.strip()))
+        return f"{titles}: {words}" if titles else words
+
+    def _stretch(self, picked: Passage, units: Sequence[Passage], text: str) -> tuple[int, int]:
+        """The first and the last unit of the best stretch."""
+        owns = [self.matcher.strengths(unit.text) for unit in units]
+        kinds = [holds(self.question, unit) for unit in units]
+        lengths = [len(unit.text.split()) for unit in units]
+        at = next((n for n, unit in enumerate(units) if unit.span == picked.span), 0)
+        best, found = -1.0, (at, at)
+        for first in range(len(units)):
+            words, covered = 0, self.matcher.none
+            for last in range(first, len(units)):
+                words += lengths[last]
+                if last > first and (words > MOST_WORDS or not _joins(units[last - 1], units[last], text)):
+                    break
+                covered = strongest((covered, owns[last]), self.matcher.none)
+                worth = self._worth(units[first : last + 1], covered, kinds[first : last + 1])
+                worth += (
+                    _PICKED * (first <= at <= last)
+                    + _FIRST * (first == 0)
+                    + _LENGTH * min(words, MOST_WORDS) / MOST_WORDS
+                )
+                if worth > best:
+                    best, found = worth, (first, last)
+        return found
+
+    def _worth(self, units: Sequence[Passage], covered: Strengths, kinds: Sequence[tuple[float, float]]) -> float:
+        held: float = sum(share * strength for share, strength in zip(self.shares, covered, strict=True))
+        hard, soft = (max(kind) for kind in zip(*kinds, strict=True))
+        code = sum(unit.code for unit in units) / len(units)
+        worth: float = held + _HARD * hard + _SOFT * soft - _CODE * code
+        return worth
 
 
-def answer_text(found: Found) -> str:
-    """The answer in words: what the passage stands under, and the passage."""
-    place = found.passage.place
-    words = " ".join(quote(found.passage).split())
-    above = (
-        place.section.title
-        if place.section.level == 7
-        else " › ".join([place.page, *place.path[1:], place.section.title])
-    )
-    return f"{' '.join(above.split())}: {words}" if found.passage.part == "text" else words
-
-
-def _joins(passage: Passage, text: str, units: list[Span], *, at_end: bool) -> bool:
-    """Whether one more unit, at the end or the beginning of these, still makes a quote."""
-    if len(text[units[0].start : units[-1].end].split()) > MOST_WORDS:
-        return False
-    left, right = (units[-2], units[-1]) if at_end else (units[0], units[1])
-    return passage.place.leaf or "\n" not in text[left.end : right.start]
+def _joins(one: Passage, two: Passage, text: str) -> bool:
+    """Whether two neighbouring units stand on the page as they do in the section."""
+    return one.place.leaf or "\n" not in text[one.span.end : two.span.start]
 
 
 def _cut(text: str) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from browser_agent.observation.inline import INLINE, is_inline, render
+from browser_agent.observation.inline import INLINE, INTERACTIVE, acts, is_inline, render
 from browser_agent.observation.snapshot import Node
 
 _REGIONS = {
@@ -18,9 +18,11 @@ _ROWS = frozenset({"row"})
 _ITEMS = frozenset({"listitem", "treeitem", "menuitem", "option", "article", "tab"})
 _BARS = frozenset({"menubar", "menu", "tablist", "toolbar", "radiogroup", "listbox", "tree", "group"})
 _BRIEF = frozenset({"nav", "header", "footer"})
+_WORDS = INLINE - {"generic"}
 _SHORT_LIST = 240
 _BAR = 16
 _TERM = 7
+_STACK = 3
 _ALIKE = 6
 
 
@@ -112,20 +114,44 @@ def blocks(root: Node) -> tuple[Block, ...]:
     """Every block beneath `root`, in document order."""
     writer = _Writer()
     _flow(writer, (root,), _Place())
+    told = {ref for block in writer.blocks for ref in block.refs}
+    missed = [_bare(node) for node in root.walk() if acts(node) and node.ref not in told]
+    for start in range(0, len(missed), _BAR):  # such as a whole table that can be clicked
+        writer.put(missed[start : start + _BAR], _Place())
     return tuple(writer.blocks)
 
 
-def _flow(writer: _Writer, nodes: tuple[Node, ...], place: _Place) -> None:
-    """Write `nodes`, joining neighbours that belong in one line."""
+def _bare(node: Node) -> Node:
+    """`node` by itself, to be named in a line."""
+    return replace(node, children=(), role=node.role if node.role in INTERACTIVE else "generic", clickable=True)
+
+
+def _flow(writer: _Writer, nodes: tuple[Node, ...], place: _Place, ref: str | None = None) -> None:
+    """Write `nodes`, joining neighbours that belong in one line. `ref` addresses what holds them."""
     line: list[Node] = []
+    boxes = _are_boxes(nodes)
     for node in nodes:
-        if node.role in INLINE and is_inline(node):
+        if node.role in INLINE and _one_line(node) and not (boxes and node.role == "generic"):
             line.append(node)
             continue
-        writer.put(line, place)
+        writer.put(line, place, ref=line[0].ref if len(line) == 1 else ref)
         line = []
         _block(writer, node, place)
-    writer.put(line, place)
+    writer.put(line, place, ref=line[0].ref if len(line) == 1 else ref)
+
+
+def _are_boxes(nodes: tuple[Node, ...]) -> bool:
+    """Whether the plain elements among `nodes` stand for themselves: there are several, and no text runs between them."""
+    return sum(node.role == "generic" for node in nodes) > 1 and not any(node.role == "text" for node in nodes)
+
+
+def _one_line(node: Node) -> bool:
+    """Whether `node` may stand in one line: nothing in it breaks lines, and it is no stack of boxes with controls."""
+    if not is_inline(node):
+        return False
+    if node.role != "generic" or sum(acts(inner) for inner in node.walk()) < _STACK:
+        return True
+    return not any(inner.role == "generic" and _are_boxes(inner.children) for inner in node.walk())
 
 
 def _block(writer: _Writer, node: Node, place: _Place) -> None:
@@ -148,7 +174,7 @@ def _block(writer: _Writer, node: Node, place: _Place) -> None:
     elif node.role == "iframe":
         writer.put([replace(node, children=())], place, ref=node.ref)
         _flow(writer, node.children, place)
-    elif is_inline(node):
+    elif _one_line(node):
         writer.put([node], place, ref=node.ref)
     else:
         _container(writer, node, place)
@@ -159,12 +185,12 @@ def _container(writer: _Writer, node: Node, place: _Place) -> None:
     bare = replace(node, children=())
     if node.clickable or node.role in _BARS or node.name:
         writer.put([bare], place, ref=node.ref)
-    rows = [child.role for child in node.children if child.role != "text"]
-    alike = len(rows) >= _ALIKE and len(set(rows)) == 1 and place.group is None and rows[0] not in INLINE
+    rows = [child.role for child in node.children]
+    alike = len(rows) >= _ALIKE and len(set(rows)) == 1 and place.group is None and rows[0] not in _WORDS
     inside = replace(place, group=writer.group(node, "item")) if alike and _same_shape(node) else place
     if node.text:
         writer.put([Node("text", text=node.text)], place)
-    _flow(writer, node.children, inside)
+    _flow(writer, node.children, inside, node.ref)
 
 
 def _same_shape(node: Node) -> bool:
@@ -174,7 +200,7 @@ def _same_shape(node: Node) -> bool:
 
 
 def _region(writer: _Writer, node: Node, region: str) -> None:
-    _flow(writer, node.children, _Place(region))
+    _flow(writer, node.children, _Place(region), node.ref)
     if node.text:
         writer.put([Node("text", text=node.text)], _Place(region))
 
@@ -234,4 +260,4 @@ def _item(writer: _Writer, node: Node, place: _Place) -> None:
     own = replace(node, children=tuple(lead))
     writer.put([own], place, prefix="- ", ref=node.ref)
     if rest:
-        _flow(writer, tuple(rest), replace(place, indent=place.indent + 1))
+        _flow(writer, tuple(rest), replace(place, indent=place.indent + 1), node.ref)

@@ -58,6 +58,7 @@ class Structure(_FromPage):
     veiled: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
+    submits: tuple[str, ...] = ()
     sections: tuple[SectionFound, ...] = ()
     searches: tuple[SearchFound, ...] = ()
 
@@ -98,6 +99,7 @@ async def look(page: Page, status: int | None, seconds: float) -> Capture:
         update={
             "hidden": tuple(run for structure in told for run in structure.hidden),
             "veiled": tuple(text for structure in told for text in structure.veiled),
+            "submits": tuple(name for structure in told for name in structure.submits),
             "secrets": (),
         }
     )

@@ -24,6 +24,8 @@ INLINE = INTERACTIVE | {
 
 _HOLDERS = INLINE | {"paragraph", "term", "listitem", "cell", "gridcell", "columnheader", "rowheader", "definition", "caption",
                      "heading", "blockquote", "bar", "list", "row"}  # fmt: skip
+_LABELLED = FIELDS | {"checkbox", "radio", "switch"}
+_LABELS = frozenset({"text", "generic", "strong"})
 _CELLS = frozenset({"cell", "gridcell", "columnheader", "rowheader"})
 _SHOWN_STATES = frozenset({"checked", "disabled", "expanded", "pressed", "selected", "invalid", "unseen"})
 _WORDS = re.compile(r"\w")
@@ -79,7 +81,7 @@ def render(nodes: Sequence[Node], *, between: str = " ", refs: bool = True) -> L
         refs: False leaves the refs out, for titles.
     """
     pen = _Pen(marks=refs)
-    parts = [part for part in (_say(node, pen) for node in nodes) if part]
+    parts = [part for part in (_say(node, pen) for node in _unlabelled(nodes)) if part]
     words = between.join(parts) if between != " " else _joined(parts)
     return Line(words if _WORDS.search(words) else "", tuple(pen.refs), pen.links, pen.controls)
 
@@ -117,7 +119,7 @@ def _say(node: Node, pen: _Pen) -> str:
         case "iframe":
             return f"frame[{node.ref}]" if node.ref and pen.marks else "frame"
         case "separator":
-            return ""
+            return _own(node, pen, "")
         case role if role in FIELDS:
             return _field(node, pen)
         case role if role in INTERACTIVE:
@@ -130,8 +132,30 @@ def _inside(node: Node, pen: _Pen) -> str:
     parts = [clean(node.text)] if node.text else []
     if node.role in _CELLS and acts(node):
         parts.insert(0, pen.mark(node))
-    parts.extend(_say(child, pen) for child in node.children)
+    parts.extend(_say(child, pen) for child in _unlabelled(node.children))
     return _joined(parts)
+
+
+def _unlabelled(nodes: Sequence[Node]) -> list[Node]:
+    """`nodes` without the labels of fields that stand among them: a field says its name itself."""
+    names = {
+        _called(part.name) for node in nodes for part in (node, *node.children) if part.role in _LABELLED and part.name
+    }
+    if not names:
+        return list(nodes)
+    return [
+        node
+        for node in nodes
+        if not (node.role in _LABELS and _called(" ".join(_texts(node))) in names and not _holds(node))
+    ]
+
+
+def _called(name: str) -> str:
+    return clean(name).strip(" :*").lower()
+
+
+def _holds(node: Node) -> bool:
+    return any(acts(inner) for inner in node.walk())
 
 
 def _joined(parts: Sequence[str]) -> str:

@@ -154,6 +154,7 @@ def _addressed(root: Node, capture: Capture) -> tuple[Mapping[str, Control], tup
     refs: dict[str, Control] = {}
     links: list[Link] = []
     section = ""
+    submits = frozenset(clean(name) for name in capture.structure.submits)
     stack: list[tuple[Node, str, bool]] = [(root, capture.structure.base or capture.url, True)]
     while stack:
         node, base, main = stack.pop()
@@ -164,7 +165,7 @@ def _addressed(root: Node, capture: Capture) -> tuple[Mapping[str, Control], tup
             base = capture.frames.get(node.ref, base)
         if node.ref is not None:
             url = _absolute(base, node.url)
-            refs[node.ref] = _control(node, url)
+            refs[node.ref] = _control(node, url, submits)
         if node.role == "link" and node.url:
             links.append(
                 Link(ref=node.ref, text=label(node), url=_absolute(base, node.url), section=section, main=main)
@@ -176,7 +177,7 @@ def _addressed(root: Node, capture: Capture) -> tuple[Mapping[str, Control], tup
 _APART = frozenset({"navigation", "banner", "contentinfo", "complementary", "search"})
 
 
-def _control(node: Node, url: str) -> Control:
+def _control(node: Node, url: str, submits: frozenset[str]) -> Control:
     named = node.role in INTERACTIVE or node.clickable or node.name
     value = ""
     if node.role in FIELDS:
@@ -190,6 +191,7 @@ def _control(node: Node, url: str) -> Control:
         value=value,
         states=node.states,
         url=url,
+        submits=node.role == "button" and clean(node.name) in submits,
     )
 
 

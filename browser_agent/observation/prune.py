@@ -206,7 +206,7 @@ def _say(missing: Cut) -> str:
 
 def _shortened(block: Block, wanted: bool, need: str) -> str:
     """A block's text, or as much of it as one line may cost, the needed words within it if it has them."""
-    most = _LONG_WANTED if wanted else _LONG
+    most = _LONG_WANTED if wanted or block.controls else _LONG
     if len(block.text) <= most * 2 or count(block.text) <= most:
         return block.text
     place = f" [{block.ref}]" if block.ref else ""

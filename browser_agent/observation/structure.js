@@ -183,6 +183,14 @@
     current = outer;
   };
 
+  const submits = () => {
+    const names = new Set();
+    for (const form of document.forms) if (form.method === 'post')
+      for (const part of form.elements)
+        if (part.type === 'submit' || part.type === 'image') names.add(part.getAttribute('aria-label') || squeeze(part.textContent) || part.value || part.alt || part.title || 'Submit');
+    return [...names].slice(0, PIECES);
+  };
+
   const searches = () => {
     const SURE = /^(q|query|search|s)$/i, WORDS = /^(key|keywords?|terms?|words?|text)$/i, HINT = /search|find|query/i;
     const found = [];
@@ -210,7 +218,7 @@
   flush(null);
   const kept = sections.filter(section => section.title || section.lines.length);
   return JSON.stringify({
-    title: document.title, base: document.baseURI, scrolled: Math.round(scrollY), hidden, veiled, secrets, shown,
+    title: document.title, base: document.baseURI, scrolled: Math.round(scrollY), hidden, veiled, secrets, shown, submits: submits(),
     sections: kept.map(({ title, level, anchor, defined, lines }) => ({ title, level, anchor, defined, text: lines.join('\n') })),
     searches: whole ? searches() : [],
   });

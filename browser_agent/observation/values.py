@@ -17,7 +17,10 @@ class _Value(BaseModel):
 
 
 class Control(_Value):
-    """One element that can be acted on. `value` is never a password: those read as dots."""
+    """One element that can be acted on. `value` is never a password: those read as dots.
+
+    `submits` says that it sends a form off by POST, as the page's own document has it.
+    """
 
     ref: str
     role: str
@@ -25,6 +28,7 @@ class Control(_Value):
     value: str = ""
     states: tuple[str, ...] = ()
     url: str = ""
+    submits: bool = False
 
 
 class Link(_Value):

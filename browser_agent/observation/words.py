@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 
 _SPACE = re.compile(r"\s+")
-_UNSEEN = re.compile(
+UNSEEN = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
+"""Characters that do not show: control marks, joiners, marks of direction, tags."""
+
 _REF_LIKE = re.compile(r"\[((?:f\d+)?e\d+)\]")
 _WORD = re.compile(r"[^\W_]+(?:[._'-][^\W_]+)*", re.UNICODE)
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -17,7 +19,7 @@ def clean(text: str) -> str:
     """`text` in one line, without characters that do not show, and with `[e12]` turned into `(e12)`."""
     if not text:
         return ""
-    text = _SPACE.sub(" ", _UNSEEN.sub("", text)).strip()
+    text = _SPACE.sub(" ", UNSEEN.sub("", text)).strip()
     return _REF_LIKE.sub(r"(\1)", text) if "[" in text else text
 
 

@@ -26,7 +26,7 @@ HEAD = 8
 def values(text: str) -> set[str]:
     """The words of a text that carry a value: with a digit or an address sign, or written in capitals. Lower case, without a currency sign."""
     words = (found[0].strip(".:!?-—–…$€£¥%~") for found in _VALUE.finditer(text))
-    return {word.lower() for word in words if _TELLING.search(word)}
+    return {word.lower() for word in words if len(word) > 1 and _TELLING.search(word)}
 
 
 def parts(value: str) -> list[str]:

@@ -12,7 +12,17 @@ from typing import Any
 
 from ctxfold.compact.cells import cell, is_flat, pair, word
 from ctxfold.compact.tables import Table, cells_of, dittoed, table_of
-from ctxfold.ledger import Known, Ledger, canonical, content_key, header_key, identity, identity_key, shape_key
+from ctxfold.ledger import (
+    Known,
+    Ledger,
+    canonical,
+    canonical_key,
+    content_key,
+    header_key,
+    identity,
+    identity_key,
+    shape_key,
+)
 
 __all__ = ["Row", "rows"]
 
@@ -22,6 +32,8 @@ _INLINE = 90
 """Characters up to which a nested value stays in its parent's row."""
 _WORTH_COLUMNS = 4
 """Cells from which naming another row's columns is cheaper than writing them."""
+_SAID_AGAIN = 40
+"""Characters of a row from which its second standing in one record is called by its name."""
 _SHORT = 72
 """Characters up to which a row of a table stands on the line of the row before it."""
 
@@ -87,11 +99,21 @@ class _Pass:
     """Shapes of objects of this record, with the cells of the newest."""
     headers: set[int] = field(default_factory=set)
     """Headers that stand in this record."""
+    spelt: dict[int, tuple[str, int]] = field(default_factory=dict)
+    """By identity of a node of the value, its canonical form and content key: each is asked for many times."""
+
+    def spelling(self, value: Any) -> tuple[str, int]:
+        """The canonical form of a node and its content key."""
+        made = self.spelt.get(id(value))
+        if made is None:
+            text = canonical(value)
+            made = self.spelt[id(value)] = (text, canonical_key(text))
+        return made
 
     def value(self, value: Any, at: _At) -> Iterator[Row]:
         known = self.known(value)
         if known is not None:
-            yield at.row((_name(value), f"={known.ref}"), (), (content_key(value),))
+            yield at.row((_name(value), f"={known.ref}"), (), (self.spelling(value)[1],))
             return
         match value:
             case dict() if value:
@@ -102,12 +124,14 @@ class _Pass:
                 yield at.row((cell(value),))
 
     def known(self, value: Any) -> Known | None:
-        if is_flat(value) or len(canonical(value)) < _WORTH_A_REF:
+        if is_flat(value):
             return None
-        return self.past.find(content_key(value))
+        text, key = self.spelling(value)
+        return self.past.find(key) if len(text) >= _WORTH_A_REF else None
 
     def keys(self, value: Any, at: _At) -> tuple[int, ...]:
-        own = (content_key(value),) if len(canonical(value)) >= _WORTH_A_REF else ()
+        text, key = self.spelling(value)
+        own = (key,) if len(text) >= _WORTH_A_REF else ()
         named = None if at.owned else identity_key(value, at.path)
         return own if named is None else (*own, named)
 
@@ -127,9 +151,9 @@ class _Pass:
         known = self.past.find(shape) if len(cells) >= _WORTH_COLUMNS else None
         if len(cells) >= _WORTH_COLUMNS and shape in self.above:
             yield at.row(("as above:", dittoed(list(cells.values()), self.above[shape])), keys)
-            below, known = replace(at, like="above"), Known("above", None)
-        elif known is not None and isinstance(known.value, dict):
-            above = list(cells_of(known.value)[0].values())
+            below, known = replace(at, like="above"), Known("above", dict)
+        elif known is not None and isinstance(anchor := known.value, dict):
+            above = list(cells_of(anchor)[0].values())
             yield at.row((f"as {known.ref}:", dittoed(list(cells.values()), above)), keys, (shape,))
             below = replace(at, like=known.ref)
         else:
@@ -137,8 +161,31 @@ class _Pass:
             below = at
         self.above[shape] = tuple(cells.values())
         for name in deep:
-            if known is not None or self.inline(name, value[name]) is None:
+            groups = _alike(value[name])
+            if groups:
+                yield from self.keyed(groups, below.under(name, owned, below.like), value[name])
+            elif known is not None or self.inline(name, value[name]) is None:
                 yield from self.value(value[name], below.under(name, owned, below.like))
+
+    def keyed(self, groups: Iterable[dict[str, Any]], at: _At, value: dict[str, Any]) -> Iterator[Row]:
+        """An object that holds records under their names: a table for each shape, the name its first column."""
+        yield at.row((), self.keys(value, at))
+        for group in groups:
+            made = [
+                {"": name, **{key: cell for key, cell in child.items() if cell != name}}
+                for name, child in group.items()
+            ]
+            table = table_of(made)
+            if table is None:
+                for name, child in group.items():
+                    yield replace(
+                        _At(self.inline(name, child) or "", at.indent + 1).row((), self.keys(child, at)), joined=True
+                    )
+                continue
+            header = _At("", at.indent + 1).row((table.header.removeprefix('""|') + ":",))
+            yield replace(header, joined=True)
+            for child, text in zip(group.values(), table.lines, strict=True):
+                yield replace(_At("", at.indent + 1).row((text,), self.keys(child, at)), joined=True)
 
     def pairs(self, value: dict[str, Any], at: _At, keys: Iterable[int], deep: Sequence[str]) -> Iterator[Row]:
         """An object's cells as `name=value`, what is short and nested among them."""
@@ -149,11 +196,11 @@ class _Pass:
             if child is None or child == [] or child == {}:
                 empty = True
                 continue
-            text = pair(name, child) if is_flat(child) else self.inline(name, child)
+            text = pair(name, child) if is_flat(child) else None if _alike(child) else self.inline(name, child)
             if text is not None:
                 words.append(text)
                 if name in deep and self.known(child) is not None:
-                    points.append(content_key(child))
+                    points.append(self.spelling(child)[1])
         yield at.row((*words, "…") if empty else words, keys, points)
 
     def inline(self, name: str, value: Any) -> str | None:
@@ -162,16 +209,16 @@ class _Pass:
         if known is not None:
             return " ".join(part for part in (f"{word(name)}:", _name(value), f"={known.ref}") if part)
         match value:
-            case dict() if all(is_flat(child) for child in value.values()) and len(canonical(value)) <= 2 * _INLINE:
+            case dict() if (
+                all(is_flat(child) for child in value.values()) and len(self.spelling(value)[0]) <= 2 * _INLINE
+            ):
                 return f"{word(name)}({' '.join(pair(key, child) for key, child in value.items() if child != name)})"
             case [dict() as only] if (
-                only and all(is_flat(child) for child in only.values()) and len(canonical(only)) <= 2 * _INLINE
+                only and all(is_flat(child) for child in only.values()) and len(self.spelling(only)[0]) <= 2 * _INLINE
             ):
                 return f"{word(name)}[{' '.join(pair(key, child) for key, child in only.items())}]"
-            case list() if all(is_flat(child) for child in value) and len(canonical(value)) <= 4 * _INLINE:
+            case list() if all(is_flat(child) for child in value) and len(self.spelling(value)[0]) <= 4 * _INLINE:
                 return f"{word(name)}=[{', '.join(cell(child) for child in value)}]"
-            case dict() if len(value) > 1 and all(_record(child) for child in value.values()):
-                return None
             case _:
                 return None
 
@@ -202,27 +249,32 @@ class _Pass:
         header = header_key(at.path, table.header)
         known = self.past.find(header)
         opening = f"{groups[-1]} groups" if groups else ""
-        shared = f"all {table.shared};" if table.shared else ""
         if header in self.headers:
-            yield at.row((opening, shared), keys)
+            yield at.row((opening,), keys)
         elif known is None:
-            yield at.row((opening, shared, table.header), (*keys, header))
+            yield at.row((opening, table.header), (*keys, header))
         else:
-            yield at.row((opening, shared, "" if known.ref == at.like else f"as {known.ref}:"), keys, (header,))
+            yield at.row((opening, "" if known.ref == at.like else f"as {known.ref}:"), keys, (header,))
         self.headers.add(header)
         joined = all(len(text) <= _SHORT for text in table.lines)
         for place, (child, text) in enumerate(zip(value, table.lines, strict=True)):
-            row = self.line(child, text, _At("", at.indent + 1, at.path, at.owned))
             mark = f"{groups[place]}) " if groups else ""
-            yield replace(row, text=mark + row.text, joined=joined)
+            key = self.spelling(child)[1]
+            if key in self.said and len(text) > _SAID_AGAIN:
+                yield Row(f"{mark}{self.said[key]} (as above)", at.indent + 1, (), (key,), joined)
+                continue
+            self.said[key] = _name(child) or text.split("|")[0]
+            yield Row(mark + text, at.indent + 1, self.keys(child, at), (), joined)
 
-    def line(self, child: Any, text: str, at: _At) -> Row:
-        """One row of a table; a long row that stands in this record already is called by its name."""
-        key = content_key(child)
-        if key in self.said and len(text) > 40:
-            return at.row((f"{self.said[key]} (as above)",))
-        self.said[key] = _name(child) or text.split("|")[0]
-        return at.row((text,), self.keys(child, at))
+
+def _alike(value: Any) -> list[dict[str, Any]]:
+    """An object of records, in groups of like columns; none when it is not one, or nothing in it is alike."""
+    if not isinstance(value, dict) or len(value) < 2 or not all(map(_record, value.values())):
+        return []
+    groups: dict[tuple[str, ...], dict[str, Any]] = {}
+    for name, child in value.items():
+        groups.setdefault(tuple(key for key, cell in child.items() if cell != name), {})[name] = child
+    return list(groups.values()) if len(groups) < len(value) else []
 
 
 def _record(value: Any) -> bool:
@@ -247,9 +299,9 @@ def _changed(value: dict[str, Any], past: Ledger, path: str) -> _Change | None:
     named = identity(value)
     key = identity_key(value, path)
     before = past.find(key) if key is not None else None
-    if named is None or before is None or not isinstance(before.value, dict):
+    old = before.value if before is not None else None
+    if named is None or before is None or not isinstance(old, dict):
         return None
-    old: dict[str, Any] = before.value
     both = {**old, **value}
     fields = [
         name for name in both if (name in old) != (name in value) or canonical(old[name]) != canonical(value[name])

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any, assert_never
 
 from ctxfold.compact.cells import cell, is_flat, parse, word
@@ -84,10 +83,9 @@ def _result(record: Record, past: Ledger) -> tuple[Line, ...]:
 
 
 def _row(record: Record, kind: LineKind, mark: str, row: Row, keys: tuple[int, ...] = ()) -> Line:
-    made = line(
-        kind, record.ref, f"{mark} {' ' * row.indent}{row.text}", (*keys, *row.keys), row.points, record.untrusted
-    )
-    return replace(made, joined=True, tokens=count(row.text) + 1) if row.joined else made
+    text = f"{mark} {' ' * row.indent}{row.text}"
+    tokens = count(row.text if row.joined else text) + 1
+    return Line(kind, record.ref, text, tokens, (*keys, *row.keys), row.points, record.untrusted, row.joined)
 
 
 def _call(record: Record, past: Ledger) -> tuple[Line, ...]:

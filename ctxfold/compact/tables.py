@@ -15,8 +15,6 @@ DITTO = '"'
 """Stands for the cell above, or the cell of the row whose columns are used."""
 _WORTH_DITTO = 3
 """Characters of a cell from which a ditto mark is cheaper."""
-_MANY = 6
-"""Rows from which what all share is better said once than by ditto marks."""
 _LIST = 60
 """Characters of a list of scalars that still fits a cell."""
 
@@ -53,10 +51,9 @@ def _all_flat(values: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A header, what all rows share, and a line of cells for each row."""
+    """A header, and a line of cells for each row."""
 
     header: str
-    shared: str
     lines: tuple[str, ...]
 
 
@@ -69,11 +66,7 @@ def table_of(value: Sequence[Any]) -> Table | None:
     if any(deep or list(cells) != names for cells, deep in grid):
         return None
     lines = [list(cells.values()) for cells, _ in grid]
-    same = {at for at in range(len(names)) if len(lines) >= _MANY and len({line[at] for line in lines}) == 1}
-    kept = [at for at in range(len(names)) if at not in same] or [0]
-    shared = " ".join(f"{'.'.join(map(word, names[at]))}={lines[0][at]}" for at in sorted(same - set(kept)))
-    short = [[line[at] for at in kept] for line in lines]
-    return Table("|".join(grouped([names[at] for at in kept])), shared, tuple(_joined(short)))
+    return Table("|".join(grouped(names)), tuple(_joined(lines)))
 
 
 def _joined(lines: list[list[str]]) -> Iterator[str]:

@@ -39,7 +39,7 @@ def due(workspace: Workspace, budget: int, settings: Settings) -> tuple[Sequence
     end, tail = len(blocks), 0
     while end > 0:
         block = blocks[end - 1]
-        fits = tail + block.tokens <= low // 2
+        fits = tail + block.tokens <= settings.tail * budget
         if not isinstance(block, RawStep) or not (len(blocks) - end < settings.recent or not block.settled or fits):
             break
         tail += block.tokens
@@ -56,9 +56,7 @@ def due(workspace: Workspace, budget: int, settings: Settings) -> tuple[Sequence
     return blocks[start:end], Room(max(high - tail - tiles, low // 4), max(low - tail - tiles, low // 8))
 
 
-def embedded_tile(
-    workspace: Workspace, blocks: Sequence[Block], number: int, room: Room, asked: tuple[Query, str]
-) -> Tile:
+def embedded_tile(workspace: Workspace, blocks: Sequence[Block], number: int, room: Room, query: Query) -> Tile:
     """The tile the embedded folder makes of blocks; it never costs more than they do.
 
     Args:
@@ -66,22 +64,18 @@ def embedded_tile(
         blocks: a contiguous stretch of it.
         number: the tile's number.
         room: what it may cost.
-        asked: what the session is about now, as weights and as text.
+        query: what the session is about now.
     """
     cost = sum(block.tokens for block in blocks)
     room = room.within(cost - HEADER - 5)
     pinned = _pinned(workspace, blocks)
-    tile = _tile(
-        blocks, number, "", condense(_presifted(blocks, room, asked, pinned), room, *asked, pinned=pinned), "embedded"
-    )
-    if _price(tile) <= _price(*blocks):
+    tile = _tile(blocks, number, "", condense(_presifted(blocks, room, query, pinned), room, query, pinned), "embedded")
+    if _price(tile) < _price(*blocks):
         return tile
     return _tile(blocks, number, "", tuple(line for block in blocks for line in block.lines), "embedded", whole=True)
 
 
-def _presifted(
-    blocks: Sequence[Block], room: Room, asked: tuple[Query, str], pinned: frozenset[int]
-) -> Sequence[Block]:
+def _presifted(blocks: Sequence[Block], room: Room, query: Query, pinned: frozenset[int]) -> Sequence[Block]:
     """Blocks small enough to be ranked against each other: a very long stretch is sifted part by part first."""
     parts: list[list[Block]] = [[]]
     size = 0
@@ -93,7 +87,7 @@ def _presifted(
         parts[-1].append(block)
     if len(parts) == 1:
         return blocks
-    sifted = (replace(part[0], lines=condense(part, room, *asked, pinned=pinned)) for part in parts)
+    sifted = (replace(part[0], lines=condense(part, room, query, pinned)) for part in parts)
     return tuple(block for block in sifted if block.lines)
 
 
@@ -120,7 +114,7 @@ def told_tile(workspace: Workspace, blocks: Sequence[Block], number: int, summar
         )
     tile = _tile(blocks, number, summary, kept_by_all(blocks, _pinned(workspace, blocks)), origin)
     took, gives = _price(*blocks), _price(tile)
-    if gives > took:
+    if gives >= took:
         raise FoldError(
             f"this summary would cost {gives} tokens for the {took} of {spans(tile.steps)}; shorten it, or fold more steps"
         )
@@ -151,4 +145,4 @@ def _pinned(workspace: Workspace, blocks: Sequence[Block]) -> frozenset[int]:
 
 
 def _price(*blocks: Block) -> int:
-    return count("\n".join(show(block).text for block in blocks))
+    return count("\n" + "\n".join(show(block).text for block in blocks) + "\n")

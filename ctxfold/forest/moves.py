@@ -124,7 +124,7 @@ def _arrive(
     if wish.action == "new_topic":
         payload["topic"] = there.topic
     after = advance(tx, session, there, before, before, Happened("moved", payload, cause=wish.action))
-    tx.sessions.touch(session, time.time(), current=there.id)
+    tx.sessions.settle(session, there.id)
     return there, after
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import replace
 
 from ctxfold.commit import GENESIS, Happened, advance, head_of, state_of
@@ -61,7 +60,7 @@ def undo(tx: Writing, session: int, here: HeadRow) -> tuple[HeadRow, EventRow]:
         there,
         Happened("voided", {"target": target.seq, "by": "undo"}, cause="undo", redoable=True),
     )
-    tx.sessions.touch(session, time.time(), current=origin.id)
+    tx.sessions.settle(session, origin.id)
     return origin, target
 
 
@@ -107,7 +106,7 @@ def redo(tx: Writing, session: int, here: HeadRow) -> tuple[HeadRow, EventRow]:
         replace(at, decision=target.seq),
         Happened("voided", {"target": undoing.seq, "by": "redo"}, cause="redo"),
     )
-    tx.sessions.touch(session, time.time(), current=there.id)
+    tx.sessions.settle(session, there.id)
     return there, target
 
 

@@ -8,7 +8,7 @@ from hashlib import blake2b
 
 from ctxfold.errors import CorruptStore
 
-__all__ = ["PLAIN", "ZLIB", "decode", "digest", "encode", "pack", "pack_json", "unpack", "unpack_json"]
+__all__ = ["PLAIN", "ZLIB", "decode", "digest", "encode", "pack", "pack_json", "pack_text", "unpack", "unpack_json"]
 
 PLAIN, ZLIB = 0, 1
 _WORTH_PACKING = 200
@@ -52,10 +52,15 @@ def unpack(packed: int, raw: bytes) -> bytes:
         raise CorruptStore("an entry does not read back; restore a copy of the store") from error
 
 
-def pack_json(tree: object) -> bytes:
-    """JSON as the store keeps it: one byte that names the packing, then the bytes."""
-    packed, raw = pack(encode(json.dumps(tree, ensure_ascii=False, separators=(",", ":"))))
+def pack_text(text: str) -> bytes:
+    """A text as the store keeps it in one column: one byte that names the packing, then the bytes."""
+    packed, raw = pack(encode(text))
     return bytes((packed,)) + raw
+
+
+def pack_json(tree: object) -> bytes:
+    """JSON as the store keeps it."""
+    return pack_text(json.dumps(tree, ensure_ascii=False, separators=(",", ":")))
 
 
 def unpack_json(body: bytes) -> object:

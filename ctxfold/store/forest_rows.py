@@ -81,6 +81,10 @@ class ForestRows:
         ).fetchone()
         return int(row[0] or 0)
 
+    def last_event(self, session: int) -> int:
+        """The number of the newest event, 0 for none."""
+        return int(self._run("SELECT ifnull(max(seq), 0) FROM event WHERE session = ?", (session,)).fetchone()[0])
+
     def add_event(self, session: int, event: EventRow) -> None:
         """Append an event."""
         self._run(f"INSERT INTO event (session, {_EVENT}) VALUES (?, {', '.join('?' * 15)})", (session, *_flat(event)))

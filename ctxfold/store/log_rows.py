@@ -220,16 +220,11 @@ class LogRows:
         self._run("UPDATE record SET entry = ?, shown = NULL, form = ? WHERE id = ?", (entry, form, record.id))
         self._run("DELETE FROM fact WHERE session = ? AND record = ?", (session, record.id))
         self._run("INSERT INTO fts (rowid, text) VALUES (?, ?)", (record.id, searchable(text)))
-        if record.entry != entry:
-            self.release(record.entry)
-        if record.shown is not None:
-            self.release(record.shown)
 
-    def release(self, entry: int) -> None:
-        """Drop the bytes of an entry that no record holds any more."""
+    def sweep(self) -> None:
+        """Drop the bytes of entries that no record holds any more."""
         self._run(
-            "DELETE FROM entry WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM record WHERE entry = ?1) AND NOT EXISTS (SELECT 1 FROM record WHERE shown = ?1)",
-            (entry,),
+            "DELETE FROM entry WHERE id NOT IN (SELECT entry FROM record UNION SELECT shown FROM record WHERE shown IS NOT NULL)"
         )
 
     def unindex(self, record: StoredRecord) -> None:

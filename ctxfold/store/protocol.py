@@ -27,8 +27,8 @@ class Sessions(Protocol):
     def add(self, name: str, created: float) -> SessionRow:
         """A new, empty session."""
 
-    def touch(self, session: int, when: float, current: int | None = None, budget: int | None = None) -> None:
-        """Note the time of the last change, the branch new handles start on, the driver's budget."""
+    def settle(self, session: int, current: int) -> None:
+        """Note the branch that new handles start on."""
 
     def drop(self, session: int) -> None:
         """Remove a session and whatever only it referenced."""
@@ -69,6 +69,9 @@ class Forest(Protocol):
 
     def newest_intent(self, session: int) -> int:
         """The number of the newest of these events, 0 for none."""
+
+    def last_event(self, session: int) -> int:
+        """The number of the newest event, 0 for none."""
 
     def add_event(self, session: int, event: EventRow) -> None:
         """Append an event."""
@@ -141,6 +144,9 @@ class Log(Protocol):
 
     def blank(self, session: int, record: StoredRecord, text: str, form: bytes) -> None:
         """Put another text in place of a record's, and drop what was derived from the old one."""
+
+    def sweep(self) -> None:
+        """Drop the bytes of entries that no record holds any more."""
 
 
 class Cover(Protocol):

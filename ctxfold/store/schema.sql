@@ -1,7 +1,6 @@
 -- The store, version 2. Facts and search are derived and can be rebuilt; everything else is the record.
 CREATE TABLE session (
-  id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, created REAL NOT NULL, updated REAL NOT NULL,
-  current INTEGER NOT NULL DEFAULT 0, budget INTEGER NOT NULL DEFAULT 8000
+  id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, created REAL NOT NULL, current INTEGER NOT NULL DEFAULT 0
 );
 CREATE TABLE entry (id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, size INTEGER NOT NULL, packed INTEGER NOT NULL, bytes BLOB NOT NULL);
 CREATE TABLE lane (session INTEGER NOT NULL, id INTEGER NOT NULL, parent INTEGER NOT NULL, fork INTEGER NOT NULL, PRIMARY KEY (session, id)) WITHOUT ROWID;
@@ -18,7 +17,6 @@ CREATE UNIQUE INDEX record_place ON record (session, step, k);
 CREATE INDEX record_late ON record (session, at) WHERE at <> step;
 CREATE INDEX record_user ON record (session, step) WHERE kind = 'user';
 CREATE UNIQUE INDEX record_once ON record (session, step, idempotency) WHERE idempotency IS NOT NULL;
-CREATE INDEX record_entry ON record (entry);
 CREATE TABLE head (session INTEGER NOT NULL, id INTEGER NOT NULL, name TEXT NOT NULL, topic INTEGER NOT NULL, seq INTEGER NOT NULL, created REAL NOT NULL, PRIMARY KEY (session, id)) WITHOUT ROWID;
 CREATE UNIQUE INDEX head_name ON head (session, name);
 CREATE TABLE topic (session INTEGER NOT NULL, id INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (session, id)) WITHOUT ROWID;

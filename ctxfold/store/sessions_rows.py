@@ -10,6 +10,8 @@ from ctxfold.store.values import SessionRow
 
 __all__ = ["SessionsRows"]
 
+_UPDATED = "ifnull((SELECT time FROM event WHERE event.session = session.id ORDER BY seq DESC LIMIT 1), created)"
+
 
 class SessionsRows:
     """Sessions by name."""
@@ -21,30 +23,25 @@ class SessionsRows:
     def named(self, name: str) -> SessionRow | None:
         """The session of that name."""
         row = self._run(
-            "SELECT id, name, created, updated, current, budget FROM session WHERE name = ?", (name,)
+            f"SELECT id, name, created, {_UPDATED}, current FROM session WHERE name = ?", (name,)
         ).fetchone()
         return None if row is None else SessionRow(*row)
 
     def names(self) -> list[str]:
         """Every session's name, the newest work first."""
-        return [name for (name,) in self._run("SELECT name FROM session ORDER BY updated DESC, id DESC")]
+        return [name for (name,) in self._run(f"SELECT name FROM session ORDER BY {_UPDATED} DESC, id DESC")]
 
     def add(self, name: str, created: float) -> SessionRow:
         """A new, empty session."""
-        made = self._run(
-            "INSERT INTO session (name, created, updated) VALUES (?, ?, ?)", (name, created, created)
-        ).lastrowid
+        made = self._run("INSERT INTO session (name, created) VALUES (?, ?)", (name, created)).lastrowid
         row = self.named(name)
         if made is None or row is None:
             raise CorruptStore(f"the session {name} was written but does not read back; run `ctxfold doctor`")
         return row
 
-    def touch(self, session: int, when: float, current: int | None = None, budget: int | None = None) -> None:
-        """Note the time of the last change, the branch new handles start on, the driver's budget."""
-        self._run(
-            "UPDATE session SET updated = ?, current = ifnull(?, current), budget = ifnull(?, budget) WHERE id = ?",
-            (when, current, budget, session),
-        )
+    def settle(self, session: int, current: int) -> None:
+        """Note the branch that new handles start on."""
+        self._run("UPDATE session SET current = ? WHERE id = ?", (current, session))
 
     def drop(self, session: int) -> None:
         """Remove a session and whatever only it referenced."""
@@ -53,10 +50,7 @@ class SessionsRows:
             self._log.unindex(record)
         for table in ("record", "step", "lane", "event", "head", "topic", "tile", "cell", "note", "fact"):
             self._run(f"DELETE FROM {table} WHERE session = ?", (session,))
-        for record in records:
-            self._log.release(record.entry)
-            if record.shown is not None:
-                self._log.release(record.shown)
+        self._log.sweep()
         self._run("DELETE FROM session WHERE id = ?", (session,))
 
     def raw_bytes(self, session: int) -> int:

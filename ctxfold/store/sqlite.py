@@ -183,8 +183,7 @@ def _private(path: FilePath) -> None:
     try:
         if not path.parent.exists():
             path.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
-        if path.is_dir():
-            raise NotOurStore(f"{path} is a folder; name a file in it")
+        _check_ours(path)
         if not path.exists():
             os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
         elif not os.access(path, os.W_OK):
@@ -195,6 +194,22 @@ def _private(path: FilePath) -> None:
         raise ReadOnlyStore(
             f"{path} cannot be written ({error.strerror}); name another store with CTXFOLD_DATABASE_URL"
         ) from error
+
+
+def _check_ours(path: FilePath) -> None:
+    """Refuse what is no store of ours by its first bytes, so that nothing is laid beside a file of somebody else."""
+    if path.exists() and not path.is_file():
+        raise NotOurStore(f"{path} is not a file; name a file of its own for the store")
+    if not path.exists() or path.stat().st_size == 0 or not os.access(path, os.R_OK):
+        return
+    with path.open("rb") as file:
+        first = file.read(72)
+    if not first.startswith(b"SQLite format 3\0"):
+        raise NotOurStore(f"{path} is not a ctxfold store; name another file with CTXFOLD_DATABASE_URL or --store")
+    if int.from_bytes(first[68:72], "big") not in (0, _APPLICATION):
+        raise NotOurStore(
+            f"{path} is a database of another program; name another file with CTXFOLD_DATABASE_URL or --store"
+        )
 
 
 @contextmanager

@@ -12,14 +12,13 @@ Path = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True, slots=True)
 class SessionRow:
-    """A session: its row id, name, times (seconds since 1970), the branch a new handle starts on and the driver's budget (tokens)."""
+    """A session: its row id, name, times (seconds since 1970) and the branch a new handle starts on."""
 
     id: int
     name: str
     created: float
     updated: float
     current: int
-    budget: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,17 +8,22 @@ from browser_agent.actions import Read, perform
 from browser_agent.window import Window
 from tests.browser_agent.doing import seen
 
-_ROLES = (
-    "button|checkbox|combobox|link|listbox|menuitem|menuitemcheckbox|menuitemradio|option|radio|searchbox|slider|spinbutton|"
-    "switch|tab|textbox|treeitem"
+_ROLES = frozenset(
+    "button checkbox combobox link listbox menuitem menuitemcheckbox menuitemradio option radio searchbox slider spinbutton "
+    "switch tab textbox treeitem".split()
 )
-_ACTS = re.compile(rf"^ *- '?(?:{_ROLES})\b.*?\[ref=((?:f\d+)?e\d+)\]", re.MULTILINE)
-_HAND = re.compile(r"\[ref=((?:f\d+)?e\d+)\] \[cursor=pointer\]")
+_LINE = re.compile(r"""^ *- '?([a-z]+)(?: "(?:[^"\\]|\\.)*")?((?: \[[a-z-]+(?:=[^\]]*)?\])*)""", re.MULTILINE)
+_REF = re.compile(r" \[ref=((?:f\d+)?e\d+)\]")
 
 
 def interactive(snapshot: str) -> set[str]:
     """Every ref of a snapshot that has an interactive role, or a hand for a pointer."""
-    return {*_ACTS.findall(snapshot), *_HAND.findall(snapshot)}
+    found: set[str] = set()
+    for role, states in _LINE.findall(snapshot):
+        ref = _REF.search(states)
+        if ref is not None and (role in _ROLES or "[cursor=pointer]" in states):
+            found.add(ref[1])
+    return found
 
 
 async def whole(window: Window) -> str:
@@ -26,7 +31,7 @@ async def whole(window: Window) -> str:
     text, number, last = "", 1, 1
     while number <= last:
         page = seen(await perform(window, [Read(kind="read", page=number)]))
-        assert page.tokens <= window.budget
+        assert page.tokens <= window.terms.budget
         text += page.text + "\n"
         number, last = number + 1, page.pages
     return text

@@ -27,7 +27,8 @@ from browser_agent.actions import (
     perform,
 )
 from browser_agent.browser import Browser
-from browser_agent.window import Folders, Window
+from browser_agent.terms import Folders
+from browser_agent.window import Window
 from tests.browser_agent.doing import control, do, ref, seen, visit
 from tests.sites.server import Site
 

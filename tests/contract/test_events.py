@@ -210,6 +210,17 @@ def test_reopening_gives_the_same_bytes_at_every_budget(database: Path) -> None:
     assert one[4:] == two[4:]
 
 
+def test_replaying_the_events_gives_every_revision_again(database: Path) -> None:
+    """Replay decides nothing again: from the events alone, each revision to the byte, redactions and all."""
+    rich(database)
+    with Session.open("trip", store=str(database)) as session:
+        made = len(events(session))
+    assert ctxfold.verify_session("trip", store=str(database)) == made
+    with Session.open("trip", store=str(database)) as session:
+        session.redact("harbor")
+    assert ctxfold.verify_session("trip", store=str(database)) == made + 1
+
+
 def test_history_is_in_order_limited_and_typed(session: Session) -> None:
     """Each event has its number, kind, decider, branch, steps and time; a limit gives the newest."""
     add_steps(session, 3)

@@ -12,7 +12,7 @@ import pytest
 
 import ctxfold
 from ctxfold import CtxfoldError, Session, View
-from ctxfold.errors import InputError, SessionNameError
+from ctxfold.errors import InputError, SessionNameError, StoreError
 from tests.support.sessions import add_step, add_steps, settled
 
 LATER = ("refactor",)
@@ -133,6 +133,30 @@ def test_the_files_beside_the_database_are_private_too(stored: Session, database
     for file in database.parent.glob(database.name + "*"):
         if os.name == "posix":
             assert stat.S_IMODE(file.stat().st_mode) & 0o077 == 0, file.name
+
+
+def test_a_store_may_be_named_by_path_or_url(database: Path) -> None:
+    """The same file either way."""
+    with Session.open("trip", store=str(database)) as session:
+        add_step(session, 1)
+    with Session.open("trip", store=f"sqlite:///{database}") as session:
+        assert (session.created, session.tip) == (False, 1)
+
+
+@pytest.mark.parametrize("store", ["mysql://host/db", "https://example.org/db", "postgres", "s3://bucket", "://"])
+def test_a_store_of_an_unknown_kind_is_refused_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store: str
+) -> None:
+    """A URL that no adapter serves is told so, never taken for a file's name; a bare word is one."""
+    monkeypatch.chdir(tmp_path)
+    if "://" not in store:
+        Session.open("trip", store=store).close()
+        assert (tmp_path / store).is_file()
+        return
+    with pytest.raises(StoreError) as refused:
+        Session.open("trip", store=store)
+    assert "\n" not in str(refused.value)
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(

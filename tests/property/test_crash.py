@@ -3,6 +3,7 @@
 import os
 import random
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -52,32 +53,34 @@ def test_a_writer_killed_at_twenty_random_moments_loses_nothing_it_was_told_is_c
     store = tmp_path / "store.db"
     chance = random.Random()
     told: dict[int, str] = {}
+    forker = python(str(WRITER), str(store), stdin=subprocess.PIPE)
+    assert forker.stdin is not None
+    assert forker.stdout is not None
     for kill in range(20):
-        writer = python(str(WRITER), str(store), str(kill))
-        try:
-            assert writer.stdout is not None
-            assert writer.stdout.readline() == "ready\n", writer.stderr and writer.stderr.read()
-            # The moment is a number of acknowledged records plus a slice of the next one's time.
-            acknowledged = [writer.stdout.readline() for _ in range(chance.randrange(1, 25))]
-            burn(chance.random() * 0.004)
-        finally:
-            writer.kill()
-        rest, _ = writer.communicate(timeout=30)
-        lines = [*acknowledged, *rest.splitlines(keepends=True)]
+        forker.stdin.write(f"{kill}\n")
+        forker.stdin.flush()
+        writer = int(forker.stdout.readline())
+        # The moment is a number of acknowledged records plus a slice of the next one's time.
+        lines = [forker.stdout.readline() for _ in range(chance.randrange(1, 25))]
+        burn(chance.random() * 0.004)
+        os.kill(writer, signal.SIGKILL)
+        lines += iter(forker.stdout.readline, "gone\n")
         for line in lines:
-            if line.endswith("\n"):
-                number, text = line[:-1].split(" ", 1)
-                assert int(number) not in told, f"s{number} was given out twice"
-                told[int(number)] = text
+            number, text = line.rstrip("\n").split(" ", 1)
+            assert int(number) not in told, f"s{number} was given out twice"
+            told[int(number)] = text
         with Session.open("trip", store=str(store)) as session:
             assert len(path(session)) == len(set(path(session)))
-            assert add_step(session, kill) > max(told)
-            told_now = session.tip
-            assert f"END-{kill}" in session.recall(f"s{told_now}").text
+            step = add_step(session, kill)
+            assert step > max(told)
+            assert f"END-{kill}" in session.recall(f"s{step}").text
             assert session.view(600).tokens <= 600
+    _, errors = forker.communicate(timeout=30)
+    assert (forker.returncode, errors) == (0, "")
     with Session.open("trip", store=str(store)) as session:
         for step, said in told.items():
             assert said in texts(session, step), f"s{step} was acknowledged and is lost"
+    assert ctxfold.verify_session("trip", store=str(store)) > len(told)
     connection = sqlite3.connect(store)
     assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     connection.close()

@@ -1,29 +1,40 @@
-"""A process that writes to a session until it is killed: each line it prints names something it was told is committed.
+"""A process that forks writers: each records to a session until it is killed, and names on its output what it was told is committed.
 
-Run as `python writer.py STORE SEED`; prints `ready`, then `<step> <text>` for each acknowledged record.
+Run as `python writer.py STORE`. For each seed read from its input it forks one writer, which prints its process id, then `<step> <text>` for each
+acknowledged record; once a writer is dead it prints `gone`. Forking spares each of them the start of an interpreter.
 """
 
+import os
 import random
 import sys
 
 from ctxfold import Session
 from ctxfold.errors import FoldError, UndoError
+from ctxfold.tokens import count
 
 
-def main(store: str, seed: int) -> None:
+def main(store: str) -> None:
+    """Fork a writer for each seed asked for."""
+    count("warm")
+    for seed in sys.stdin:
+        writer = os.fork()
+        if writer == 0:
+            write(store, int(seed))
+        os.waitpid(writer, 0)
+        print("gone", flush=True)
+
+
+def write(store: str, seed: int) -> None:
     """Record, fold, consolidate, undo and fork at random, for ever."""
     chance = random.Random(seed)
     with Session.open("trip", goal="Survive", store=store) as session:
-        print("ready", flush=True)
+        print(os.getpid(), flush=True)
         n = 0
         while True:
             n += 1
             text = f"text-{seed}-{n} " + "harbor " * chance.randrange(60)
-            step = session.record_step(
-                explanation="Go.",
-                calls=[{"name": "go", "args": {"n": n}, "id": "c"}],
-                results=[{"id": "c", "text": text}],
-            )
+            call = {"name": "go", "args": {"n": n}, "id": "c"}
+            step = session.record_step(explanation="Go.", calls=[call], results=[{"id": "c", "text": text}])
             print(step, text, flush=True)
             decide(session, chance)
 
@@ -45,4 +56,4 @@ def decide(session: Session, chance: random.Random) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]))
+    main(sys.argv[1])

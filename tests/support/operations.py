@@ -33,7 +33,7 @@ class Pending:
 class Driver:
     """One session, the model beside it, and the operations on both.
 
-    `store` is a path or `:memory:`; `folded` are steps that were in a tile once (such a step takes no more words). Operations take all their chances as arguments, so that hypothesis can shrink them and a seed can repeat them.
+    `store` is a path or `:memory:`; `sealed` are open steps that were folded or forked at: they may take no more words. Operations take all their chances as arguments, so that hypothesis can shrink them and a seed can repeat them.
     """
 
     store: str
@@ -42,7 +42,7 @@ class Driver:
     paths: dict[str, list[int]] = field(default_factory=dict)
     open_step: dict[str, int | None] = field(default_factory=dict)
     pending: list[Pending] = field(default_factory=list)
-    folded: set[int] = field(default_factory=set)
+    sealed: set[int] = field(default_factory=set)
     last: int = 0
     made: int = 0
 
@@ -63,7 +63,7 @@ class Driver:
     def _recorded(self, step: int, said: list[str], *, assistant: bool) -> None:
         """What every record must do: open or fill the right step, hold the exact texts, leave the bytes before it alone."""
         open_ = self.open_step[self.branch]
-        expected = {self.last + 1} if open_ is None else {open_, self.last + 1} if open_ in self.folded else {open_}
+        expected = {self.last + 1} if open_ is None else {open_, self.last + 1} if open_ in self.sealed else {open_}
         assert step in expected, f"recorded as s{step}, expected one of {expected}"
         if step > self.last:
             self.last = step
@@ -147,7 +147,7 @@ class Driver:
             assert after.tokens <= before.tokens, f"a fold made the view larger: {before.tokens} to {after.tokens}"
             assert tuple(tile.steps) in cover(self.session)
             held = set(tile.steps)
-            self.folded |= held
+            self.sealed |= held
             assert not [one for one in tiles if set(one) & held and set(one) - held], "a fold cut through a tile"
             assert [one for one in cover(self.session) if not set(one) & held] == [
                 one for one in tiles if not set(one) & held
@@ -181,7 +181,7 @@ class Driver:
             return
         assert after.tokens <= before.tokens
         assert before.tokens >= 0.6 * budget, f"consolidated at {before.tokens} of {budget}"
-        if tiles[-1] == (self.session.tip,):
+        if tiles[-1] == (self.session.tip,) and self.session.tip not in self.sealed:
             assert cover(self.session)[-1] == tiles[-1], "the latest step was taken"
 
     def create(self, at: int | None) -> None:
@@ -194,7 +194,6 @@ class Driver:
             if step is None
             else next(path[: path.index(step) + 1] for path in self.paths.values() if step in path)
         )
-        open_ = self.open_step[self.branch] if step is None else None
         try:
             moved = self.session.branch("create", at=step, to=name)
         except BranchError:
@@ -202,12 +201,8 @@ class Driver:
             return
         assert (moved.branch, moved.tip) == (name, path[-1] if path else 0)
         self.paths[name] = list(path)
-        self.open_step[name] = open_
-        self.fork_open(name, path)
-
-    def fork_open(self, name: str, path: list[int]) -> None:
-        """A fork at a step that is still open leaves it to the branch that opened it: the next record here opens its own."""
         self.open_step[name] = None
+        self.sealed |= set(path[-1:])
 
     def switch(self, which: int) -> None:
         """To any branch."""
@@ -284,6 +279,19 @@ class Driver:
         tiled = [step for tile in cover(self.session) for step in tile]
         assert tiled == self.paths[self.branch], f"the cover holds {tiled}, the path is {self.paths[self.branch]}"
         assert self.session.tip == (tiled[-1] if tiled else 0)
+        self.check_fresh()
+
+    def check_fresh(self) -> None:
+        """What a handle shows is what the store holds: one just opened shows the same bytes, large and small."""
+        if self.store == ":memory:":
+            return
+        with Session.open("trip", store=self.store) as fresh:
+            assert fresh.branch_name == self.branch
+            for budget in (WIDE, 500):
+                mine, theirs = self.session.view(budget).text, fresh.view(budget).text
+                assert mine == theirs, (
+                    f"two handles differ at {budget} from {mine[len(common_prefix(mine, theirs)) :][:80]!r}"
+                )
 
     def check_step(self, step: int) -> None:
         """Lossless for one step: every text recorded in it comes back exactly, in order."""
@@ -304,6 +312,7 @@ class Driver:
         """Export, import, export: the copy shows the same bytes and its export is byte-identical."""
         if self.store == ":memory:":
             return
+        assert ctxfold.verify_session("trip", store=self.store) == len(events(self.session))
         shown = self.session.view(WIDE).text
         one, two, other = folder / "one.jsonl", folder / "two.jsonl", folder / "copy.db"
         ctxfold.export_session("trip", one, store=self.store)

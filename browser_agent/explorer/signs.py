@@ -1,0 +1,181 @@
+"""What speaks for a passage of a page, sign by sign, before any of it is weighed. It ranks nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from browser_agent.explorer.answers import holds, sets
+from browser_agent.explorer.matching import Matcher, Strengths, strongest
+from browser_agent.explorer.passages import Passage, Place
+from browser_agent.explorer.question import Question
+
+__all__ = ["Signs", "section_signs"]
+
+_CHRONICLE = re.compile(r"what.?s.?new|change.?log|release.?notes?|/news", re.I)
+_SHORT = 6
+_BY_NAME = 0.9
+_OPENING = re.compile(r"^\W*(?:the |an? )?(\S+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """The signs of one passage.
+
+    Attributes:
+        passage: the passage.
+        own: how it matches each term itself.
+        says: the same, with what the name defined there says counted as said.
+        named: how the name or title it stands under does.
+        signed: how the rest of the line that defines that name does.
+        near: how its neighbours do, two on each side.
+        held: how its section does anywhere.
+        path: how the titles above do.
+        page: how the page's title does.
+        hard: how far it holds the kind of answer asked for, where an answer cannot do without it.
+        soft: the same where it can.
+        sets: whether the line that defines its name gives a default to something the question names.
+        subject: how surely it stands under a name the question names.
+        titled: whether it does under a word of which the question says what kind of thing it is.
+        early: 1 for the first sentence of a definition, 1/2 for the second.
+        leads: whether it opens a section that defines no name.
+        opening: whether it begins with a term.
+        pairs: neighbouring terms of the question that stand beside each other in it, 2 at most.
+        code: whether it looks like code.
+        short: whether it is a fragment.
+        chronicle: whether it tells what changed, on a page about changes, to a question that does not ask for that.
+    """
+
+    passage: Passage
+    own: Strengths
+    says: Strengths
+    named: Strengths
+    signed: Strengths
+    near: Strengths
+    held: Strengths
+    path: Strengths
+    page: Strengths
+    hard: float
+    soft: float
+    sets: bool
+    subject: float
+    titled: float
+    early: float
+    leads: bool
+    opening: bool
+    pairs: int
+    code: bool
+    short: bool
+    chronicle: bool
+
+
+def section_signs(question: Question, matcher: Matcher, place: Place, page: Strengths) -> tuple[Strengths, list[Signs]]:
+    """The signs of a section's passages.
+
+    Args:
+        question: what is asked.
+        matcher: its terms.
+        place: the section.
+        page: how the page's title matches.
+
+    Returns:
+        How the section as a whole matches each term, and the passages that match any, in order.
+    """
+    match, none = matcher.strengths, matcher.none
+    passages = list(place.passages())
+    owns = [match(passage.text) for passage in passages]
+    head, rest = _parts(place)
+    path = strongest((match(title) for title in place.path), none)
+    named = _within(question, match(head), f"{place.page} {' '.join(place.path)}")
+    signed = match(rest) if rest else none
+    held = strongest((*owns, named, signed), none)
+    if not any(held):
+        return held, []
+    signs = _Section(question, matcher, place, (named, signed, held, path, page))
+    return held, list(signs.of(passages, owns))
+
+
+class _Section:
+    """What the signs of one section have in common."""
+
+    def __init__(self, question: Question, matcher: Matcher, place: Place, fields: tuple[Strengths, ...]) -> None:
+        self._question = question
+        self._matcher = matcher
+        self._fields = fields
+        defines = place.section.level == 7
+        named = fields[0]
+        self._defines = defines
+        self._by_name = tuple(_BY_NAME * strength for strength in named) if defines else matcher.none
+        self._tells = defines and not question.kinds & {"default", "exception", "version", "number"}
+        self._subject = _surest(named, question) if defines else 0.0
+        last = (place.section.defined_name or "").lower().rpartition(".")[2]
+        self._titled = float(
+            any(term.titled and not term.name and term.text.lower() == last for term in question.terms)
+        )
+        self._sets = defines and "default" in question.kinds and sets(question, place.section.title)
+        self._chronicle = "version" not in question.kinds and bool(_CHRONICLE.search(f"{place.url} {place.page}"))
+        self._pairs = [(one.text.lower(), two.text.lower()) for one, two in pairwise(question.terms)]
+
+    def of(self, passages: Sequence[Passage], owns: Sequence[Strengths]) -> Iterator[Signs]:
+        """The signs of each passage that could be an answer."""
+        named, signed, held, path, page = self._fields
+        for at, passage in enumerate(passages):
+            if passage.part == "title" and len(passages) > 1:
+                continue
+            hard, soft = holds(self._question, passage)
+            if not any(owns[at]) and not (any(named) and (hard >= 0.9 or soft >= 0.9 or self._subject or self._titled)):
+                continue
+            low = passage.text.lower()
+            opening = _OPENING.match(low)
+            yield Signs(
+                passage=passage,
+                own=owns[at],
+                says=strongest((owns[at], self._by_name), self._matcher.none),
+                named=named,
+                signed=signed,
+                near=strongest((*owns[max(0, at - 2) : at], *owns[at + 1 : at + 2]), self._matcher.none),
+                held=held,
+                path=path,
+                page=page,
+                hard=hard,
+                soft=soft,
+                sets=self._sets,
+                subject=self._subject,
+                titled=self._titled,
+                early=1 / at if self._tells and 0 < at <= 2 else 0.0,
+                leads=at == 0 and not self._defines,
+                opening=opening is not None and any(self._matcher.strengths(opening.group(1))),
+                pairs=min(2, sum(f"{one} {two}" in low for one, two in self._pairs)),
+                code=passage.code,
+                short=passage.part == "text" and passage.text.count(" ") + 1 < _SHORT,
+                chronicle=self._chronicle,
+            )
+
+
+def _parts(place: Place) -> tuple[str, str]:
+    """A section's name, and the rest of the line that defines it."""
+    title = place.section.title
+    if place.section.level < 7:
+        return title, ""
+    head, _, rest = title.partition("(")
+    return f"{head} {place.section.defined_name or ''}", rest
+
+
+def _within(question: Question, named: Strengths, titles: str) -> Strengths:
+    """A dotted name counts as matched in full where its last part is defined within its first ones."""
+    found = list(named)
+    low = f" {titles.lower()} "
+    for index, term in enumerate(question.terms):
+        if term.name and "." in term.key and 0.7 <= named[index] < 0.9:
+            owner = term.key.split(".")[-2]
+            if re.search(rf"(?<![\w]){re.escape(owner)}(?![\w])", low):
+                found[index] = 0.95
+    return tuple(found)
+
+
+def _surest(named: Strengths, question: Question) -> float:
+    """How surely a name of the question is the one defined."""
+    best = max((named[index] for index, term in enumerate(question.terms) if term.name), default=0.0)
+    return best if best >= 0.8 else 0.0

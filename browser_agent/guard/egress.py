@@ -1,0 +1,138 @@
+"""Where the browser may connect: a frozen rule and its pure verdicts. It resolves no names and opens no sockets.
+
+A name is judged first, by the domains that are allowed; then each address it resolves to, since a name that is allowed may
+still point into this machine or its network. Only an origin that was named outright may be private.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from typing import Literal
+from urllib.parse import urlsplit
+
+from ctxfold.errors import InputError
+
+Verdict = Literal["allowed", "domain", "private"]
+"""Allowed, or why not: the domain is not on the list, or the address is not a public one."""
+
+_PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
+_EMBEDDING = tuple(ip_network(net) for net in ("64:ff9b::/96", "::ffff:0:0/96", "::/96"))
+_SIX_TO_FOUR = ip_network("2002::/16")
+
+
+@dataclass(frozen=True, slots=True)
+class Egress:
+    """Which hosts may be reached.
+
+    `domains`: with some given, only those and their subdomains (`example.org`, or `example.org:8443` for one port); with
+    none, every public host. `origins`: hosts and ports that were named outright, such as that of a start address: they
+    may be private.
+    """
+
+    domains: tuple[tuple[str, int | None], ...] = ()
+    origins: tuple[tuple[str, int], ...] = ()
+
+    @classmethod
+    def of(cls, allow: tuple[str, ...] = (), start_url: str | None = None) -> Egress:
+        """The rule for domains as a person gives them, and the address a run starts from.
+
+        Raises:
+            InputError: a domain that is none, or an address that is not http or https.
+        """
+        rule = cls(domains=tuple(_domain(text) for text in allow))
+        return rule if start_url is None else rule.permitting(start_url)
+
+    def permitting(self, url: str) -> Egress:
+        """This rule, with the origin of `url` allowed too, private or not.
+
+        Raises:
+            InputError: `url` is not a web address.
+        """
+        origin = origin_of(url)
+        if origin is None:
+            raise InputError(f"{url!r} is no web address; give http://host/ or https://host/")
+        return self if origin in self.origins else replace(self, origins=(*self.origins, origin))
+
+    def judge_name(self, host: str, port: int) -> Verdict:
+        """Whether a host may be asked for at all."""
+        name = _plain(host)
+        if (name, port) in self.origins or not self.domains:
+            return "allowed"
+        listed = any(_within(name, domain) and only in {None, port} for domain, only in self.domains)
+        return "allowed" if listed else "domain"
+
+    def judge_address(self, host: str, port: int, address: str) -> Verdict:
+        """Whether a host that may be asked for may be reached at an address it resolves to."""
+        name = _plain(host)
+        if (name, port) in self.origins or is_public(address):
+            return "allowed"
+        return "allowed" if self._named(name, port) else "private"
+
+    def _named(self, name: str, port: int) -> bool:
+        """Whether this very host was listed: then it is wanted, wherever it is."""
+        return any(name == domain and only in {None, port} for domain, only in self.domains)
+
+
+def origin_of(url: str) -> tuple[str, int] | None:
+    """The host and port of a web address, None for anything else."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port or _PORTS.get(parts.scheme, 0)
+    except ValueError:
+        return None
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        return None
+    return _plain(parts.hostname), port
+
+
+def is_public(address: str) -> bool:
+    """Whether an IP address is one of the open internet: not loopback, private, link-local, metadata or multicast."""
+    try:
+        ip = ip_address(address.partition("%")[0])
+    except ValueError:
+        return False
+    inner = _inner(ip)
+    return inner.is_global and not inner.is_multicast and not inner.is_reserved
+
+
+def _inner(ip: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
+    """The IPv4 address an IPv6 address stands for, if it does."""
+    if isinstance(ip, IPv4Address):
+        return ip
+    if any(ip in net for net in _EMBEDDING) and int(ip) > 1:
+        return IPv4Address(int(ip) & 0xFFFFFFFF)
+    if ip in _SIX_TO_FOUR:
+        return IPv4Address((int(ip) >> 80) & 0xFFFFFFFF)
+    return ip
+
+
+def _domain(text: str) -> tuple[str, int | None]:
+    """A domain as a person gives it: a name, a name with a port, or a whole address."""
+    bare = text.strip()
+    if "//" in bare:
+        origin = origin_of(bare)
+        if origin is None:
+            raise InputError(f"{text!r} is no domain to allow; give a name such as example.org")
+        return origin
+    try:
+        parts = urlsplit(f"//{bare.removeprefix('*.')}")
+        host, port = parts.hostname, parts.port
+    except ValueError as error:
+        raise InputError(f"{text!r} is no domain to allow; give a name such as example.org") from error
+    if not host or parts.path or set(host) & set(" *,;"):
+        raise InputError(f"{text!r} is no domain to allow; give a name such as example.org")
+    return _plain(host), port
+
+
+def _within(name: str, domain: str) -> bool:
+    return name == domain or name.endswith(f".{domain}")
+
+
+def _plain(host: str) -> str:
+    """A host name as it is compared: lower case, without a final dot or brackets, in its ASCII form."""
+    name = host.strip("[]").rstrip(".").lower()
+    try:
+        return name.encode("idna").decode() if not name.isascii() else name
+    except UnicodeError:
+        return name

@@ -1,0 +1,114 @@
+"""What a summary may say: values its source holds, however numbers and dates are written; a planted one is found every time."""
+
+import string
+
+import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+
+from ctxfold.folding.invented import invented
+
+SOURCE = """s4 ai: Looked up the order.
+> get_order id=#W2378156
+< order_id|status|total|items
+< #W2378156|delivered|1,245.50|HAT045, M61CQM
+< cancel fee 45 EUR, user mia_li_3668, mail mia.li@example.com, 2024-05-16T10:30, path /srv/data/in.csv, v2.10.1
+< see https://a.example/x?y=1 and "the late policy"
+s5 ai: paid with credit_card_4421486; 10,20,30; seats 12A, 12B; getUser(id) returned HTTP 404; 3 bags"""
+STEPS = frozenset({4, 5})
+
+
+@pytest.mark.parametrize(
+    "summary",
+    [
+        "Order #W2378156 was delivered (total $1,245.50; fee 45 EUR).",
+        "total 1245.5, status: delivered",
+        "On 2024-05-16 at 10:30 mia_li_3668 (mia.li@example.com) paid with credit_card_4421486.",
+        "Read /srv/data/in.csv, v2.10.1, https://a.example/x?y=1.",
+        "See s4, s5.1, s4:2-3 and s4-s5.",
+        "HTTP 404 from getUser; seats 12A/12B.",
+        "Codes HAT045,M61CQM; id=#W2378156; w2378156's status.",
+        "It quotes “the late   policy”.",
+        "Twenty people and/or Lisbon; e.g. nothing, i.e. ok. It's the user's fee.",
+        "10, 20 and 30, then 3 bags.",
+        "",
+    ],
+)
+def test_what_the_source_holds_may_be_said(summary: str):
+    assert invented(summary, SOURCE, STEPS) == ()
+
+
+@pytest.mark.parametrize(
+    ("summary", "value"),
+    [
+        ("Order W9999999 was delivered.", "W9999999"),
+        ("Order #W2378157.", "#W2378157"),
+        ("Order W237815.", "W237815"),
+        ("Order W2378156-B.", "W2378156-B"),
+        ("A fee of 46 EUR.", "46"),
+        ("A fee of 45.5 EUR.", "45.5"),
+        ("A total of 245.50.", "245.50"),
+        ("A total of 1245.", "1245"),
+        ("Seat 12C.", "12C"),
+        ("User mia_li_3669.", "mia_li_3669"),
+        ("Mail mia.li@example.org.", "mia.li@example.org"),
+        ("On 2024-05-17.", "2024-05-17"),
+        ("At 10:31.", "10:31"),
+        ("Recall s9.", "s9"),
+        ("Recall s4-s9.", "s4-s9"),
+        ("Folded as b3.", "b3"),
+        ("Booking NTIRXF.", "NTIRXF"),
+        ("Wrote /srv/data/out.csv.", "/srv/data/out.csv"),
+        ("Version v2.10.", "v2.10"),
+        ("See https://a.example/x?y=2.", "https://a.example/x?y=2"),
+        ("Card credit_card_442148.", "credit_card_442148"),
+        ("Item HAT04.", "HAT04"),
+        ("He has 4 bags.", "4"),
+        ('It says "the early policy".', "the early policy"),
+        ("Then setUser was called.", "setUser"),
+        ("order:W111", "W111"),
+        ("limit=77", "77"),
+        ("Fee １２.", "１２"),
+    ],
+)
+def test_what_it_does_not_hold_is_found(summary: str, value: str):
+    assert invented(summary, SOURCE, STEPS) == (value,)
+
+
+_LETTERS = st.text(string.ascii_uppercase, min_size=1, max_size=4)
+_DIGITS = st.integers(10_000, 999_999_999).map(str)
+_IDS = st.one_of(
+    st.builds("{}{}".format, _LETTERS, _DIGITS),
+    st.builds("{}-{}".format, _LETTERS, _DIGITS),
+    st.builds("#{}".format, _DIGITS),
+    st.builds("user_{}".format, _DIGITS),
+    st.builds("{}.{}@post.example".format, _LETTERS, _DIGITS),
+    st.builds("/srv/{}/{}.txt".format, _LETTERS, _DIGITS),
+    st.builds("{}.{:02}".format, _DIGITS, st.integers(1, 99)),
+    st.uuids().map(str),
+    st.dates().map(str),
+    _DIGITS,
+)
+_FRAMES = st.sampled_from(
+    ["Order {} was paid.", "({})", "id={}", "Its id: {}", "{}", "'{}'", "the {}'s owner", "a, {}, b", "{}."]
+)
+
+
+@given(value=_IDS, frame=_FRAMES)
+@example(value="W0", frame="{}")
+def test_a_planted_value_is_always_found(value: str, frame: str):
+    assume(value.lower() not in SOURCE.lower())
+    assert invented(f"Order #W2378156 was delivered. {frame.format(value)}", SOURCE, STEPS)
+
+
+_SPOKEN = st.lists(st.one_of(_IDS, st.sampled_from("the order total status paid by and".split())), max_size=12)
+
+
+@given(lines=st.lists(_SPOKEN.map(" ".join), min_size=1, max_size=6), at=st.integers(0, 5))
+def test_a_line_copied_from_the_source_is_never_refused(lines: list[str], at: int):
+    assert invented(lines[at % len(lines)], "\n".join(lines), STEPS) == ()
+
+
+@given(summary=st.text(max_size=300), source=st.text(max_size=300))
+def test_no_text_makes_it_raise(summary: str, source: str):
+    assert all(isinstance(value, str) for value in invented(summary, source, STEPS))
