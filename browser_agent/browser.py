@@ -7,20 +7,21 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from playwright.async_api import Browser as Chromium
 from playwright.async_api import BrowserContext, Error, Page, ViewportSize
 
 from browser_agent.guard.egress import Egress
 from browser_agent.guard.proxy import FilterProxy, Refusal
 from browser_agent.guard.secrets import Secrets
-from browser_agent.limits import LIMITS
 from browser_agent.observation.observe import BUDGET
 from browser_agent.provision import Report
-from browser_agent.running import Plan, Running, start, stop, through
+from browser_agent.running import Plan, Running, abandon, start, stop, through
 from browser_agent.terms import Folders, Terms
 from browser_agent.window import Window
 from ctxfold.errors import BrowserGone, InputError
 from ctxfold.tokens import count
 
+_REVIVE_SECONDS = 10.0
 _ANY_TEXT = "text"
 _SIZE: ViewportSize = {"width": 1280, "height": 720}
 
@@ -45,6 +46,7 @@ class Browser:
         self._running = running
         self._report = report
         self._proxy = proxy
+        self._reviving = asyncio.Lock()
 
     @classmethod
     async def launch(
@@ -164,15 +166,17 @@ class Browser:
                 ) from error
             raise BrowserGone("the browser is gone; start again") from error
 
-    async def _revive(self) -> tuple[BrowserContext, Page]:
-        """Put a new browser in the place of one that died."""
-        self._report("the browser died; starting it again")
-        await stop(self._running)
-        try:
-            self._running = await asyncio.wait_for(start(self._plan, self._report), LIMITS.whole)
-        except TimeoutError as error:
-            raise BrowserGone("the browser died and did not come back; run again to go on from here") from error
-        return await self._open()
+    async def _revive(self, lost: Chromium | None) -> tuple[BrowserContext, Page]:
+        """Put a new browser in the place of `lost`, unless another window did so already, and open a tab there."""
+        async with self._reviving:
+            if lost is self._running.chromium or lost is None:
+                self._report("the browser died; starting it again")
+                await abandon(self._running)
+                try:
+                    self._running = await asyncio.wait_for(start(self._plan, self._report), _REVIVE_SECONDS)
+                except TimeoutError as error:
+                    raise BrowserGone("the browser died and did not come back; run again to go on from here") from error
+            return await self._open()
 
     async def close(self) -> None:
         """End the browser, if it is ours, and remove its folders. Calling it again does nothing."""

@@ -35,6 +35,7 @@ _FILTERED = (
 )
 _START_SECONDS = 20.0
 _CLOSE_SECONDS = 2.0
+_ABANDON_SECONDS = 0.5
 _FATAL = re.compile(r"FATAL:[^\]]*\] *(.+)")
 _ERR = re.compile(r"\[err\] (.+)")
 _NO_SANDBOX = re.compile(r"no usable sandbox|setuid sandbox|running as root without --no-sandbox", re.IGNORECASE)
@@ -99,6 +100,11 @@ async def stop(running: Running) -> None:
 def through(proxy: str | None) -> ProxySettings | None:
     """Playwright's words for going through `proxy` and nowhere else, this machine's own addresses included."""
     return ProxySettings(server=proxy, bypass="<-loopback>") if proxy else None
+
+
+async def abandon(running: Running) -> None:
+    """End a browser that no longer answers: by its process, without asking it."""
+    await asyncio.gather(asyncio.to_thread(running.keeper.sweep), _stop_driver(running.driver, _ABANDON_SECONDS))
 
 
 async def _connect(driver: Playwright, endpoint: str) -> Chromium:
@@ -178,9 +184,9 @@ async def _entrust(chromium: Chromium, keeper: Keeper) -> None:
     await session.detach()
 
 
-async def _stop_driver(driver: Playwright) -> None:
+async def _stop_driver(driver: Playwright, seconds: float = _CLOSE_SECONDS) -> None:
     with suppress(Error, TimeoutError):
-        await asyncio.wait_for(driver.stop(), _CLOSE_SECONDS)
+        await asyncio.wait_for(driver.stop(), seconds)
 
 
 def _mark(folder: Path) -> str:

@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any, TypeVar
 
+from playwright.async_api import Browser as Chromium
 from playwright.async_api import BrowserContext, Dialog, Error, Locator, Page, Request
 from playwright.async_api import TimeoutError as PageTimeout
 
@@ -36,7 +37,8 @@ class DialogOpened(Exception):
     """A dialog opened and blocks the page. Inner to this package: `perform` turns it into an outcome."""
 
 
-Opener = Callable[[], Awaitable[tuple[BrowserContext, Page]]]
+# Given the browser that was lost: a tab in one that lives.
+Opener = Callable[[Chromium | None], Awaitable[tuple[BrowserContext, Page]]]
 
 
 class Window:
@@ -184,7 +186,7 @@ class Window:
         try:
             page = await asyncio.wait_for(self._context.new_page(), self.limits.repair)
         except (Error, TimeoutError):
-            self._adopt(*await self._revive())
+            self._adopt(*await self._revive(self._context.browser))
         else:
             self.turn_to(page)
 
@@ -245,10 +247,11 @@ class Window:
             self.turn_to(page)
 
     def _on_closed(self, page: Page) -> None:
-        self._watches.pop(page, None)
-        self._titles.pop(page, None)
         if page == self._page and self.pages:
             self.turn_to(self.pages[-1])
+        if page != self._page:
+            self._watches.pop(page, None)
+            self._titles.pop(page, None)
 
     async def _must_answer(self) -> None:
         """Ask the page for a sign of life."""

@@ -7,11 +7,15 @@ from playwright.async_api import Locator
 from browser_agent.actions.elements import find, milliseconds, revealed, trying
 from browser_agent.actions.stop import Stop
 from browser_agent.actions.union import Check, FillForm, Select, Type
+from browser_agent.actions.waiting import stirred
 from browser_agent.window import Window
 
 _YES = frozenset({"true", "yes", "on", "1", "checked"})
 _NO = frozenset({"false", "no", "off", "0", "unchecked", ""})
 _BOXES = frozenset({"checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio"})
+_SUGGESTING = frozenset({"combobox", "searchbox"})
+_TAKES_KEYS = """e => !e.readOnly && !e.disabled && (e.nodeName === 'TEXTAREA'
+  || e.nodeName === 'INPUT' && /^(text|search|email|url|tel|password)$/.test(e.type))"""
 _OPTIONS = "e => e instanceof HTMLSelectElement ? [...e.options].flatMap(o => [o.value, o.label.trim()]) : null"
 
 
@@ -21,9 +25,10 @@ async def type_text(window: Window, action: Type) -> str:
     Raises:
         Stop: the ref is stale, or the element takes no text.
     """
-    element, _ = await find(window, action.ref)
-    text = await revealed(window, element, action.ref, action.text)
-    await trying(window, element.fill(text, timeout=milliseconds(window)), action.ref)
+    element, control = await find(window, action.ref)
+    await _put(window, action.ref, element, await revealed(window, element, action.ref, action.text))
+    if control.role in _SUGGESTING and not action.submit:
+        await stirred(window)
     if action.submit:
         await trying(window, element.press("Enter", timeout=milliseconds(window)), action.ref)
         return f"typed into {action.ref} and pressed Enter"
@@ -43,8 +48,7 @@ async def fill_form(window: Window, action: FillForm) -> str:
         elif control.role in {"combobox", "listbox"} and await _options(window, field.ref, element) is not None:
             await _choose(window, field.ref, element, (field.value,))
         else:
-            text = await revealed(window, element, field.ref, field.value)
-            await trying(window, element.fill(text, timeout=milliseconds(window)), field.ref)
+            await _put(window, field.ref, element, await revealed(window, element, field.ref, field.value))
     return f"filled {len(found)} fields"
 
 
@@ -68,6 +72,15 @@ async def check(window: Window, action: Check) -> str:
     element, _ = await find(window, action.ref)
     await _set_box(window, action.ref, element, action.checked)
     return f"{action.ref} is {'checked' if action.checked else 'unchecked'}"
+
+
+async def _put(window: Window, ref: str, element: Locator, text: str) -> None:
+    """Put `text` into a field. The last character is a key press, for pages that listen to keys and not to changes."""
+    takes_keys = bool(text) and text[-1].isprintable() and await trying(window, element.evaluate(_TAKES_KEYS), ref)
+    most = milliseconds(window)
+    await trying(window, element.fill(text[:-1] if takes_keys else text, timeout=most), ref)
+    if takes_keys:
+        await trying(window, element.press_sequentially(text[-1], timeout=most), ref)
 
 
 async def _options(window: Window, ref: str, element: Locator) -> list[str] | None:

@@ -18,6 +18,7 @@ _STILL = 0.06
 _MOST_STILL = 0.4
 _MOST_STILL_LOADED = 1.2
 _TAB = 2.0
+_SUGGESTS = 0.35
 
 
 async def wait_for(window: Window, action: WaitFor) -> str:
@@ -93,13 +94,20 @@ class _Left:
         return self._deadline - asyncio.get_running_loop().time()
 
 
-async def _still(window: Window, most: float) -> None:
+async def stirred(window: Window) -> None:
+    """Give a page that suggests while one types the moment it takes to begin."""
+    await _still(window, _MOST_STILL_LOADED, _SUGGESTS)
+
+
+async def _still(window: Window, most: float, first: float = 0.0) -> None:
     """Let the page's own work run, and wait until its document stops changing, `most` seconds at most.
+
+    One that does not change at all is waited for `first` seconds.
 
     A document that is being replaced has no rest to wait for: then this ends at once.
     """
     watch = window.watch
-    work = window.running(window.page.evaluate(_QUIET, [_STILL * 1000, most * 1000]), most + 0.5)
+    work = window.running(window.page.evaluate(_QUIET, [_STILL * 1000, most * 1000, first * 1000]), most + 0.5)
     rest = asyncio.ensure_future(work)
     leaving = asyncio.ensure_future(watch.until(watch.unanswered, window.limits.whole))
     try:

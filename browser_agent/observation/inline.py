@@ -217,7 +217,7 @@ def _field(node: Node, pen: _Pen) -> str:
         return f"{said} {_choices(options, pen)}"
     value = " ".join(_values(node))
     inner = [part for part in (_controls(child, pen) for child in node.children) if part]
-    return " ".join([f'{said}="{cut(value, _NAME)}"' if value else said, *inner])
+    return " ".join([f'{said}="{value}"' if value else said, *inner])
 
 
 def _values(node: Node) -> Iterator[str]:

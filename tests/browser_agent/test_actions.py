@@ -390,3 +390,26 @@ async def test_looking_twice_at_an_unchanged_page_gives_the_same_fingerprint_and
     assert second.text == first.text
     grown = seen(await do(window, Click(kind="click", ref=ref(second, "button", "Grow"))))
     assert grown.fingerprint != first.fingerprint
+
+
+async def test_typing_reaches_pages_that_listen_to_keys_and_shows_what_they_suggest(
+    window: Window, serve: Callable[[dict[str, str]], Site]
+) -> None:
+    listening = """<input role=combobox aria-label=City><ul id=list></ul><script>
+    document.querySelector('input').addEventListener('keydown', event => setTimeout(() => {
+      for (const name of ['Lyon', 'Lyss']) list.insertAdjacentHTML('beforeend', `<li>${event.target.value}: ${name}</li>`);
+    }, 200));</script>"""
+    page = await visit(window, f"{serve({'/': listening}).url}/")
+    outcome = await do(window, Type(kind="type", ref=ref(page, "combobox", "City"), text="Ly"))
+    assert "Ly: Lyon" in seen(outcome).text
+    assert "Ly: Lyss" in seen(outcome).text
+
+
+async def test_typing_replaces_what_stood_there_whatever_the_field(window: Window, lab: str) -> None:
+    page = await visit(window, f"{lab}/form.html")
+    name, about = ref(page, "textbox", "Name"), ref(page, "textbox", "About")
+    for text in ("first words", "é", "", "naïve 漢字 🙂", "two\nlines\n"):
+        line = " ".join(text.split())
+        page = seen(await do(window, Type(kind="type", ref=name, text=line), Type(kind="type", ref=about, text=text)))
+        assert await window.element(name).input_value() == line
+        assert await window.element(about).input_value() == text

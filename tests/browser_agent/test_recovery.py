@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from playwright.async_api import Error
 
 from browser_agent.actions import Click, Navigate, Type, WaitFor, perform
 from browser_agent.browser import Browser
+from browser_agent.limits import LIMITS
 from browser_agent.provision import installed
 from browser_agent.window import Window
 from ctxfold.errors import BrowserGone, BrowserMissing, InputError
@@ -138,8 +140,9 @@ async def test_an_action_while_a_page_is_on_its_way_is_refused_at_once(window: W
 async def test_a_browser_that_dies_is_started_again(lab: str) -> None:
     said: list[str] = []
     async with await Browser.launch(report=said.append) as browser:
-        window = await browser.window()
+        window, other = await browser.window(), await browser.window()
         await visit(window, f"{lab}/index.html")
+        await visit(other, f"{lab}/index.html")
         for pid in _chromium_of(os.getpid()):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
@@ -148,7 +151,18 @@ async def test_a_browser_that_dies_is_started_again(lab: str) -> None:
         assert time.monotonic() - begun < ENOUGH + 4  # a new browser starts within it
         assert outcome.kind == "page_recovered"
         assert (await visit(window, f"{lab}/form.html")).title == "Form"
-    assert any("again" in line for line in said)
+        assert (await perform(other, [])).kind == "page_recovered"
+        assert (await visit(other, f"{lab}/form.html")).title == "Form"
+    assert sum("again" in line for line in said) == 1
+
+
+async def test_a_page_too_large_for_a_snapshot_is_seen_in_its_words(window: Window, lab: str) -> None:
+    window.limits = replace(LIMITS, observe=0.001)
+    page = await visit(window, f"{lab}/terms.html")
+    assert "too large" in page.text
+    assert "Open the box." in page.text
+    assert page.refs == {}
+    assert {section.title for section in page.sections} >= {"Tools", "History"}
 
 
 async def test_as_root_the_sandbox_is_off_and_that_is_said() -> None:
@@ -217,6 +231,7 @@ async def test_a_browser_we_connected_to_is_left_running(
 RUN = """
 import asyncio, sys
 from browser_agent.browser import Browser
+from browser_agent.limits import LIMITS
 from browser_agent.provision import installed
 from browser_agent.actions import Navigate, perform
 

@@ -30,15 +30,20 @@ SECRET = "sk9live7Kq2ZzYyXx44"
 def leaks(database: Path, *secrets: str) -> list[str]:
     """Which of the secrets, or of their digests, still stand in the store's files."""
     held = database_bytes(database)
-    found = [secret for secret in secrets if secret.encode() in held or secret.encode("utf-16-le") in held]
+    small = held.lower()  # a search index keeps words in lower case
+    found = [secret for secret in secrets if secret.lower().encode() in small or secret.encode("utf-16-le") in held]
     for secret in secrets:
-        for name in ("sha256", "sha1", "md5", "blake2b", "blake2s", "sha3_256"):
-            digest = hashlib.new(name, secret.encode()).digest()
-            found += [
-                f"{name} of {secret[:12]}"
-                for form in (digest, digest.hex().encode(), digest[:16], digest[:16].hex().encode())
-                if form in held
-            ][:1]
+        raw = secret.encode()
+        digests = [
+            hashlib.new(name, raw).digest() for name in ("sha256", "sha1", "md5", "blake2b", "blake2s", "sha3_256")
+        ]
+        digests += [hashlib.blake2b(raw, digest_size=size).digest() for size in (8, 16, 20, 32)]
+        forms = [
+            form
+            for digest in digests
+            for form in (digest, digest[:16], digest.hex().encode(), digest[:16].hex().encode())
+        ]
+        found += [f"a digest of {secret[:12]}" for form in forms if form in held][:1]
     return found
 
 
@@ -134,6 +139,24 @@ def test_a_redacted_text_is_gone_from_the_bytes_of_the_store(database: Path, by:
         assert SECRET not in settled(again)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"A long text that holds {SECRET} and goes on for a while, twice. " * 3,
+        json.dumps({"id": "A1", "token": SECRET, "holder": "Ana of the harbor office"}),
+    ],
+)
+def test_nothing_left_of_a_redacted_text_tells_that_it_came_back(stored: Session, text: str) -> None:
+    """No digest stays, not even in the ledger: the same text recorded later is new to the session."""
+    first = add_result(stored, text)
+    stored.redact(ref_of(stored, first, text))
+    again = add_result(stored, text)
+    after = settled(stored)
+    assert SECRET in after
+    assert f"s{first}." not in after[after.index(SECRET) - 200 :]
+    assert text in texts(stored, again)
+
+
 def test_a_redacted_text_is_gone_after_folds_undo_and_forks_too(database: Path) -> None:
     """Wherever a decision's text carried it: events, notes, voided folds, other branches."""
     with Session.open("trip", goal="Log in", store=str(database)) as session:
@@ -194,6 +217,20 @@ def test_a_redaction_survives_export_and_import(stored: Session, tmp_path: Path)
     with Session.open("trip", store=str(tmp_path / "other.db")) as copy:
         assert settled(copy) == settled(stored)
         assert texts(copy, step) == texts(stored, step)
+
+
+def test_a_pattern_that_stands_only_in_a_summary_or_the_goal_is_redacted_there(database: Path) -> None:
+    """What a caller wrote into a fold, or said at the start, goes like what was recorded."""
+    with Session.open("trip", goal=f"Log in with {SECRET}a", store=str(database)) as session:
+        add_steps(session, 4)
+        session.fold(summary=f"The key was {SECRET}b.", first_step=1, last_step=2)
+        session.redact(f"{SECRET}b")
+        assert f"{SECRET}b" not in settled(session)
+        assert "The key was " in settled(session)
+        session.redact(f"{SECRET}a")
+        assert f"{SECRET}a" not in session.goal
+        assert f"{SECRET}a" not in settled(session)
+    assert leaks(database, f"{SECRET}a", f"{SECRET}b") == []
 
 
 def test_redacting_a_whole_step_takes_all_its_records(stored: Session) -> None:

@@ -40,6 +40,12 @@ def test_moves_are_by_hand_only(session: Session) -> None:
         session.branch("auto")  # type: ignore[arg-type]
 
 
+def test_a_task_takes_no_schema_yet() -> None:
+    """Structured answers come later: the parameter is absent."""
+    agent = importlib.import_module("browser_agent").BrowserAgent
+    assert "schema" not in inspect.signature(agent.run).parameters
+
+
 @pytest.mark.parametrize(
     "name",
     [

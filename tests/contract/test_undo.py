@@ -227,6 +227,29 @@ def test_both_sides_of_a_fork_keep_their_own_folds(session: Session) -> None:
     assert cover(session) == [(1, 2), (3,), (4,), (5,), (6,)]
 
 
+@pytest.mark.parametrize("first", ["fork", "home"])
+def test_recording_on_one_branch_leaves_the_view_of_every_other_alone(session: Session, first: str) -> None:
+    """A step that stands on two paths takes no more words from either: each branch goes on in steps of its own."""
+    add_steps(session, 2)
+    home = session.branch_name
+    session.record_turn(user="A wish that is still open")
+    session.branch("create", to="fork")
+    views = {"fork": settled(session)}
+    session.branch("switch", to=home)
+    views[home] = settled(session)
+    branches_in_turn = ["fork", home] if first == "fork" else [home, "fork"]
+    for here in branches_in_turn:
+        there = home if here == "fork" else "fork"
+        session.branch("switch", to=there)
+        before = settled(session)
+        session.branch("switch", to=here)
+        session.record_turn(user=f"Said on {here}")
+        session.record_reply(f"Answered on {here}")
+        assert settled(session).startswith(views[here])
+        session.branch("switch", to=there)
+        assert settled(session) == before
+
+
 def test_a_fork_inside_a_tile_still_tiles_its_path(session: Session) -> None:
     """A tile that reaches past the fork point cannot stand on the new branch: each step of its path is covered once, and no step beyond it."""
     add_steps(session, 6)
