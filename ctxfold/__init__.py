@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ctxfold.events import Event
     from ctxfold.folding import FoldDirective
     from ctxfold.forest import BranchInfo, Move, Topic
+    from ctxfold.intent import Extraction, Intent
     from ctxfold.recalling import Hit, Recalled
     from ctxfold.redaction import Redaction
     from ctxfold.render import View
@@ -25,8 +26,10 @@ __all__ = [
     "BranchInfo",
     "CtxfoldError",
     "Event",
+    "Extraction",
     "FoldDirective",
     "Hit",
+    "Intent",
     "Move",
     "Recalled",
     "Redaction",
@@ -47,8 +50,10 @@ _HOMES = {
     "BranchInfo": "forest",
     "CtxfoldError": "errors",
     "Event": "events",
+    "Extraction": "intent",
     "FoldDirective": "folding",
     "Hit": "recalling",
+    "Intent": "intent",
     "Move": "forest",
     "Recalled": "recalling",
     "Redaction": "redaction",

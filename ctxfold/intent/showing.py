@@ -20,6 +20,10 @@ FORMS = 5
 
 _ITEM = (64, 48, 24, 12, 0)
 _BOUND = (80, 64, 32, 12, 0)
+_INLINE = 24
+"""Tokens of an item whose words stand whole in the view anyway."""
+_REFS = 12
+"""Messages that are named for what they bind, the newest."""
 _PAST = (10, 10, 4, 0, 0)
 _SUMMARY = (600, 200, 60, 0, 0)
 _NAMED = 40
@@ -36,7 +40,7 @@ def closing(intent: Intent, standing: frozenset[str], form: int) -> str:
     """
     parts = [
         _summary(intent.course, _SUMMARY[form]),
-        _todo(intent, _ITEM[form]),
+        _todo(intent, standing, _ITEM[form]),
         _register(intent, standing, form),
         _extracts(intent, form),
     ]
@@ -56,7 +60,7 @@ def _summary(course: tuple[Said, ...], most: int) -> str:
     return _marked(f"so far: {text}", any(said.untrusted for said in words))
 
 
-def _todo(intent: Intent, most: int) -> str:
+def _todo(intent: Intent, standing: frozenset[str], most: int) -> str:
     if not intent.items:
         return ""
     closed = [
@@ -68,7 +72,9 @@ def _todo(intent: Intent, most: int) -> str:
     if not most:
         names = " ".join(item.id for item in intent.open[-_NAMED:])
         return f"{heading}{': ' if names else ''}{names}"
-    return "\n".join([heading, *(_item(item, most) for item in intent.open)])
+    return "\n".join(
+        [heading, *(_item(item, min(most, _INLINE) if item.ref in standing else most) for item in intent.open)]
+    )
 
 
 def _item(item: Item, most: int) -> str:
@@ -93,7 +99,7 @@ def _register(intent: Intent, standing: frozenset[str], form: int) -> str:
         return f"constraints, newest wins: {' '.join(refs[-_NAMED:])}"
     heading = "constraints, newest wins"
     if inline:
-        heading += f": {' '.join(inline[-_NAMED:])}"
+        heading += f": {' '.join(inline[-_REFS:])}"
     if past:
         heading += f"; superseded: {', '.join(past)}"
     return "\n".join([heading, *(f"{each.ref} {_clipped(each.text, _BOUND[form])}" for each in elsewhere)])

@@ -58,6 +58,8 @@ def test_a_task_takes_no_schema_yet() -> None:
         "view",
         "fold",
         "consolidate",
+        "plan",
+        "extract",
         "recall",
         "branch",
         "undo",
@@ -100,6 +102,8 @@ def test_the_defaults_of_the_surface_are_as_published() -> None:
     assert defaults(Session.consolidate)["budget"] == 8_000
     assert {"summary": None, "first_step": None, "last_step": None}.items() <= defaults(Session.fold).items()
     assert defaults(Session.record_result)["key"] is None
+    assert {"summary": None, "todo": None}.items() <= defaults(Session.plan).items()
+    assert {"need": None, "selections": None, "budget": 400}.items() <= defaults(Session.extract).items()
 
 
 def test_a_new_session_says_so_and_a_resumed_one_keeps_its_goal(database: Path) -> None:
