@@ -16,10 +16,13 @@ from browser_agent.browser import Browser
 from browser_agent.deciding import Decider
 from browser_agent.evidence import Evidence
 from browser_agent.explorer import Explorer
+from browser_agent.guard.egress import origin_of
+from browser_agent.guard.secrets import Secrets
 from browser_agent.journal import Journal
 from browser_agent.model_decider import ModelDecider
 from browser_agent.result import Result
-from browser_agent.run import Run
+from browser_agent.run import Run, Terms
+from browser_agent.safety import Safety, Watch
 from browser_agent.settings import BrowserChoice, Keeping, RunLimits, Watching
 from browser_agent.window import Window
 from ctxfold import Session
@@ -45,7 +48,7 @@ class BrowserAgent:
         limits: when a run ends at the latest.
         browser: which browser is used.
         keeping: the session runs are recorded in.
-        watching: who is told of each step.
+        safety: what a run may reach, type and bring about.
 
     Raises:
         InputError: no such model, or a script that cannot be read.
@@ -59,7 +62,7 @@ class BrowserAgent:
         limits: RunLimits | None = None,
         browser: BrowserChoice | None = None,
         keeping: Keeping | None = None,
-        watching: Watching | None = None,
+        safety: Safety | None = None,
     ) -> None:
         self._model: Model | None = load(model)
         Budget.of(budget, _counted_as(self._model))
@@ -67,15 +70,17 @@ class BrowserAgent:
         self._limits = limits or RunLimits()
         self._choice = browser or BrowserChoice()
         self._keeping = keeping or Keeping()
-        self._watching = watching or Watching()
+        self._safety = safety or Safety()
+        self._secrets = Secrets(self._safety.secrets)
         self._browser: Browser | None = None
 
-    async def run(self, task: str, start_url: str | None = None) -> Result:
+    async def run(self, task: str, start_url: str | None = None, watching: Watching | None = None) -> Result:
         """Carry out one task.
 
         Args:
             task: what is wanted, in words; when resuming, empty for the session's own goal.
             start_url: the page to begin on. The explorer needs one; a model may find its own.
+            watching: who is told of each step.
 
         Returns:
             What it came to. A run that finds nothing, or reaches a limit, is a result too.
@@ -87,20 +92,24 @@ class BrowserAgent:
             ModelError: the model cannot be asked. What was done until then stays in the session.
             StoreError: the session cannot be written.
         """
+        told = watching or Watching()
         session = await anyio.to_thread.run_sync(self._open, task.strip())
-        journal = Journal(session, self._budget, _counted_as(self._model))
+        journal = Journal(session, self._budget, _counted_as(self._model), self._secrets)
         try:
             goal = await anyio.to_thread.run_sync(lambda: session.goal)
+            named = start_url or (await journal.start_address() if self._keeping.resume else None)
             begin = await self._begin(journal, start_url)
             evidence = Evidence()
             explorer = Explorer(goal)
-            decider: Decider = explorer if self._model is None else ModelDecider(self._model, evidence, explorer)
+            decider: Decider = (
+                explorer if self._model is None else ModelDecider(self._model, evidence, explorer, self._secrets)
+            )
             if session.created or task.strip():
-                await journal.asked(task.strip() or goal)
-            window = await self._window()
+                await journal.asked(task.strip() or goal, start_url)
+            window = await self._window(named, told)
             try:
-                run = Run(goal, decider, journal, window, self._limits, self._watching)
-                return await run.to_the_end(evidence, begin, self._budget)
+                run = Run(goal, decider, journal, window, Terms(self._limits, self._watch(named), told, self._budget))
+                return await run.to_the_end(evidence, begin)
             finally:
                 with anyio.CancelScope(shield=True):
                     await window.close()
@@ -149,15 +158,23 @@ class BrowserAgent:
             )
         return begin
 
-    async def _window(self) -> Window:
-        choice = self._choice
+    def _watch(self, named: str | None) -> Watch:
+        start = origin_of(named) if named is not None else None
+        return Watch(self._safety, start, self._model is not None, self._secrets)
+
+    async def _window(self, named: str | None, told: Watching) -> Window:
+        """A window whose browser may reach the address a person named, and what the rules allow."""
+        choice, report, egress = self._choice, told.report, self._safety.egress(named)
         if self._browser is None:
-            report = self._watching.report
             if choice.endpoint is not None:
-                self._browser = await Browser.connect(choice.endpoint, report=report)
+                self._browser = await Browser.connect(choice.endpoint, egress=egress, report=report)
             else:
-                self._browser = await Browser.launch(headed=choice.headed, executable=choice.executable, report=report)
-        return await self._browser.window(storage_state=choice.storage_state)
+                self._browser = await Browser.launch(
+                    headed=choice.headed, executable=choice.executable, egress=egress, report=report
+                )
+        elif named is not None and origin_of(named) is not None:
+            self._browser.permit(named)
+        return await self._browser.window(storage_state=choice.storage_state, secrets=self._secrets)
 
 
 def session_name(task: str) -> str:

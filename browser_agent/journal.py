@@ -15,6 +15,7 @@ import anyio.to_thread
 from browser_agent.actions import Outcome
 from browser_agent.deciding import Decided
 from browser_agent.decision import Decision
+from browser_agent.guard.secrets import Secrets
 from browser_agent.observation import Observation
 from ctxfold import Session, View
 from ctxfold.errors import FoldError, RefError
@@ -27,6 +28,7 @@ T = TypeVar("T")
 LOOK = "look"
 """The call whose result is the page as it stands after a step."""
 
+_START = "Start at "
 _AT = re.compile(r"; now at (\S+)$")
 _HEADER = re.compile(r"^## s\d+\.(\d+) (\w+)", re.MULTILINE)
 
@@ -53,17 +55,20 @@ class Journal:
         session: where it is written.
         budget: tokens a view may take.
         model: the model that reads the view; None counts o200k tokens.
+        secrets: what must not be written down.
     """
 
-    def __init__(self, session: Session, budget: int, model: str | None) -> None:
+    def __init__(self, session: Session, budget: int, model: str | None, secrets: Secrets) -> None:
         self.name = session.name
         self._session = session
         self._budget = budget
         self._model = model
+        self._scrub = secrets.scrub
 
-    async def asked(self, task: str) -> None:
-        """The user's task, as a turn."""
-        await _threaded(lambda: self._session.record_turn(user=task))
+    async def asked(self, task: str, start_url: str | None) -> None:
+        """The user's task, as a turn, with the address they named to begin at."""
+        words = self._scrub(task if start_url is None else f"{task}\n{_START}{start_url}")
+        await _threaded(lambda: self._session.record_turn(user=words))
 
     async def tip(self) -> int:
         """The last step, 0 before the first."""
@@ -101,9 +106,19 @@ class Journal:
 
         def reply() -> int:
             self._fold(decided)
-            return self._session.record_reply(text)
+            return self._session.record_reply(self._scrub(text))
 
         return await _threaded(reply)
+
+    async def start_address(self) -> str | None:
+        """The address the user named to begin at; None where they named none."""
+
+        def named() -> str | None:
+            first = self._session.recall("s1.1").text if self._session.tip else ""
+            _, found, url = first.rpartition(f"\n{_START}")
+            return url.strip() if found else None
+
+        return await _threaded(named)
 
     async def last_address(self) -> str | None:
         """Where the browser stood when the session was last written; None where it had opened nothing."""
@@ -119,20 +134,21 @@ class Journal:
         calls: list[dict[str, object]] = [
             {
                 "name": action.kind,
-                "args": action.model_dump(mode="json", exclude={"kind"}, exclude_none=True),
+                "args": self._scrubbed(action.model_dump(mode="json", exclude={"kind"}, exclude_none=True)),
                 "id": f"c{at}",
             }
             for at, action in enumerate(decision.actions, 1)
         ]
         calls.append({"name": LOOK, "args": {}, "id": LOOK})
-        return Begun(self._session.record_step(decision.thought, calls=calls), decision, note)
+        return Begun(self._session.record_step(self._scrub(decision.thought), calls=calls), decision, note)
 
     def _fold(self, decided: Decided) -> str:
         fold = decided.decision.fold
         if fold is None:
             return ""
         try:
-            self._session.fold(fold.summary, fold.first_step, fold.last_step, decider=decided.kind)
+            summary = None if fold.summary is None else self._scrub(fold.summary)
+            self._session.fold(summary, fold.first_step, fold.last_step, decider=decided.kind)
         except FoldError as error:
             return f"the fold was refused: {error}"
         return ""
@@ -166,6 +182,18 @@ class Journal:
                 if at is not None:
                     return at.group(1)
         return None
+
+    def _scrubbed(self, value: object) -> object:
+        """A call's arguments without the value of a secret."""
+        match value:
+            case str():
+                return self._scrub(value)
+            case dict():
+                return {name: self._scrubbed(part) for name, part in value.items()}
+            case list():
+                return [self._scrubbed(part) for part in value]
+            case _:
+                return value
 
 
 async def _threaded(work: Callable[[], T]) -> T:

@@ -10,6 +10,7 @@ from browser_agent.deciding import Decided, Situation
 from browser_agent.decision import Decision
 from browser_agent.evidence import Evidence
 from browser_agent.explorer import Explorer
+from browser_agent.guard.secrets import Secrets
 from browser_agent.result import Source
 from ctxfold.errors import InvalidReply
 from ctxfold.models import Model, Reply, Request, Tool, Usage, ask
@@ -27,15 +28,17 @@ class ModelDecider:
         model: who is asked.
         evidence: the pages seen, which an answer's quote must stand on.
         explorer: who decides a step that the model twice got wrong.
+        secrets: what it may type by placeholder.
     """
 
-    def __init__(self, model: Model, evidence: Evidence, explorer: Explorer) -> None:
+    def __init__(self, model: Model, evidence: Evidence, explorer: Explorer, secrets: Secrets) -> None:
         self.name = model.name
         self._model = model
         self._evidence = evidence
         self._explorer = explorer
         self._tool = Tool.deciding(Decision, prompt("decide", _PROMPTS))
-        self._system = prompt("system", _PROMPTS)
+        named = [prompt("secret", _PROMPTS, name=one.placeholder, domain=one.domain) for one in secrets.all]
+        self._system = "\n".join([prompt("system", _PROMPTS), *named])
 
     async def decide(self, situation: Situation) -> Decided:
         """Decide one step. A reply that does not fit goes back once with the reason; then the explorer decides, and the note says so."""

@@ -20,6 +20,7 @@ from browser_agent.journal import Begun, Journal
 from browser_agent.loop_guard import LoopGuard, Verdict
 from browser_agent.observation import Observation
 from browser_agent.result import Result, Source, Status, StepTaken, Usage
+from browser_agent.safety import Watch
 from browser_agent.settings import RunLimits, Watching
 from browser_agent.window import Window
 from ctxfold.errors import BrowserGone, InputError, PageUnreachable
@@ -28,7 +29,7 @@ from ctxfold.models import cost
 from ctxfold.prompts import prompt
 from ctxfold.render import View
 
-__all__ = ["Run"]
+__all__ = ["Run", "Terms"]
 
 _PROMPTS = "browser_agent.prompts"
 
@@ -51,6 +52,23 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
+class Terms:
+    """What a run is held to, and who is told of it.
+
+    Attributes:
+        limits: when it ends at the latest.
+        watch: what it may reach, type and bring about.
+        watching: who is told of each step.
+        budget: tokens the context of a decision may take.
+    """
+
+    limits: RunLimits
+    watch: Watch
+    watching: Watching
+    budget: int
+
+
+@dataclass(frozen=True, slots=True)
 class Ending:
     """Why a run is over."""
 
@@ -68,28 +86,24 @@ class Run:
         decider: who decides.
         journal: where it is written down.
         window: where it is done.
-        limits: when it ends at the latest.
-        watching: who is told of each step.
+        terms: what it is held to.
     """
 
-    def __init__(
-        self, task: str, decider: Decider, journal: Journal, window: Window, limits: RunLimits, watching: Watching
-    ) -> None:
+    def __init__(self, task: str, decider: Decider, journal: Journal, window: Window, terms: Terms) -> None:
         self._task = task
         self._decider = decider
         self._journal = journal
         self._window = window
-        self._limits = limits
-        self._watching = watching
+        self._terms = terms
+        self._limits = terms.limits
         self._now = Standing()
 
-    async def to_the_end(self, evidence: Evidence, begin: str | None, budget: int) -> Result:
+    async def to_the_end(self, evidence: Evidence, begin: str | None) -> Result:
         """Take steps until the task is answered, given up, or a limit is reached.
 
         Args:
             evidence: takes in each page seen.
             begin: the page to open first; None lets the decider choose.
-            budget: tokens a context may take, for the record.
 
         Raises:
             PageUnreachable: the first page cannot be opened.
@@ -99,13 +113,13 @@ class Run:
         started = time.monotonic()
         ending = Ending("stopped", f"the time limit of {self._limits.seconds:g} s was reached; raise --timeout")
         with anyio.move_on_after(self._limits.seconds):
-            ending = await self._steps(evidence, begin, budget)
+            ending = await self._steps(evidence, begin)
         now, spent = self._now, self._now.spent
         usage = Usage(
             steps=now.steps,
             pages=now.pages,
             peak_view_tokens=now.peak,
-            budget=budget,
+            budget=self._terms.budget,
             unfolded_tokens=now.unfolded,
             input_tokens=spent.prompt,
             output_tokens=spent.output,
@@ -125,9 +139,9 @@ class Run:
             usage,
         )
 
-    async def _steps(self, evidence: Evidence, begin: str | None, budget: int) -> Ending:
+    async def _steps(self, evidence: Evidence, begin: str | None) -> Ending:
         if begin is not None:
-            await self._open(begin, evidence, budget)
+            await self._open(begin, evidence)
         while True:
             left = self._limits.steps - self._now.steps
             if left <= 0:
@@ -146,20 +160,20 @@ class Run:
             over = self._pay(decided)
             end = decided.decision.end
             if end is not None:
-                return await self._close(decided, end, evidence, context, budget)
+                return await self._close(decided, end, evidence, context)
             if over:
                 return self._stopped(over)
-            verdict = await self._step(decided, evidence, context, budget)
+            verdict = await self._step(decided, evidence, context)
             if verdict == "end":
                 return self._stopped("the same thing was tried six times on one page; say the task otherwise")
 
-    async def _open(self, begin: str, evidence: Evidence, budget: int) -> None:
+    async def _open(self, begin: str, evidence: Evidence) -> None:
         """The first step, which needs no decider: open the page to begin on."""
         decision = Decision(
             thought="Open the page the task starts from.", actions=(Navigate(kind="navigate", url=begin),)
         )
         context, _ = await self._context(self._limits.steps)
-        await self._step(Decided(decision, self._decider.name, "embedded"), evidence, context, budget)
+        await self._step(Decided(decision, self._decider.name, "embedded"), evidence, context)
         observation, notice = self._now.observation, self._now.notice
         if notice or observation is None:
             raise PageUnreachable(f"{begin} cannot be opened ({notice or 'nothing came'}); check the address")
@@ -175,7 +189,7 @@ class Run:
         self._now = replace(now, peak=max(now.peak, view.tokens), unfolded=view.unfolded)
         return view, closing
 
-    async def _step(self, decided: Decided, evidence: Evidence, context: View, budget: int) -> Verdict:
+    async def _step(self, decided: Decided, evidence: Evidence, context: View) -> Verdict:
         """Write a decision down, do it, write down what came of it."""
         before = self._now.observation
         guard, verdict = self._now.guard.after(decided.decision, before.fingerprint if before is not None else "")
@@ -185,15 +199,30 @@ class Run:
             notice = prompt("notice_repeated", _PROMPTS)
             await self._journal.refuse(begun, notice)
             self._now = replace(self._now, notice=notice, repeated=True)
-            self._tell(begun, decided, "not done: tried before on this page", context, budget, before)
+            self._tell(begun, decided, "not done: tried before on this page", context, before)
+            return verdict
+        unasked = await self._unasked(decided)
+        if unasked:
+            await self._journal.refuse(begun, unasked)
+            self._now = replace(self._now, notice=unasked, repeated=False)
+            self._tell(begun, decided, "not done: it was not agreed to", context, before)
             return verdict
         outcome = await perform(self._window, decided.decision.page_actions, self._task)
         ref = await self._journal.end(begun, outcome)
         self._arrive(outcome, ref, evidence, begun)
-        self._tell(begun, decided, "" if outcome.ok else outcome.message, context, budget, before)
+        self._tell(begun, decided, "" if outcome.ok else outcome.message, context, before)
         if outcome.kind == "browser_gone":
             raise BrowserGone(outcome.message)
         return verdict
+
+    async def _unasked(self, decided: Decided) -> str:
+        """Why a decision is not done: it is consequential and nobody agreed to it. Empty where it may be done."""
+        watch, page = self._terms.watch, self._now.observation
+        consequences = watch.consequences(decided.decision, page)
+        if not consequences or await watch.agreed(described(decided.decision, page), consequences, page):
+            return ""
+        kinds = ", ".join(dict.fromkeys(one.kind for one in consequences))
+        return prompt("notice_unconfirmed", _PROMPTS, kinds=kinds)
 
     def _arrive(self, outcome: Outcome, ref: str, evidence: Evidence, begun: Begun) -> None:
         """Take note of the page that stands there now."""
@@ -222,7 +251,7 @@ class Run:
             )
         return f"the cost limit of {limit:g} dollars was reached; raise --max-cost" if now.dollars >= limit else ""
 
-    async def _close(self, decided: Decided, end: Terminal, evidence: Evidence, context: View, budget: int) -> Ending:
+    async def _close(self, decided: Decided, end: Terminal, evidence: Evidence, context: View) -> Ending:
         """The last step: the answer, or why there is none."""
         match end:
             case Answer(text=text, quote=quote, url=url):
@@ -236,18 +265,16 @@ class Run:
                 assert_never(end)
         step = await self._journal.close_turn(decided, said)
         self._now = replace(self._now, steps=self._now.steps + 1)
-        self._tell(Begun(step, decided.decision), decided, "", context, budget, self._now.observation)
+        self._tell(Begun(step, decided.decision), decided, "", context, self._now.observation)
         return ending
 
     def _stopped(self, reason: str) -> Ending:
         return Ending("stopped", reason, None, self._decider.nearest())
 
-    def _tell(
-        self, begun: Begun, decided: Decided, note: str, context: View, budget: int, before: Observation | None
-    ) -> None:
+    def _tell(self, begun: Begun, decided: Decided, note: str, context: View, before: Observation | None) -> None:
         page = self._now.observation
         notes = [part for part in (note, decided.note, begun.note) if part]
-        self._watching.step(
+        self._terms.watching.step(
             StepTaken(
                 step=begun.step,
                 did=described(decided.decision, before),
@@ -257,7 +284,7 @@ class Run:
                 title=page.title if page is not None else "",
                 url=page.url if page is not None else "",
                 view_tokens=context.tokens,
-                budget=budget,
+                budget=self._terms.budget,
                 decider=decided.decider,
             )
         )

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import assert_never
+
+from playwright.async_api import Error, Locator, Position
 
 from browser_agent.actions.elements import find, milliseconds, trying
 from browser_agent.actions.stop import Stop
 from browser_agent.actions.union import Click, Scroll
 from browser_agent.window import Window
 
+_ASIDE = ((0.1, 0.5), (0.9, 0.5), (0.5, 0.1), (0.5, 0.9))
+_ASIDE_MS = 250
 _SCROLL = """([start, direction]) => {
   let area = start;
   const sideways = direction === 'left' || direction === 'right';
@@ -30,8 +35,25 @@ async def click(window: Window, action: Click) -> str:
         Stop: the ref is stale, or the element cannot be clicked.
     """
     element, _ = await find(window, action.ref)
-    await trying(window, element.click(timeout=milliseconds(window)), action.ref)
+    try:
+        await trying(window, element.click(timeout=milliseconds(window)), action.ref)
+    except Stop as stop:
+        if "covers" not in str(stop) or not await _click_aside(window, element):
+            raise
     return f"clicked {action.ref}"
+
+
+async def _click_aside(window: Window, element: Locator) -> bool:
+    """Click an element whose middle is covered where it is not; whether there was such a place."""
+    for across, down in _ASIDE:
+        with contextlib.suppress(Error, TimeoutError):
+            box = await window.running(element.bounding_box(timeout=_ASIDE_MS), window.limits.probe)
+            if box is None:
+                return False
+            place: Position = {"x": box["width"] * across, "y": box["height"] * down}
+            await window.running(element.click(position=place, timeout=_ASIDE_MS), window.limits.probe)
+            return True
+    return False
 
 
 async def scroll(window: Window, action: Scroll) -> str:

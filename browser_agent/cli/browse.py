@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from ctxfold.cli.options import budget_option, json_option, store_option
+
+if TYPE_CHECKING:
+    from browser_agent.safety import Confirm
 
 __all__ = ["browse"]
 
@@ -38,6 +42,21 @@ _file = click.Path(dir_okay=False, path_type=Path)
     metavar="FILE",
     help="Cookies and local storage to begin with, as Playwright saves them.",
 )
+@click.option("--allow", multiple=True, metavar="DOMAIN", help="Connect to these only, and to the start address.")
+@click.option(
+    "--secret",
+    "secrets",
+    multiple=True,
+    metavar="NAME=SOURCE",
+    help="A value to type as <secret:NAME>; from env:VARIABLE or file:PATH. NAME@DOMAIN binds it to another site than the start address.",
+)
+@click.option(
+    "--confirm",
+    type=click.Choice(["auto", "always", "never"]),
+    default="auto",
+    show_default=True,
+    help="Ask before a submit, payment, deletion or message: where a model acts away from the start address, always, or never.",
+)
 @json_option
 @store_option
 def browse(
@@ -54,6 +73,9 @@ def browse(
     executable: Path | None,
     endpoint: str | None,
     storage_state: Path | None,
+    allow: tuple[str, ...],
+    secrets: tuple[str, ...],
+    confirm: Confirm,
     as_json: bool,
     store: str | None,
 ) -> None:
@@ -62,6 +84,8 @@ def browse(
     Each step is kept in a session, so an interrupted run goes on with --resume --session NAME. Exits with 1 when no answer was found.
     """
     from browser_agent.cli.running import Wish, carry_out
+    from browser_agent.cli.secret_source import read_secret
+    from browser_agent.safety import Safety
     from browser_agent.settings import BrowserChoice, Keeping, RunLimits
     from ctxfold import config
 
@@ -78,6 +102,7 @@ def browse(
             RunLimits(max_steps, timeout, max_cost),
             BrowserChoice(headed, executable, endpoint, storage_state),
             Keeping(session, store, resume),
+            Safety(allow, tuple(read_secret(said, start_url) for said in secrets), confirm),
             as_json,
         )
     )

@@ -8,7 +8,7 @@ from ctxfold.cli.options import budget_option, json_option
 
 __all__ = ["demo"]
 
-QUESTION = "What does shutil.rmtree do when its path is a symbolic link to a directory?"
+QUESTION = "Which events does xml.etree.ElementTree.iterparse report when events is omitted?"
 
 
 @click.command()
@@ -29,4 +29,6 @@ def demo(question: str, budget: int, as_json: bool) -> None:
         if not as_json:
             click.echo(f"question: {question}", err=True)
             click.echo(f"site: Python's documentation server (python -m pydoc), now at {url}", err=True)
-        carry_out(Wish(question, url, "explorer", budget, RunLimits(60, 120.0), BrowserChoice(), Keeping(), as_json))
+        carry_out(
+            Wish(question, url, "explorer", budget, RunLimits(60, 120.0), BrowserChoice(), Keeping(), as_json=as_json)
+        )

@@ -7,6 +7,7 @@ import sys
 from types import TracebackType
 from typing import Self, assert_never
 
+import anyio.to_thread
 import click
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
@@ -14,6 +15,7 @@ from rich.status import Status
 from rich.text import Text
 
 from browser_agent.result import Result, Source, StepTaken
+from browser_agent.safety import Asked
 from ctxfold.cli.output import harmless, print_json
 
 __all__ = ["Live", "print_result"]
@@ -48,6 +50,16 @@ class Live:
         if not self._quiet:
             self._print(harmless(said), "dim")
         self._under_way("starting the browser …")
+
+    async def ask(self, asked: Asked) -> bool:
+        """Ask the person at the terminal whether something consequential may be done."""
+        if self._status is not None:
+            self._status.stop()
+            self._status = None
+        question = f"{asked.did} on {asked.url} would {', '.join(asked.kinds)}. Go on?"
+        return await anyio.to_thread.run_sync(
+            lambda: click.confirm(harmless(" ".join(question.split())), err=True), abandon_on_cancel=True
+        )
 
     def __enter__(self) -> Self:
         return self

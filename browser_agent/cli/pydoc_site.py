@@ -29,16 +29,18 @@ def pydoc_site() -> Iterator[str]:
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as server:
+        said: queue.Queue[str | None] = queue.Queue()
+        listener = threading.Thread(target=_listen, args=(server, said), daemon=True)
+        listener.start()
         try:
-            yield _address(server)
+            yield _address(said)
         finally:
             server.terminate()
+            listener.join()
 
 
-def _address(server: subprocess.Popen[str]) -> str:
+def _address(said: queue.Queue[str | None]) -> str:
     """The address the server prints once it listens."""
-    said: queue.Queue[str | None] = queue.Queue()
-    threading.Thread(target=_listen, args=(server, said), daemon=True).start()
     while True:
         try:
             line = said.get(timeout=_SECONDS)

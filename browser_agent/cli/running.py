@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import signal
-from dataclasses import dataclass, replace
+import sys
+from dataclasses import dataclass, field, replace
 from typing import NoReturn
 
 import anyio
@@ -13,6 +14,7 @@ import click
 from browser_agent.agent import BrowserAgent, session_name
 from browser_agent.cli.live import Live, print_result
 from browser_agent.result import Result
+from browser_agent.safety import Safety
 from browser_agent.settings import BrowserChoice, Keeping, RunLimits, Watching
 
 __all__ = ["Wish", "carry_out"]
@@ -31,6 +33,7 @@ class Wish:
     limits: RunLimits
     browser: BrowserChoice
     keeping: Keeping
+    safety: Safety = field(default_factory=Safety)
     as_json: bool = False
 
 
@@ -67,9 +70,9 @@ async def _browse(wish: Wish, live: Live) -> Result | None:
 
 
 async def _run(wish: Wish, live: Live) -> Result:
-    watching = Watching(step=live.step, report=live.report)
-    async with BrowserAgent(wish.model, wish.budget, wish.limits, wish.browser, wish.keeping, watching) as agent:
-        return await agent.run(wish.task, wish.start_url)
+    safety = replace(wish.safety, ask=live.ask) if sys.stdin.isatty() else wish.safety
+    async with BrowserAgent(wish.model, wish.budget, wish.limits, wish.browser, wish.keeping, safety) as agent:
+        return await agent.run(wish.task, wish.start_url, Watching(step=live.step, report=live.report))
 
 
 async def _end_when_told(scope: anyio.CancelScope) -> None:

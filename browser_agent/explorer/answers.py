@@ -11,6 +11,7 @@ from browser_agent.explorer.question import Kind, Question
 __all__ = ["holds", "sets"]
 
 _ERROR = re.compile(
+    r"\b(?!This|The|That|An?\b|Any|Each|Which|If|No|Other)[A-Z]\w+ (exception|error)\b|"
     r"\b[A-Z]\w*(Error|Exception|Warning|Expired|Interrupt|Exit)\b|\b[A-Z]\w+\b(?= (is|are|will be|gets) raised)|(?<=[Rr]aises )(an? )?\w*\.?[A-Z]\w+"
 )
 _RAISED = re.compile(r"\brais|\bthrow|\berror\b|\bexception\b|\bfail", re.I)

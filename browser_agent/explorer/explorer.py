@@ -37,12 +37,16 @@ LEAST_READ = 3
 """Pages read before a passage counts as sure: the first that fits may not be the best."""
 NAMED = 0.9
 """A passage stands under the name asked about when it does so this surely."""
+NAMED_SURE = 0.7
+"""How sure such a passage must be for nothing further to be read."""
 FAINT, FAINT_READ = 0.06, 6
 """A link that matches less of the question than this is followed only while fewer pages than that were read."""
 STRAIGHT = 0.7
 """A link that matches a name of the question, or all of it, this well goes before a search."""
 LOST_IN_A_ROW = 4
 """Pages in a row that could not be read before the site counts as gone."""
+NEAREST = 3
+"""Passages shown where none answers."""
 DEAD_END = 4
 """Pages in a row that brought nothing better before they are folded as a failed stretch."""
 
@@ -111,8 +115,11 @@ class Explorer:
     def nearest(self) -> tuple[Source, ...]:
         """The passages that came nearest so far, at most three."""
         quoting = self._quoting()
-        found = (found.passage for found in self._library.best(3))
-        return tuple(Source(quoting.quote(passage), passage.place.address) for passage in found)
+        sources: dict[str, Source] = {}
+        for found in self._library.best(NEAREST * 3):
+            words = quoting.quote(found.passage)
+            sources.setdefault(words, Source(words, found.passage.place.address))
+        return tuple(sources.values())[:NEAREST]
 
     # Taking in
 
@@ -220,9 +227,11 @@ class Explorer:
     def _settled(self) -> bool:
         """Whether the best passage is sure enough to read no further: soon, where it stands under the very name asked about."""
         top = next(iter(self._library.best(1)), None)
-        if top is None or self._sure() < SURE:
+        if top is None:
             return False
-        return self._notes.read > LEAST_READ or (top.subject >= NAMED and self._notes.read > 1)
+        sure = self._sure()
+        named = top.subject >= NAMED and self._notes.read > 1
+        return (sure >= SURE and self._notes.read > LEAST_READ) or (sure >= NAMED_SURE and named)
 
     def _sure(self) -> float:
         top = next(iter(self._library.best(1)), None)

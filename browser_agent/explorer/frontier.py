@@ -139,7 +139,8 @@ def _seen(link: Link, matcher: Matcher, context: str) -> Strengths:
     words = re.sub(r"[^\w.-]|\.html?\b", " ", unquote("/".join(parts.path.split("/")[-2:]) + " " + parts.fragment))
     fields = ((_TEXT, link.text), (_URL, words.replace("-", " ")), (_CONTEXT, context))
     share = _LISTING if _INDEX.search(link.text) or _INDEX.search(parts.path.rsplit("/", 1)[-1]) else 1.0
-    matched = [matcher.owners(link.text)]
+    file = re.sub(r"\.html?$", "", parts.path.rsplit("/", 1)[-1])
+    matched = [matcher.owners(link.text), matcher.owners(file)]
     matched += [tuple(share * weight * strength for strength in matcher.strengths(text)) for weight, text in fields]
     return tuple(max(column) for column in zip(*matched, strict=True))
 

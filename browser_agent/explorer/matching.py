@@ -21,7 +21,7 @@ _SUFFIXES = frozenset("py html htm txt md c h cfg ini toml json xml yaml yml exe
 """The last part of a file's name, which says nothing about a name that ends so."""
 
 _CACHED = 200_000
-_OWNER = 0.85
+_OWNER, _NEARER = 0.8, 0.05
 
 
 class Matcher:
@@ -56,10 +56,11 @@ class Matcher:
         return tuple((index, strength) for index, strength in found if strength > 0)
 
     def owners(self, text: str) -> Strengths:
-        """How well a text is the module or class that a dotted name of the question belongs to, and nothing else."""
+        """How well a text is the module or class that a dotted name of the question belongs to, the nearest best."""
         words = text.strip().lower()
         return tuple(
-            _OWNER if term.name and words and term.key.startswith(f"{words}.") else 0.0 for term in self._terms
+            _OWNER + _NEARER * words.count(".") if term.name and words and term.key.startswith(f"{words}.") else 0.0
+            for term in self._terms
         )
 
 

@@ -27,7 +27,6 @@ from browser_agent.actions import (
     Navigate,
     Outcome,
     PageAction,
-    Press,
     Select,
     Type,
     WaitFor,
@@ -153,8 +152,8 @@ async def login(task: Task) -> None:
     name, password = task.quoted
     first, second = task.all("textbox")[:2]
     fields = (FieldValue(ref=first.ref, value=name), FieldValue(ref=second.ref, value=password))
-    await task.act(FillForm(kind="fill_form", fields=fields))
-    await task.submit("Login")
+    if (await task.act(FillForm(kind="fill_form", fields=fields))).ok:
+        await task.submit("Login" if task.all("button", "Login") else "OK")
 
 
 async def text(task: Task) -> None:
@@ -361,22 +360,24 @@ async def greatest(task: Task) -> None:
 
 async def popup_login(task: Task) -> None:
     await login(task)
-    if task.all("button", "Cancel"):  # a box that gets in the way
+    while task.all("button", "Cancel"):  # a box that gets in the way
         await task.click(task.one("button", "Cancel"))
         await login(task)
 
 
 async def autocomplete(task: Task) -> None:
-    start = task.quoted[0]
-    field = task.one("textbox")
-    await task.act(Type(kind="type", ref=field, text=""), Click(kind="click", ref=field))
-    for letter in start:
-        await task.act(Press(kind="press", key=letter if letter != " " else "Space", ref=field))
-    await task.act(WaitFor(kind="wait_for", event="quiet", seconds=2))
-    ending = task.quoted[1] if len(task.quoted) > 1 else ""
-    names = [entry for entry in task.page.refs.values() if entry.name.startswith(start) and entry.name.endswith(ending)]
-    await task.click(names[-1].ref)
-    await task.submit()
+    start, ending = (*task.quoted, "")[:2]
+    await task.act(Type(kind="type", ref=task.one("textbox"), text=start))
+    for _ in range(10):  # the list comes late, and nothing tells when
+        found = [
+            entry for entry in task.page.refs.values() if entry.name.startswith(start) and entry.name.endswith(ending)
+        ]
+        if found:
+            await task.click(found[-1].ref)
+            await task.submit()
+            return
+        await asyncio.sleep(0.3)
+        await task.act()
 
 
 SOLVERS: dict[str, Solver] = {

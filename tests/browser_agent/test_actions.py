@@ -413,3 +413,17 @@ async def test_typing_replaces_what_stood_there_whatever_the_field(window: Windo
         page = seen(await do(window, Type(kind="type", ref=name, text=line), Type(kind="type", ref=about, text=text)))
         assert await window.element(name).input_value() == line
         assert await window.element(about).input_value() == text
+
+
+async def test_a_button_covered_in_its_middle_alone_is_clicked_beside_it(
+    window: Window, serve: Callable[[dict[str, str]], Site]
+) -> None:
+    half = (
+        "<div style='position:relative;width:300px;height:60px'><button style='width:300px;height:60px' "
+        "onclick=\"document.title='pressed'\">Wide</button>"
+        "<div style='position:absolute;left:100px;top:0;width:100px;height:60px;background:#ccc'>Lid</div></div>"
+    )
+    page = await visit(window, f"{serve({'/': half}).url}/")
+    outcome = await do(window, Click(kind="click", ref=ref(page, "button", "Wide")))
+    assert outcome.ok, outcome.message
+    assert seen(outcome).title == "pressed"

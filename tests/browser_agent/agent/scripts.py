@@ -6,6 +6,7 @@ from typing import Any
 
 from browser_agent.agent import BrowserAgent
 from browser_agent.result import Result, StepTaken
+from browser_agent.safety import Safety
 from browser_agent.settings import Keeping, RunLimits, Watching
 
 
@@ -27,8 +28,9 @@ async def browse(
     model: str = "explorer",
     keeping: Keeping | None = None,
     limits: RunLimits | None = None,
+    safety: Safety | None = None,
 ) -> tuple[Result, list[StepTaken]]:
     """One run, and what was told of its steps."""
     told: list[StepTaken] = []
-    async with BrowserAgent(model, 8000, limits, None, keeping, Watching(step=told.append)) as agent:
-        return await agent.run(task, start_url), told
+    async with BrowserAgent(model, 8000, limits, None, keeping, safety) as agent:
+        return await agent.run(task, start_url, Watching(step=told.append)), told

@@ -55,7 +55,7 @@ async def test_it_asks_the_sites_search_first_by_address_alone():
 
 async def test_a_search_that_fails_is_asked_once():
     site = {"": page("", "Home", links=LIBRARY, search=True), "library/files.html": COPYING}
-    decided, opened, folds = await explore("Which exception does files.copy raise for the same file?", site)
+    decided, opened, folds = await explore("Which exception is raised when source and target are the same file?", site)
     assert sum(path.startswith("search") for path in opened) == 1
     assert isinstance(decided.decision.actions[0], Answer)
     assert any("did not answer" in fold for fold in folds)
