@@ -174,12 +174,14 @@ class Session:
         Raises:
             RefError: no such step or call.
         """
+        number = parse_step(step)
         result = results_of([{"id": call_id, "text": text, "origin": origin, "shown": shown}])[0]
         with self._write() as tx:
-            taken = arrive(tx, self._now.place(tx), parse_step(step), result, key)
-            if taken is not None:
+            there = self._now.place_of(tx, number)
+            taken = arrive(tx, there, number, result, key)
+            if taken is not None and there.head.id == self._now.branch:
                 self._now.took(taken)
-        return parse_step(step)
+        return number
 
     def _record(self, made: Sequence[Draft], *, fills: bool) -> int:
         with self._write() as tx:
