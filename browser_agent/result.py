@@ -92,6 +92,7 @@ class StepTaken:
         note: what went wrong or was decided otherwise; empty when nothing was.
         title: the page that stands there now.
         url: its address.
+        ref: that page's snapshot in the session's log; empty where there was no page to look at.
         view_tokens: o200k tokens of the context the decision was made on.
         budget: what that was held to.
         decider: who decided this step.
@@ -104,6 +105,7 @@ class StepTaken:
     note: str
     title: str
     url: str
+    ref: str
     view_tokens: int
     budget: int
     decider: str

@@ -39,6 +39,7 @@ class Standing:
     """Where a run stands between two steps. A frozen value: each step gives another."""
 
     observation: Observation | None = None
+    ref: str = ""
     guard: LoopGuard = field(default_factory=LoopGuard)
     notice: str = ""
     repeated: bool = False
@@ -233,7 +234,7 @@ class Run:
         notice = "" if outcome.ok else outcome.message
         if begun.note:
             notice = f"{notice} {prompt('notice_fold', _PROMPTS, reason=begun.note)}".strip()
-        self._now = replace(now, observation=page, notice=notice, repeated=False, pages=now.pages + elsewhere)
+        self._now = replace(now, observation=page, ref=ref, notice=notice, repeated=False, pages=now.pages + elsewhere)
 
     def _pay(self, decided: Decided) -> str:
         """Add up what a decision cost. Returns why the run must end, where it must."""
@@ -283,6 +284,7 @@ class Run:
                 note="; ".join(notes),
                 title=page.title if page is not None else "",
                 url=page.url if page is not None else "",
+                ref=self._now.ref,
                 view_tokens=context.tokens,
                 budget=self._terms.budget,
                 decider=decided.decider,

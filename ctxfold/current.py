@@ -10,6 +10,7 @@ from ctxfold.commit import GENESIS, head_of, state_of
 from ctxfold.intending import intent_of
 from ctxfold.intent.values import Intent
 from ctxfold.loading import REACH, load, waiting_at
+from ctxfold.log import Step
 from ctxfold.past import Words
 from ctxfold.recording import Branch, Taken
 from ctxfold.store.protocol import Reading, Store, Writing
@@ -82,6 +83,19 @@ class Current:
             self._session, self._head or head_of(tx, self._session, self.branch), state, self._workspace, self._words
         )
 
+    def place_of(self, tx: Reading, step: int) -> Branch:
+        """Where a late result of a step is shown: on this branch when the step lies on its path, else on the branch last moved that holds it."""
+        here = self.place(tx)
+        old = tx.log.step(self._session, step)
+        if old is None or _holds_step(tx, self._session, here.state, old):
+            return here
+        for head in sorted(tx.forest.heads(self._session), key=lambda head: -head.seq):
+            state = state_of(tx, self._session, head)
+            if _holds_step(tx, self._session, state, old):
+                workspace = load(tx, self._session, state)
+                return Branch(self._session, head, state, workspace, Words(workspace))
+        return here
+
     def took(self, taken: Taken) -> None:
         """Take in what was recorded; of what is shown on another branch, nothing."""
         if taken.step.n != taken.state.tip or (self._state is not None and self._state.cover != taken.state.cover):
@@ -128,6 +142,10 @@ class Current:
     def forget(self) -> None:
         """Look anew at the next call."""
         self._state, self._words, self._workspace, self._loaded, self.seen = None, None, Workspace(), 0, 0
+
+
+def _holds_step(tx: Reading, session: int, state: State, step: Step) -> bool:
+    return any(lane == step.lane and step.depth <= depth for lane, depth in tx.log.path(session, state.tip))
 
 
 @contextmanager

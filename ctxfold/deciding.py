@@ -17,7 +17,10 @@ from ctxfold.store.protocol import Writing
 from ctxfold.tiles import put_tile
 from ctxfold.workspace import Tile
 
-__all__ = ["consolidated", "folded", "goal_set"]
+__all__ = ["DEFAULT_BUDGET", "consolidated", "folded", "goal_set"]
+
+DEFAULT_BUDGET = 8000
+"""Tokens of a view when nobody said how many."""
 
 
 def folded(tx: Writing, now: Current, directive: FoldDirective, said: tuple[Decider, str], settings: Settings) -> Tile:

@@ -12,7 +12,7 @@ from typing import Any, Literal, overload
 from ctxfold import config
 from ctxfold.commit import head_of
 from ctxfold.current import Current, writing
-from ctxfold.deciding import consolidated, folded, goal_set
+from ctxfold.deciding import DEFAULT_BUDGET, consolidated, folded, goal_set
 from ctxfold.deciding_intent import Selections, Todo, extracted, plan
 from ctxfold.errors import InputError
 from ctxfold.events import Decider, Event
@@ -35,8 +35,6 @@ from ctxfold.tokens import Budget
 from ctxfold.workspace import Tile, Workspace
 
 __all__ = ["Session"]
-
-DEFAULT_BUDGET = 8000
 
 
 class Session:
@@ -177,12 +175,14 @@ class Session:
         Raises:
             RefError: no such step or call.
         """
+        number = parse_step(step)
         result = results_of([{"id": call_id, "text": text, "origin": origin, "shown": shown}])[0]
         with self._write() as tx:
-            taken = arrive(tx, self._now.place(tx), parse_step(step), result, key)
-            if taken is not None:
+            there = self._now.place_of(tx, number)
+            taken = arrive(tx, there, number, result, key)
+            if taken is not None and there.head.id == self._now.branch:
                 self._now.took(taken)
-        return parse_step(step)
+        return number
 
     def _record(self, made: Sequence[Draft], *, fills: bool) -> int:
         with self._write() as tx:

@@ -237,6 +237,35 @@ def test_a_late_result_of_a_folded_step_still_shows_where_it_arrives(session: Se
     assert in_order(shown, ["Asked and read on.", "END-5", "LATE-ANSWER"])
 
 
+def test_a_late_result_that_arrives_on_a_fork_moves_no_byte_of_the_branch_it_left(session: Session) -> None:
+    """Where it arrives is a place on one branch: a branch that went on from the same step keeps what it showed."""
+    slow = session.record_step(
+        explanation="Asked the slow desk.", calls=[{"name": "slow", "args": {}, "id": "late"}], results=[]
+    )
+    add_steps(session, 2, first=2)
+    home, before = session.branch_name, settled(session)
+    session.branch("create", at=slow, to="fork")
+    session.record_result(slow, "late", "LATE-ANSWER at last.")
+    assert "LATE-ANSWER" in settled(session)
+    session.branch("switch", to=home)
+    assert settled(session).startswith(before)
+
+
+def test_a_late_result_that_arrives_while_elsewhere_shows_at_the_end_of_its_own_branch(session: Session) -> None:
+    """The handle stands on another topic: the branch that asked shows the answer behind all it has shown."""
+    slow = session.record_step(
+        explanation="Asked the slow desk.", calls=[{"name": "slow", "args": {}, "id": "late"}], results=[]
+    )
+    add_steps(session, 2, first=2)
+    home, before = session.branch_name, settled(session)
+    session.branch("new_topic", to="elsewhere")
+    add_step(session, 4)
+    session.record_result(slow, "late", "LATE-ANSWER at last.")
+    session.branch("switch", to=home)
+    assert settled(session).startswith(before)
+    assert "LATE-ANSWER" in settled(session)
+
+
 def test_a_late_result_on_the_open_latest_step_shows_in_it(session: Session) -> None:
     """The usual case: the call is recorded before it acts, its result right after."""
     step = session.record_step(

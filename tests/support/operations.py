@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import ctxfold
-from ctxfold import Session
+from ctxfold import Session, View
 from ctxfold.errors import BranchError, FoldError, InputError, UndoError
 from ctxfold.tokens import MIN_BUDGET, count
 from tests.support.sessions import WIDE, common_prefix, cover, events, stable, steps_addressed, texts
@@ -43,6 +43,8 @@ class Driver:
     open_step: dict[str, int | None] = field(default_factory=dict)
     pending: list[Pending] = field(default_factory=list)
     sealed: set[int] = field(default_factory=set)
+    left: dict[str, str] = field(default_factory=dict)
+    stood_on: str = ""
     last: int = 0
     made: int = 0
 
@@ -121,7 +123,19 @@ class Driver:
             )
         assert len(texts(self.session, call.step)) == before + 1
         self.log[call.step].append(text)
+        self.arrived()
         self.check_step(call.step)
+
+    def arrived(self) -> None:
+        """A late result whose place other branches share is shown in a step opened for it on this branch."""
+        tip = self.session.tip
+        if tip > self.last:
+            assert tip == self.last + 1
+            self.last = tip
+            self.paths[self.branch].append(tip)
+            self.log[tip] = []
+            self.open_step[self.branch] = tip
+            self.sealed.add(tip)
 
     def note(self, text: str, origin: Literal["user", "model"]) -> None:
         """A note: part of the log, never undone; like a user message it opens a step or joins the open one."""
@@ -148,19 +162,17 @@ class Driver:
             assert tuple(tile.steps) in cover(self.session)
             held = set(tile.steps)
             self.sealed |= held
-            assert not [one for one in tiles if set(one) & held and set(one) - held], "a fold cut through a tile"
-            assert [one for one in cover(self.session) if not set(one) & held] == [
-                one for one in tiles if not set(one) & held
-            ]
-            self.prefix(before.text, after.text, tile.steps[0])
+            taken = [at for at, one in enumerate(tiles) if set(one) & held]
+            assert [step for at in taken for step in tiles[at]] == list(tile.steps), "a fold cut through a tile"
+            self.untouched(before, after, taken)
             self.undo_restores(before.text, after.text)
 
-    def prefix(self, before: str, after: str, first: int) -> None:
-        """Bytes before the folded stretch stay."""
-        path = self.paths[self.branch]
-        if path and first != path[0]:
-            shared = common_prefix(before, after)
-            assert str(path[path.index(first) - 1]) in shared
+    def untouched(self, before: View, after: View, taken: list[int]) -> None:
+        """A fold replaces the blocks it took by one and leaves every byte of the others."""
+        old, new = ([block["text"] for block in view.messages[0]["content"][: view.stable]] for view in (before, after))
+        first, last = taken[0] + 1, taken[-1] + 2  # the view's opening stands before the first tile
+        assert new[:first] == old[:first], "bytes before the fold changed"
+        assert new[first + 1 :] == old[last:], "bytes after the fold changed"
 
     def undo_restores(self, before: str, after: str) -> None:
         """Undo and redo of a decision just made: the very bytes before and after it."""
@@ -279,7 +291,16 @@ class Driver:
         tiled = [step for tile in cover(self.session) for step in tile]
         assert tiled == self.paths[self.branch], f"the cover holds {tiled}, the path is {self.paths[self.branch]}"
         assert self.session.tip == (tiled[-1] if tiled else 0)
+        self.check_other_branches()
         self.check_fresh()
+
+    def check_other_branches(self) -> None:
+        """Coming back to a branch, every byte it showed when it was left still stands: nothing recorded elsewhere reached into it."""
+        now = stable(self.session)
+        if self.branch != self.stood_on and self.branch in self.left:
+            before = self.left[self.branch]
+            assert now.startswith(before), f"changed from elsewhere: {before[len(common_prefix(before, now)) :][:80]!r}"
+        self.left[self.branch], self.stood_on = now, self.branch
 
     def check_fresh(self) -> None:
         """What a handle shows is what the store holds: one just opened shows the same bytes, large and small."""
