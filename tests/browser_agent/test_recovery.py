@@ -282,14 +282,20 @@ def test_nothing_stays_behind_whatever_ends_the_process(scratch: Path, lab: str,
                 stream.close()
 
 
+@pytest.mark.parametrize("killed", [False, True])
 async def test_closing_a_browser_leaves_no_process_and_no_folder(
-    scratch: Path, monkeypatch: pytest.MonkeyPatch
+    scratch: Path, monkeypatch: pytest.MonkeyPatch, killed: bool
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(scratch))
     monkeypatch.setattr("tempfile.tempdir", None)
     browser = await Browser.launch()
     ours = _carrying(str(scratch))
     assert ours
+    if killed:
+        for pid in ours:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        await asyncio.sleep(0.5)  # the driver notices, and removes the profile
     await browser.close()
     assert not any(_alive(pid) for pid in ours)
     assert _entries(scratch) == []
