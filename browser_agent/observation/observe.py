@@ -155,12 +155,15 @@ def _addressed(root: Node, capture: Capture) -> tuple[Mapping[str, Control], tup
     links: list[Link] = []
     section = ""
     submits = frozenset(clean(name) for name in capture.structure.submits)
+    titles = {
+        _squashed(line): clean(found.title) for found in capture.structure.sections for line in found.title.split("\n")
+    }
     stack: list[tuple[Node, str, bool]] = [(root, capture.structure.base or capture.url, True)]
     while stack:
         node, base, main = stack.pop()
         main = main and node.role not in _APART
         if node.role in {"heading", "term"}:
-            section = label(node)
+            section = titles.get(_squashed(label(node)), label(node))
         if node.role == "iframe" and node.ref is not None:
             base = capture.frames.get(node.ref, base)
         if node.ref is not None:
@@ -172,6 +175,11 @@ def _addressed(root: Node, capture: Capture) -> tuple[Mapping[str, Control], tup
             )
         stack.extend((child, base, main) for child in reversed(node.children))
     return refs, tuple(links)
+
+
+def _squashed(title: str) -> str:
+    """A title as the snapshot and the document agree on it: without spaces, which one puts around marked-up words."""
+    return "".join(clean(title).split()).lower()
 
 
 _APART = frozenset({"navigation", "banner", "contentinfo", "complementary", "search"})
