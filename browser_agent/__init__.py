@@ -15,25 +15,40 @@ if TYPE_CHECKING:
     from browser_agent.actions import Action, ActionResult, Outcome, PageAction, perform
     from browser_agent.agent import BrowserAgent
     from browser_agent.browser import Browser
+    from browser_agent.decision import Decision
+    from browser_agent.guard.secrets import Secret
     from browser_agent.observation import Control, Link, Observation, SearchBox, Section
-    from browser_agent.result import Result
+    from browser_agent.result import Result, Source, StepTaken, Usage
+    from browser_agent.safety import Asked, Safety
+    from browser_agent.settings import BrowserChoice, Keeping, RunLimits, Watching
     from browser_agent.terms import Folders
     from browser_agent.window import Window
 
 _HOMES = {
     "Action": "browser_agent.actions",
     "ActionResult": "browser_agent.actions",
+    "Asked": "browser_agent.safety",
     "Browser": "browser_agent.browser",
     "BrowserAgent": "browser_agent.agent",
+    "BrowserChoice": "browser_agent.settings",
     "Control": "browser_agent.observation",
+    "Decision": "browser_agent.decision",
     "Folders": "browser_agent.terms",
+    "Keeping": "browser_agent.settings",
     "Link": "browser_agent.observation",
     "Observation": "browser_agent.observation",
     "Outcome": "browser_agent.actions",
     "PageAction": "browser_agent.actions",
     "Result": "browser_agent.result",
+    "RunLimits": "browser_agent.settings",
+    "Safety": "browser_agent.safety",
     "SearchBox": "browser_agent.observation",
+    "Secret": "browser_agent.guard.secrets",
     "Section": "browser_agent.observation",
+    "Source": "browser_agent.result",
+    "StepTaken": "browser_agent.result",
+    "Usage": "browser_agent.result",
+    "Watching": "browser_agent.settings",
     "Window": "browser_agent.window",
     "perform": "browser_agent.actions",
 }
@@ -41,17 +56,28 @@ _HOMES = {
 __all__ = [
     "Action",
     "ActionResult",
+    "Asked",
     "Browser",
     "BrowserAgent",
+    "BrowserChoice",
     "Control",
+    "Decision",
     "Folders",
+    "Keeping",
     "Link",
     "Observation",
     "Outcome",
     "PageAction",
     "Result",
+    "RunLimits",
+    "Safety",
     "SearchBox",
+    "Secret",
     "Section",
+    "Source",
+    "StepTaken",
+    "Usage",
+    "Watching",
     "Window",
     "perform",
 ]

@@ -29,6 +29,7 @@ from ctxfold import Session
 from ctxfold.config import EXPLORER
 from ctxfold.errors import InputError
 from ctxfold.models import Model, load
+from ctxfold.text import STOP_WORDS
 from ctxfold.tokens import Budget
 
 __all__ = ["BrowserAgent"]
@@ -178,9 +179,10 @@ class BrowserAgent:
 
 
 def session_name(task: str) -> str:
-    """A name for a session nobody named: the task's first words and four letters that make it its own."""
-    words = re.findall(r"[a-z0-9]+", task.lower())[:5]
-    return "-".join([*words, secrets.token_hex(2)])[-64:].lstrip("-")
+    """A name for a session nobody named: the task's first telling words, and four letters that make it its own."""
+    words = re.findall(r"[a-z0-9]+", task.lower())
+    telling = [word for word in words if word not in STOP_WORDS] or words
+    return "-".join([*telling[:4], secrets.token_hex(2)])[-64:].lstrip("-")
 
 
 def _counted_as(model: Model | None) -> str | None:

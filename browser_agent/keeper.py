@@ -84,7 +84,7 @@ def _main() -> None:
     for line in sys.stdin.buffer:
         order = json.loads(line)
         if "folder" in order:
-            folders.append(order["folder"])
+            folders += [order["folder"], *_beside(order["folder"])]
         if "pid" in order:
             pids[order["pid"]] = _birth(order["pid"])
         if "mark" in order:

@@ -14,7 +14,7 @@ _YES = frozenset({"true", "yes", "on", "1", "checked"})
 _NO = frozenset({"false", "no", "off", "0", "unchecked", ""})
 _BOXES = frozenset({"checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio"})
 _SUGGESTING = frozenset({"combobox", "searchbox"})
-_TAKES_KEYS = """e => !e.readOnly && !e.disabled && (e.nodeName === 'TEXTAREA'
+_TAKES_KEYS = """e => !e.readOnly && !e.disabled && e.getAttribute('role') !== 'spinbutton' && (e.nodeName === 'TEXTAREA'
   || e.nodeName === 'INPUT' && /^(text|search|email|url|tel|password)$/.test(e.type))"""
 _OPTIONS = "e => e instanceof HTMLSelectElement ? [...e.options].flatMap(o => [o.value, o.label.trim()]) : null"
 
@@ -81,6 +81,8 @@ async def _put(window: Window, ref: str, element: Locator, text: str) -> None:
     await trying(window, element.fill(text[:-1] if takes_keys else text, timeout=most), ref)
     if takes_keys:
         await trying(window, element.press_sequentially(text[-1], timeout=most), ref)
+        if await trying(window, element.input_value(timeout=most), ref) != text:  # the page put something of its own in
+            await trying(window, element.fill(text, timeout=most), ref)
 
 
 async def _options(window: Window, ref: str, element: Locator) -> list[str] | None:

@@ -13,6 +13,7 @@ from browser_agent.actions.union import Navigate
 from browser_agent.guard.egress import origin_of
 from browser_agent.window import Window
 
+_INTERRUPTED = "interrupted by another navigation"
 _NET = re.compile(r"net::ERR_([A-Z_]+)")
 _SAYS = {
     "NAME_NOT_RESOLVED": "no host of that name is known",
@@ -49,7 +50,7 @@ async def navigate(window: Window, action: Navigate) -> str:
     seconds = window.limits.navigation
     begun = window.downloads.count
     try:
-        await window.running(window.page.goto(action.url, wait_until="commit", timeout=seconds * 1000), seconds + 0.3)
+        await _go(window, action.url, seconds)
     except (TimeoutError, PageTimeout) as error:
         raise Stop(
             "timed_out", f"no answer within {seconds:.0f} s; wait for it with wait_for load, or try another address"
@@ -57,7 +58,7 @@ async def navigate(window: Window, action: Navigate) -> str:
     except Error as error:
         if window.downloads.count > begun or "download is starting" in error.message.lower():
             return "the address is a file; downloading it"
-        if "interrupted by another navigation" in error.message:
+        if _INTERRUPTED in error.message:
             return "opened; the page went on to another address"
         check_barred(window, refused)
         raise Stop("unreachable", _why(error.message)) from error
@@ -66,6 +67,16 @@ async def navigate(window: Window, action: Navigate) -> str:
     if status is not None and status >= 400:
         raise Stop("http_error", f"the server answers {status}; check the address, or go on from what it shows")
     return "opened"
+
+
+async def _go(window: Window, url: str, seconds: float) -> None:
+    """Open an address; once more if the page before it was just leaving for another by itself."""
+    try:
+        await window.running(window.page.goto(url, wait_until="commit", timeout=seconds * 1000), seconds + 0.3)
+    except Error as error:
+        if _INTERRUPTED not in error.message:
+            raise
+        await window.running(window.page.goto(url, wait_until="commit", timeout=seconds * 1000), seconds + 0.3)
 
 
 async def back(window: Window) -> str:

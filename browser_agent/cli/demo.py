@@ -21,14 +21,15 @@ def demo(question: str, budget: int, as_json: bool) -> None:
     It starts the documentation server of the Python that runs it, browses that site on this machine, and ends both. QUESTION may be
     another one that the documentation answers.
     """
+    from browser_agent.cli.live import wrapped
     from browser_agent.cli.pydoc_site import pydoc_site
     from browser_agent.cli.running import Wish, carry_out
     from browser_agent.settings import BrowserChoice, Keeping, RunLimits
 
     with pydoc_site() as url:
         if not as_json:
-            click.echo(f"question: {question}", err=True)
-            click.echo(f"site: Python's documentation server (python -m pydoc), now at {url}", err=True)
+            click.echo(wrapped(f"question: {question}", err=True), err=True)
+            click.echo(wrapped(f"site: Python's own documentation server, now at {url}", err=True), err=True)
         carry_out(
             Wish(question, url, "explorer", budget, RunLimits(60, 120.0), BrowserChoice(), Keeping(), as_json=as_json)
         )

@@ -18,7 +18,7 @@ from browser_agent.result import Result, Source, StepTaken
 from browser_agent.safety import Asked
 from ctxfold.cli.output import harmless, print_json
 
-__all__ = ["Live", "print_result"]
+__all__ = ["Live", "print_result", "wrapped"]
 
 PLAIN_WIDTH = 100
 LEAST_WIDTH = 60
@@ -36,6 +36,7 @@ class Live:
         self._quiet = quiet
         self._console = Console(stderr=True, highlight=False, soft_wrap=True)
         self._status: Status | None = None
+        self._under_way("starting …")
 
     def step(self, taken: StepTaken) -> None:
         """One line for a step, and one more where something went otherwise than decided."""
@@ -88,10 +89,11 @@ class Live:
 def _line(taken: StepTaken, width: int) -> str:
     """A step in one line: its number, what was done, where it led, and the view's tokens against the budget."""
     tokens = f"{taken.view_tokens:,}/{taken.budget:,} tok"
-    room = width - 5 - cell_len(tokens) - 4
+    tokens = tokens.rjust(2 * len(f"{taken.budget:,}") + 5)
+    room = width - 5 - len(tokens) - 4
     did = harmless(" ".join(taken.did.split()))
     where = harmless(" ".join((taken.title or taken.url).split()))
-    left = max(room * 3 // 5, room - cell_len(where))
+    left = room * 3 // 5
     cells = (_fitted(did, left), _fitted(where, room - left))
     return f"{taken.step:>4} {cells[0]}  {cells[1]}  {tokens}"
 
@@ -109,26 +111,34 @@ def print_result(result: Result, as_json: bool) -> None:
     click.echo("", err=True)
     match result.status:
         case "answered":
-            click.echo(_wrapped(result.answer or ""))
-            _print_sources(result.sources)
+            _print_answer(result.answer or "", result.sources)
         case "none_found":
-            click.echo(_wrapped(f"No answer found: {result.reason}."))
+            click.echo(wrapped(f"No answer found: {result.reason}."))
             _print_nearest(result.sources)
         case "stopped":
-            click.echo(_wrapped(f"Stopped before an answer was found: {result.reason}."))
+            click.echo(wrapped(f"Stopped before an answer was found: {result.reason}."))
             _print_nearest(result.sources)
         case "failed":
-            click.echo(_wrapped(f"The run failed: {result.reason}."))
+            click.echo(wrapped(f"The run failed: {result.reason}."))
             _print_nearest(result.sources)
         case _:
             assert_never(result.status)
     _print_cost(result)
 
 
+def _print_answer(answer: str, sources: tuple[Source, ...]) -> None:
+    """The answer, then its sources; an answer that is a quote and what that stands under says the quote once."""
+    quoted = " ".join(sources[0].quote.split()) if sources else ""
+    head = answer.removesuffix(quoted).rstrip(" :") if quoted and answer.endswith(quoted) else answer
+    if head:
+        click.echo(wrapped(head))
+    _print_sources(sources)
+
+
 def _print_sources(sources: tuple[Source, ...]) -> None:
     for source in sources:
         click.echo("")
-        click.echo(_wrapped(f"“{source.quote}”", INDENT))
+        click.echo(wrapped(f"“{source.quote}”", INDENT))
         click.echo(INDENT + harmless(source.url) + (f"  ({source.ref})" if source.ref else ""))
 
 
@@ -154,16 +164,16 @@ def _print_cost(result: Result) -> None:
         )
     if usage.refused:
         lines.append(f"{usage.refused} replies of the model did not fit; the explorer decided those steps")
-    lines.append(f"kept as session {result.session}: see it with  ctxfold context {result.session}")
+    lines += [f"kept as session {result.session}", f"see it:  ctxfold context {result.session}"]
     click.echo("", err=True)
     for line in lines:
-        click.echo(harmless(line), err=True)
+        click.echo(wrapped(line, err=True), err=True)
 
 
-def _wrapped(text: str, indent: str = "") -> str:
-    """Text in lines that fit the terminal; into a pipe, each paragraph as one line."""
+def wrapped(text: str, indent: str = "", *, err: bool = False) -> str:
+    """Text in lines that fit the terminal, made harmless; into a pipe, each paragraph as one line."""
     plain = [harmless(line) for line in text.splitlines()]
-    if not sys.stdout.isatty():
+    if not (sys.stderr if err else sys.stdout).isatty():
         return "\n".join(indent + line for line in plain)
     width = max(LEAST_WIDTH, Console().width) - 1
     return "\n".join(

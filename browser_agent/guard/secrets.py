@@ -71,9 +71,8 @@ class Secrets:
 
     def __post_init__(self) -> None:
         forms = [(form, secret.placeholder) for secret in self.all for form in _forms(secret.value)]
-        forms.sort(key=lambda pair: -len(pair[0]))  # the longest first: one may begin with another
-        patterns = tuple((re.compile(_either_case(form)), placeholder) for form, placeholder in forms)
-        object.__setattr__(self, "_forms", patterns)
+        forms.sort(key=lambda pair: -len(pair[0].pattern))  # the longest first: one may begin with another
+        object.__setattr__(self, "_forms", tuple(forms))
 
     def named_in(self, text: str) -> tuple[Secret, ...]:
         """The secrets whose placeholders stand in `text`.
@@ -96,8 +95,8 @@ class Secrets:
         return text
 
 
-def _forms(value: str) -> Iterator[str]:
-    """The forms a page may give a value back in."""
+def _forms(value: str) -> Iterator[re.Pattern[str]]:
+    """The forms a page may give a value back in: as text in either case, and encoded."""
     raw = value.encode()
     plain = {
         value,
@@ -108,10 +107,11 @@ def _forms(value: str) -> Iterator[str]:
         escape(value),
         escape(value, quote=False),
         value.replace("\\", "\\\\").replace('"', '\\"'),
+        raw.hex(),
     }
-    yield from (form for form in plain if len(form) >= _LEAST)
-    encoded = {raw.hex(), *(form for offset in range(3) for form in _base64(raw, offset))}
-    yield from (form for form in encoded if len(form) >= _LEAST_ENCODED)
+    yield from (re.compile(re.escape(form), re.IGNORECASE) for form in plain if len(form) >= _LEAST)
+    encoded = {form for offset in range(3) for form in _base64(raw, offset)}
+    yield from (re.compile(re.escape(form)) for form in encoded if len(form) >= _LEAST_ENCODED)
 
 
 def _base64(raw: bytes, offset: int) -> Iterator[str]:
@@ -122,13 +122,6 @@ def _base64(raw: bytes, offset: int) -> Iterator[str]:
     middle = text[start:end]
     yield middle
     yield middle.replace("+", "-").replace("/", "_")
-
-
-def _either_case(form: str) -> str:
-    """A pattern for `form` in which percent-escapes and plain hexadecimal may be in either case."""
-    if re.fullmatch(r"[0-9a-f]+", form):
-        return f"(?i:{re.escape(form)})"
-    return re.sub(r"%[0-9A-F]{2}", lambda match: f"(?i:{match[0]})", re.escape(form))
 
 
 def _is_here(host: str) -> bool:

@@ -12,7 +12,7 @@ from urllib.parse import urlencode, urljoin, urlsplit, urlunsplit
 from browser_agent.observation.blocks import Block, blocks
 from browser_agent.observation.capture import Capture, SearchFound
 from browser_agent.observation.inline import FIELDS, INTERACTIVE, label
-from browser_agent.observation.paging import Pages, find, paginate
+from browser_agent.observation.paging import find, paginate
 from browser_agent.observation.prune import Interest, prune
 from browser_agent.observation.snapshot import Node, parse
 from browser_agent.observation.unseen import without_unseen
@@ -28,6 +28,7 @@ _VOLATILE = re.compile(r" \[(?:ref=[^\]]*|active|cursor=pointer)\]")
 _TITLE = 100
 _ADDRESS = 160
 _LEAST_ROOM = 24
+_STATUS_ROOM = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +57,10 @@ def observe(capture: Capture, *, view: View = Lean(), need: str = "", budget: in
     """
     root, unseen = without_unseen(parse(capture.yaml), capture.structure.hidden, capture.structure.veiled)
     page_blocks = blocks(root)
-    heading = _heading(capture, unseen)
-    room = max(_LEAST_ROOM, budget - count(heading) - 40)
-    pages = paginate(page_blocks, room)
-    shown = _show(root, page_blocks, pages, view, Interest(need, capture.structure.shown), room)
-    status_line = _status_line(shown, len(page_blocks), view)
-    text = "\n".join((heading, status_line, *shown.lines)) if status_line else "\n".join((heading, *shown.lines))
+    heading = head(_heading(capture, unseen), budget // 2)
+    room = max(_LEAST_ROOM, budget - count(heading) - _STATUS_ROOM)
+    shown = _show(root, page_blocks, view, Interest(need, capture.structure.shown), room)
+    text = "\n".join(filter(None, (heading, _status_line(shown, len(page_blocks), view), *shown.lines)))
     text = text if count(text) <= budget else head(text, budget)
     refs, links = _addressed(root, capture)
     return Observation(
@@ -110,9 +109,8 @@ def _tab(index: int, title: str, current: bool) -> str:
     return f"{index}{' (this one)' if current else ''} {cut(clean(title), 40)}"
 
 
-def _show(
-    root: Node, page_blocks: tuple[Block, ...], pages: Pages, view: View, interest: Interest, room: int
-) -> _Shown:
+def _show(root: Node, page_blocks: tuple[Block, ...], view: View, interest: Interest, room: int) -> _Shown:
+    pages = paginate(page_blocks, room)
     match view:
         case Lean():
             pruned = prune(page_blocks, interest, room, pages.page_of)
@@ -155,12 +153,15 @@ def _addressed(root: Node, capture: Capture) -> tuple[Mapping[str, Control], tup
     links: list[Link] = []
     section = ""
     submits = frozenset(clean(name) for name in capture.structure.submits)
+    titles = {
+        _squashed(line): clean(found.title) for found in capture.structure.sections for line in found.title.split("\n")
+    }
     stack: list[tuple[Node, str, bool]] = [(root, capture.structure.base or capture.url, True)]
     while stack:
         node, base, main = stack.pop()
         main = main and node.role not in _APART
         if node.role in {"heading", "term"}:
-            section = label(node)
+            section = titles.get(_squashed(label(node)), label(node))
         if node.role == "iframe" and node.ref is not None:
             base = capture.frames.get(node.ref, base)
         if node.ref is not None:
@@ -172,6 +173,11 @@ def _addressed(root: Node, capture: Capture) -> tuple[Mapping[str, Control], tup
             )
         stack.extend((child, base, main) for child in reversed(node.children))
     return refs, tuple(links)
+
+
+def _squashed(title: str) -> str:
+    """A title as the snapshot and the document agree on it: without spaces, which one puts around marked-up words."""
+    return "".join(clean(title).split()).lower()
 
 
 _APART = frozenset({"navigation", "banner", "contentinfo", "complementary", "search"})

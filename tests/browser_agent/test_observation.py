@@ -61,6 +61,14 @@ async def test_links_are_absolute_and_know_their_section_and_whether_they_are_na
     assert not next(link for link in page.links if link.text == "Imprint").main
 
 
+async def test_a_link_under_a_defined_term_names_it_as_the_section_does(window: Window, serve: Serve) -> None:
+    terms = "<main><h1>Box</h1><dl><dt id=box.open><code>box.open</code>(<em>lid</em>)</dt><dd>See <a href=/lid>the lid</a>.</dd></dl></main>"
+    page = await visit(window, f"{serve({'/': terms}).url}/")
+    [link] = page.links
+    assert link.section == "box.open(lid)"
+    assert link.section in {section.title for section in page.sections}
+
+
 async def test_links_within_frames_are_resolved_in_their_frame(window: Window, lab: str) -> None:
     page = await visit(window, f"{lab}/frames.html")
     assert {link.text: link.url for link in page.links}["a leaf"] == f"{lab}/deep/leaf.html"

@@ -27,8 +27,10 @@ from browser_agent.browser import Browser
 from browser_agent.deciding import Decided, Situation
 from browser_agent.decision import Decision
 from browser_agent.evidence import Evidence
+from browser_agent.guard.secrets import Secrets
 from browser_agent.journal import LOOK, Journal
-from browser_agent.run import Run
+from browser_agent.run import Run, Terms
+from browser_agent.safety import Watch
 from browser_agent.settings import RunLimits, Watching
 from ctxfold import Session
 from tests.sites.server import Site
@@ -219,12 +221,12 @@ async def work(store: str) -> Clerk:
     """Let the clerk work through the claims, in a session of its own."""
     shop = orders()
     with Site(pages=site(shop)) as served, Session.open("claims", goal=TASK, store=store) as session:
-        clerk, journal = Clerk(shop, served.url), Journal(session, 8000, None)
-        await journal.asked(TASK)
+        clerk, journal = Clerk(shop, served.url), Journal(session, 8000, None, Secrets())
+        await journal.asked(TASK, served.url)
         async with await Browser.launch() as browser:
             window = await browser.window()
-            run = Run(TASK, clerk, journal, window, RunLimits(60, 240.0), Watching())
-            result = await run.to_the_end(Evidence(), f"{served.url}/orders", 8000)
+            run = Run(TASK, clerk, journal, window, Terms(RunLimits(60, 240.0), Watch(), Watching(), 8000))
+            result = await run.to_the_end(Evidence(), f"{served.url}/orders")
             await window.close()
         if result.status != "answered":
             raise SystemExit(f"the clerk did not come to an end: {result.reason}")
