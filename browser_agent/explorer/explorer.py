@@ -41,10 +41,14 @@ NAMED_SURE = 0.7
 """How sure such a passage must be for nothing further to be read."""
 FAINT, FAINT_READ = 0.06, 6
 """A link that matches less of the question than this is followed only while fewer pages than that were read."""
+HUB = 0.2
+"""What an index or a table of contents gets on top where a site has no search to ask."""
 STRAIGHT = 0.7
 """A link that matches a name of the question, or all of it, this well goes before a search."""
 LOST_IN_A_ROW = 4
 """Pages in a row that could not be read before the site counts as gone."""
+LISTED, LINKED = 40, 0.6
+"""A page with more links than this, and more of its text in them than this share, is a listing."""
 NEAREST = 3
 """Passages shown where none answers."""
 DEAD_END = 4
@@ -163,7 +167,8 @@ class Explorer:
         return saying.searched(notes.asked[-1], found, self._notes.frontier.best(self._library.weights()))
 
     def _take_page(self, page: Observation, notes: Notebook, step: int) -> str:
-        self._library.add(page)
+        if not _is_listing(page):
+            self._library.add(page)
         depth = (notes.lead.depth if notes.lead is not None else 0) + 1
         notes = replace(
             notes,
@@ -189,7 +194,7 @@ class Explorer:
             self._notes = replace(self._notes, asked=(*self._notes.asked, query), searching=True, lead=None)
             url = results_url(search, query)
             return _decision(saying.will_search(query), fold, Navigate(kind="navigate", url=url))
-        lead = self._notes.frontier.best(self._library.weights())
+        lead = self._notes.frontier.best(self._library.weights(), HUB if search is None else 0.0)
         if lead is None or self._enough(lead):
             return None
         self._notes = replace(self._notes, searching=False, lead=lead)
@@ -222,7 +227,8 @@ class Explorer:
             return True
         if notes.read >= READ_FIRST and self._sure() >= TRUSTED:
             return True
-        return notes.read >= FAINT_READ and lead.score(self._library.weights()) < FAINT
+        faint = FAINT_READ if notes.search is not None else FAINT_READ * 2
+        return notes.read >= faint and lead.score(self._library.weights()) < FAINT
 
     def _settled(self) -> bool:
         """Whether the best passage is sure enough to read no further: soon, where it stands under the very name asked about."""
@@ -267,6 +273,12 @@ class Explorer:
             self._notes = replace(self._notes, dry=())
             return stretch
         return FoldDirective(summary=summary)
+
+
+def _is_listing(page: Observation) -> bool:
+    """Whether a page is little else but links, an index for one: it leads to answers and holds none."""
+    linked = sum(len(link.text) for link in page.links if link.main)
+    return len(page.links) > LISTED and linked > LINKED * sum(len(section.text) for section in page.sections)
 
 
 def _decision(thought: str, fold: FoldDirective | None, action: Action) -> Decision:

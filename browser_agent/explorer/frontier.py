@@ -46,6 +46,7 @@ class Lead:
         seen: how each term of the question is matched by link, address and surroundings.
         credit: what a search's ranking speaks for it.
         depth: how many links lead from the start to it.
+        hub: whether it leads on to much: an index, a table of contents, a reference.
     """
 
     url: str
@@ -53,12 +54,13 @@ class Lead:
     seen: Strengths
     credit: float = 0.0
     depth: int = 0
+    hub: bool = False
 
-    def score(self, telling: Sequence[float]) -> float:
-        """What speaks for it, given what each term tells."""
+    def score(self, telling: Sequence[float], hubs: float = 0.0) -> float:
+        """What speaks for it, given what each term tells, and what a hub gets on top."""
         whole = sum(telling) or 1.0
         matched = sum(weight * strength for weight, strength in zip(telling, self.seen, strict=True)) / whole
-        return matched + self.credit + (_HUB_CREDIT if _HUB.search(self.text) else 0.0) - _DEEPER * self.depth
+        return matched + self.credit + (max(hubs, _HUB_CREDIT) if self.hub else 0.0) - _DEEPER * self.depth
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +92,9 @@ class Frontier:
         bare = _bare(lead.url)
         return replace(self, leads={**self.leads, bare: lead}, opened=self.opened - {bare})
 
-    def best(self, telling: Sequence[float]) -> Lead | None:
-        """The lead that most speaks for, given what each term tells; None when there is none."""
-        return max(self.leads.values(), key=lambda lead: lead.score(telling), default=None)
+    def best(self, telling: Sequence[float], hubs: float = 0.0) -> Lead | None:
+        """The lead that most speaks for, given what each term tells and what a hub gets on top; None when there is none."""
+        return max(self.leads.values(), key=lambda lead: lead.score(telling, hubs), default=None)
 
 
 def links(observation: Observation, matcher: Matcher, depth: int) -> Iterator[Lead]:
@@ -105,7 +107,7 @@ def links(observation: Observation, matcher: Matcher, depth: int) -> Iterator[Le
         seen = _seen(link, matcher, link.section)
         if not link.main:
             seen = tuple(_ASIDE * strength for strength in seen)
-        yield Lead(link.url, link.text, seen, depth=depth)
+        yield Lead(link.url, link.text, seen, depth=depth, hub=bool(_HUB.search(link.text)))
 
 
 def results(observation: Observation, matcher: Matcher) -> tuple[Lead, ...]:
@@ -131,7 +133,7 @@ def _both(old: Lead, new: Lead) -> Lead:
     seen = tuple(max(pair) for pair in zip(old.seen, new.seen, strict=True))
     better = new if sum(new.seen) > sum(old.seen) else old
     credit = max(old.credit, new.credit) + 0.3 * min(old.credit, new.credit)
-    return Lead(better.url, better.text, seen, credit, min(old.depth, new.depth))
+    return Lead(better.url, better.text, seen, credit, min(old.depth, new.depth), old.hub or new.hub)
 
 
 def _seen(link: Link, matcher: Matcher, context: str) -> Strengths:

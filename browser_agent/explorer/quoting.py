@@ -18,6 +18,8 @@ MOST_WORDS = 80
 _HARD, _SOFT, _PICKED, _CODE, _FIRST, _LENGTH = 0.35, 0.2, 0.15, 0.1, 0.06, 0.05
 """What a stretch gets for holding the kind of answer asked for, for holding the passage that was ranked first, for beginning its section, and
 for its length; and what code costs it."""
+_MEANING = 0.5
+"""What it gets for beginning its section where that defines what is asked for: a definition begins with what a thing does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,7 @@ class Quoting:
         kinds = [holds(self.question, unit) for unit in units]
         lengths = [len(unit.text.split()) for unit in units]
         at = next((n for n, unit in enumerate(units) if unit.span == picked.span), 0)
+        opening = _MEANING if "meaning" in self.question.kinds and picked.place.section.level == 7 else _FIRST
         best, found = -1.0, (at, at)
         for first in range(len(units)):
             words, covered = 0, self.matcher.none
@@ -78,7 +81,7 @@ class Quoting:
                 worth = self._worth(units[first : last + 1], covered, kinds[first : last + 1])
                 worth += (
                     _PICKED * (first <= at <= last)
-                    + _FIRST * (first == 0)
+                    + opening * (first == 0)
                     + _LENGTH * min(words, MOST_WORDS) / MOST_WORDS
                 )
                 if worth > best:
