@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import sqlite3
 import statistics
@@ -98,11 +99,24 @@ def record(session: Session, n: int, text: str) -> int:
     )
 
 
-def timed(work: Callable[..., object], *given: object) -> float:
-    """Milliseconds that a call took."""
-    started = time.perf_counter()
+class Took(float):
+    """Milliseconds that a call took by the clock; `cpu` are those of the processor, which a busy machine does not stretch."""
+
+    cpu: float
+
+
+def timed(work: Callable[..., object], *given: object) -> Took:
+    """How long a call took."""
+    started, busy = time.perf_counter(), time.process_time()
     work(*given)
-    return (time.perf_counter() - started) * 1_000
+    took = Took((time.perf_counter() - started) * 1_000)
+    took.cpu = (time.process_time() - busy) * 1_000
+    return took
+
+
+def cpu(took: list[Took]) -> float:
+    """The median in milliseconds of the processor."""
+    return statistics.median(one.cpu for one in took)
 
 
 class Bare:
@@ -171,10 +185,10 @@ class Bare:
         marks = ", ".join("?" * len(self.columns[name]))
         self.target.executemany(f"INSERT OR REPLACE INTO {name} VALUES ({marks})", rows)
 
-    def write(self, commits: int, texts: list[list[str]]) -> list[float]:
+    def write(self, commits: int, texts: list[list[str]]) -> list[Took]:
         """Write what the core has written since the last look, spread over as many transactions; milliseconds of each."""
         new, changed = self.changes()
-        took: list[float] = []
+        took: list[Took] = []
         for n in range(commits):
             share = {
                 name: rows[len(rows) * n // commits : len(rows) * (n + 1) // commits]
@@ -209,10 +223,10 @@ class Bare:
 class Times:
     """Milliseconds by what was done, core and bare."""
 
-    core: dict[str, list[float]] = field(default_factory=dict)
-    bare: dict[str, list[float]] = field(default_factory=dict)
+    core: dict[str, list[Took]] = field(default_factory=dict)
+    bare: dict[str, list[Took]] = field(default_factory=dict)
 
-    def add(self, name: str, core: list[float], bare: list[float]) -> None:
+    def add(self, name: str, core: list[Took], bare: list[Took]) -> None:
         """One window of both."""
         self.core.setdefault(name, []).extend(core)
         self.bare.setdefault(name, []).extend(bare)
@@ -225,7 +239,7 @@ class Times:
             core - bare,
             1.0,
             "ms",
-            f"core {core:.2f}, bare {bare:.2f}, core p99 {statistics.quantiles(self.core[name], n=100)[98]:.2f}",
+            f"core {core:.2f}, bare {bare:.2f}; cpu {cpu(self.core[name]):.2f} and {cpu(self.bare[name]):.2f}; core p99 {statistics.quantiles(self.core[name], n=100)[98]:.2f}",
         )
 
 
@@ -279,7 +293,7 @@ def views(how: str, session: Session, text: Text, times: int = 100) -> list[Figu
             statistics.median(took),
             10.0,
             "ms",
-            f"at step {session.tip}, {shown.tokens} tokens, p99 {statistics.quantiles(took, n=100)[98]:.1f}",
+            f"at step {session.tip}, {shown.tokens} tokens; cpu {cpu(took):.1f}; p99 {statistics.quantiles(took, n=100)[98]:.1f}",
         )
     ]
 
@@ -300,7 +314,7 @@ def flat(session: Session, folder: Path) -> Figure:
         statistics.median(late) / statistics.median(early),
         1.5,
         "x",
-        f"{statistics.median(late):.2f} and {statistics.median(early):.2f} ms",
+        f"{statistics.median(late):.2f} and {statistics.median(early):.2f} ms; cpu {cpu(late):.2f} and {cpu(early):.2f}",
     )
 
 
@@ -427,6 +441,8 @@ def main() -> int:
         print(
             f"{figure.name:<{width}}  {figure.value:8.2f} {figure.unit:<2}  bar {figure.bar:g}  {'held ' if figure.held else 'MISSED'}  {figure.note}"
         )
+    load = ", ".join(f"{one:.1f}" for one in os.getloadavg())
+    print(f"load of the machine: {load} on {os.cpu_count()} processors; above one each, read the processor's figures")
     if chosen.json:
         chosen.json.write_text(json.dumps([vars(figure) for figure in figures], indent=1))
     return 0 if all(figure.held for figure in figures) else 1
