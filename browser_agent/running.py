@@ -75,8 +75,9 @@ async def start(plan: Plan, report: Report) -> Running:
     folder = Path(tempfile.mkdtemp(prefix="ctxfold-browser-"))
     keeper = Keeper()
     keeper.keep_folder(folder)
-    driver = await async_playwright().start()
+    driver: Playwright | None = None
     try:
+        driver = await async_playwright().start()
         if plan.endpoint is not None:
             return Running(driver, await _connect(driver, plan.endpoint), keeper, folder, None)
         keeper.keep_mark(_mark(folder))
@@ -84,7 +85,8 @@ async def start(plan: Plan, report: Report) -> Running:
         await _entrust(chromium, keeper)
         return Running(driver, chromium, keeper, folder, executable)
     except BaseException:
-        await _stop_driver(driver)
+        if driver is not None:
+            await _stop_driver(driver)
         await asyncio.to_thread(keeper.sweep)
         raise
 
