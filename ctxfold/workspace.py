@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from ctxfold.discourse.values import NOWHERE, Elsewhere
 from ctxfold.errors import CorruptStore
 from ctxfold.intent.values import Intent
 from ctxfold.lines import Line, text_of
@@ -177,6 +178,7 @@ class Workspace:
         notes: the notes, oldest first.
         unfolded: o200k tokens the whole path would cost raw.
         intent: the to-do of this branch, the session's constraints and what was extracted last.
+        elsewhere: what stands on other branches and topics.
     """
 
     path_length: int = 0
@@ -186,6 +188,7 @@ class Workspace:
     notes: tuple[Note, ...] = ()
     unfolded: int = 0
     intent: Intent = NOTHING
+    elsewhere: Elsewhere = NOWHERE
 
     @property
     def goal(self) -> str:
