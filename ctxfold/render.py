@@ -177,14 +177,8 @@ def _settled(workspace: Workspace) -> _Parts:
     now = "\n".join(f"goal now: {text}" for text in workspace.revisions)
     parts = _Parts(opening, older, workspace.words, blocks, now)
     if not workspace.elsewhere.empty:
-        parts = replace(parts, aside=Aside.of(workspace.elsewhere, asks_for_all(_asked(workspace))))
+        parts = replace(parts, aside=Aside.of(workspace.elsewhere, asks_for_all(workspace.asked)))
     return parts if workspace.intent.empty else _closed(replace(parts, now=now, intent=workspace.intent), 0)
-
-
-def _asked(workspace: Workspace) -> str:
-    """The user's last words, where they stand among the newest blocks."""
-    said = [line.text for block in workspace.blocks[-4:] for line in block.lines if line.kind == "user"]
-    return said[-1] if said else ""
 
 
 CLOSING = 0.4

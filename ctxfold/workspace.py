@@ -216,6 +216,12 @@ class Workspace:
         return self.blocks[-1] if self.blocks else None
 
     @property
+    def asked(self) -> str:
+        """The user's last words among the newest blocks; empty where none stand there."""
+        said = [line.text for block in self.blocks[-4:] for line in block.lines if line.kind == "user"]
+        return said[-1] if said else ""
+
+    @property
     def tokens(self) -> int:
         """o200k tokens of the blocks as they are settled."""
         return sum(block.tokens for block in self.blocks)

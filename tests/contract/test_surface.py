@@ -33,11 +33,12 @@ def test_no_event_or_decision_of_later_work_is_defined(name: str) -> None:
             assert not hasattr(importlib.import_module(module.name), name), module.name
 
 
-def test_moves_are_by_hand_only(session: Session) -> None:
-    """`branch("auto")` is not there yet, nor is a query to decide by."""
-    assert "query" not in inspect.signature(Session.branch).parameters
+def test_a_move_is_decided_by_a_query_unless_it_is_named(session: Session) -> None:
+    assert list(inspect.signature(Session.branch).parameters)[1:5] == ["action", "query", "at", "to"]
     with pytest.raises(InputError):
-        session.branch("auto")  # type: ignore[arg-type]
+        session.branch("auto")
+    with pytest.raises(InputError):
+        session.branch("elsewhere")  # type: ignore[arg-type]
 
 
 def test_a_task_takes_no_schema_yet() -> None:
