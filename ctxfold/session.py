@@ -14,6 +14,7 @@ from ctxfold.commit import head_of
 from ctxfold.current import Current, writing
 from ctxfold.deciding import DEFAULT_BUDGET, consolidated, folded, goal_set
 from ctxfold.deciding_intent import Selections, Todo, extracted, plan
+from ctxfold.deciding_refactoring import considered, refactored, wish_of
 from ctxfold.errors import InputError
 from ctxfold.events import Decider, Event
 from ctxfold.folding import FoldDirective, Settings, due
@@ -27,6 +28,7 @@ from ctxfold.opening import found, opened
 from ctxfold.recalling import Hit, Recalled, recall, search
 from ctxfold.recording import Draft, arrive, drafts, record
 from ctxfold.redaction import Redaction, redact
+from ctxfold.refactoring import Refactored
 from ctxfold.refs import parse_ref, parse_step
 from ctxfold.render import View, render
 from ctxfold.store import open_store
@@ -314,6 +316,27 @@ class Session:
         """
         with self._write() as tx:
             return extracted(tx, self._now, need, selections, budget, decider)
+
+    def refactor(
+        self, operator: str = "auto", text: object = None, decider: Decider = "host", *, dry_run: bool = False
+    ) -> Refactored:
+        """Mend a history that went bad (ACR): the view alone, never the log. What does not pass its checks is not applied, and the result says why.
+
+        Args:
+            operator: state_abstract, noise_filter, fact_rectify, path_prune, cognitive_boosting or attention_anchor; `auto` lets the router choose, or none.
+            text: what the operator puts in place; None for the embedded rules.
+            decider: who wrote it.
+            dry_run: only say what would become of it.
+
+        Raises:
+            InputError: no such operator.
+        """
+        wish = wish_of(operator, text, decider)
+        if dry_run:
+            with self._store.reading() as tx:
+                return considered(tx, self._now, wish).result
+        with self._write() as tx:
+            return refactored(tx, self._now, wish)
 
     # Reading
 
