@@ -5,14 +5,23 @@ Source: ACR's cognitive boosting (`[Thought]`) and attention anchor (`[KEY INFO]
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from ctxfold.errors import CorruptStore
 from ctxfold.tokens import count, head
 
-__all__ = ["Guidance", "Pin", "Slot", "Superseded", "dump_guidance", "load_guidance", "shown_guidance"]
+__all__ = [
+    "Guidance",
+    "Pin",
+    "Slot",
+    "Superseded",
+    "dump_guidance",
+    "load_guidance",
+    "masked_guidance",
+    "shown_guidance",
+]
 
 Slot = Literal["thought", "key_info"]
 """`thought`: what to do differently, in a sentence or two. `key_info`: what must not be overlooked."""
@@ -149,3 +158,27 @@ def load_guidance(tree: Any) -> Guidance:
         )
     except (KeyError, TypeError, ValueError) as error:
         raise CorruptStore("a refactoring does not read back; restore a copy of the store") from error
+
+
+def masked_guidance(
+    tree: dict[str, Any], mask: Callable[[str], str], stars: Callable[[str], str], refs: frozenset[str]
+) -> dict[str, Any]:
+    """Guidance as JSON with redacted bytes masked.
+
+    Args:
+        tree: as `dump_guidance` makes it.
+        mask: what masks quotes of the redacted text anywhere.
+        stars: what masks a whole text.
+        refs: the redacted records: what was made of them is masked whole.
+    """
+    pins = [{**pin, "text": (mask if refs.isdisjoint(pin["refs"]) else stars)(pin["text"])} for pin in tree["pins"]]
+    superseded = [
+        {
+            **each,
+            "of": mask(each["of"]),
+            "was": (stars if each["at"] in refs else mask)(each["was"]),
+            "now": (stars if each["by"] in refs else mask)(each["now"]),
+        }
+        for each in tree["superseded"]
+    ]
+    return {**tree, "pins": pins, "superseded": superseded}

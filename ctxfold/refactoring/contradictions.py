@@ -93,14 +93,13 @@ class Ledger:
         return value.lower() in self._said.get(field, ())
 
 
-def contradictions(text: str, ledger: Ledger, case: Case, since: int = -1) -> list[Edit]:
+def contradictions(text: str, ledger: Ledger, case: Case) -> list[Edit]:
     """The values in a text that newer events contradict.
 
     Args:
         text: prose.
         ledger: the values of the path.
         case: what is looked at.
-        since: only facts told later than this place on the path count.
 
     Returns:
         Edits in the order of the text, none overlapping.
@@ -110,19 +109,28 @@ def contradictions(text: str, ledger: Ledger, case: Case, since: int = -1) -> li
     low = text.lower()
     for span in sentences(text):
         clause = text[span.start : span.end]
-        named = [(at, name) for name in ledger.by_name for at in _places(low[span.start : span.end], name)]
-        about = tuple(name for _, name in sorted(named)) or about[-1:]
+        named = sorted((at, name) for name in ledger.by_name for at in _places(low[span.start : span.end], name))
+        about = tuple(name for _, name in named) or about[-1:]
         for name in dict.fromkeys(about):
             for told in ledger.by_name[name]:
-                whole = all(other.lower() in low for other in told[-1].names)
-                if whole and told[-1].order > since:
-                    found += _in_clause(clause, span.start, told, _others(ledger, about, told), ledger)
+                if all(other.lower() in low for other in told[-1].names):
+                    others = _others(ledger, about, told)
+                    edits = _in_clause(clause, span.start, told, others, ledger)
+                    found += [edit for edit in edits if _owner(named, edit.start - span.start, name) == name]
         found += _bound(clause, span.start, case.workspace.intent.constraints)
     kept: list[Edit] = []
     for edit in sorted(found, key=lambda edit: (edit.start, -edit.end)):
         if not kept or edit.start >= kept[-1].end:
             kept.append(edit)
     return kept
+
+
+def _owner(named: Sequence[tuple[int, str]], at: int, only: str) -> str:
+    """Which of the things a clause names a value in it is of: the one named last before it, else the first."""
+    if not named:
+        return only
+    before = [name for place, name in named if place <= at]
+    return before[-1] if before else named[0][1]
 
 
 def _others(ledger: Ledger, about: Sequence[str], told: Sequence[Fact]) -> frozenset[str]:
@@ -140,6 +148,8 @@ def _in_clause(clause: str, start: int, told: Sequence[Fact], others: frozenset[
     stated = _stated(clause, now, ledger)
     if stated is not None:
         at, said = stated
+        if said.lower() in others:
+            return
         older = next((fact for fact in reversed(told) if fact.value.lower() == said.lower()), None)
         yield Edit(start + at, start + at + len(said), said, now, older.ref if older else "")
         return
