@@ -1,4 +1,4 @@
-"""Open sessions: one handle and one lock a name, and the budget each was opened with. It knows no MCP and never looks inside a session.
+"""Open sessions: one handle and one lock a name. It knows no MCP and never looks inside a session.
 
 A handle is sync and stays so: every use of one runs in a worker thread, under that session's lock. A session that was opened before this
 process started is taken up again at its first use, so that a restart between two calls changes nothing.
@@ -23,10 +23,7 @@ from ctxfold import Session, SessionInfo
 from ctxfold.errors import InputError, UnknownSession
 from ctxfold.tokens import Budget
 
-__all__ = ["BUDGET", "Desk", "Desks", "Seat"]
-
-BUDGET = 8000
-"""Tokens of a session's view when none were said."""
+__all__ = ["Desk", "Desks", "Seat"]
 
 _HELD = 64
 """Most handles kept open; the one longest unused is closed for the next."""
@@ -36,15 +33,18 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """One open session and the tokens its view may take."""
+    """One open session."""
 
     session: Session
-    budget: int
+
+    @property
+    def budget(self) -> int:
+        """Tokens its view may take where none are said: kept with the session, so that a restart changes nothing."""
+        return self.session.budget
 
 
 class Desk:
-    """The sessions of one store, for one event loop. A budget lasts as long as the process: a session taken up after a restart has the default until it
-    is opened with another.
+    """The sessions of one store, for one event loop.
 
     Args:
         store: where the sessions are kept; None for the configured default.
@@ -63,7 +63,7 @@ class Desk:
         Args:
             name: the session.
             goal: what it is for; None leaves what it has.
-            budget: tokens its view may take from now on; None leaves what it had here, else the default.
+            budget: tokens its view may take from now on; None leaves what it had, 8,000 at first.
 
         Raises:
             SessionNameError: the name is outside the pattern.
@@ -72,11 +72,10 @@ class Desk:
         """
         async with self._lock(name):
             seat = self._seats.get(name)
-            wanted = budget or (seat.budget if seat else BUDGET)
-            session = await run_sync(partial(_opened, name, goal, self._store, wanted))
+            session = await run_sync(partial(_opened, name, goal, self._store, budget))
             if seat:
                 await run_sync(seat.session.close)
-            return await self._take(name, Seat(session, wanted))
+            return await self._take(name, Seat(session))
 
     async def use(self, name: str, work: Callable[[Seat], T]) -> T:
         """Do one piece of work on a session, alone on it in this process, off the event loop.
@@ -92,7 +91,7 @@ class Desk:
         async with self._lock(name):
             seat = self._seats.get(name)
             if seat is None:
-                seat = await self._take(name, Seat(await run_sync(_resumed, name, self._store), BUDGET))
+                seat = await self._take(name, Seat(await run_sync(_resumed, name, self._store)))
             self._seats.move_to_end(name)
             return await run_sync(work, seat)
 
@@ -167,9 +166,13 @@ def _store_of(store: str | None, principal: str | None) -> str | None:
     return str(Path(base).with_name(f"{Path(base).stem}.{principal}{Path(base).suffix}"))
 
 
-def _opened(name: str, goal: str | None, store: str | None, budget: int) -> Session:
-    Budget.of(budget, None)
-    return Session.open(name, goal=goal, store=store)
+def _opened(name: str, goal: str | None, store: str | None, budget: int | None) -> Session:
+    if budget is None:
+        return Session.open(name, goal=goal, store=store)
+    Budget.of(budget)
+    session = Session.open(name, goal=goal, store=store)
+    session.set_budget(budget)
+    return session
 
 
 def _resumed(name: str, store: str | None) -> Session:
