@@ -22,8 +22,9 @@ import ctxfold.config
 from ctxfold import Session, SessionInfo
 from ctxfold.errors import InputError, UnknownSession
 from ctxfold.tokens import Budget
+from mcp_server.browsing import Browsing, Web
 
-__all__ = ["Desk", "Desks", "Seat"]
+__all__ = ["Desk", "Desks", "Lent", "Seat"]
 
 _HELD = 64
 """Most handles kept open; the one longest unused is closed for the next."""
@@ -49,10 +50,12 @@ class Desk:
     Args:
         store: where the sessions are kept; None for the configured default.
         files: whether its host may name files on this machine.
+        browsing: its browsers; None for the usual ones.
     """
 
-    def __init__(self, store: str | None = None, files: bool = True) -> None:
+    def __init__(self, store: str | None = None, files: bool = True, browsing: Browsing | None = None) -> None:
         self.files = files
+        self.browsing = browsing or Browsing(Web(), lambda: _downloads(None))
         self._store = store
         self._seats: OrderedDict[str, Seat] = OrderedDict()
         self._locks: WeakValueDictionary[str, anyio.Lock] = WeakValueDictionary()
@@ -95,13 +98,22 @@ class Desk:
             self._seats.move_to_end(name)
             return await run_sync(work, seat)
 
+    def book(self, name: str) -> Lent:
+        """A session's handle, to be lent to what goes on longer than one piece of work: it is free in between.
+
+        Args:
+            name: the session.
+        """
+        return Lent(self, name)
+
     async def list(self) -> list[SessionInfo]:
         """All sessions of the store, the last used first."""
         found = await run_sync(ctxfold.sessions, self._store)
         return sorted(found, key=lambda info: info.updated, reverse=True)
 
     async def close(self) -> None:
-        """Close every handle, each after the work under way on it."""
+        """End every browser, then close every handle, each after the work under way on it."""
+        await self.browsing.close()
         for name in tuple(self._seats):
             async with self._lock(name):
                 seat = self._seats.pop(name, None)
@@ -122,17 +134,36 @@ class Desk:
         return lock
 
 
+@dataclass(frozen=True, slots=True)
+class Lent:
+    """A session's handle as it is lent: each call is one piece of work, alone on it, off the event loop."""
+
+    desk: Desk
+    name: str
+
+    async def __call__(self, work: Callable[[Session], T]) -> T:
+        """Do the work.
+
+        Raises:
+            UnknownSession: there is no session of that name.
+            CtxfoldError: whatever the work raises.
+        """
+        return await self.desk.use(self.name, lambda seat: work(seat.session))
+
+
 class Desks:
     """One desk for each principal, each over a store of its own: what one has recorded, another cannot even name.
 
     Args:
         store: the store of whoever needs no name; None for the configured default. A principal's own lies beside it.
         files: whether hosts may name files on this machine.
+        web: how it browses.
     """
 
-    def __init__(self, store: str | None = None, files: bool = True) -> None:
+    def __init__(self, store: str | None = None, files: bool = True, web: Web | None = None) -> None:
         self._store = store
         self._files = files
+        self._web = web or Web()
         self._desks: dict[str | None, Desk] = {}
 
     def of(self, principal: str | None) -> Desk:
@@ -146,13 +177,15 @@ class Desks:
         """
         desk = self._desks.get(principal)
         if desk is None:
-            desk = self._desks[principal] = Desk(_store_of(self._store, principal), self._files)
+            browsing = Browsing(self._web, partial(_downloads, principal))
+            desk = self._desks[principal] = Desk(_store_of(self._store, principal), self._files, browsing)
         return desk
 
     async def close(self) -> None:
-        """Close every handle on every desk."""
-        for desk in tuple(self._desks.values()):
-            await desk.close()
+        """End every browser, close every handle, on every desk."""
+        async with anyio.create_task_group() as tasks:
+            for desk in tuple(self._desks.values()):
+                tasks.start_soon(desk.close)
 
 
 def _store_of(store: str | None, principal: str | None) -> str | None:
@@ -164,6 +197,12 @@ def _store_of(store: str | None, principal: str | None) -> str | None:
             "a store on a server can't be divided among the names of a token file: give a file with --store, or a token without a name"
         )
     return str(Path(base).with_name(f"{Path(base).stem}.{principal}{Path(base).suffix}"))
+
+
+def _downloads(principal: str | None) -> Path:
+    """Where downloads go, each session's in a folder of its own. No session's name begins with `@`."""
+    folder = ctxfold.config.home() / "downloads"
+    return folder if principal is None else folder / f"@{principal}"
 
 
 def _opened(name: str, goal: str | None, store: str | None, budget: int | None) -> Session:
