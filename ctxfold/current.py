@@ -26,12 +26,21 @@ class Current:
     Args:
         session: the session's row id.
         branch: the branch's number.
+
+    Attributes:
+        session: the session's row id.
+        branch: the branch's number.
+        seen: the latest step this handle has shown.
+        looked: the record up to which it looked for what changes the intent.
+        pressed: the newest fold it has extracted after.
     """
 
     def __init__(self, session: int, branch: int) -> None:
         self.branch = branch
         self.seen = 0
-        self._session = session
+        self.looked = (0, 0)
+        self.pressed = 0
+        self.session = session
         self._state: State | None = None
         self._workspace = Workspace()
         self._words: Words | None = None
@@ -53,21 +62,21 @@ class Current:
             reach: o200k tokens of a view that is wanted.
             upto: a step that must be loaded.
         """
-        self._head = head_of(tx, self._session, self.branch)
-        state = state_of(tx, self._session, self._head)
+        self._head = head_of(tx, self.session, self.branch)
+        state = state_of(tx, self.session, self._head)
         older = self._workspace.older
         short = older is not None and (self._loaded < 3 * reach or (upto is not None and not self._holds(upto)))
         if self._state is None or self._state.seq != state.seq or short or self._loaded > 3 * max(REACH, 3 * reach):
-            self._workspace = load(tx, self._session, state, max(REACH, 4 * reach), upto)
+            self._workspace = load(tx, self.session, state, max(REACH, 4 * reach), upto)
             self._words = None
             self._loaded = self._workspace.tokens
             self._state = state
             self._planned = 0
-            self._waiting = waiting_at(tx, self._session, state.tip)
+            self._waiting = waiting_at(tx, self.session, state.tip)
             self.seen = self.seen or state.tip
-        newest = tx.forest.newest_intent(self._session) or state.intent
+        newest = tx.forest.newest_intent(self.session) or state.intent
         if newest != self._planned:
-            self._workspace = replace(self._workspace, intent=intent_of(tx, self._session, state.intent))
+            self._workspace = replace(self._workspace, intent=intent_of(tx, self.session, state.intent))
             self._planned = newest
         return state
 
@@ -80,20 +89,20 @@ class Current:
         if self._words is None:
             self._words = Words(self._workspace)
         return Branch(
-            self._session, self._head or head_of(tx, self._session, self.branch), state, self._workspace, self._words
+            self.session, self._head or head_of(tx, self.session, self.branch), state, self._workspace, self._words
         )
 
     def place_of(self, tx: Reading, step: int) -> Branch:
         """Where a late result of a step is shown: on this branch when the step lies on its path, else on the branch last moved that holds it."""
         here = self.place(tx)
-        old = tx.log.step(self._session, step)
-        if old is None or _holds_step(tx, self._session, here.state, old):
+        old = tx.log.step(self.session, step)
+        if old is None or _holds_step(tx, self.session, here.state, old):
             return here
-        for head in sorted(tx.forest.heads(self._session), key=lambda head: -head.seq):
-            state = state_of(tx, self._session, head)
-            if _holds_step(tx, self._session, state, old):
-                workspace = load(tx, self._session, state)
-                return Branch(self._session, head, state, workspace, Words(workspace))
+        for head in sorted(tx.forest.heads(self.session), key=lambda head: -head.seq):
+            state = state_of(tx, self.session, head)
+            if _holds_step(tx, self.session, state, old):
+                workspace = load(tx, self.session, state)
+                return Branch(self.session, head, state, workspace, Words(workspace))
         return here
 
     def took(self, taken: Taken) -> None:
@@ -155,6 +164,7 @@ class Current:
     def forget(self) -> None:
         """Look anew at the next call."""
         self._state, self._words, self._workspace, self._loaded, self.seen = None, None, Workspace(), 0, 0
+        self.looked, self.pressed = (0, 0), 0
 
 
 def _holds_step(tx: Reading, session: int, state: State, step: Step) -> bool:

@@ -6,14 +6,12 @@ A handle stands on one branch; two handles on one session, in one process or in 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from typing import Any, Literal, overload
 
 from ctxfold import config
 from ctxfold.commit import head_of
-from ctxfold.current import Current, writing
+from ctxfold.current import Current
 from ctxfold.deciding import DEFAULT_BUDGET, consolidated, folded, goal_set
-from ctxfold.deciding_intent import Selections, Todo, extracted, plan
 from ctxfold.errors import InputError
 from ctxfold.events import Decider, Event
 from ctxfold.folding import Settings, due
@@ -21,8 +19,9 @@ from ctxfold.forest import BranchMove, Move, Topic, move, redo, tree, undo
 from ctxfold.forest.moves import check_name
 from ctxfold.given import calls_of, directive_of, results_of, words_of
 from ctxfold.history import history, shown
-from ctxfold.intent import Extraction, Intent
+from ctxfold.intent import Intent
 from ctxfold.log import Origin
+from ctxfold.minding import Minding
 from ctxfold.opening import found, opened
 from ctxfold.recalling import Hit, Recalled, recall, search
 from ctxfold.recording import Draft, drafts, record
@@ -30,14 +29,14 @@ from ctxfold.redaction import Redaction, redact
 from ctxfold.refs import parse_ref, parse_step
 from ctxfold.render import View, render
 from ctxfold.store import open_store
-from ctxfold.store.protocol import Store, Writing
+from ctxfold.store.protocol import Store
 from ctxfold.tokens import Budget
 from ctxfold.workspace import Tile, Workspace
 
 __all__ = ["Session"]
 
 
-class Session:
+class Session(Minding):
     """A named, persisted unit of work: one log, one forest. Use `Session.open`.
 
     Args:
@@ -49,12 +48,11 @@ class Session:
     """
 
     def __init__(self, name: str, store: Store, number: int, branch: int, created: bool) -> None:
+        super().__init__(store, Current(number, branch))
         self.name = name
         self.created = created
-        self._store = store
         self._number = number
         self._settings = Settings()
-        self._now = Current(number, branch)
 
     @classmethod
     def open(cls, name: str, goal: str | None = None, store: str | None = None, *, create: bool = True) -> Session:
@@ -288,35 +286,6 @@ class Session:
             self._now.stand(head.id)
             return shown(tx, self._number, event, standing=True)
 
-    def plan(self, summary: str | None = None, todo: Todo | None = None, decider: Decider = "host") -> Intent:
-        """Set what the session is after (U-Fold's intent). Raises InputError for an unknown item, or a state that nothing shows.
-
-        Args:
-            summary: the dialogue so far, in words; None leaves what there is.
-            todo: texts, or `{"id"?, "text"?, "state"?, "evidence"?}`; what is left out stays. None decides it from the user's words and the calls since.
-            decider: who wrote what is given.
-        """
-        with self._write() as tx:
-            return plan(tx, self._now, None if summary is None else words_of(summary), todo, decider)
-
-    def extract(
-        self,
-        need: str | None = None,
-        selections: Selections | None = None,
-        budget: int = 400,
-        decider: Decider = "host",
-    ) -> Extraction:
-        """Put lines of the log at the end of the view (U-Fold's extraction). Raises InputError, changing nothing, when none is there.
-
-        Args:
-            need: what is wanted, in words; None for what the to-do, the latest message and the constraints are about.
-            selections: `{"ref": "s12:40-80", "why"?, "todo"?, "path"?, "facts"?}`, the most wanted first; None lets the log be searched.
-            budget: o200k tokens that all of it may cost.
-            decider: who chose.
-        """
-        with self._write() as tx:
-            return extracted(tx, self._now, need, selections, budget, decider)
-
     # Reading
 
     def view(self, budget: int = DEFAULT_BUDGET, model: str | None = None) -> View:
@@ -394,6 +363,3 @@ class Session:
 
     def __exit__(self, *_error: object) -> None:
         self.close()
-
-    def _write(self) -> AbstractContextManager[Writing]:
-        return writing(self._store, self._now)
