@@ -1,4 +1,4 @@
-"""What a handle knows of its branch: the revision it last saw and the workspace of it, kept up as it records. It writes nothing."""
+"""What a handle knows of its branch: the revision it last saw and the workspace of it, kept up as it records. What it writes, others' rules write for it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ctxfold.intent.values import Intent
 from ctxfold.loading import REACH, load, waiting_at
 from ctxfold.log import Step
 from ctxfold.past import Words
-from ctxfold.recording import Branch, Taken
+from ctxfold.recording import Branch, Result, Taken, arrive
 from ctxfold.store.protocol import Reading, Store, Writing
 from ctxfold.store.values import HeadRow, State
 from ctxfold.trail import Trail
@@ -144,9 +144,22 @@ class Current:
         """Take in a plan or an extraction."""
         self._state, self._workspace = state, replace(self._workspace, intent=intent)
 
-    def saw(self) -> None:
-        """Remember which step is the latest this handle has shown."""
+    def arrived(self, tx: Writing, step: int, result: Result, key: str | None) -> None:
+        """Record a late result where it is shown, and take it in where that is here.
+
+        Raises:
+            RefError: no such step, or no such call in it.
+        """
+        there = self.place_of(tx, step)
+        taken = arrive(tx, there, step, result, key)
+        if taken is not None and there.head.id == self.branch:
+            self.took(taken)
+
+    def shown(self, tx: Reading, reach: int) -> Workspace:
+        """The workspace for a view of `reach` o200k tokens; its last step is from now on the latest this handle has shown."""
+        self.refresh(tx, reach=reach)
         self.seen = (self._state or GENESIS).tip
+        return self._workspace
 
     def stand(self, branch: int) -> None:
         """Go to another branch."""

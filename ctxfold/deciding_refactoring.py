@@ -92,7 +92,8 @@ def considered(tx: Reading, now: Current, wish: Wish) -> Considered:
         wish: what is asked for.
     """
     place = now.place(tx)
-    case = now.trail.case(tx, place.session, place.workspace, DEFAULT_BUDGET)
+    budget = tx.sessions.budget(place.session) or DEFAULT_BUDGET
+    case = now.trail.case(tx, place.session, place.workspace, budget)
     chosen = _routed(case, wish)
     routed = wish.operator in ("auto", "none") or wish.reason != "asked for"
     if chosen.operator is None:
