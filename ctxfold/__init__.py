@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from ctxfold.forest import BranchInfo, Move, Topic
     from ctxfold.intent import Extraction, Intent
     from ctxfold.recalling import Hit, Recalled
-    from ctxfold.refactoring import Refactored
     from ctxfold.redaction import Redaction
+    from ctxfold.refactoring import Refactored
     from ctxfold.render import View
     from ctxfold.session import Session
     from ctxfold.workspace import Tile
