@@ -15,17 +15,17 @@ from ctxfold.current import Current
 from ctxfold.deciding import DEFAULT_BUDGET, consolidated, folded, goal_set
 from ctxfold.errors import InputError
 from ctxfold.events import Decider, Event
-from ctxfold.folding import FoldDirective, Settings, due
+from ctxfold.folding import Settings, due
 from ctxfold.forest import Move, Topic, redo, tree, undo
 from ctxfold.forest.moves import check_name
-from ctxfold.given import calls_of, results_of, words_of
+from ctxfold.given import calls_of, directive_of, results_of, words_of
 from ctxfold.history import history, shown
 from ctxfold.intent import Intent
 from ctxfold.log import Origin
-from ctxfold.minding import Minding
+from ctxfold.mending import Mending
 from ctxfold.opening import found, opened
 from ctxfold.recalling import Hit, Recalled, recall, search
-from ctxfold.recording import Draft, arrive, drafts, record
+from ctxfold.recording import Draft, drafts, record
 from ctxfold.redaction import Redaction, redact
 from ctxfold.refs import parse_ref, parse_step
 from ctxfold.render import View, render
@@ -37,7 +37,7 @@ from ctxfold.workspace import Tile, Workspace
 __all__ = ["Session"]
 
 
-class Session(Minding):
+class Session(Mending):
     """A named, persisted unit of work: one log, one forest. Use `Session.open`.
 
     Args:
@@ -114,6 +114,18 @@ class Session(Minding):
         """The to-do of this branch, the session's constraints, and what was extracted last."""
         return self.workspace.intent
 
+    @property
+    def budget(self) -> int:
+        """The o200k tokens its views take where none are said: what was noted last, by any process; 8,000 while nothing was."""
+        with self._store.reading() as tx:
+            return tx.sessions.budget(self._number) or DEFAULT_BUDGET
+
+    def set_budget(self, budget: int) -> None:
+        """Note the tokens its views take where none are said. Raises BudgetError below the least."""
+        limit = Budget.of(budget).tokens
+        with self._write() as tx:
+            tx.sessions.keep_budget(self._number, limit)
+
     # Recording
 
     def record_turn(self, user: str) -> int:
@@ -157,7 +169,7 @@ class Session(Minding):
         shown: str | None = None,
         key: str | None = None,
     ) -> int:
-        """A result that came after its step was recorded.
+        """A result that came after its step was recorded. Returns the step of the call.
 
         Args:
             step: the step of the call.
@@ -167,19 +179,13 @@ class Session(Minding):
             shown: a compact form of the text for views; None lets one be made.
             key: an idempotency key: the same key on the same step is taken once.
 
-        Returns:
-            The step of the call.
-
         Raises:
             RefError: no such step or call.
         """
         number = parse_step(step)
         result = results_of([{"id": call_id, "text": text, "origin": origin, "shown": shown}])[0]
         with self._write() as tx:
-            there = self._now.place_of(tx, number)
-            taken = arrive(tx, there, number, result, key)
-            if taken is not None and there.head.id == self._now.branch:
-                self._now.took(taken)
+            self._now.arrived(tx, number, result, key)
         return number
 
     def _record(self, made: Sequence[Draft], *, fills: bool) -> int:
@@ -213,11 +219,7 @@ class Session(Minding):
         Raises:
             FoldError: nothing to fold, a cut through a tile, or a summary longer than what it replaces.
         """
-        first = None if first_step is None else parse_step(first_step)
-        last = None if last_step is None else parse_step(last_step)
-        directive = FoldDirective(
-            summary=None if summary is None else words_of(summary), first_step=first, last_step=last
-        )
+        directive = directive_of(summary, first_step, last_step)
         with self._write() as tx:
             return folded(tx, self._now, directive, (decider, cause), self._settings)
 
@@ -297,8 +299,7 @@ class Session(Minding):
         """
         limit = Budget.of(budget, model)
         with self._store.reading() as tx:
-            workspace = self._now.whole(tx, reach=limit.tokens)
-            self._now.saw()
+            workspace = self._now.shown(tx, limit.tokens)
         return render(workspace, limit)
 
     @overload

@@ -13,6 +13,7 @@ from typing import Literal
 
 from ctxfold.discourse.values import NOWHERE, Elsewhere
 from ctxfold.errors import CorruptStore
+from ctxfold.guidance import Guidance
 from ctxfold.intent.values import Intent
 from ctxfold.lines import Line, text_of
 
@@ -164,6 +165,8 @@ class Note:
 
 NOTHING = Intent()
 """The intent of a session where nothing was planned."""
+UNGUIDED = Guidance()
+"""The guidance of a session where nothing was refactored."""
 
 
 @dataclass(frozen=True)
@@ -179,6 +182,7 @@ class Workspace:
         unfolded: o200k tokens the whole path would cost raw.
         intent: the to-do of this branch, the session's constraints and what was extracted last.
         elsewhere: what stands on other branches and topics.
+        guidance: what refactorings left beside the cover: a thought, the key facts, superseded values.
     """
 
     path_length: int = 0
@@ -189,6 +193,7 @@ class Workspace:
     unfolded: int = 0
     intent: Intent = NOTHING
     elsewhere: Elsewhere = NOWHERE
+    guidance: Guidance = UNGUIDED
 
     @property
     def goal(self) -> str:

@@ -116,17 +116,22 @@ def redo(tx: Writing, session: int, here: HeadRow) -> tuple[HeadRow, EventRow]:
 
 
 def _without(state: State, before: State, kind: str) -> State:
-    """A revision without what a decision changed: the cover of a fold, the intent of a plan or an extraction; a name is no part of it."""
+    """A revision without what a decision changed: the cover of a fold, that and the notes of a refactoring, the intent of a plan or an extraction.
+
+    A name is no part of it.
+    """
     if kind in INTENTS:
         return replace(state, intent=min(state.intent, before.intent))
-    return state if kind == "renamed" else replace(state, cover=before.cover)
+    if kind == "renamed":
+        return state
+    return replace(state, cover=before.cover, guide=min(state.guide, before.guide))
 
 
 def _with(state: State, before: State, kind: str) -> State:
     """A revision with what a decision changed, as it stood before the decision was undone."""
     if kind in INTENTS:
         return replace(state, intent=before.intent)
-    return state if kind == "renamed" else replace(state, cover=before.cover)
+    return state if kind == "renamed" else replace(state, cover=before.cover, guide=before.guide)
 
 
 def _event(tx: Reading, session: int, seq: int) -> EventRow | None:

@@ -30,6 +30,12 @@ class Sessions(Protocol):
     def settle(self, session: int, current: int) -> None:
         """Note the branch that new handles start on."""
 
+    def budget(self, session: int) -> int:
+        """The tokens of its views where none are said, 0 while nobody said."""
+
+    def keep_budget(self, session: int, budget: int) -> None:
+        """Note the tokens of its views where none are said."""
+
     def drop(self, session: int) -> None:
         """Remove a session and whatever only it referenced."""
 
