@@ -10,7 +10,7 @@ from typing import Any
 
 from ctxfold.discourse.cues import asks_for_all
 from ctxfold.discourse.showing import NOTHING, VALUES, Aside, refs_of
-from ctxfold.folding.ladder import WORDS_HEAD, Shown, clip, descend, show
+from ctxfold.folding.ladder import WORDS_HEAD, Shown, clip, descend, joined, show
 from ctxfold.folding.relevance import Query
 from ctxfold.guidance import Guidance, shown_guidance
 from ctxfold.intent.showing import FORMS, closing, gist
@@ -298,20 +298,7 @@ def _aside_to_refs(parts: _Parts, aim: int) -> _Parts:
 
 
 def _merge_stubs(parts: _Parts) -> _Parts:
-    merged: list[Shown] = []
-    for block in parts.blocks:
-        if merged and merged[-1].stub and block.stub and not block.latest:
-            front = merged[-1]
-            merged[-1] = replace(
-                front,
-                steps=front.steps + block.steps,
-                raw=front.raw + block.raw,
-                untrusted=front.untrusted or block.untrusted,
-                status=None,
-            )
-        else:
-            merged.append(replace(block, status=None) if block.stub else block)
-    return replace(parts, blocks=tuple(merged))
+    return replace(parts, blocks=joined(parts.blocks))
 
 
 def _words_to_heads(parts: _Parts, aim: int) -> _Parts:
