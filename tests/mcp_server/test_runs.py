@@ -45,7 +45,7 @@ def waiting(folder: Path) -> str:
 async def test_a_run_of_the_explorer_brings_an_answer_that_both_sessions_hold(era: str) -> None:
     told: list[tuple[float, str | None]] = []
 
-    async def heard(progress: float, _total: float | None, message: str | None) -> None:
+    async def heard(progress: float, total: float | None, message: str | None) -> None:
         told.append((progress, message))
 
     with Site(pages={"/": HOME, "/tides": TIDES}) as site:
@@ -98,7 +98,7 @@ async def test_the_protocols_own_cancellation_ends_the_run(tmp_path: Path, era: 
     desks = Desks(web=Web(model=waiting(tmp_path)))
     going = anyio.Event()
 
-    async def heard(_progress: float, _total: float | None, message: str | None) -> None:
+    async def heard(progress: float, total: float | None, message: str | None) -> None:
         if message and "step 1" in message:
             going.set()
 
