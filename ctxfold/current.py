@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from ctxfold.commit import GENESIS, head_of, state_of
+from ctxfold.guiding import guidance_of
 from ctxfold.intending import intent_of
 from ctxfold.intent.values import Intent
 from ctxfold.loading import REACH, load, waiting_at
@@ -15,6 +16,7 @@ from ctxfold.past import Words
 from ctxfold.recording import Branch, Result, Taken, arrive
 from ctxfold.store.protocol import Reading, Store, Writing
 from ctxfold.store.values import HeadRow, State
+from ctxfold.trail import Trail
 from ctxfold.workspace import HEADER, RawStep, Workspace
 
 __all__ = ["Current", "writing"]
@@ -33,6 +35,7 @@ class Current:
         seen: the latest step this handle has shown.
         looked: the record up to which it looked for what changes the intent.
         pressed: the newest fold it has extracted after.
+        trail: what it has read of the path's calls and facts.
     """
 
     def __init__(self, session: int, branch: int) -> None:
@@ -40,6 +43,7 @@ class Current:
         self.seen = 0
         self.looked = (0, 0)
         self.pressed = 0
+        self.trail = Trail()
         self.session = session
         self._state: State | None = None
         self._workspace = Workspace()
@@ -67,7 +71,8 @@ class Current:
         older = self._workspace.older
         short = older is not None and (self._loaded < 3 * reach or (upto is not None and not self._holds(upto)))
         if self._state is None or self._state.seq != state.seq or short or self._loaded > 3 * max(REACH, 3 * reach):
-            self._workspace = load(tx, self.session, state, max(REACH, 4 * reach), upto)
+            loaded = load(tx, self.session, state, max(REACH, 4 * reach), upto)
+            self._workspace = replace(loaded, guidance=guidance_of(tx, self.session, state.guide))
             self._words = None
             self._loaded = self._workspace.tokens
             self._state = state
@@ -131,7 +136,7 @@ class Current:
         self.seen = taken.state.tip
 
     def became(self, state: State, workspace: Workspace, freed: int) -> None:
-        """Take in a fold, and how many o200k tokens it took off the cover."""
+        """Take in a fold or a refactoring, and how many o200k tokens it took off the cover."""
         self._state, self._workspace, self._words = state, workspace, None
         self._loaded -= freed
 
@@ -165,6 +170,7 @@ class Current:
         """Look anew at the next call."""
         self._state, self._words, self._workspace, self._loaded, self.seen = None, None, Workspace(), 0, 0
         self.looked, self.pressed = (0, 0), 0
+        self.trail = Trail()
 
 
 def _holds_step(tx: Reading, session: int, state: State, step: Step) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 
 from ctxfold.folding.ladder import WORDS_HEAD, Shown, clip, descend, show
 from ctxfold.folding.relevance import Query
+from ctxfold.guidance import Guidance, shown_guidance
 from ctxfold.intent.showing import FORMS, closing, gist
 from ctxfold.intent.values import Intent
 from ctxfold.lines import Line
@@ -54,6 +55,7 @@ class _Parts:
     closing: str
     now: str = ""
     intent: Intent | None = None
+    guidance: Guidance | None = None
 
     def texts(self) -> list[str]:
         front = [self.opening, *map(_bundle, self.older), *(line.text for line in self.words)]
@@ -165,8 +167,10 @@ def _settled(workspace: Workspace) -> _Parts:
     last = len(workspace.blocks) - 1
     blocks = tuple(show(block, at == last) for at, block in enumerate(workspace.blocks))
     now = "\n".join(f"goal now: {text}" for text in workspace.revisions)
-    parts = _Parts(opening, older, workspace.words, blocks, now)
-    return parts if workspace.intent.empty else _closed(replace(parts, now=now, intent=workspace.intent), 0)
+    parts = _Parts(opening, older, workspace.words, blocks, now, now)
+    if workspace.intent.empty and workspace.guidance.silent:
+        return parts
+    return _closed(replace(parts, intent=workspace.intent, guidance=workspace.guidance), 0)
 
 
 CLOSING = 0.4
@@ -178,13 +182,14 @@ LATEST = 0.3
 
 
 def _closed(parts: _Parts, form: int) -> _Parts:
-    """The parts with the intent at their end in one of its forms."""
-    if parts.intent is None:
+    """The parts with the intent at their end in one of its forms, behind it what refactorings left."""
+    if parts.intent is None or parts.guidance is None:
         return parts
     lines = (*parts.words, *(line for block in parts.blocks for line in block.lines))
     standing = frozenset(line.ref for line in lines if line.kind == "user")
     said = closing(parts.intent, standing, form)
-    return replace(parts, closing="\n".join(part for part in (parts.now, said) if part))
+    guided = shown_guidance(parts.guidance, [block.text for block in parts.blocks], form)
+    return replace(parts, closing="\n".join(part for part in (parts.now, said, guided) if part))
 
 
 def _fit_planned(parts: _Parts, aim: int, query: Query) -> _Parts:

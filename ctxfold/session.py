@@ -21,7 +21,7 @@ from ctxfold.given import calls_of, directive_of, results_of, words_of
 from ctxfold.history import history, shown
 from ctxfold.intent import Intent
 from ctxfold.log import Origin
-from ctxfold.minding import Minding
+from ctxfold.mending import Mending
 from ctxfold.opening import found, opened
 from ctxfold.recalling import Hit, Recalled, recall, search
 from ctxfold.recording import Draft, drafts, record
@@ -36,7 +36,7 @@ from ctxfold.workspace import Tile, Workspace
 __all__ = ["Session"]
 
 
-class Session(Minding):
+class Session(Mending):
     """A named, persisted unit of work: one log, one forest. Use `Session.open`.
 
     Args:

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Literal
 
 from ctxfold.errors import CorruptStore
+from ctxfold.guidance import Guidance
 from ctxfold.intent.values import Intent
 from ctxfold.lines import Line, text_of
 
@@ -163,6 +164,8 @@ class Note:
 
 NOTHING = Intent()
 """The intent of a session where nothing was planned."""
+UNGUIDED = Guidance()
+"""The guidance of a session where nothing was refactored."""
 
 
 @dataclass(frozen=True)
@@ -177,6 +180,7 @@ class Workspace:
         notes: the notes, oldest first.
         unfolded: o200k tokens the whole path would cost raw.
         intent: the to-do of this branch, the session's constraints and what was extracted last.
+        guidance: what refactorings left beside the cover: a thought, the key facts, superseded values.
     """
 
     path_length: int = 0
@@ -186,6 +190,7 @@ class Workspace:
     notes: tuple[Note, ...] = ()
     unfolded: int = 0
     intent: Intent = NOTHING
+    guidance: Guidance = UNGUIDED
 
     @property
     def goal(self) -> str:

@@ -144,21 +144,22 @@ def truncated(tx: Reading, session: int, here: HeadRow, at: int | None) -> tuple
                 state,
                 tip=at,
                 cover=_cover_by(tx, session, state.cover, step.depth),
-                intent=_intent_by(tx, session, state.intent, step.depth),
+                intent=_made_by(tx, session, state.intent, step.depth),
+                guide=_made_by(tx, session, state.guide, step.depth),
             )
     last = tx.log.last_step(session)
     raise BranchError(f"s{at} is on no branch of this session, whose last step is s{last}; name a step of its log")
 
 
-def _intent_by(tx: Reading, session: int, intent: int, depth: int) -> int:
-    """The newest plan or extraction that was made when the path had at most a depth."""
-    while intent:
-        event = tx.forest.event(session, intent)
+def _made_by(tx: Reading, session: int, newest: int, depth: int) -> int:
+    """The newest of a chain of decisions that was made when the path had at most a depth: plans and extractions, or refactorings."""
+    while newest:
+        event = tx.forest.event(session, newest)
         tip = None if event is None else tx.log.step(session, event.state.tip)
         if event is None or tip is None or tip.depth <= depth:
             break
-        intent = int(json.loads(event.json)["was"])
-    return intent
+        newest = int(json.loads(event.json)["was"])
+    return newest
 
 
 def _cover_by(tx: Reading, session: int, cover: int, depth: int) -> int:

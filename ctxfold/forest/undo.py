@@ -82,7 +82,11 @@ def redo(tx: Writing, session: int, here: HeadRow) -> tuple[HeadRow, EventRow]:
         raise UndoError("what was undone is not there any more; `history` shows the events")
     before = _before(tx, session, undoing)
     if target.kind != "moved":
-        again = replace(state, intent=before.intent) if target.kind in INTENTS else replace(state, cover=before.cover)
+        again = (
+            replace(state, intent=before.intent)
+            if target.kind in INTENTS
+            else replace(state, cover=before.cover, guide=before.guide)
+        )
         after = replace(again, decision=before.decision, undone=before.undone)
         advance(
             tx, session, here, state, after, Happened("voided", {"target": undoing.seq, "by": "redo"}, cause="redo")
@@ -111,10 +115,10 @@ def redo(tx: Writing, session: int, here: HeadRow) -> tuple[HeadRow, EventRow]:
 
 
 def _without(state: State, before: State, kind: str) -> State:
-    """A revision without what a decision changed: the cover of a fold, the intent of a plan or an extraction."""
+    """A revision without what a decision changed: the cover of a fold, that and the notes of a refactoring, the intent of a plan or an extraction."""
     if kind in INTENTS:
         return replace(state, intent=min(state.intent, before.intent))
-    return replace(state, cover=before.cover)
+    return replace(state, cover=before.cover, guide=min(state.guide, before.guide))
 
 
 def _event(tx: Reading, session: int, seq: int) -> EventRow | None:

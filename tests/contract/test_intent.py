@@ -424,6 +424,7 @@ def test_a_store_of_the_first_version_is_brought_up_to_date(tmp_path: Path) -> N
     old = sqlite3.connect(store)
     old.executescript(
         "DROP INDEX event_intent; ALTER TABLE event DROP COLUMN intent; ALTER TABLE session DROP COLUMN budget;"
+        "ALTER TABLE event DROP COLUMN guide;"
         "PRAGMA user_version = 1;"
     )
     old.close()

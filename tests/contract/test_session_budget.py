@@ -54,7 +54,9 @@ def test_a_store_of_the_second_version_is_brought_up_to_date(tmp_path: Path) -> 
         add_step(session, 1)
         before = settled(session)
     old = sqlite3.connect(store)
-    old.executescript("ALTER TABLE session DROP COLUMN budget; PRAGMA user_version = 2;")
+    old.executescript(
+        "ALTER TABLE session DROP COLUMN budget; ALTER TABLE event DROP COLUMN guide; PRAGMA user_version = 2;"
+    )
     old.close()
     with Session.open("trip", store=str(store)) as session:
         assert settled(session) == before
