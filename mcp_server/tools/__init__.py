@@ -12,6 +12,8 @@ from mcp_types import ToolAnnotations
 
 from mcp_server.prompts import described
 from mcp_server.schemas import lean, with_words
+from mcp_server.tools.browse import browse
+from mcp_server.tools.browse_status import browse_status
 from mcp_server.tools.context import context
 from mcp_server.tools.extract import extract
 from mcp_server.tools.fold import fold
@@ -38,6 +40,8 @@ TOOLS: tuple[Spec, ...] = (
     Spec(context, reads_only=True),
     Spec(recall, reads_only=True),
     Spec(undo),
+    Spec(browse, destructive=True, open_world=True),
+    Spec(browse_status, idempotent=True),
     Spec(page_open, open_world=True, caps="browser"),
     Spec(page_act, destructive=True, open_world=True, caps="browser"),
     Spec(page_read, open_world=True, caps="browser"),
