@@ -16,7 +16,7 @@ from mcp_server.prompts import words
 if TYPE_CHECKING:
     from browser_agent.safety import Asked
 
-__all__ = ["Yes", "agreed", "may_act", "may_open"]
+__all__ = ["Yes", "agreed", "may_act", "may_browse", "may_open"]
 
 _MOST = 200
 
@@ -30,6 +30,11 @@ class Yes(BaseModel):
 async def may_open(url: str, ctx: Context[Desks]) -> Elicit[Yes] | Yes:
     """Whether a page may be opened: asked where the guards want a yes."""
     return _asked(at(ctx).browsing.pages.asks_to_open(url), ctx)
+
+
+async def may_browse(start_url: str, ctx: Context[Desks]) -> Elicit[Yes] | Yes:
+    """Whether a run may begin where it is to begin: asked where the guards want a yes."""
+    return _asked(at(ctx).browsing.pages.asks_to_open(start_url) if start_url else None, ctx)
 
 
 async def may_act(session: str, actions: tuple[dict[str, Any], ...], ctx: Context[Desks]) -> Elicit[Yes] | Yes:

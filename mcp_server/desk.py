@@ -55,7 +55,7 @@ class Desk:
 
     def __init__(self, store: str | None = None, files: bool = True, browsing: Browsing | None = None) -> None:
         self.files = files
-        self.browsing = browsing or Browsing(Web(), lambda: _downloads(None))
+        self.browsing = browsing or Browsing(Web(), store, partial(_downloads, None))
         self._store = store
         self._seats: OrderedDict[str, Seat] = OrderedDict()
         self._locks: WeakValueDictionary[str, anyio.Lock] = WeakValueDictionary()
@@ -177,8 +177,9 @@ class Desks:
         """
         desk = self._desks.get(principal)
         if desk is None:
-            browsing = Browsing(self._web, partial(_downloads, principal))
-            desk = self._desks[principal] = Desk(_store_of(self._store, principal), self._files, browsing)
+            store = _store_of(self._store, principal)
+            browsing = Browsing(self._web, store, partial(_downloads, principal))
+            desk = self._desks[principal] = Desk(store, self._files, browsing)
         return desk
 
     async def close(self) -> None:

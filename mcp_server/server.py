@@ -86,8 +86,8 @@ class CtxfoldServer(MCPServer[Desks]):
             writes = self._writes(name, arguments)
             given = {key: value for key, value in arguments.items() if value is not None}
             result = await super().call_tool(name, given, context)
-            if writes and context is not None:
-                await self._tell(changed(str(given.get("session"))), context)
+            if writes and context is not None and "session" in given:
+                await self._tell(changed(str(given["session"])), context)
             return result
         except MCPError:
             raise

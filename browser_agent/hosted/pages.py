@@ -98,6 +98,34 @@ class Pages:
         page = self._live.get(session)
         return page.asks(_ACTIONS.validate_python(list(actions))) if page is not None else None
 
+    def admit(self, url: str, agreed: Asked | None) -> bool:
+        """Make sure that an address may be opened, and remember a yes.
+
+        Args:
+            url: the address.
+            agreed: the question a person said yes to.
+
+        Returns:
+            Whether it is a private one, which must be let through by name.
+
+        Raises:
+            InputError: it is no web address.
+            Refused: it may not be opened at a host's word, or nobody agreed to it.
+        """
+        asked = self.asks_to_open(url)
+        if asked is not None and asked != agreed:
+            raise Refused(
+                "a page of the open internet was shown, so an address in this machine or its network needs the user's yes, and there was none; "
+                "they can allow it with --allow HOST:PORT and restart"
+            )
+        private = self._reach.judge(url) != "open"
+        self._reach = self._reach.agreeing(url) if private else self._reach
+        return private
+
+    def saw(self, url: str) -> None:
+        """Note that a page was shown, here or in a run."""
+        self._reach = self._reach.seeing(url)
+
     async def open(self, session: str, book: Book, url: str, need: str = "", agreed: Asked | None = None) -> Shown:
         """Open an address in the session's page; in a fresh one where there is none.
 
@@ -114,17 +142,11 @@ class Pages:
             PageUnreachable: nothing answers there.
             BrowserError: there is no browser.
         """
-        asked = self.asks_to_open(url)
-        if asked is not None and asked != agreed:
-            raise Refused(
-                "a page of the open internet was shown, so an address in this machine or its network needs the user's yes, and there was none; "
-                "they can allow it with --allow HOST:PORT and restart"
-            )
+        private = self.admit(url, agreed)
         await book(lambda handle: handle.tip)  # a session that is not there opens no browser
         page = await self._page(session)
         page.start_at(origin_of(url))
-        if self._reach.judge(url) != "open":
-            self._reach = self._reach.agreeing(url)
+        if private:
             page.permit(url)
         shown = await self._do(session, page, book, Wish("", (Navigate(kind="navigate", url=url),), need))
         if shown.kind in ("unreachable", "timed_out", "not_possible"):
@@ -188,7 +210,7 @@ class Pages:
 
     async def _do(self, session: str, page: Page, book: Book, wish: Wish, agreed: Asked | None = None) -> Shown:
         shown = await page.do(book, wish, agreed)
-        self._reach = self._reach.seeing(shown.url)
+        self.saw(shown.url)
         if shown.kind == "browser_gone":
             self._drop(session)
             raise BrowserGone(shown.message)

@@ -76,6 +76,9 @@ class Address(NamedTuple):
 @click.option("--headed", is_flag=True, help="Show the browsers.")
 @click.option("--executable", type=_file, metavar="PATH", help="The browser to start.")
 @click.option("--storage-state", type=_file, metavar="FILE", help="Cookies and local storage pages begin with.")
+@click.option("--model", metavar="NAME", help="Who decides the runs of browse, as for `ctxfold browse`.")
+@click.option("--max-steps", type=int, default=200, show_default=True, metavar="N", help="The most steps of a run.")
+@click.option("--max-cost", type=float, metavar="DOLLARS", help="The most a run's model may cost.")
 @click.option("--uploads", type=_folder, multiple=True, metavar="FOLDER", help="Files below it may be uploaded.")
 def serve(
     transport: str,
@@ -91,6 +94,9 @@ def serve(
     headed: bool,
     executable: Path | None,
     storage_state: Path | None,
+    model: str | None,
+    max_steps: int,
+    max_cost: float | None,
     uploads: tuple[Path, ...],
 ) -> None:
     """Serve sessions to an MCP host.
@@ -102,12 +108,13 @@ def serve(
     def web() -> Web:
         from browser_agent.cli.secret_source import read_secret
         from browser_agent.guard.egress import Egress
-        from browser_agent.settings import BrowserChoice
+        from browser_agent.settings import BrowserChoice, RunLimits
         from mcp_server.browsing import Web
 
         Egress.of(allow)
         choice = BrowserChoice(headed, executable, None, storage_state)
-        return Web(allow, tuple(read_secret(said, None) for said in secrets), confirm, choice, uploads)
+        limits = RunLimits(max_steps, dollars=max_cost)
+        return Web(allow, tuple(read_secret(said, None) for said in secrets), confirm, choice, uploads, model, limits)
 
     if transport == "stdio":
         _stdio(store, offered, web)

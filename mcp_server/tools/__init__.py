@@ -12,6 +12,8 @@ from mcp_types import ToolAnnotations
 
 from mcp_server.prompts import described
 from mcp_server.schemas import lean, with_words
+from mcp_server.tools.browse import browse
+from mcp_server.tools.browse_status import browse_status
 from mcp_server.tools.context import context
 from mcp_server.tools.extract import extract
 from mcp_server.tools.fold import fold
@@ -22,6 +24,7 @@ from mcp_server.tools.page_read import page_read
 from mcp_server.tools.plan import plan
 from mcp_server.tools.recall import recall
 from mcp_server.tools.record import record
+from mcp_server.tools.refactor import refactor
 from mcp_server.tools.spec import CORE, Caps, Spec
 from mcp_server.tools.undo import undo
 
@@ -33,9 +36,12 @@ TOOLS: tuple[Spec, ...] = (
     Spec(fold),
     Spec(plan),
     Spec(extract),
+    Spec(refactor),
     Spec(context, reads_only=True),
     Spec(recall, reads_only=True),
     Spec(undo),
+    Spec(browse, destructive=True, open_world=True),
+    Spec(browse_status, idempotent=True),
     Spec(page_open, open_world=True, caps="browser"),
     Spec(page_act, destructive=True, open_world=True, caps="browser"),
     Spec(page_read, open_world=True, caps="browser"),

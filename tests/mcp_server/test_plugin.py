@@ -25,5 +25,5 @@ def test_the_skill_says_when_to_use_it_and_names_every_tool_and_no_other() -> No
     assert len(head) < 1024
     arguments = {"user", "step", "file", "note", "reply", "goal", "first_step", "last_step", "ref", "query"}
     named = set(re.findall(r"`([a-z_]+)`", body))
-    assert {spec.name for spec in TOOLS if spec.caps == "core"} <= named
+    assert {spec.name for spec in TOOLS} <= named
     assert named <= {spec.name for spec in TOOLS} | arguments
