@@ -10,7 +10,8 @@ from typing import Any
 
 from ctxfold.folding.ladder import WORDS_HEAD, Shown, clip, descend, show
 from ctxfold.folding.relevance import Query
-from ctxfold.intent.showing import FORMS, closing, gist
+from ctxfold.intent.gist import GISTS, gist
+from ctxfold.intent.showing import FORMS, closing
 from ctxfold.intent.values import Intent
 from ctxfold.lines import Line
 from ctxfold.prompts import prompt
@@ -182,8 +183,11 @@ def _closed(parts: _Parts, form: int) -> _Parts:
     if parts.intent is None:
         return parts
     lines = (*parts.words, *(line for block in parts.blocks for line in block.lines))
-    standing = frozenset(line.ref for line in lines if line.kind == "user")
-    said = closing(parts.intent, standing, form)
+    shown: dict[str, str] = {}
+    for line in lines:
+        if line.kind == "user":
+            shown[line.ref] = shown.get(line.ref, "") + line.text
+    said = closing(parts.intent, shown, form)
     return replace(parts, closing="\n".join(part for part in (parts.now, said) if part))
 
 
@@ -202,8 +206,9 @@ def _fit_planned(parts: _Parts, aim: int, query: Query) -> _Parts:
         form += 1
         parts = _closed(parts, form)
     parts = _latest_to_share(parts, aim, LATEST)
-    for rung in (0, 1):
-        parts = _words_to_gist(parts, aim, rung)
+    for rung in range(GISTS):
+        if parts.tokens > aim:
+            parts = _closed(_words_to_gist(parts, aim, rung), form)
     while parts.tokens > aim and form < FORMS - 1:
         form += 1
         parts = _closed(parts, form)
