@@ -5,6 +5,7 @@ The order is the cache's: what is read at every step stands first and only ever 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -176,15 +177,16 @@ HALF = 0.5
 """Of a view's budget, what the latest block keeps before extracts yield to it."""
 LATEST = 0.3
 """Of a view's budget, what the latest block keeps before messages of the user yield to it."""
+LEAST = 0.1
+"""Of a view's budget, what the latest block keeps before the words around the user's values do."""
 
 
 def _closed(parts: _Parts, form: int) -> _Parts:
     """The parts with the intent at their end in one of its forms."""
     if parts.intent is None:
         return parts
-    lines = (*parts.words, *(line for block in parts.blocks for line in block.lines))
     shown: dict[str, str] = {}
-    for line in lines:
+    for line in _lines(parts):
         if line.kind == "user":
             shown[line.ref] = shown.get(line.ref, "") + line.text
     said = closing(parts.intent, shown, form)
@@ -206,9 +208,12 @@ def _fit_planned(parts: _Parts, aim: int, query: Query) -> _Parts:
         form += 1
         parts = _closed(parts, form)
     parts = _latest_to_share(parts, aim, LATEST)
+    said = {line.ref: line for line in _lines(parts) if line.kind == "user"}
     for rung in range(GISTS):
+        if rung == 2:
+            parts = _latest_to_share(parts, aim, LEAST)
         if parts.tokens > aim:
-            parts = _closed(_words_to_gist(parts, aim, rung), form)
+            parts = _closed(_words_to_gist(parts, aim, rung, said), form)
     while parts.tokens > aim and form < FORMS - 1:
         form += 1
         parts = _closed(parts, form)
@@ -224,22 +229,29 @@ def _latest_to_share(parts: _Parts, aim: int, share: float) -> _Parts:
     return parts if latest <= share * aim else _latest_to_head(parts, max(aim, spare + int(share * aim)))
 
 
-def _words_to_gist(parts: _Parts, aim: int, form: int) -> _Parts:
-    """The user's older words to what binds in them, oldest first."""
+def _words_to_gist(parts: _Parts, aim: int, form: int, said: dict[str, Line]) -> _Parts:
+    """The user's older words to what binds in them, oldest first; `said` has each message whole."""
     over = parts.tokens - aim
-    words = list(parts.words)
-    for at in range(len(words)):
-        if over > 0:
-            short = gist(words[at], form)
-            over -= words[at].tokens - short.tokens
-            words[at] = short
-    blocks = list(parts.blocks)
-    for at, block in enumerate(blocks):
-        if over > 0 and not block.latest:
-            lines = tuple(gist(line, form) if line.kind == "user" else line for line in block.lines)
-            over -= block.tokens - (shorter := replace(block, lines=lines)).tokens
-            blocks[at] = shorter
-    return replace(parts, words=tuple(words), blocks=tuple(blocks))
+
+    def shorter(line: Line) -> Line:
+        nonlocal over
+        if over <= 0 or line.kind != "user":
+            return line
+        short = gist(said[line.ref], form)
+        over -= line.tokens - short.tokens
+        return short
+
+    words = tuple(map(shorter, parts.words))
+    blocks = (
+        block if block.latest else replace(block, lines=tuple(map(shorter, block.lines))) for block in parts.blocks
+    )
+    return replace(parts, words=words, blocks=tuple(blocks))
+
+
+def _lines(parts: _Parts) -> Iterator[Line]:
+    yield from parts.words
+    for block in parts.blocks:
+        yield from block.lines
 
 
 def _where(older: Older) -> str:
@@ -328,20 +340,28 @@ def _latest_to_head(parts: _Parts, aim: int) -> _Parts:
         return parts
     latest = parts.blocks[-1]
     room = max(aim - (parts.tokens - latest.tokens) - 12, 0)
+    words = [line for line in latest.lines if line.kind == "user"]
+    least = {id(line): _least(line, room // (2 * len(words))) for line in words}
     for size in (room // 2, room // 4, 64, 24, 8):
-        lines = tuple(clip(line, size) for line in latest.lines)
+        lines = tuple(least.get(id(line)) or clip(line, size) for line in latest.lines)
         short = replace(latest, lines=lines, prose=head(latest.prose, max(size, 0)), cut=True)
         if short.tokens <= room:
             return replace(parts, blocks=(*parts.blocks[:-1], short))
     kept: list[Line] = []
     spent = 24
     for line in sorted(latest.lines, key=lambda line: line.kind != "user"):
-        short_line = clip(line, 16)
+        short_line = least.get(id(line)) or clip(line, 16)
         if spent + short_line.tokens <= room:
             kept.append(short_line)
             spent += short_line.tokens
     kept.sort(key=lambda line: [other.ref for other in latest.lines].index(line.ref))
     return replace(parts, blocks=(*parts.blocks[:-1], replace(latest, lines=tuple(kept), prose="", cut=True)))
+
+
+def _least(line: Line, room: int) -> Line:
+    """A message of the user in the fullest form that fits a room; its head where none does."""
+    forms = (line, *(gist(line, form) for form in range(GISTS)), clip(line, 16))
+    return next((form for form in forms if form.tokens <= room), forms[-1])
 
 
 def _goal_to_head(parts: _Parts, aim: int) -> _Parts:

@@ -6,6 +6,7 @@ What stands verbatim elsewhere in the view is named by its ref, never repeated: 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from ctxfold.intent.cues import facts_of
 from ctxfold.intent.values import AMENDED, Constraint, Extract, Intent, Item, Said
@@ -116,7 +117,8 @@ def _item(item: Item, most: int) -> str:
 
 def _register(intent: Intent, shown: Mapping[str, str], form: int) -> str:
     """The constraints that hold and whose words stand nowhere else in the view, and what took the place of which."""
-    elsewhere = [each for each in intent.binding if each.text not in shown.get(each.ref, "")]
+    absent = [each for each in intent.binding if not _holds(shown.get(each.ref, ""), each.text)]
+    elsewhere = list({each.text: each for each in absent}.values())
     gone = [each for each in intent.constraints if each.superseded_by is not None]
     by = {each.id: each for each in intent.constraints}
     past = [
@@ -131,9 +133,19 @@ def _register(intent: Intent, shown: Mapping[str, str], form: int) -> str:
     return "\n".join(said)
 
 
+def _holds(shown: str, text: str) -> bool:
+    """Whether a message as the view shows it still says a constraint: its words, or all of its values."""
+    return text in shown or (bool(values := _values(text)) and all(value in shown for value in values))
+
+
+@lru_cache(maxsize=4_096)
+def _values(text: str) -> tuple[str, ...]:
+    return tuple(facts_of(text))
+
+
 def _quoted(each: Constraint, shown: Mapping[str, str]) -> str:
     """A superseded constraint: its ref, and a few of its words where its message says more than it."""
-    values = facts_of(each.text)
+    values = _values(each.text)
     return f"{each.ref} {values[0][:40]!r}" if values and each.text in shown.get(each.ref, "") else each.ref
 
 

@@ -111,12 +111,16 @@ class Replayed:
     Args:
         budget: tokens of its views.
         attends: whether intent and extraction are on.
+
+    Attributes:
+        tokens: of the last view.
     """
 
     def __init__(self, budget: int, attends: bool = False) -> None:
         self._session = Session.open("replay", store=":memory:")
         self._budget = budget
         self._attends = attends
+        self.tokens = 0
         self._calling: Heard | None = None
         self._results: list[dict[str, str]] = []
         self._step = 0
@@ -145,7 +149,9 @@ class Replayed:
         self._session.consolidate(budget=self._budget)
         if self._attends:
             self._session.attend(budget=self._budget)
-        return self._session.view(budget=self._budget).text
+        made = self._session.view(budget=self._budget)
+        self.tokens = made.tokens
+        return made.text
 
     def close(self) -> None:
         """Close the session."""
