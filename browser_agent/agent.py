@@ -124,6 +124,12 @@ class BrowserAgent:
         if browser is not None:
             await browser.close()
 
+    async def end(self) -> None:
+        """End the browser at once, without asking it. A run that is under way fails."""
+        browser, self._browser = self._browser, None
+        if browser is not None:
+            await browser.end()
+
     async def __aenter__(self) -> Self:
         return self
 

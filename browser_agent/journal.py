@@ -16,21 +16,17 @@ from browser_agent.actions import Outcome
 from browser_agent.deciding import Decided
 from browser_agent.decision import Decision
 from browser_agent.guard.secrets import Secrets
-from browser_agent.observation import Observation
+from browser_agent.writing import begun, ended, refused
 from ctxfold import Session, View
 from ctxfold.errors import FoldError, RefError
 from ctxfold.tokens import count
 
-__all__ = ["LOOK", "Begun", "Journal"]
+__all__ = ["Begun", "Journal"]
 
 T = TypeVar("T")
 
-LOOK = "look"
-"""The call whose result is the page as it stands after a step."""
-
 _START = "Start at "
 _AT = re.compile(r"; now at (\S+)$")
-_HEADER = re.compile(r"^## s\d+\.(\d+) (\w+)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,19 +83,13 @@ class Journal:
         """Fold as decided, then commit the step without its results: should we die now, the log says what was tried."""
         return await _threaded(lambda: self._begin(decided))
 
-    async def end(self, begun: Begun, outcome: Outcome) -> str:
+    async def end(self, step: Begun, outcome: Outcome) -> str:
         """What came of a step. Returns the ref of the page's snapshot, empty where there was no page to look at."""
-        return await _threaded(lambda: self._end(begun, outcome))
+        return await _threaded(lambda: ended(self._session, step.step, len(step.decision.actions), outcome))
 
-    async def refuse(self, begun: Begun, reason: str) -> None:
+    async def refuse(self, step: Begun, reason: str) -> None:
         """A step that was not done: its calls are answered with the reason."""
-
-        def answer() -> None:
-            for at in range(1, len(begun.decision.actions) + 1):
-                self._session.record_result(begun.step, f"c{at}", reason)
-            self._session.record_result(begun.step, LOOK, "the page was left as it is")
-
-        await _threaded(answer)
+        await _threaded(lambda: refused(self._session, step.step, len(step.decision.actions), reason))
 
     async def close_turn(self, decided: Decided, text: str) -> int:
         """The answer, or why there is none: fold as decided, then a reply. Returns its step."""
@@ -131,16 +121,7 @@ class Journal:
     def _begin(self, decided: Decided) -> Begun:
         note = self._fold(decided)
         decision = decided.decision
-        calls: list[dict[str, object]] = [
-            {
-                "name": action.kind,
-                "args": self._scrubbed(action.model_dump(mode="json", exclude={"kind"}, exclude_none=True)),
-                "id": f"c{at}",
-            }
-            for at, action in enumerate(decision.actions, 1)
-        ]
-        calls.append({"name": LOOK, "args": {}, "id": LOOK})
-        return Begun(self._session.record_step(self._scrub(decision.thought), calls=calls), decision, note)
+        return Begun(begun(self._session, decision.thought, decision.actions, self._scrub), decision, note)
 
     def _fold(self, decided: Decided) -> str:
         fold = decided.decision.fold
@@ -153,24 +134,6 @@ class Journal:
             return f"the fold was refused: {error}"
         return ""
 
-    def _end(self, begun: Begun, outcome: Outcome) -> str:
-        observation = outcome.observation
-        for at in range(1, len(begun.decision.actions) + 1):
-            done = outcome.results[at - 1].message if at <= len(outcome.results) else "left undone"
-            here = f"; now at {observation.url}" if observation is not None and at == len(outcome.results) else ""
-            self._session.record_result(begun.step, f"c{at}", done + here)
-        if observation is None:
-            self._session.record_result(begun.step, LOOK, "there is no page to look at")
-            return ""
-        return self._look(begun.step, observation)
-
-    def _look(self, step: int, observation: Observation) -> str:
-        self._session.record_result(step, LOOK, observation.full, origin="page", shown=observation.text)
-        whole = self._session.recall(f"s{step}").text
-        before = whole[: len(whole) - len(observation.full)]
-        headers = _HEADER.findall(before)
-        return f"s{step}.{headers[-1][0]}" if headers else f"s{step}"
-
     def _last_address(self) -> str | None:
         for step in range(self._session.tip, 0, -1):
             for record in range(1, 40):
@@ -182,18 +145,6 @@ class Journal:
                 if at is not None:
                     return at.group(1)
         return None
-
-    def _scrubbed(self, value: object) -> object:
-        """A call's arguments without the value of a secret."""
-        match value:
-            case str():
-                return self._scrub(value)
-            case dict():
-                return {name: self._scrubbed(part) for name, part in value.items()}
-            case list():
-                return [self._scrubbed(part) for part in value]
-            case _:
-                return value
 
 
 async def _threaded(work: Callable[[], T]) -> T:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ctxfold.intent import Extraction, Intent
     from ctxfold.recalling import Hit, Recalled
     from ctxfold.redaction import Redaction
+    from ctxfold.refactoring import Refactored
     from ctxfold.render import View
     from ctxfold.session import Session
     from ctxfold.workspace import Tile
@@ -33,6 +34,7 @@ __all__ = [
     "Move",
     "Recalled",
     "Redaction",
+    "Refactored",
     "Session",
     "SessionInfo",
     "Tile",
@@ -57,6 +59,7 @@ _HOMES = {
     "Move": "forest",
     "Recalled": "recalling",
     "Redaction": "redaction",
+    "Refactored": "refactoring",
     "Session": "session",
     "SessionInfo": "archive",
     "Tile": "workspace",

@@ -145,7 +145,13 @@ def _write(out: TextIO, lines: Iterable[dict[str, Any]]) -> None:
 
 
 def _lines(tx: Reading, session: int, name: str, created: float, current: int) -> Iterator[dict[str, Any]]:
-    yield {"format": FORMAT, "name": name, "created": created, "current": current}
+    yield {
+        "format": FORMAT,
+        "name": name,
+        "created": created,
+        "current": current,
+        "budget": tx.sessions.budget(session),
+    }
     for topic in tx.forest.topics(session):
         yield {"topic": asdict(topic)}
     for lane, parent, fork in tx.log.lanes(session):
@@ -214,6 +220,7 @@ def _take_in(tx: Writing, lines: list[str], file: str, name: str | None) -> str:
             _take_one(tx, row.id, tree)
         verify(tx, row.id)
         tx.sessions.settle(row.id, int(trees[0]["current"]))
+        tx.sessions.keep_budget(row.id, int(trees[0].get("budget", 0)))
     except (KeyError, TypeError, ValueError, AttributeError, CorruptStore) as error:
         raise ImportFault(
             f"{file} does not replay to what was exported; it was altered or cut short: export it again"

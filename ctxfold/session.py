@@ -6,25 +6,26 @@ A handle stands on one branch; two handles on one session, in one process or in 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, overload
+from typing import Any, overload
 
 from ctxfold import config
+from ctxfold.branching import Said, Wish, branched
 from ctxfold.commit import head_of
 from ctxfold.current import Current
 from ctxfold.deciding import DEFAULT_BUDGET, consolidated, folded, goal_set
 from ctxfold.errors import InputError
 from ctxfold.events import Decider, Event
-from ctxfold.folding import FoldDirective, Settings, due
-from ctxfold.forest import BranchMove, Move, Topic, move, redo, tree, undo
+from ctxfold.folding import Settings, due
+from ctxfold.forest import Move, Topic, redo, tree, undo
 from ctxfold.forest.moves import check_name
-from ctxfold.given import calls_of, results_of, words_of
+from ctxfold.given import calls_of, directive_of, results_of, words_of
 from ctxfold.history import history, shown
 from ctxfold.intent import Intent
 from ctxfold.log import Origin
-from ctxfold.minding import Minding
+from ctxfold.mending import Mending
 from ctxfold.opening import found, opened
 from ctxfold.recalling import Hit, Recalled, recall, search
-from ctxfold.recording import Draft, arrive, drafts, record
+from ctxfold.recording import Draft, drafts, record
 from ctxfold.redaction import Redaction, redact
 from ctxfold.refs import parse_ref, parse_step
 from ctxfold.render import View, render
@@ -36,7 +37,7 @@ from ctxfold.workspace import Tile, Workspace
 __all__ = ["Session"]
 
 
-class Session(Minding):
+class Session(Mending):
     """A named, persisted unit of work: one log, one forest. Use `Session.open`.
 
     Args:
@@ -106,13 +107,24 @@ class Session(Minding):
     def workspace(self) -> Workspace:
         """The working context as a frozen value."""
         with self._store.reading() as tx:
-            self._now.refresh(tx)
-            return self._now.workspace
+            return self._now.whole(tx)
 
     @property
     def intent(self) -> Intent:
         """The to-do of this branch, the session's constraints, and what was extracted last."""
         return self.workspace.intent
+
+    @property
+    def budget(self) -> int:
+        """The o200k tokens its views take where none are said: what was noted last, by any process; 8,000 while nothing was."""
+        with self._store.reading() as tx:
+            return tx.sessions.budget(self._number) or DEFAULT_BUDGET
+
+    def set_budget(self, budget: int) -> None:
+        """Note the tokens its views take where none are said. Raises BudgetError below the least."""
+        limit = Budget.of(budget).tokens
+        with self._write() as tx:
+            tx.sessions.keep_budget(self._number, limit)
 
     # Recording
 
@@ -157,7 +169,7 @@ class Session(Minding):
         shown: str | None = None,
         key: str | None = None,
     ) -> int:
-        """A result that came after its step was recorded.
+        """A result that came after its step was recorded. Returns the step of the call.
 
         Args:
             step: the step of the call.
@@ -167,19 +179,13 @@ class Session(Minding):
             shown: a compact form of the text for views; None lets one be made.
             key: an idempotency key: the same key on the same step is taken once.
 
-        Returns:
-            The step of the call.
-
         Raises:
             RefError: no such step or call.
         """
         number = parse_step(step)
         result = results_of([{"id": call_id, "text": text, "origin": origin, "shown": shown}])[0]
         with self._write() as tx:
-            there = self._now.place_of(tx, number)
-            taken = arrive(tx, there, number, result, key)
-            if taken is not None and there.head.id == self._now.branch:
-                self._now.took(taken)
+            self._now.arrived(tx, number, result, key)
         return number
 
     def _record(self, made: Sequence[Draft], *, fills: bool) -> int:
@@ -213,11 +219,7 @@ class Session(Minding):
         Raises:
             FoldError: nothing to fold, a cut through a tile, or a summary longer than what it replaces.
         """
-        first = None if first_step is None else parse_step(first_step)
-        last = None if last_step is None else parse_step(last_step)
-        directive = FoldDirective(
-            summary=None if summary is None else words_of(summary), first_step=first, last_step=last
-        )
+        directive = directive_of(summary, first_step, last_step)
         with self._write() as tx:
             return folded(tx, self._now, directive, (decider, cause), self._settings)
 
@@ -247,28 +249,27 @@ class Session(Minding):
 
     def branch(
         self,
-        action: Literal["create", "switch", "new_topic"],
+        action: Wish = "auto",
+        query: str | None = None,
         at: int | str | None = None,
         to: str | None = None,
+        said: Said = ("host", ""),
     ) -> Move:
-        """Make a branch, go to one, or begin a topic.
+        """Go where a message belongs, or where one is told to. Call it before the message is recorded.
 
         Args:
-            action: `create` forks at a step, `switch` goes to a branch of any topic, `new_topic` begins an empty path.
+            action: `auto` decides by `query`; `continue` stays; `create` forks at a step; `switch` goes to a branch of any topic; `new_topic`
+                begins an empty path; `rename` gives this branch the name `to`.
+            query: for `auto`, the message; None for the user's last words on this branch, which stay where they are.
             at: for `create`, the last step the new branch keeps; None for the current tip.
-            to: the branch's name; None lets one be given (not for `switch`).
+            to: the branch's name; None lets one be given (not for `switch` and `rename`).
+            said: who decided, and why in a few words for the history.
 
         Raises:
             BranchError: an unknown or taken name, or a step that is not on this branch.
         """
-        if action not in ("create", "switch", "new_topic"):
-            raise InputError(f"{action!r} is not a move; use create, switch or new_topic")
-        wish = BranchMove(action, None if at is None else parse_step(at), to)
         with self._write() as tx:
-            head, state = move(tx, self._number, self._now.place(tx).head, wish)
-            self._now.stand(head.id)
-            topic = next(topic.name for topic in tx.forest.topics(self._number) if topic.id == head.topic)
-            return Move(head.name, topic, state.tip)
+            return branched(tx, self._now, action, query, (None if at is None else parse_step(at), to), said)
 
     def undo(self) -> Event:
         """Void the newest decision of this branch; never a record. Returns the decision. Raises UndoError when none is left."""
@@ -298,9 +299,7 @@ class Session(Minding):
         """
         limit = Budget.of(budget, model)
         with self._store.reading() as tx:
-            self._now.refresh(tx, reach=limit.tokens)
-            workspace = self._now.workspace
-            self._now.saw()
+            workspace = self._now.shown(tx, limit.tokens)
         return render(workspace, limit)
 
     @overload

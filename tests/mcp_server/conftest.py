@@ -39,7 +39,7 @@ def connect(era: str) -> Callable[[], Any]:
     @asynccontextmanager
     async def connection() -> AsyncIterator[Client]:
         desks = Desks()
-        async with Client(build_server(desks), mode=era) as client:
+        async with Client(build_server(desks, caps=("core", "browser")), mode=era) as client:
             yield client
 
     return connection
