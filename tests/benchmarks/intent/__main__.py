@@ -33,7 +33,9 @@ def options() -> argparse.Namespace:
     )
     parser.add_argument("paths", nargs="*", type=Path, help="gzipped recordings, or folders of them")
     parser.add_argument("--budget", action="append", type=int, help="tokens of a view; may be repeated")
-    parser.add_argument("--scorer", type=Path, help="another implementation of the fidelity measure, to be used instead")
+    parser.add_argument(
+        "--scorer", type=Path, help="another implementation of the fidelity measure, to be used instead"
+    )
     parser.add_argument("--max-sessions", type=int, default=1_000_000)
     parser.add_argument("--dialogues", type=int, default=20, help="dialogues of each language and length")
     parser.add_argument("--lost", type=int, default=10, help="name so many values that were missing")
