@@ -101,10 +101,9 @@ def _check_limbs(session: Session, parents: dict[int, int]) -> None:
         assert len(limbs) == len(set(limbs)), "a step stands on two limbs"
         assert not set(limbs) & set(steps), "a step of the path stands elsewhere too"
         assert set(limbs) | set(steps) == set(parents), "a step stands nowhere"
-    for topic in topics:
-        for branch in topic.branches:
-            assert branch.tip in (0, *parents)
-            assert branch.forked_at in (0, *parents)
+    for each in (branch for topic in topics for branch in topic.branches):
+        assert each.tip in (0, *parents)
+        assert each.forked_at in (0, *parents)
 
 
 def in_files(seed: int, folder: Path) -> Counter[str]:
