@@ -24,6 +24,7 @@ from mcp_server.tools.page_read import page_read
 from mcp_server.tools.plan import plan
 from mcp_server.tools.recall import recall
 from mcp_server.tools.record import record
+from mcp_server.tools.refactor import refactor
 from mcp_server.tools.spec import CORE, Caps, Spec
 from mcp_server.tools.undo import undo
 
@@ -35,6 +36,7 @@ TOOLS: tuple[Spec, ...] = (
     Spec(fold),
     Spec(plan),
     Spec(extract),
+    Spec(refactor),
     Spec(context, reads_only=True),
     Spec(recall, reads_only=True),
     Spec(undo),

@@ -15,7 +15,19 @@ from mcp_server.tools.spec import Caps
 
 pytestmark = pytest.mark.anyio
 
-CORE = ["open_session", "record", "fold", "plan", "extract", "context", "recall", "undo", "browse", "browse_status"]
+CORE = [
+    "open_session",
+    "record",
+    "fold",
+    "plan",
+    "extract",
+    "refactor",
+    "context",
+    "recall",
+    "undo",
+    "browse",
+    "browse_status",
+]
 
 
 BROWSER = ["page_open", "page_act", "page_read"]
