@@ -13,7 +13,6 @@ from mcp_server.answers import facts
 from mcp_server.desk import Desks, Seat
 from mcp_server.place import at
 
-
 Told = Literal["auto", "create", "switch", "new_topic", "rename"]
 """What a host may ask for; to go on it need not ask."""
 
