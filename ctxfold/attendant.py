@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import anyio.to_thread
 from pydantic import BaseModel, ConfigDict, Field
@@ -22,6 +22,7 @@ from ctxfold.errors import InputError, InvalidReply, ModelError, StaleDecision
 from ctxfold.folding.invented import invented
 from ctxfold.folding.parsing import Compliance
 from ctxfold.intent.triggers import Trigger
+from ctxfold.intent.written import ItemWritten, LinesWritten
 from ctxfold.material import Material, for_extract, for_plan
 from ctxfold.models import Model, Reply, Request, Tool, Usage, load, settle
 from ctxfold.planner import Planner
@@ -37,23 +38,10 @@ _REPLY = 8_000
 _NAMED = 8
 
 
-class _Written(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class ItemWritten(_Written):
-    """One entry of a to-do: a new text, or an item by its id with what changed."""
-
-    id: str = Field(default="", description="Of an item that is there; leave it out for a new one.")
-    text: str = Field(default="", max_length=600, description="What is to be done, with the facts and bounds it needs.")
-    state: Literal["open", "done", "dropped"] | None = Field(default=None, description="Only where it changes.")
-    evidence: tuple[str, ...] = Field(
-        default=(), max_length=8, description="Refs that show the new state, as s12.3: a call that worked, or the user."
-    )
-
-
-class PlanWritten(_Written):
+class PlanWritten(BaseModel):
     """What a model answers when it plans: U-Fold's summary and to-do."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     summary: str = Field(min_length=1, max_length=4_000, description="The dialogue so far, in one plain paragraph.")
     todo: tuple[ItemWritten, ...] = Field(
@@ -61,19 +49,12 @@ class PlanWritten(_Written):
     )
 
 
-class Lines(_Written):
-    """One choice of lines."""
-
-    ref: str = Field(description="A record and its lines, as s12.2:40-80.")
-    why: str = Field(default="", max_length=200, description="What they are for, in your own words.")
-    todo: str | None = Field(default=None, description="The item they serve, as t3.")
-    facts: tuple[str, ...] = Field(default=(), max_length=12, description="Strings in them that matter, unchanged.")
-
-
-class LinesChosen(_Written):
+class LinesChosen(BaseModel):
     """What a model answers when it extracts; nothing where nothing serves."""
 
-    selections: tuple[Lines, ...] = Field(default=(), max_length=24, description="The most wanted first.")
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    selections: tuple[LinesWritten, ...] = Field(default=(), max_length=24, description="The most wanted first.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +167,7 @@ class Attendant:
             tally.fault = "inventing values"
             _must_not_invent("\n".join(texts), shown)
             tally.fault = "its evidence"
-            todo = [_said(item) for item in written.todo]
+            todo = [item.given() for item in written.todo]
             why = f"{cause}; written by {model.name}"
             await _threaded(lambda: _planned(session, shown, written.summary, todo, why))
 
@@ -272,12 +253,6 @@ def _must_not_invent(text: str, shown: Material) -> None:
     if values:
         named = ", ".join(repr(value[:60]) for value in values[:_NAMED])
         raise InputError(f"the plan holds {named}, which the dialogue does not; copy values exactly, or leave them out")
-
-
-def _said(item: ItemWritten) -> dict[str, Any]:
-    """An entry as `plan` takes it: what was left out is not said."""
-    given = {name: value for name, value in item.model_dump().items() if value}
-    return {**given, "evidence": list(item.evidence)} if item.evidence else given
 
 
 def _request(system: str, asked: str, tool: Tool) -> Request:

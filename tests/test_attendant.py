@@ -17,7 +17,7 @@ from tests.support.sessions import events, prose, settled
 
 pytestmark = pytest.mark.anyio
 
-PLAN = {
+PLAN: dict[str, Any] = {
     "summary": "The user wants order W-2003 refunded; it came broken.",
     "todo": [{"text": "Refund W-2003 to the user's card"}, {"text": "Send a slip to mia.li@example.com"}],
 }
