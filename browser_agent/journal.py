@@ -29,7 +29,8 @@ __all__ = ["Begun", "Context", "Journal"]
 
 T = TypeVar("T")
 
-_START = "Start at "
+_START = "First page: "
+"""Says which page the user named. Not as a request: a to-do is read from the same words."""
 _AT = re.compile(r"; now at (\S+)$")
 
 
