@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ctxfold.deciding_refactoring import considered, refactored, wish_of
+from ctxfold.deciding_refactoring import ASKED, considered, refactored, wish_of
 from ctxfold.events import Decider
 from ctxfold.minding import Minding
 from ctxfold.refactoring import Refactored
@@ -18,7 +18,7 @@ class Mending(Minding):
         operator: str = "auto",
         text: object = None,
         decider: Decider = "host",
-        cause: str = "asked for",
+        cause: str = ASKED,
         dry_run: bool = False,
     ) -> Refactored:
         """Mend a history that went bad (ACR): the view alone, never the log. What does not pass its checks is not applied, and the result says why.

@@ -45,8 +45,9 @@ class _Prose:
 
 def faulty(case: Case) -> bool:
     """Whether prose contradicts what newer events say."""
-    ledger = Ledger(case.facts)
-    return any(contradictions(prose.text, ledger, case) for prose in _proses(case))
+    proses = _proses(case)
+    ledger = Ledger(case.facts if proses else ())
+    return any(contradictions(prose.text, ledger, case) for prose in proses)
 
 
 def fact_rectify(case: Case, text: str | None, origin: Origin) -> Refactoring | Refusal:

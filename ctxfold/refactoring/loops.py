@@ -16,8 +16,8 @@ from ctxfold.workspace import RawStep
 
 __all__ = ["TIMES", "Loop", "Repeats", "loops", "repeats", "stuck"]
 
-TIMES = 3
-"""How often the same must have happened."""
+TIMES, ASKED = 3, 2
+"""How often the same must have happened; the same where somebody named the operator."""
 STILL = 4
 """Steps after which a page that stays the same whatever is done counts as a loop."""
 _PERIODS = (2, 3)
@@ -76,7 +76,7 @@ def loops(case: Case) -> list[Loop]:
     for stretch in _stretches(case):
         at = 0
         while at < len(stretch):
-            loop = _first_at(stretch[at:])
+            loop = _first_at(stretch[at:], ASKED if case.asked else TIMES)
             if loop is None:
                 at += 1
             else:
@@ -107,14 +107,14 @@ def _by_step(acts: Iterable[Act]) -> dict[int, list[Act]]:
     return found
 
 
-def _first_at(steps: Sequence[_Step]) -> Loop | None:
+def _first_at(steps: Sequence[_Step], least: int) -> Loop | None:
     """The longest loop that begins with the first of some steps."""
-    made = [loop for loop in (_same(steps), _to_and_fro(steps), _still(steps)) if loop is not None]
+    made = [loop for loop in (_same(steps, least), _to_and_fro(steps), _still(steps)) if loop is not None]
     return max(made, key=lambda loop: len(loop.steps), default=None)
 
 
-def _same(steps: Sequence[_Step]) -> Loop | None:
-    """The same calls with the same end, at least three times; between them only what failed too, brought nothing, or was there before."""
+def _same(steps: Sequence[_Step], least: int) -> Loop | None:
+    """The same calls with the same end, often enough; between them only what failed too, brought nothing, or was there before."""
     first = steps[0]
     if not first.failed and any(act.barren and act.silent for act in first.acts):
         return None
@@ -126,7 +126,7 @@ def _same(steps: Sequence[_Step]) -> Loop | None:
         elif not _idle(step, seen):
             break
         seen.add(step.whole)
-    if times < TIMES:
+    if times < least:
         return None
     kind: Kind = "same error" if first.failed else "same result"
     return _loop(kind, steps[: last + 1])
