@@ -46,8 +46,8 @@ def revision(before: bytes, kind: str, payload: dict[str, Any], material: Sequen
     return made.digest()
 
 
-NAMES = frozenset({"name", "topic_name"})
-"""Payload keys that hold names: a session renamed or imported under another name keeps its revisions."""
+NAMES = frozenset({"name", "topic_name", "was_name"})
+"""Payload keys that hold names: a branch renamed, or a session imported under another name keeps its revisions."""
 
 
 def head_of(tx: Reading, session: int, branch: int) -> HeadRow:

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from ctxfold.commit import GENESIS, head_of, state_of
+from ctxfold.discourse import Grove
+from ctxfold.forest.around import Surroundings
 from ctxfold.guiding import guidance_of
 from ctxfold.intending import intent_of
 from ctxfold.intent.values import Intent
@@ -52,11 +54,22 @@ class Current:
         self._planned = 0
         self._waiting = 0
         self._head: HeadRow | None = None
+        self._around = Surroundings(session)
 
     @property
     def workspace(self) -> Workspace:
-        """The workspace as of the last refresh."""
+        """The workspace as of the last refresh, without what stands on other branches: recording and folding need none of it."""
         return self._workspace
+
+    def whole(self, tx: Reading, reach: int = 0) -> Workspace:
+        """The workspace with what stands on other branches and topics, as a view shows it; `reach` as in `refresh`."""
+        state = self.refresh(tx, reach)
+        around = self._around.of(tx, self.branch, state)
+        return self._workspace if around.empty else replace(self._workspace, elsewhere=around)
+
+    def grove(self, tx: Reading) -> Grove:
+        """The forest as a decider is shown it."""
+        return self._around.grove(tx, self.branch, self.refresh(tx))
 
     def refresh(self, tx: Reading, reach: int = 0, upto: int | None = None) -> State:
         """Look at the branch again; load its workspace where another handle has moved it on, or where more of it is needed.
@@ -76,6 +89,7 @@ class Current:
             self._words = None
             self._loaded = self._workspace.tokens
             self._state = state
+            self._around.forget()
             self._planned = 0
             self._waiting = waiting_at(tx, self.session, state.tip)
             self.seen = self.seen or state.tip
@@ -157,9 +171,9 @@ class Current:
 
     def shown(self, tx: Reading, reach: int) -> Workspace:
         """The workspace for a view of `reach` o200k tokens; its last step is from now on the latest this handle has shown."""
-        self.refresh(tx, reach=reach)
+        workspace = self.whole(tx, reach)
         self.seen = (self._state or GENESIS).tip
-        return self._workspace
+        return workspace
 
     def stand(self, branch: int) -> None:
         """Go to another branch."""
@@ -170,6 +184,7 @@ class Current:
         """Look anew at the next call."""
         self._state, self._words, self._workspace, self._loaded, self.seen = None, None, Workspace(), 0, 0
         self.looked, self.pressed = (0, 0), 0
+        self._around.forget()
         self.trail = Trail()
 
 

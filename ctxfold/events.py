@@ -17,12 +17,13 @@ EventKind = Literal[
     "routed",
     "noted",
     "moved",
+    "renamed",
     "voided",
     "redacted",
 ]
 Decider = Literal["host", "model", "embedded"]
 
-DECISIONS: frozenset[EventKind] = frozenset({"folded", "moved", "intent_set", "extracted", "refactored"})
+DECISIONS: frozenset[EventKind] = frozenset({"folded", "moved", "renamed", "intent_set", "extracted", "refactored"})
 """The kinds that undo can void. A record is never voided, nor what the user said the session is for."""
 
 INTENTS: frozenset[EventKind] = frozenset({"intent_set", "extracted"})

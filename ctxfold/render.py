@@ -8,7 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ctxfold.folding.ladder import WORDS_HEAD, Shown, clip, descend, show
+from ctxfold.discourse.cues import asks_for_all
+from ctxfold.discourse.showing import NOTHING, VALUES, Aside, refs_of
+from ctxfold.folding.ladder import WORDS_HEAD, Shown, clip, descend, joined, show
 from ctxfold.folding.relevance import Query
 from ctxfold.guidance import Guidance, shown_guidance
 from ctxfold.intent.showing import FORMS, closing, gist
@@ -56,13 +58,19 @@ class _Parts:
     now: str = ""
     intent: Intent | None = None
     guidance: Guidance | None = None
+    aside: Aside = NOTHING
+
+    @property
+    def end(self) -> str:
+        """What changes at every step: what stands elsewhere, then the intent."""
+        return "\n".join(part for part in (self.aside.text, self.closing) if part)
 
     def texts(self) -> list[str]:
         front = [self.opening, *map(_bundle, self.older), *(line.text for line in self.words)]
         return [
             "\n".join(text for text in front if text),
             *(block.text for block in self.blocks),
-            *([self.closing] if self.closing else []),
+            *([self.end] if self.end else []),
         ]
 
     def text(self) -> str:
@@ -71,7 +79,8 @@ class _Parts:
     @property
     def refs(self) -> tuple[str, ...]:
         """The addresses of steps that stand in it, in order."""
-        return (*map(_where, self.older), *(ref for block in self.blocks for ref in spans(block.steps).split(", ")))
+        path = (ref for block in self.blocks for ref in spans(block.steps).split(", "))
+        return (*map(_where, self.older), *path, *(refs_of(self.aside.around) if self.aside.text else ()))
 
     @property
     def fixed(self) -> int:
@@ -79,6 +88,7 @@ class _Parts:
             count(self.opening)
             + sum(count(_bundle(older)) for older in self.older)
             + count(self.closing)
+            + self.aside.tokens
             + sum(line.tokens for line in self.words)
             + 6
         )
@@ -127,7 +137,7 @@ def render(workspace: Workspace, budget: Budget) -> View:
     texts = parts.texts()
     messages = [{"role": "user", "content": [{"type": "text", "text": piece} for piece in texts]}]
     refs = parts.refs
-    return View(text, messages, len(texts) - bool(parts.closing), tokens, refs, budget.limit, workspace.unfolded)
+    return View(text, messages, len(texts) - bool(parts.end), tokens, refs, budget.limit, workspace.unfolded)
 
 
 REACH = 4
@@ -168,6 +178,8 @@ def _settled(workspace: Workspace) -> _Parts:
     blocks = tuple(show(block, at == last) for at, block in enumerate(workspace.blocks))
     now = "\n".join(f"goal now: {text}" for text in workspace.revisions)
     parts = _Parts(opening, older, workspace.words, blocks, now, now)
+    if not workspace.elsewhere.empty:
+        parts = replace(parts, aside=Aside.of(workspace.elsewhere, asks_for_all(workspace.asked)))
     if workspace.intent.empty and workspace.guidance.silent:
         return parts
     return _closed(replace(parts, intent=workspace.intent, guidance=workspace.guidance), 0)
@@ -253,6 +265,7 @@ def _bundle(older: Older) -> str:
 
 def _fit(parts: _Parts, aim: int, query: Query) -> _Parts:
     """Let parts take shorter forms, rung by rung, until they cost at most `aim`."""
+    parts = replace(parts, aside=parts.aside.within(parts.aside.share * aim))
     if parts.intent is not None:
         parts = _fit_planned(parts, aim, query)
     if parts.tokens <= aim:
@@ -260,28 +273,32 @@ def _fit(parts: _Parts, aim: int, query: Query) -> _Parts:
     parts = replace(parts, blocks=tuple(descend(parts.blocks, aim - parts.fixed, query)))
     if parts.tokens > aim:
         parts = _merge_stubs(parts)
-    for yields in (_words_to_heads, _words_to_refs, _latest_to_head, _goal_to_head, _all_to_stub):
+    for yields in (
+        _aside_to_values,
+        _words_to_heads,
+        _words_to_refs,
+        _latest_to_head,
+        _aside_to_refs,
+        _goal_to_head,
+        _all_to_stub,
+    ):
         if parts.tokens <= aim:
             return parts
         parts = yields(parts, aim)
     return parts
 
 
+def _aside_to_values(parts: _Parts, aim: int) -> _Parts:
+    """What stands elsewhere as far down as the values the user said, where that is needed."""
+    return replace(parts, aside=parts.aside.within(parts.aside.tokens - (parts.tokens - aim), VALUES))
+
+
+def _aside_to_refs(parts: _Parts, aim: int) -> _Parts:
+    return replace(parts, aside=parts.aside.within(aim // 16))
+
+
 def _merge_stubs(parts: _Parts) -> _Parts:
-    merged: list[Shown] = []
-    for block in parts.blocks:
-        if merged and merged[-1].stub and block.stub and not block.latest:
-            front = merged[-1]
-            merged[-1] = replace(
-                front,
-                steps=front.steps + block.steps,
-                raw=front.raw + block.raw,
-                untrusted=front.untrusted or block.untrusted,
-                status=None,
-            )
-        else:
-            merged.append(replace(block, status=None) if block.stub else block)
-    return replace(parts, blocks=tuple(merged))
+    return replace(parts, blocks=joined(parts.blocks))
 
 
 def _words_to_heads(parts: _Parts, aim: int) -> _Parts:
@@ -345,7 +362,12 @@ def _latest_to_head(parts: _Parts, aim: int) -> _Parts:
 
 
 def _goal_to_head(parts: _Parts, aim: int) -> _Parts:
-    return replace(parts, opening=head(parts.opening, max(aim // 2, 48)) + " …", closing=head(parts.closing, aim // 8))
+    return replace(
+        parts,
+        opening=head(parts.opening, max(aim // 2, 48)) + " …",
+        closing=head(parts.closing, aim // 8),
+        aside=parts.aside.head(aim // 8),
+    )
 
 
 def _all_to_stub(parts: _Parts, aim: int) -> _Parts:
@@ -353,7 +375,15 @@ def _all_to_stub(parts: _Parts, aim: int) -> _Parts:
     steps = tuple(step for block in parts.blocks for step in block.steps)
     raw = sum(block.raw for block in parts.blocks)
     if not steps:
-        return replace(parts, opening=head(parts.opening, max(aim - 8, 0)), words=(), closing="")
+        return replace(parts, opening=head(parts.opening, max(aim - 8, 0)), words=(), closing="", aside=NOTHING)
     bundle = Older(steps[0], steps[-1], len(steps), raw)
     opening = head(parts.opening, max(aim - 60, 8))
-    return replace(parts, opening=opening, older=(*parts.older, bundle), words=(), blocks=(), closing="")
+    return replace(
+        parts,
+        opening=opening,
+        older=(*parts.older, bundle),
+        words=(),
+        blocks=(),
+        closing="",
+        aside=parts.aside.head(aim // 8),
+    )

@@ -6,16 +6,17 @@ A handle stands on one branch; two handles on one session, in one process or in 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, overload
+from typing import Any, overload
 
 from ctxfold import config
+from ctxfold.branching import Said, Wish, branched
 from ctxfold.commit import head_of
 from ctxfold.current import Current
 from ctxfold.deciding import DEFAULT_BUDGET, consolidated, folded, goal_set
 from ctxfold.errors import InputError
 from ctxfold.events import Decider, Event
 from ctxfold.folding import Settings, due
-from ctxfold.forest import BranchMove, Move, Topic, move, redo, tree, undo
+from ctxfold.forest import Move, Topic, redo, tree, undo
 from ctxfold.forest.moves import check_name
 from ctxfold.given import calls_of, directive_of, results_of, words_of
 from ctxfold.history import history, shown
@@ -106,8 +107,7 @@ class Session(Mending):
     def workspace(self) -> Workspace:
         """The working context as a frozen value."""
         with self._store.reading() as tx:
-            self._now.refresh(tx)
-            return self._now.workspace
+            return self._now.whole(tx)
 
     @property
     def intent(self) -> Intent:
@@ -249,28 +249,27 @@ class Session(Mending):
 
     def branch(
         self,
-        action: Literal["create", "switch", "new_topic"],
+        action: Wish = "auto",
+        query: str | None = None,
         at: int | str | None = None,
         to: str | None = None,
+        said: Said = ("host", ""),
     ) -> Move:
-        """Make a branch, go to one, or begin a topic.
+        """Go where a message belongs, or where one is told to. Call it before the message is recorded.
 
         Args:
-            action: `create` forks at a step, `switch` goes to a branch of any topic, `new_topic` begins an empty path.
+            action: `auto` decides by `query`; `continue` stays; `create` forks at a step; `switch` goes to a branch of any topic; `new_topic`
+                begins an empty path; `rename` gives this branch the name `to`.
+            query: for `auto`, the message; None for the user's last words on this branch, which stay where they are.
             at: for `create`, the last step the new branch keeps; None for the current tip.
-            to: the branch's name; None lets one be given (not for `switch`).
+            to: the branch's name; None lets one be given (not for `switch` and `rename`).
+            said: who decided, and why in a few words for the history.
 
         Raises:
             BranchError: an unknown or taken name, or a step that is not on this branch.
         """
-        if action not in ("create", "switch", "new_topic"):
-            raise InputError(f"{action!r} is not a move; use create, switch or new_topic")
-        wish = BranchMove(action, None if at is None else parse_step(at), to)
         with self._write() as tx:
-            head, state = move(tx, self._number, self._now.place(tx).head, wish)
-            self._now.stand(head.id)
-            topic = next(topic.name for topic in tx.forest.topics(self._number) if topic.id == head.topic)
-            return Move(head.name, topic, state.tip)
+            return branched(tx, self._now, action, query, (None if at is None else parse_step(at), to), said)
 
     def undo(self) -> Event:
         """Void the newest decision of this branch; never a record. Returns the decision. Raises UndoError when none is left."""

@@ -54,6 +54,10 @@ class ForestRows:
         """A new topic."""
         self._run("INSERT INTO topic (session, id, name) VALUES (?, ?, ?)", (session, topic.id, topic.name))
 
+    def rename_topic(self, session: int, topic: int, name: str) -> None:
+        """Give a topic another name."""
+        self._run("UPDATE topic SET name = ? WHERE session = ? AND id = ?", (name, session, topic))
+
     def event(self, session: int, seq: int) -> EventRow | None:
         """One event."""
         row = self._run(f"SELECT {_EVENT} FROM event WHERE session = ? AND seq = ?", (session, seq)).fetchone()

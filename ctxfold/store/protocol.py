@@ -64,6 +64,9 @@ class Forest(Protocol):
     def add_topic(self, session: int, topic: TopicRow) -> None:
         """A new topic."""
 
+    def rename_topic(self, session: int, topic: int, name: str) -> None:
+        """Give a topic another name."""
+
     def event(self, session: int, seq: int) -> EventRow | None:
         """One event."""
 

@@ -15,11 +15,12 @@ from ctxfold.errors import InputError, SessionNameError, StoreError
 from tests.support.sessions import add_step, add_steps, settled
 
 
-def test_moves_are_by_hand_only(session: Session) -> None:
-    """`branch("auto")` is not there yet, nor is a query to decide by."""
-    assert "query" not in inspect.signature(Session.branch).parameters
+def test_a_move_is_decided_by_a_query_unless_it_is_named(session: Session) -> None:
+    assert list(inspect.signature(Session.branch).parameters)[1:5] == ["action", "query", "at", "to"]
     with pytest.raises(InputError):
-        session.branch("auto")  # type: ignore[arg-type]
+        session.branch("auto")
+    with pytest.raises(InputError):
+        session.branch("elsewhere")  # type: ignore[arg-type]
 
 
 def test_a_task_takes_no_schema_yet() -> None:
