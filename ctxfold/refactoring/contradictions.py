@@ -105,18 +105,19 @@ def contradictions(text: str, ledger: Ledger, case: Case) -> list[Edit]:
         Edits in the order of the text, none overlapping.
     """
     found: list[Edit] = []
-    about: tuple[str, ...] = ()
+    before: tuple[str, ...] = ()
     low = text.lower()
     for span in sentences(text):
         clause = text[span.start : span.end]
         named = sorted((at, name) for name in ledger.by_name for at in _places(low[span.start : span.end], name))
-        about = tuple(name for _, name in named) or about[-1:]
-        for name in dict.fromkeys(about):
+        about = tuple(dict.fromkeys([*before, *(name for _, name in named)]))
+        for name in about:
             for told in ledger.by_name[name]:
                 if all(other.lower() in low for other in told[-1].names):
                     others = _others(ledger, about, told)
                     edits = _in_clause(clause, span.start, told, others, ledger)
-                    found += [edit for edit in edits if _owner(named, edit.start - span.start, name) == name]
+                    found += [edit for edit in edits if _owner(named, edit, span.start, before) == name]
+        before = (named[0][1],) if named else before
         found += _bound(clause, span.start, case.workspace.intent.constraints)
     kept: list[Edit] = []
     for edit in sorted(found, key=lambda edit: (edit.start, -edit.end)):
@@ -125,12 +126,11 @@ def contradictions(text: str, ledger: Ledger, case: Case) -> list[Edit]:
     return kept
 
 
-def _owner(named: Sequence[tuple[int, str]], at: int, only: str) -> str:
-    """Which of the things a clause names a value in it is of: the one named last before it, else the first."""
-    if not named:
-        return only
-    before = [name for place, name in named if place <= at]
-    return before[-1] if before else named[0][1]
+def _owner(named: Sequence[tuple[int, str]], edit: Edit, start: int, before: Sequence[str]) -> str:
+    """Which of the things a clause names a value in it is of: the one named last before it, else the first; else what the sentence before was about."""
+    others = [(place, name) for place, name in named if not edit.start <= start + place < edit.end]
+    earlier = [name for place, name in others if start + place < edit.start]
+    return next(iter([*earlier[::-1], *(name for _, name in others), *before]), "")
 
 
 def _others(ledger: Ledger, about: Sequence[str], told: Sequence[Fact]) -> frozenset[str]:

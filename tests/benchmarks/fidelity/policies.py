@@ -155,8 +155,32 @@ class Replayed:
         self._calling, self._results = None, []
 
 
+class Routed(Replayed):
+    """The same with the router after each step."""
+
+    @property
+    def session(self) -> Session:
+        """What it is recorded in."""
+        return self._session
+
+    def add(self, event: Heard) -> None:
+        """Hear the next event."""
+        super().add(event)
+        if event.role != "tool":
+            self._session.consolidate(budget=self._budget)
+            self._session.refactor("auto")
+
+    def view(self) -> str:
+        """What a model would read now."""
+        self._settle()
+        self._session.consolidate(budget=self._budget)
+        self._session.refactor("auto")
+        return super().view()
+
+
 def policy(spec: str) -> Callable[[], Policy]:
-    """What makes a policy: `full`, `drop:TOKENS`, `first:CHARACTERS`, `mask:RESULTS`, `bag` or `session:BUDGET`.
+    """What makes a policy: `full`, `drop:TOKENS`, `first:CHARACTERS`, `mask:RESULTS`, `bag`, `session:BUDGET`, or `routed:BUDGET` for a session whose router
+    looks at each step.
 
     Raises:
         ValueError: none of these.
@@ -171,4 +195,6 @@ def policy(spec: str) -> Callable[[], Policy]:
         return lambda: Listed(lambda past: limited[kind](past, int(number)))
     if kind == "session" and number.isdigit():
         return lambda: Replayed(int(number))
-    raise ValueError(f"no policy {spec!r}: use full, drop:N, first:N, mask:N, bag or session:BUDGET")
+    if kind == "routed" and number.isdigit():
+        return lambda: Routed(int(number))
+    raise ValueError(f"no policy {spec!r}: use full, drop:N, first:N, mask:N, bag, session:BUDGET or routed:BUDGET")
