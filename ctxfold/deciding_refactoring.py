@@ -180,7 +180,7 @@ def _left(place: Branch, case: Case, result: Refactored, routed: bool) -> Consid
 
 def _tokens(workspace: Workspace) -> int:
     """o200k tokens of the cover and of what refactorings left beside it."""
-    said = shown_guidance(workspace.guidance, _texts(workspace), 0)
+    said = shown_guidance(workspace.guidance.at(workspace.path_length), _texts(workspace), 0)
     return workspace.tokens + (count(said) if said else 0)
 
 
@@ -194,7 +194,11 @@ def _shown(before: Workspace, after: Workspace, made: Refactoring) -> tuple[str,
 
     def said(workspace: Workspace) -> str:
         blocks: list[Block] = [block for block in workspace.blocks if not inside.isdisjoint(block.steps)]
-        notes = "" if before.guidance == after.guidance else shown_guidance(workspace.guidance, _texts(workspace), 0)
+        notes = (
+            ""
+            if before.guidance == after.guidance
+            else shown_guidance(workspace.guidance.at(workspace.path_length), _texts(workspace), 0)
+        )
         return "\n".join(part for part in (*(show(block).text for block in blocks), notes) if part)
 
     return said(before), said(after)

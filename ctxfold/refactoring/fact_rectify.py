@@ -121,8 +121,8 @@ def _applied(case: Case, found: Sequence[tuple[_Prose, Sequence[Edit]]], origin:
     touched = whole = 0
     for prose, edits in found:
         text = _edited(prose.text, edits)
-        touched += sum(edit.end - edit.start for edit in edits)
-        whole += len(prose.text)
+        touched += sum(len(edit.was.split()) for edit in edits)
+        whole += len(prose.text.split())
         if prose.pin is not None:
             effects.append(Added(replace(prose.pin, text=text)))
         elif prose.block is not None:

@@ -72,7 +72,7 @@ class Refactoring:
         reason: why, in a few words without a word of the log.
         decider: who wrote it.
         flagged: the steps that failed or repeat others: only of these may a prune drop anything.
-        edits: for a correction, how many characters of how many it changed.
+        edits: for a correction, how many words of how many it changed.
     """
 
     operator: Operator

@@ -13,7 +13,7 @@ import sys
 import time
 from pathlib import Path
 
-from tests.benchmarks.fidelity.board import Score, Wish, score
+from tests.benchmarks.fidelity.board import Wish, score
 from tests.benchmarks.fidelity.recordings import Recording, files, read
 from tests.benchmarks.refactoring.measure import Tally, clean, contradictions, invented, loops
 
@@ -44,21 +44,21 @@ class Table:
 def board(table: Table, recordings: list[Recording], budget: int, wish: Wish) -> None:
     """Recall and tokens with the router off and on."""
     off, on = score(recordings, [f"session:{budget}", f"routed:{budget}"], wish)
-    for name, read_of in (("recall", Score.recall), ("bound", Score.bound_recall), ("far recall", Score.far_recall)):
-        before, after = _of(read_of, off), _of(read_of, on)
+    for name, before, after in (
+        ("recall", off.recall, on.recall),
+        ("bound", off.bound_recall, on.bound_recall),
+        ("far recall", off.far_recall, on.far_recall),
+    ):
         table.row(f"{name}, router on", after, before, f"off {before:.4f}; {on.calls} calls")
     ratio = off.mean_tokens / max(on.mean_tokens, 1e-9)
     table.row("tokens, off over on", ratio, 1.0, f"off {off.mean_tokens:.1f}, on {on.mean_tokens:.1f}")
 
 
-def _of(read_of: property, score: Score) -> float:
-    value = read_of.__get__(score)
-    return float(value)
-
-
 def main() -> int:
     """Print the table; 1 when a bar is missed."""
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.refactoring", description=(__doc__ or "").split("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.benchmarks.refactoring", description=(__doc__ or "").split("\n")[0]
+    )
     parser.add_argument("paths", nargs="*", type=Path, help="gzipped recordings, or folders of them")
     parser.add_argument("--budget", type=int, default=8000, help="tokens of a session's views")
     parser.add_argument("--max-sessions", type=int, default=1_000_000, help="at most so many sessions of each set")
@@ -80,7 +80,9 @@ def main() -> int:
         if "loops" in parts:
             for name, tally in loops(recordings).items():
                 table.tally(f"{name}: pruned", tally, 1.0)
-                table.row(f"{name}: discoveries kept", tally.least_kept, 0.98, f"least {min(tally.kept, default=1.0):.3f}")
+                table.row(
+                    f"{name}: discoveries kept", tally.least_kept, 0.98, f"least {min(tally.kept, default=1.0):.3f}"
+                )
         if "clean" in parts:
             table.tally("clean session left alone", clean(recordings, chosen.budget), 0.95)
         if "recall" in parts:

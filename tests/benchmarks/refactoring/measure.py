@@ -61,7 +61,9 @@ def clean(recordings: Sequence[Recording], budget: int) -> Tally:
         for event in recording.events:
             replayed.add(event)
         replayed.view()
-        causes = [event.cause.partition(":")[0] for event in replayed.session.history(100_000) if event.kind == "refactored"]
+        causes = [
+            event.cause.partition(":")[0] for event in replayed.session.history(100_000) if event.kind == "refactored"
+        ]
         tally.add(not causes, ", ".join(dict.fromkeys(causes)))
         replayed.close()
     return tally

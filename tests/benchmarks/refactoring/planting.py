@@ -157,8 +157,10 @@ def _any(text: str) -> Any:
 
 def _page(chance: random.Random) -> tuple[Call, str]:
     number = chance.randint(100, 999)
-    rows = "\n".join(f"- item {chance.randint(10, 99)} of shelf {number}: code QX-{chance.randint(1000, 9999)}" for _ in range(8))
-    text = f"- heading \"Shelf {number}\" [ref=e{chance.randint(1, 90)}]\n{rows}"
+    rows = "\n".join(
+        f"- item {chance.randint(10, 99)} of shelf {number}: code QX-{chance.randint(1000, 9999)}" for _ in range(8)
+    )
+    text = f'- heading "Shelf {number}" [ref=e{chance.randint(1, 90)}]\n{rows}'
     return Call("c1", "navigate", {"url": f"http://shop.example/shelf/{number}"}), text
 
 
@@ -194,7 +196,9 @@ def contradicted(recording: Recording, chance: random.Random) -> Contradiction |
     if place is None:
         return None
     session, answered = fed(recording, place)
-    told = [(call, tree, name) for call, text in answered if (tree := _tree(text)) is not None and (name := _named(tree))]
+    told = [
+        (call, tree, name) for call, text in answered if (tree := _tree(text)) is not None and (name := _named(tree))
+    ]
     wishes = [(call, tree, name, field) for call, tree, name in told for field in _fields(tree, name)]
     if not wishes or session.tip < 3:
         return None
@@ -226,13 +230,18 @@ def _fields(tree: dict[str, Any], name: str) -> list[str]:
     return [
         key
         for key, value in tree.items()
-        if key != name and isinstance(value, (str, int, float)) and not isinstance(value, bool) and 1 < len(str(value)) <= 30
+        if key != name
+        and isinstance(value, (str, int, float))
+        and not isinstance(value, bool)
+        and 1 < len(str(value)) <= 30
     ]
 
 
 def _other(value: Any, field: str, trees: Sequence[dict[str, Any]], chance: random.Random) -> Any:
     """Another value of the same sort: one this field has elsewhere, or the same with its digits changed."""
-    known = [tree[field] for tree in trees if field in tree and tree[field] != value and type(tree[field]) is type(value)]
+    known = [
+        tree[field] for tree in trees if field in tree and tree[field] != value and type(tree[field]) is type(value)
+    ]
     if known and len(str(known[0])) <= 30:
         return chance.choice(known)
     digits = [at for at, sign in enumerate(str(value)) if sign.isdigit()]
@@ -249,14 +258,22 @@ def inventions(recording: Recording, chance: random.Random) -> tuple[Session, st
     if place is None:
         return None
     session, answered = fed(recording, place)
-    known = sorted({value for _, text in answered for value in values(text[:5_000]) if 4 <= len(value) <= 24 and value.isalnum()})
+    known = sorted(
+        {value for _, text in answered for value in values(text[:5_000]) if 4 <= len(value) <= 24 and value.isalnum()}
+    )
     if len(known) < 3 or session.tip < 4:
         return None
     session.record_turn(user="Go on.")
     true = f"Read {', '.join(value.upper() for value in chance.sample(known, 2))} and went on."
     whole = "\n".join(event.body for event in recording.events).lower()
     made = [code for code in (_mutated(chance.choice(known), chance) for _ in range(6)) if code.lower() not in whole]
-    made += [f"{chance.randint(100_000, 999_999)}.37 EUR", "QZXWVK", "Bartholomew Quillfeather", "2087-03-19", "nobody@nowhere.example"]
+    made += [
+        f"{chance.randint(100_000, 999_999)}.37 EUR",
+        "QZXWVK",
+        "Bartholomew Quillfeather",
+        "2087-03-19",
+        "nobody@nowhere.example",
+    ]
     return session, true, [f"{true} It concerns {code}." for code in made]
 
 
