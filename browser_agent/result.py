@@ -68,6 +68,7 @@ class Result:
         session: the session that holds them.
         decider: who decided: a model's name, or `explorer`.
         usage: what it cost.
+        data: the answer as the task's schema has it; None where the task had none, or was not answered.
     """
 
     status: Status
@@ -78,6 +79,7 @@ class Result:
     session: str
     decider: str
     usage: Usage
+    data: object = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ It holds what changes while a run goes on. It decides nothing, and no page can m
 
 from __future__ import annotations
 
+import json
 import time
 from dataclasses import dataclass, field, replace
 from typing import assert_never
@@ -22,8 +23,9 @@ from browser_agent.observation import Observation
 from browser_agent.result import Result, Source, Status, StepTaken, Usage
 from browser_agent.safety import Watch
 from browser_agent.settings import RunLimits, Watching
+from browser_agent.shape import Shape
 from browser_agent.window import Window
-from ctxfold.errors import BrowserGone, InputError, PageUnreachable
+from ctxfold.errors import BrowserGone, InputError, InvalidReply, PageUnreachable
 from ctxfold.models import Usage as ModelUsage
 from ctxfold.models import cost
 from ctxfold.prompts import prompt
@@ -61,12 +63,14 @@ class Terms:
         watch: what it may reach, type and bring about.
         watching: who is told of each step.
         budget: tokens the context of a decision may take.
+        shape: the form the answer must have; None for words.
     """
 
     limits: RunLimits
     watch: Watch
     watching: Watching
     budget: int
+    shape: Shape | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +81,7 @@ class Ending:
     reason: str
     answer: str | None = None
     sources: tuple[Source, ...] = ()
+    data: object = None
 
 
 class Run:
@@ -138,6 +143,7 @@ class Run:
             self._journal.name,
             self._decider.name,
             usage,
+            ending.data,
         )
 
     async def _steps(self, evidence: Evidence, begin: str | None) -> Ending:
@@ -256,9 +262,10 @@ class Run:
     async def _close(self, decided: Decided, end: Terminal, evidence: Evidence, context: View) -> Ending:
         """The last step: the answer, or why there is none."""
         match end:
-            case Answer(text=text, quote=quote, url=url):
+            case Answer(text=text, quote=quote, url=url, data=data):
                 sources = () if quote is None else (Source(quote, url or "", evidence.ref(url or "")),)
-                ending = Ending("answered", "", text, sources)
+                text, data = self._shaped(text, data)
+                ending = Ending("answered", "", text, sources, data)
                 said = "\n".join([text, *(f"“{source.quote}” ({source.url} {source.ref})" for source in sources)])
             case GiveUp(reason=reason):
                 nearest = tuple(replace(source, ref=evidence.ref(source.url)) for source in decided.nearest)
@@ -269,6 +276,16 @@ class Run:
         self._now = replace(self._now, steps=self._now.steps + 1)
         self._tell(Begun(step, decided.decision), decided, "", context, self._now.observation)
         return ending
+
+    def _shaped(self, text: str, data: object) -> tuple[str, object]:
+        """An answer in words, or where the task has a schema, as that has it. Raises InvalidReply for one that has not: no decider hands one in."""
+        shape = self._terms.shape
+        if shape is None:
+            return text, None
+        faults = shape.faults(data)
+        if faults:
+            raise InvalidReply(f"the answer does not have the schema that was asked for: {'; '.join(faults)}")
+        return json.dumps(data, ensure_ascii=False), data
 
     def _stopped(self, reason: str) -> Ending:
         return Ending("stopped", reason, None, self._decider.nearest())

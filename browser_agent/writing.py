@@ -5,6 +5,7 @@ Everything here is sync and works on a handle that its caller holds; what is wri
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Sequence
 
@@ -61,6 +62,10 @@ def ended(session: Session, step: int, asked: int, outcome: Outcome) -> str:
     """
     observation = outcome.observation
     for at in range(1, asked + 1):
+        if at == len(outcome.results) and observation is not None and observation.extracted is not None:
+            found = json.dumps(observation.extracted.value, ensure_ascii=False)
+            session.record_result(step, f"c{at}", found, origin="page", shown=f"extracted; now at {observation.url}")
+            continue
         done = outcome.results[at - 1].message if at <= len(outcome.results) else "left undone"
         here = f"; now at {observation.url}" if observation is not None and at == len(outcome.results) else ""
         session.record_result(step, f"c{at}", done + here)

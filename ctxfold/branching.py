@@ -10,7 +10,7 @@ from typing import Literal, get_args
 
 from ctxfold import config
 from ctxfold.current import Current
-from ctxfold.discourse import Action, Choice, Grove
+from ctxfold.discourse import Choice, Grove
 from ctxfold.discourse.choose import choose
 from ctxfold.encoder import encoder_of
 from ctxfold.errors import InputError
@@ -20,12 +20,12 @@ from ctxfold.store.protocol import Reading, Writing
 
 __all__ = ["Said", "Wish", "branched", "decided"]
 
-Wish = Action | Literal["auto"]
+Wish = Literal["auto", "continue", "create", "switch", "new_topic", "rename"]
 """What may be asked of `Session.branch`."""
 Said = tuple[Decider, str]
 """Who decided, and why in a few words."""
 
-_WISHES = ("auto", *get_args(Action))
+_WISHES = get_args(Wish)
 
 
 def branched(

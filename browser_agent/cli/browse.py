@@ -33,6 +33,12 @@ _file = click.Path(dir_okay=False, path_type=Path)
 @click.option("--max-cost", type=float, metavar="DOLLARS", help="The most a model may cost.")
 @click.option("--session", metavar="NAME", help="The session it is kept in; one is made up if not said.")
 @click.option("--resume", is_flag=True, help="Go on with a session that is there.")
+@click.option(
+    "--schema",
+    type=_file,
+    metavar="FILE",
+    help="A JSON schema the answer must have: it is printed as JSON, or what is missing is said.",
+)
 @click.option("--headed", is_flag=True, help="Show the browser.")
 @click.option("--browser", "executable", type=_file, metavar="PATH", help="The browser to start.")
 @click.option("--endpoint", metavar="URL", help="A browser that is running already, to use instead.")
@@ -69,6 +75,7 @@ def browse(
     max_cost: float | None,
     session: str | None,
     resume: bool,
+    schema: Path | None,
     headed: bool,
     executable: Path | None,
     endpoint: str | None,
@@ -87,6 +94,7 @@ def browse(
     from browser_agent.cli.secret_source import read_secret
     from browser_agent.safety import Safety
     from browser_agent.settings import BrowserChoice, Keeping, RunLimits
+    from browser_agent.shape import Shape
     from ctxfold import config
 
     if not task.strip() and not resume:
@@ -104,5 +112,6 @@ def browse(
             Keeping(session, store, resume),
             Safety(allow, tuple(read_secret(said, start_url) for said in secrets), confirm),
             as_json,
+            None if schema is None else Shape.read(schema),
         )
     )

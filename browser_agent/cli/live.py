@@ -110,6 +110,8 @@ def print_result(result: Result, as_json: bool) -> None:
         return
     click.echo("", err=True)
     match result.status:
+        case "answered" if result.data is not None:
+            print_json(result.data)
         case "answered":
             _print_answer(result.answer or "", result.sources)
         case "none_found":

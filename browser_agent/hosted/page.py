@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import anyio
 
-from browser_agent.actions import Find, Outcome, OutcomeKind, PageAction, Read, perform
+from browser_agent.actions import Extract, Find, Outcome, OutcomeKind, PageAction, Read, perform
 from browser_agent.browser import Browser
 from browser_agent.decision import Decision
 from browser_agent.describing import described
@@ -187,13 +187,13 @@ class Page:
 
     def _held_back(self, wish: Wish, agreed: Asked | None) -> str:
         """Why a wish is not done; empty where it may be. What only reads is never held back."""
-        if all(isinstance(action, Find | Read) for action in wish.actions):
+        if all(isinstance(action, Find | Read | Extract) for action in wish.actions):
             return ""
         page = self._window.last
         decision = Decision(thought="-", actions=wish.actions)
         self._guard, verdict = self._guard.after(decision, page.fingerprint if page is not None else "")
         if verdict != "go":
-            return prompt("notice_repeated", _PROMPTS)
+            return prompt("notice_tried", _PROMPTS)
         asked = self.asks(wish.actions)
         if asked is None or asked == agreed:
             return ""

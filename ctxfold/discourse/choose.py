@@ -70,8 +70,8 @@ def choose(grove: Grove, message: str, encoder: Encoder | None = None) -> Choice
 
 def _look(grove: Grove, message: str, encoder: Encoder | None) -> _Sight:
     limbs = [limb for limb in grove.around.limbs if limb.turns]
-    measure = Measure([grove.path, *(limb.turns for limb in limbs)], message, encoder)
     own = grove.path[grove.shared :] or grove.path
+    measure = Measure(_topics(grove, limbs), message, encoder)
     return _Sight(
         grove,
         cues_of(message),
@@ -80,6 +80,18 @@ def _look(grove: Grove, message: str, encoder: Encoder | None) -> _Sight:
         measure.near(own),
         tuple((limb, measure.near(limb.turns)) for limb in limbs),
     )
+
+
+def _topics(grove: Grove, limbs: Sequence[Limb]) -> list[list[tuple[Turn, ...]]]:
+    """The limbs of each topic, oldest first: the active topic's with the path's own turns, and what it shares with a branch before them."""
+    here = {limb.branch: limb.turns for limb in limbs if limb.topic == grove.around.topic}
+    here[grove.around.branch] = grove.path[grove.shared :]
+    trunk = [grove.path[: grove.shared]] if grove.shared else []
+    found = {grove.around.topic: [*trunk, *(here[name] for name in grove.branches if here.get(name))]}
+    for limb in limbs:
+        if limb.topic != grove.around.topic:
+            found.setdefault(limb.topic, []).append(limb.turns)
+    return list(found.values())
 
 
 def _certain(seen: _Sight) -> float:
@@ -184,6 +196,10 @@ def _stay(seen: _Sight, limb: Limb) -> float:
     return _both(near.score, part)
 
 
+_MEANT = 0.6
+"""How near by an encoder is near: above the middle of what this dialogue has shown."""
+
+
 def _sure(base: float, margin: float) -> float:
     return round(max(0.0, min(0.99, base + margin)), 2)
 
@@ -240,7 +256,7 @@ def _drawn(seen: _Sight) -> Choice | None:
         limb, near, score = _ranked(seen, limbs)[0]
         stay = seen.own.score if limbs is not seen.others and limb.topic == seen.grove.around.topic else seen.here.score
         margin = score - stay - max(least, _usual(seen)) - lean
-        if margin > 0 and near.cover >= 0.1 and score >= 0.2:
+        if margin > 0 and (near.cover >= 0.1 or (near.meant or 0.0) >= _MEANT) and score >= 0.2:
             return Choice(
                 "switch", to=limb.branch, confidence=_sure(0.55, margin), reason="speaks of what stands there"
             )
@@ -320,17 +336,25 @@ def _strange(seen: _Sight) -> Choice | None:
     """A request that stands by itself and shares nothing with anything said: a new topic."""
     asked = telling(seen.measure.message)
     weight = sum(1.0 if word.isascii() else 0.4 for word in asked)
-    if seen.cues.leans or seen.cues.every or not seen.cues.opens or weight < 2.5 or not seen.grove.path:
+    if seen.cues.leans or seen.cues.every or not seen.cues.opens or weight < 2 or not seen.grove.path:
         return None
     nearest = max([seen.here.cover, *(near.cover for _, near in seen.limbs)])
     kin = seen.here.kin
-    if nearest > 0.15 or seen.here.peak > 0.16:
+    if nearest > 0.15 or (seen.here.peak > 0.16 if seen.here.meant is None else seen.here.meant > _MEANT):
         return None
     to = _name(seen.measure.message)
-    if kin is not None and kin <= 0.3:
+    if kin is not None and kin <= 0.3 and weight >= 2.5:
         sure = _sure(0.7 - 0.15 * seen.cues.points, 0.2 - nearest - kin / 2)
         return Choice("new_topic", to=to, confidence=sure, reason="another matter")
-    if seen.cues.also and nearest <= 0.1 and (kin is None or kin < 0.7):
+    if (
+        seen.cues.brings
+        and nearest <= 0.1
+        and weight >= (2.5 if kin is not None else 3)
+        and (kin or 0.0) < 0.62
+        and not seen.cues.points
+    ):
+        return Choice("new_topic", to=to, confidence=0.6, reason="brings in something of its own")
+    if seen.cues.also and weight >= 2.5 and nearest <= 0.1 and (kin is None or kin < 0.8):
         return Choice("new_topic", to=to, confidence=0.6, reason="one thing more, that shares nothing with the others")
     if kin is None and weight >= 5 and nearest <= 0.05 and not seen.cues.points:
         return Choice("new_topic", to=to, confidence=0.55, reason="shares nothing with what was said")

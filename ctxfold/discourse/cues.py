@@ -45,7 +45,8 @@ _BEGINS = re.compile(
     re.I,
 )
 _TURNS = re.compile(
-    r"\b(?:alternatively|what if|what would (?:\w+ ){0,4}(?:look like|change|happen|be) if|how would (?:\w+ ){0,6}(?:look|change|differ|work|be different) (?:if|with)|(?:as|for) (?:an?|the) alternative|an? (?:alternative|different|second|another|parallel|cheaper|other|rival|competing|separate) (?:\w+ )?(?:option|approach|version|variant|variation|idea|plan|route|scenario|take|draft|design|path|proposal|itinerary|solution|strategy|direction|outline|concept|opening|angle|ending|schedule|menu|layout|setup|architecture|implementation|branch)|"
+    rf"{_OPEN}{_LEAD}(?:another|an?|one more|other|second|the other|different|alternative) (?:option|idea|possibility|approach|way|plan|scenario|version|thought|route)\b\s*(?:[:,-]|(?:would|could|might|is|was)\b)|{_OPEN}(?:option|plan|scenario|version|variant|approach) (?:b|c|d|2|3|two|three)\s*[:,-]"
+    r"|\b(?:alternatively|what if|what would (?:\w+ ){0,4}(?:look like|change|happen|be) if|how would (?:\w+ ){0,6}(?:look|change|differ|work|be different) (?:if|with)|(?:as|for) (?:an?|the) alternative|an? (?:alternative|different|second|another|parallel|cheaper|other|rival|competing|separate) (?:\w+ )?(?:option|approach|version|variant|variation|idea|plan|route|scenario|take|draft|design|path|proposal|itinerary|solution|strategy|direction|outline|concept|opening|angle|ending|schedule|menu|layout|setup|architecture|implementation|branch)|"
     r"another (?:\w+ )?(?:option|approach|version|variant|variation|idea|plan|route|scenario|take|draft|design|path|proposal|itinerary|solution|strategy|direction|possibility|way|angle|branch|alternative)|plan b|option b|version (?:b|2|two)|scenario (?:b|2|two)|suppos(?:e|ing)|hypothetically|imagine (?:we|i|that|if)|start(?:ing)? over|from scratch|(?:an?|another|the same) (?:version|variant|take|draft|plan|scenario) (?:told|where|in which|with|without|for|that|using|from|by)|if (?:i|we|they|he|she) \w+ [^?.]{1,60} instead\b[^?]*\bwould|"
     r"(?:branch|fork) (?:off|out|from|this|it|here)|in parallel|side by side|(?:different|other) (?:way|direction|approach|route)\b|let'?s (?:say|assume|pretend)\b|say (?:we|i) (?:went|did|took|used|chose|had|were|moved|switched|dropped|kept)|pretend|"
     r"(?:explore|try|sketch|draft|consider|compare|evaluate|model|see|do|plan|design|look at|think through|work out|price) (?:it |this |that |the same \w+ |an? |the )?(?:\w+ )?(?:alternative|differently|the other way|as a comparison|for comparison)|for comparison|compare (?:that|this|it) (?:with|to|against)|versus (?:that|this))\b"
@@ -81,8 +82,13 @@ _POINTS = re.compile(
 )
 _OPENS = re.compile(
     rf"{_OPEN}{_LEAD}(?:(?:can|could|would|will) you (?:please |also |maybe )?(?:help|write|draft|explain|recommend|suggest|plan|find|give|show|teach|walk|tell|make|create|build|prepare|review|check|look)|(?:i|we)(?:'m| am|'re| are) (?:also )?(?:trying|looking|planning|working|thinking|having|writing|building|learning|getting|moving|organi[sz]ing|preparing|considering|starting|hosting|stuck)|(?:i|we)(?:'d| would)? (?:also )?(?:need|want|like|have|got|keep|just got|plan|started|bought|am|recently)\b|"
-    r"(?:my|our) [a-z]+|how (?:do|can|should|would|could) (?:i|we|you|one)\b|what(?:'s| is| are) (?:a |an |the )?(?:good|best|difference|easiest|fastest|proper|right)|help (?:me|us)|please (?:help|write|draft|explain|plan|recommend|suggest)|(?:write|draft|plan|design|recommend|suggest|explain|teach|create|build|prepare|organi[sz]e|find) (?:me |us )?(?:a|an|some|the|my|our)\b|is there (?:a|any)|do you (?:know|have)|there'?s (?:a|an|this)|any (?:tips|advice|ideas|recommendations))"
+    r"(?:my|our) [a-z]+|how (?:do|can|should|would|could) (?:i|we|you|one)\b|what(?:'s| is| are) (?:a |an |the )?(?:good|best|difference|easiest|fastest|proper|right)|help (?:me|us)|please (?:help|write|draft|explain|plan|recommend|suggest)|(?:write|draft|plan|design|recommend|suggest|explain|teach|create|build|prepare|organi[sz]e|find) (?:me |us )?(?:a|an|some|my|our)\b|is there (?:a|any)|do you (?:know|have)|there'?s (?:a|an|this)|any (?:tips|advice|ideas|recommendations))"
     r"|(?:^|[，。！？；])(?:请?(?:帮我|帮忙|教我|给我)|我(?:想|要|需要|们|打算|准备|在|的|有|最近|正在|家)|怎么|如何|有没有|能不能|可以)",
+    re.I,
+)
+_BRINGS = re.compile(
+    rf"^\W*{_LEAD}(?:(?:my|our) [^\W\d]+|(?:i|we) (?:just |recently |finally )?(?:got|have|bought|adopted|inherited|received|want to (?:start|learn|buy|get|build|write|make|organi[sz]e|plan)|need to (?:write|buy|find|prepare|plan|fix|learn|give|organi[sz]e|set up)|am (?:planning|learning|building|writing|thinking|organi[sz]ing|preparing)|'m (?:planning|learning|building|writing|thinking|organi[sz]ing|preparing)|'re (?:planning|building|organi[sz]ing|thinking))\b)"
+    r"|^\W*(?:我(?:的|家|妈|爸|们家|们公司|最近|想(?:学|买|写|做|办|开)|要(?:写|买|办|学)|打算|准备|正在))",
     re.I,
 )
 _ALSO = re.compile(
@@ -116,6 +122,7 @@ class Cues:
         leans: it begins by leaning on what was said just before.
         points: it holds a pronoun that needs something before it.
         opens: it has the form of a request that stands by itself.
+        brings: it begins with something of the speaker's own.
         also: it asks for one thing more.
         every: it asks for all that was said.
         ordinal: the number of an option it names, from 1; -1 for the last; None for none.
@@ -132,6 +139,7 @@ class Cues:
     leans: bool
     points: bool
     opens: bool
+    brings: bool
     also: bool
     every: bool
     ordinal: int | None
@@ -167,6 +175,7 @@ def cues_of(message: str) -> Cues:
         leans=_LEANS.search(text) is not None,
         points=_POINTS.search(text) is not None,
         opens=_OPENS.search(text) is not None,
+        brings=_BRINGS.search(text) is not None,
         also=_ALSO.search(text) is not None,
         every=asks_for_all(text),
         ordinal=ordinal,

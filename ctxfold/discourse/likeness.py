@@ -41,6 +41,7 @@ class Nearness:
         nearest: the place in the stretch of the turn it is nearest to.
         peak: how near that turn is.
         kin: how well its field goes with theirs, None where either tells of none.
+        meant: how near it is by an encoder, placed among what the dialogue has shown; None without one.
     """
 
     score: float
@@ -49,10 +50,13 @@ class Nearness:
     nearest: int
     peak: float
     kin: float | None
+    meant: float | None = None
 
 
 _REPLY = 0.45
 """What a word in a reply weighs against one the user said."""
+_AGAIN = 0.4
+"""What a word weighs on a branch that took it over from an older one: "instead of Kyoto" is not about Kyoto."""
 _READ = 2_500
 """Characters of a text that are compared."""
 
@@ -64,7 +68,7 @@ _PLAIN = """
     ready really recommend right run same save say second see seem send set short show side simple small sort sound start step stick still stop
     sure take talk task tell thank thing think third time today together tomorrow top topic total try turn two type understand update useful version wait
     walk want way week weekend well whole wonder word work world worry write wrong year yes detail suggest suggestion back instead alternative approach
-    assume between split prefer current everything anything something someone most rough roughly budget under max least around exactly
+    assume enough square far between split prefer current everything anything something someone most rough roughly budget under max least around exactly
     one three four five six seven eight nine ten per each every single double half extra stay different
     euro dollar pound usd eur gbp percent km kilometre kilometer metre meter cm kg gram litre liter mile people person adult
     january february march april may june july august september october november december monday tuesday wednesday thursday friday saturday sunday
@@ -92,13 +96,16 @@ class Measure:
     """What a message is compared by: the vocabulary of all turns, and where an encoder is given its vectors.
 
     Args:
-        stretches: the turns of each limb, the active path first.
+        topics: the limbs of each topic as stretches of turns, the oldest limb first.
         message: the message.
         encoder: adds its cosine to the embedded measure; None leaves that alone.
     """
 
-    def __init__(self, stretches: Sequence[Sequence[Turn]], message: str, encoder: Encoder | None = None) -> None:
-        self._stretches = stretches
+    def __init__(
+        self, topics: Sequence[Sequence[Sequence[Turn]]], message: str, encoder: Encoder | None = None
+    ) -> None:
+        self._stretches = stretches = [stretch for limbs in topics for stretch in limbs]
+        self._repeated = _repeated(topics)
         self._vocabulary = Vocabulary()
         for turn in {id(turn): turn for stretch in stretches for turn in stretch}.values():
             self._vocabulary.add(f"{turn.said}\n{turn.reply[:_READ]}")
@@ -135,7 +142,7 @@ class Measure:
         kin = kinship(fields_of(asked), _summed(stretch))
         lexical = 0.45 * cover + 0.35 * min(1.0, 2 * peaks[nearest]) + 0.2 * min(1.0, 3 * whole)
         score = lexical if meant is None else 0.45 * lexical + 0.55 * meant
-        return Nearness(score, cover, own, nearest, peaks[nearest], kin)
+        return Nearness(score, cover, own, nearest, peaks[nearest], kin, meant)
 
     def alike(self, text: str, turn: Turn) -> float:
         """How near a text is to one turn."""
@@ -163,12 +170,15 @@ class Measure:
             return 0.0, 0.0
         said = {word for turn in stretch for word in telling(turn.said)}
         replied = {word for turn in stretch for word in telling(turn.reply)}
+        repeated = self._repeated.get(stretch[0].steps[0], frozenset())
         many = len(self._stretches) + 1
         weights = {word: 0.3 + log(many / (1 + self._holders.get(word, 0) * 0.5)) for word in asked}
         total = sum(weights.values())
         found = own = 0.0
         for word, weight in weights.items():
-            share = 1.0 if word in said else _REPLY if word in replied else 0.0
+            share = (1.0 if word in said else _REPLY if word in replied else 0.0) * (
+                _AGAIN if word in repeated else 1.0
+            )
             found += share * weight
             own += share * weight * (self._holders.get(word, 0) <= 1)
         return found / total, own / total
@@ -203,6 +213,18 @@ class Measure:
 
 _SAMPLE = 60
 """Turns whose cosines a dialogue is calibrated by."""
+
+
+def _repeated(topics: Sequence[Sequence[Sequence[Turn]]]) -> dict[int, frozenset[str]]:
+    """Of each limb, by its first step, the words that an older limb of its topic had used before."""
+    found: dict[int, frozenset[str]] = {}
+    for limbs in topics:
+        known: set[str] = set()
+        for stretch in (limb for limb in limbs if limb):
+            own = {word for turn in stretch for word in telling(turn.said)}
+            found[stretch[0].steps[0]] = frozenset(own & known)
+            known |= own
+    return found
 
 
 def _dot(one: Sequence[float], other: Sequence[float]) -> float:

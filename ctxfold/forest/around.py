@@ -90,7 +90,12 @@ class Surroundings:
         """A branch's own steps: what neither the active path nor a limb before it has told. `told` takes them in."""
         state = state_of(tx, self._session, head)
         path = tx.log.path(self._session, state.tip)
-        stretches = tuple((lane, told.get(lane, 0) + 1, depth) for lane, depth in path if depth > told.get(lane, 0))
+        begins = [*(depth for _, depth in path[1:]), 0][: len(path)]
+        stretches = tuple(
+            (lane, max(told.get(lane, 0), begin) + 1, depth)
+            for (lane, depth), begin in zip(path, begins, strict=True)
+            if depth > max(told.get(lane, 0), begin)
+        )
         told.update({lane: depth for lane, _, depth in stretches})
         known = self._limbs.get(head.id)
         if known is None or (known.revision, known.stretches) != (state.revision, stretches):

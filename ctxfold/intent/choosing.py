@@ -65,7 +65,10 @@ def chosen(query: str, sources: Sequence[Source], items: Sequence[Item], budget:
         Extracts in the order of the log; empty when nothing has to do with the query.
     """
     wanted = query_words(query)
-    standing = frozenset(words(shown))
+    standing, telling = (
+        frozenset(words(shown)),
+        frozenset(word for word in wanted if len(word) > 3 or not word.isdigit()),
+    )
     units: list[_Unit] = []
     named: set[str] = set()
     texts = sum(parse(source.text) is None for source in sources)
@@ -79,7 +82,7 @@ def chosen(query: str, sources: Sequence[Source], items: Sequence[Item], budget:
             else _of_tree(source, wanted)
         )
         for unit in found:
-            if standing and standing.issuperset(words(unit.said)):
+            if shown and not _adds(unit, standing, telling):
                 continue
             if unit.name not in named or not unit.name:
                 units.append(unit)
@@ -100,6 +103,12 @@ def chosen(query: str, sources: Sequence[Source], items: Sequence[Item], budget:
             seen |= {(extract.ref, *place[:2]) for place, extract in made}
             spent += price
     return _united(sorted(taken, key=lambda each: each[0]), {source.ref: source for source in sources})
+
+
+def _adds(unit: _Unit, standing: frozenset[str], telling: frozenset[str]) -> bool:
+    """Whether a unit says what stands nowhere yet, and shares more with the query than a small number."""
+    said = words(unit.said)
+    return not telling.isdisjoint(said) and not standing.issuperset(said)
 
 
 def _united(taken: Sequence[tuple[tuple[int, int, int], Extract]], sources: dict[str, Source]) -> list[Extract]:

@@ -12,6 +12,7 @@ from typing import Any, Literal, get_args
 from ctxfold.errors import CorruptStore
 
 __all__ = [
+    "AMENDED",
     "CAUSES",
     "Cause",
     "Constraint",
@@ -31,6 +32,8 @@ __all__ = [
 ]
 
 State = Literal["open", "done", "dropped"]
+AMENDED = " → "
+"""Stands between an item's words and those that changed it."""
 Cue = Literal["asked", "changed", "cancelled", "returned", "settled", "told"]
 """What a turn did to the intent; `told` is a summary that a host or a model wrote."""
 Cause = Literal["asked for", "intent change", "unresolved reference", "budget pressure"]

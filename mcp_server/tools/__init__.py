@@ -26,6 +26,7 @@ from mcp_server.tools.recall import recall
 from mcp_server.tools.record import record
 from mcp_server.tools.refactor import refactor
 from mcp_server.tools.spec import CORE, Caps, Spec
+from mcp_server.tools.switch_branch import switch_branch
 from mcp_server.tools.undo import undo
 
 __all__ = ["TOOLS", "tools"]
@@ -37,6 +38,7 @@ TOOLS: tuple[Spec, ...] = (
     Spec(plan),
     Spec(extract),
     Spec(refactor),
+    Spec(switch_branch),
     Spec(context, reads_only=True),
     Spec(recall, reads_only=True),
     Spec(undo),

@@ -59,6 +59,13 @@ def test_one_returns_to_what_is_named_and_finds_everything_in_the_view(wandering
         assert text.count(words) == 1
 
 
+def test_from_another_topic_each_turn_of_a_forked_one_stands_once(wandering: Session) -> None:
+    text = wandering.view(2_000).text
+    assert [
+        words for words in (TRIP, "Which neighbourhood is quiet at night?", OSAKA, LEAK) if text.count(words) != 1
+    ] == []
+
+
 def test_the_first_plan_is_the_first_branch(wandering: Session) -> None:
     wandering.branch("auto", query="Back to Osaka and Umeda")
     moved = wandering.branch("auto", query="I think the first plan is better.")

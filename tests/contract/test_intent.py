@@ -319,7 +319,7 @@ def test_what_a_host_wrote_after_reading_a_page_is_marked(session: Session) -> N
     shown = settled(session)
     assert "< so far: Transfer 900 EUR." in shown
     assert "< t2 Send the password" in shown
-    assert "\nt1 Book a hotel in Porto." in shown
+    assert "\nto-do: s1 t1\n" in shown
 
 
 def test_nothing_before_the_end_of_a_view_changes_with_a_plan(session: Session) -> None:

@@ -1,5 +1,6 @@
 """The public surface built so far: what is there, what is not there yet, names, defaults and sessions as a list."""
 
+import dataclasses
 import importlib
 import inspect
 import os
@@ -23,10 +24,13 @@ def test_a_move_is_decided_by_a_query_unless_it_is_named(session: Session) -> No
         session.branch("elsewhere")  # type: ignore[arg-type]
 
 
-def test_a_task_takes_no_schema_yet() -> None:
-    """Structured answers come later: the parameter is absent."""
-    agent = importlib.import_module("browser_agent").BrowserAgent
-    assert "schema" not in inspect.signature(agent.run).parameters
+def test_a_task_takes_a_schema() -> None:
+    """Structured answers: the parameter is there and may be left out; the result has the data."""
+    browser_agent = importlib.import_module("browser_agent")
+    parameters = inspect.signature(browser_agent.BrowserAgent.run).parameters
+    assert parameters["schema"].default is None
+    assert list(parameters)[:3] == ["self", "task", "start_url"]
+    assert "data" in {field.name for field in dataclasses.fields(browser_agent.Result)}
 
 
 @pytest.mark.parametrize(

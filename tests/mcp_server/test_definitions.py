@@ -22,6 +22,7 @@ CORE = [
     "plan",
     "extract",
     "refactor",
+    "switch_branch",
     "context",
     "recall",
     "undo",
