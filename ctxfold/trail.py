@@ -65,6 +65,17 @@ class Trail:
             lambda ref: _text(tx, session, ref),
         )
 
+    def acts(self, tx: Reading, session: int, steps: Sequence[int]) -> tuple[Act, ...]:
+        """The calls of some steps, in order.
+
+        Args:
+            tx: an open transaction.
+            session: the session's row id.
+            steps: the steps.
+        """
+        self._read(tx, session, steps)
+        return tuple(act for step in steps for act in self.seen[step].acts)
+
     def _read(self, tx: Reading, session: int, steps: Sequence[int]) -> None:
         """Read the steps that are new, those that may have grown, and those that late results came to."""
         fresh = {step for step in steps if step not in self.seen} | set(steps[-_GROWING:])

@@ -16,6 +16,7 @@ from ctxfold.errors import FoldError
 from ctxfold.folding.consolidate import pinned_in, price
 from ctxfold.lines import Line
 from ctxfold.refactoring.apply import depth_of, refactor
+from ctxfold.refactoring.contradictions import Ledger, contradictions
 from ctxfold.refactoring.distil import body, step_of
 from ctxfold.refactoring.grounding import ungrounded
 from ctxfold.refactoring.values import Added, Case, Outdated, Put, Refactoring
@@ -210,8 +211,6 @@ def _values(texts: Iterable[str], lines: Iterable[Line]) -> set[str]:
 
 def _true(case: Case, made: Refactoring) -> str:
     """A rewritten summary must not contradict what newer events say."""
-    from ctxfold.refactoring.contradictions import Ledger, contradictions
-
     told = [
         effect.tile.summary for effect in made.effects if isinstance(effect, Put) and effect.tile.origin != "embedded"
     ]
