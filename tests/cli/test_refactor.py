@@ -59,7 +59,10 @@ def test_a_refusal_ends_with_one_and_the_reason(run: Run, trip: str) -> None:
     refused = run("refactor", trip, "--operator", "cognitive_boosting", "--text", "Ask about W-9999.")
     assert (refused.code, refused.out) == (1, "")
     assert "refused, nothing changed: it holds 1 value that the history does not have" in refused.err
-    assert json.loads(run("refactor", trip, "--operator", "attention_anchor", "--text", "", "--json").out)["applied"] is False
+    assert (
+        json.loads(run("refactor", trip, "--operator", "attention_anchor", "--text", "", "--json").out)["applied"]
+        is False
+    )
 
 
 def test_wrong_words_end_with_two(run: Run, trip: str) -> None:

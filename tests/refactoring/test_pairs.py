@@ -34,7 +34,11 @@ def test_a_prune_after_which_it_went_better_is_corrective(store: str, tmp_path: 
             look_up(session, order)
         session.refactor()
     first, *rest = pairs(store, tmp_path)
-    assert (first["operator"], first["outcome"]["kind"], first["outcome"]["verdict"]) == ("path_prune", "corrective", "applied")
+    assert (first["operator"], first["outcome"]["kind"], first["outcome"]["verdict"]) == (
+        "path_prune",
+        "corrective",
+        "applied",
+    )
     assert (first["outcome"]["failing_before"], first["outcome"]["failing_after"]) == (1.0, 0.0)
     assert first["features"]["loops"] >= 3
     assert rest == []
@@ -61,14 +65,24 @@ def test_one_that_was_undone_and_one_that_left_it_alone_are_told_so(store: str, 
         look_up(session, "W-2001")
     left, undone = pairs(store, tmp_path)
     assert (left["operator"], left["outcome"]["kind"], left["outcome"]["verdict"]) == ("none", "leave alone", "left")
-    assert (undone["operator"], undone["outcome"]["kind"], undone["outcome"]["undone"]) == ("path_prune", "leave alone", True)
+    assert (undone["operator"], undone["outcome"]["kind"], undone["outcome"]["undone"]) == (
+        "path_prune",
+        "leave alone",
+        True,
+    )
 
 
 def test_as_good_on_much_less_is_compressive(store: str, tmp_path: Path):
     with Session.open("trip", store=store) as session:
         session.record_turn(user="Compare the harbors.")
         for _ in range(4):
-            called(session, "read", {"page": "lisboa"}, "HB-22 is free. " + "The quay is long and old. " * 3, "I look at it again. " * 9)
+            called(
+                session,
+                "read",
+                {"page": "lisboa"},
+                "HB-22 is free. " + "The quay is long and old. " * 3,
+                "I look at it again. " * 9,
+            )
         assert session.refactor().applied
         visited(session, "porto")
     (only,) = pairs(store, tmp_path)
