@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from mcp_server.browsing import Web
     from mcp_server.tools.spec import Caps
 
-__all__ = ["serve"]
+__all__ = ["capabilities", "serve"]
 
 _file = click.Path(dir_okay=False, path_type=Path)
 _folder = click.Path(file_okay=False, path_type=Path)
@@ -103,7 +103,7 @@ def serve(
 
     On stdio a host starts this itself; run by hand it waits for JSON-RPC. It ends when stdin closes, on SIGTERM or Ctrl-C, or when its parent is gone.
     """
-    offered = _caps(caps)
+    offered = capabilities(caps)
 
     def web() -> Web:
         from browser_agent.cli.secret_source import read_secret
@@ -122,8 +122,12 @@ def serve(
         _http(Address(host, port, allow_host), token_file, store, offered, web)
 
 
-def _caps(said: str) -> tuple[Caps, ...]:
-    """What is offered. The sessions always are: a page is recorded in one."""
+def capabilities(said: str) -> tuple[Caps, ...]:
+    """What is offered, from a list with commas. The sessions always are: a page is recorded in one.
+
+    Raises:
+        click.UsageError: a capability there is not.
+    """
     known: dict[str, Caps] = {"core": "core", "browser": "browser"}
     wanted = ["core", *(name.strip() for name in said.split(",") if name.strip())]
     for name in wanted:

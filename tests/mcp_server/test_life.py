@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.mcp_server.conftest import ROOT, SERVE, Host
-from tests.sites.server import Site
+from tests.support.leaving import Way, alive, gone_after
 
 Start = Callable[..., Host]
 
@@ -103,65 +103,10 @@ def test_it_leaves_when_its_parent_is_killed_though_stdin_stays_open(tmp_path: P
     os.close(writer)
 
 
-BROWSING = "from mcp_server.cli.serve import serve; serve(['--caps', 'core,browser'])"
-
-
-def browsing(one: Host, url: str) -> list[int]:
-    """Let a server open a page; its browser's processes."""
-    one.begin()
-    one.call("open_session", session="paris-trip")
-    one.call("page_open", session="paris-trip", url=url)
-    found = [process for process in below(one.process.pid) if "chrom" in command(process)]
-    assert found
-    return found
-
-
-def below(process: int) -> list[int]:
-    """Every process that descends from one."""
-    parents = {int(entry.name): parent(int(entry.name)) for entry in Path("/proc").iterdir() if entry.name.isdigit()}
-    found = [process]
-    for one in found:
-        found += [child for child, its in parents.items() if its == one]
-    return found
-
-
-def parent(process: int) -> int:
-    try:
-        return int(Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[1])
-    except (FileNotFoundError, ProcessLookupError):
-        return 0
-
-
-def command(process: int) -> str:
-    try:
-        return Path(f"/proc/{process}/cmdline").read_text().lower()
-    except (FileNotFoundError, ProcessLookupError):
-        return ""
-
-
-@pytest.mark.parametrize("number", [None, signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
-def test_no_browser_outlives_the_server(host: Start, number: signal.Signals | None) -> None:
-    with Site(pages={"/": "<title>Home</title><p>Hello.</p>"}) as site:
-        one = host(BROWSING)
-        browser = browsing(one, site.url)
-        ended = time.monotonic()
-        if number is None:
-            assert one.process.stdin is not None
-            one.process.stdin.close()
-        else:
-            one.process.send_signal(number)
-        left(one)
-        while any(map(alive, browser)) and time.monotonic() - ended < LEAVE + (number == signal.SIGKILL):
-            time.sleep(0.05)
-        assert not [command(process) for process in browser if alive(process)]
-
-
-def alive(process: int) -> bool:
-    """Whether a process runs; one that ended and waits for its parent does not."""
-    try:
-        return "Z" not in Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0]
-    except FileNotFoundError:
-        return False
+@pytest.mark.parametrize("way", ["stdin", "term"])
+def test_no_browser_outlives_the_server(way: Way) -> None:
+    """Every way is measured by `python -m tests.benchmarks.leaving`."""
+    assert gone_after(way, LEAVE) < LEAVE
 
 
 def test_stdout_carries_the_protocol_alone_whatever_prints(host: Start) -> None:

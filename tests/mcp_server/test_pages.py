@@ -122,18 +122,20 @@ async def test_what_cannot_be_done_is_an_error_that_names_the_next_call() -> Non
             assert "choose another way" in await host.wrong("page_act", actions=[{"kind": "press", "key": "F2"}])
 
 
-async def test_a_page_reaches_no_further_than_the_address_it_was_opened_at_and_what_was_allowed() -> None:
-    with Site(LAB) as inner, Site(LAB, {"/": f"<a href={inner.url}/>Out</a>"}) as site:
+async def test_a_page_reaches_no_further_than_where_it_was_opened_or_allowed_and_does_nothing_unasked() -> None:
+    with Site(LAB) as inner, Site(pages={"/": f"<a href={inner.url}/>Out</a>", "/order": FORM}) as site:
         leave = [{"kind": "navigate", "url": inner.url}]
         async with driving() as host:
             shown = await host.ok("page_open", url=site.url)
             assert "--allow" in await host.wrong("page_act", actions=[{"kind": "click", "ref": ref_of(shown, "Out")}])
             assert "--allow" in await host.wrong("page_act", actions=leave)
             assert not inner.seen
-        async with driving(Web(allow=(f"127.0.0.1:{site.port}",))) as host:
-            await host.ok("page_open", url=site.url)
+        async with driving(Web(allow=(f"127.0.0.1:{site.port}",), confirm="always")) as host:
+            shown = await host.ok("page_open", url=f"{site.url}/order")
             assert "--allow" in await host.wrong("page_open", url=inner.url)
             assert not inner.seen
+            assert "agree" in await host.wrong("page_act", actions=[{"kind": "click", "ref": ref_of(shown, "Place")}])
+            assert "/echo" not in site.seen
 
 
 async def test_what_has_consequences_is_done_with_the_users_yes_alone(era: str) -> None:
@@ -168,14 +170,6 @@ async def test_a_secret_is_typed_where_it_belongs_and_stands_nowhere_else_and_do
     kept = await run_sync(lambda: [file.read_bytes() for file in ctxfold_home.rglob("*") if file.is_file()])
     assert kept
     assert not any(value.encode() in content for content in kept)
-
-
-async def test_where_nobody_can_be_asked_nothing_consequential_is_done() -> None:
-    with Site(pages={"/": FORM}) as site:
-        async with driving(Web(confirm="always")) as host:
-            shown = await host.ok("page_open", url=site.url)
-            assert "agree" in await host.wrong("page_act", actions=[{"kind": "click", "ref": ref_of(shown, "Place")}])
-    assert "/echo" not in site.seen
 
 
 def test_the_words_on_actions_name_every_kind_and_field_there_is() -> None:

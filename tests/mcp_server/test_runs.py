@@ -42,14 +42,14 @@ def waiting(folder: Path) -> str:
     return script(folder, *[decide("Wait.", wait) for _ in range(3)])
 
 
-async def test_a_run_of_the_explorer_brings_an_answer_that_both_sessions_hold(era: str) -> None:
+async def test_a_run_of_the_explorer_brings_an_answer_that_both_sessions_hold() -> None:
     told: list[tuple[float, str | None]] = []
 
     async def heard(progress: float, total: float | None, message: str | None) -> None:
         told.append((progress, message))
 
     with Site(pages={"/": HOME, "/tides": TIDES}) as site:
-        async with serving(era=era) as client:
+        async with serving() as client:
             asked = {"session": "trip", "task": TASK, "start_url": site.url}
             result = await client.call_tool("browse", asked, progress_callback=heard)
             assert not result.is_error, said(result)
