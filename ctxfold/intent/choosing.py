@@ -23,6 +23,8 @@ __all__ = ["chosen"]
 
 _WHOLE = 90
 """o200k tokens up to which an object is taken whole."""
+_SHORT = 24
+"""o200k tokens up to which a field that nobody asked for goes with its object."""
 _FIELDS = 6
 _FAINT = 0.3
 _UNITS = 6_000
@@ -49,7 +51,7 @@ class _Unit:
     slice: str = ""
 
 
-def chosen(query: str, sources: Sequence[Source], items: Sequence[Item], budget: int) -> list[Extract]:
+def chosen(query: str, sources: Sequence[Source], items: Sequence[Item], budget: int, shown: str = "") -> list[Extract]:
     """The parts of records that fit a query best, within a budget.
 
     Args:
@@ -57,11 +59,16 @@ def chosen(query: str, sources: Sequence[Source], items: Sequence[Item], budget:
         sources: records to choose from, the newest first.
         items: the open items, to say which one an extract serves.
         budget: o200k tokens that all of it may cost.
+        shown: what a view shows anyway: nothing all of whose words stand there is chosen.
 
     Returns:
         Extracts in the order of the log; empty when nothing has to do with the query.
     """
     wanted = query_words(query)
+    standing, telling = (
+        frozenset(words(shown)),
+        frozenset(word for word in wanted if len(word) > 3 or not word.isdigit()),
+    )
     units: list[_Unit] = []
     named: set[str] = set()
     texts = sum(parse(source.text) is None for source in sources)
@@ -75,6 +82,8 @@ def chosen(query: str, sources: Sequence[Source], items: Sequence[Item], budget:
             else _of_tree(source, wanted)
         )
         for unit in found:
+            if shown and not _adds(unit, standing, telling):
+                continue
             if unit.name not in named or not unit.name:
                 units.append(unit)
                 named.add(unit.name)
@@ -94,6 +103,12 @@ def chosen(query: str, sources: Sequence[Source], items: Sequence[Item], budget:
             seen |= {(extract.ref, *place[:2]) for place, extract in made}
             spent += price
     return _united(sorted(taken, key=lambda each: each[0]), {source.ref: source for source in sources})
+
+
+def _adds(unit: _Unit, standing: frozenset[str], telling: frozenset[str]) -> bool:
+    """Whether a unit says what stands nowhere yet, and shares more with the query than a small number."""
+    said = words(unit.said)
+    return not telling.isdisjoint(said) and not standing.issuperset(said)
 
 
 def _united(taken: Sequence[tuple[tuple[int, int, int], Extract]], sources: dict[str, Source]) -> list[Extract]:
@@ -154,10 +169,25 @@ def _of_tree(source: Source, wanted: Sequence[str]) -> Iterator[_Unit]:
             kept = [(first, last)]
         else:
             telling = [field for field in fields if asked & set(words(field.text))] or list(fields[:_FIELDS])
-            kept = [(field.first, field.last) for field in telling]
+            kept = [(field.first, field.last) for field in _beside(fields, telling)]
             kept += [(field.first, field.last) for field in fields if named and field.text.startswith(f"{named[0]} ")]
         name = f"{path}|{named[0]}={named[1]}" if named else ""
         yield _Unit(source, _joined([*kept, *names]), said, path, name)
+
+
+def _beside(fields: Sequence[_Field], telling: Sequence[_Field]) -> list[_Field]:
+    """The fields that bear on the query, and beside them the short ones of the same object, as far as a whole object may cost."""
+    kept = list(telling)
+    left = _WHOLE - sum(_cost(field) for field in telling)
+    for field in fields:
+        if field not in telling and (price := _cost(field)) <= min(left, _SHORT):
+            kept.append(field)
+            left -= price
+    return kept
+
+
+def _cost(field: _Field) -> int:
+    return count(field.text) + 4 if len(field.text) <= _WHOLE * 8 else len(field.text)
 
 
 def _joined(ranges: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
