@@ -28,6 +28,7 @@ from browser_agent.settings import BrowserChoice, Keeping, RunLimits, Watching
 from browser_agent.shape import Schema, Shape
 from browser_agent.window import Window
 from ctxfold import Session
+from ctxfold.attendant import Attendant, Kept
 from ctxfold.config import EXPLORER
 from ctxfold.errors import InputError
 from ctxfold.models import Model, load
@@ -75,6 +76,7 @@ class BrowserAgent:
         self._keeping = keeping or Keeping()
         self._safety = safety or Safety()
         self._secrets = Secrets(self._safety.secrets)
+        self._attendant = Attendant(load(self._keeping.folder) if self._keeping.folder else None)
         self._browser: Browser | None = None
 
     async def run(
@@ -106,19 +108,22 @@ class BrowserAgent:
         told = watching or Watching()
         shape = None if schema is None else Shape.of(schema)
         session = await anyio.to_thread.run_sync(self._open, task.strip())
-        journal = Journal(session, self._budget, _counted_as(self._model), self._secrets)
+        journal = Journal(session, self._budget, _counted_as(self._model), self._secrets, self._attendant)
         try:
             goal = await anyio.to_thread.run_sync(lambda: session.goal)
             named = start_url or (await journal.start_address() if self._keeping.resume else None)
             begin = await self._begin(journal, start_url)
             evidence = Evidence()
             decider = self._decider(goal, evidence, shape)
+            asked = Kept()
             if session.created or task.strip():
-                await journal.asked(task.strip() or goal, start_url)
+                asked = await journal.asked(task.strip() or goal, start_url)
             window = await self._window(named, told)
             try:
                 terms = Terms(self._limits, self._watch(named), told, self._budget, shape)
-                return await Run(goal, decider, journal, window, terms).to_the_end(evidence, begin)
+                run = Run(goal, decider, journal, window, terms)
+                run.kept(asked)
+                return await run.to_the_end(evidence, begin)
             finally:
                 with anyio.CancelScope(shield=True):
                     await window.close()

@@ -6,7 +6,7 @@ Every call goes to a worker thread: a `Session` blocks, and the browser must not
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -16,16 +16,21 @@ from browser_agent.actions import Outcome
 from browser_agent.deciding import Decided
 from browser_agent.decision import Decision
 from browser_agent.guard.secrets import Secrets
+from browser_agent.result import Source
+from browser_agent.todo import answered, applied, opened
 from browser_agent.writing import begun, ended, refused
 from ctxfold import Session, View
+from ctxfold.attendant import Attendant, Kept
 from ctxfold.errors import FoldError, RefError
 from ctxfold.tokens import count
+from ctxfold.workspace import Workspace
 
-__all__ = ["Begun", "Journal"]
+__all__ = ["Begun", "Context", "Journal"]
 
 T = TypeVar("T")
 
-_START = "Start at "
+_START = "First page: "
+"""Says which page the user named. Not as a request: a to-do is read from the same words."""
 _AT = re.compile(r"; now at (\S+)$")
 
 
@@ -36,12 +41,27 @@ class Begun:
     Attributes:
         step: its number.
         decision: what it will do.
-        note: what became of its fold, where that was refused.
+        note: what became of its fold and its to-do, where that was refused.
     """
 
     step: int
     decision: Decision
     note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a decision is made on.
+
+    Attributes:
+        view: the session's context.
+        workspace: what it was rendered from.
+        kept: what was folded, planned and extracted before.
+    """
+
+    view: View
+    workspace: Workspace
+    kept: Kept
 
 
 class Journal:
@@ -52,30 +72,48 @@ class Journal:
         budget: tokens a view may take.
         model: the model that reads the view; None counts o200k tokens.
         secrets: what must not be written down.
+        attendant: who folds, plans and extracts where that is due; None for the embedded deciders.
     """
 
-    def __init__(self, session: Session, budget: int, model: str | None, secrets: Secrets) -> None:
+    def __init__(
+        self,
+        session: Session,
+        budget: int,
+        model: str | None,
+        secrets: Secrets,
+        attendant: Attendant | None = None,
+    ) -> None:
         self.name = session.name
         self._session = session
         self._budget = budget
         self._model = model
         self._scrub = secrets.scrub
+        self._attendant = attendant or Attendant(None)
 
-    async def asked(self, task: str, start_url: str | None) -> None:
-        """The user's task, as a turn, with the address they named to begin at."""
+    @property
+    def folder(self) -> str:
+        """The model that folds, plans and extracts; empty for the embedded deciders."""
+        return self._attendant.name
+
+    async def asked(self, task: str, start_url: str | None) -> Kept:
+        """The user's task, as a turn, with the address they named to begin at; and as the to-do. Returns what a model had to do with that."""
         words = self._scrub(task if start_url is None else f"{task}\n{_START}{start_url}")
         await _threaded(lambda: self._session.record_turn(user=words))
+        kept = await self._attendant.plan(self._session, "intent change: the task") if self.folder else Kept()
+        await _threaded(lambda: opened(self._session, self._scrub(task)))
+        return kept
 
     async def tip(self) -> int:
         """The last step, 0 before the first."""
         return await _threaded(lambda: self._session.tip)
 
-    async def context(self, now: str) -> View:
-        """Consolidate where that is due, then render: with `now` behind it, the view still fits the budget."""
+    async def context(self, now: str) -> Context:
+        """Fold, plan and extract where that is due, then render: with `now` behind it, the view still fits the budget."""
+        kept = await self._attendant.keep(self._session, self._budget, self._model)
 
-        def render() -> View:
-            self._session.consolidate(self._budget, self._model)
-            return self._session.view(self._budget - count(now) - 2, self._model)
+        def render() -> Context:
+            view = self._session.view(self._budget - count(now) - 2, self._model)
+            return Context(view, self._session.workspace, kept)
 
         return await _threaded(render)
 
@@ -91,12 +129,15 @@ class Journal:
         """A step that was not done: its calls are answered with the reason."""
         await _threaded(lambda: refused(self._session, step.step, len(step.decision.actions), reason))
 
-    async def close_turn(self, decided: Decided, text: str) -> int:
-        """The answer, or why there is none: fold as decided, then a reply. Returns its step."""
+    async def close_turn(self, decided: Decided, text: str, sources: Sequence[Source]) -> int:
+        """The answer, or why there is none: fold as decided, then a reply; what its passages answer is done. Returns its step."""
 
         def reply() -> int:
             self._fold(decided)
-            return self._session.record_reply(self._scrub(text))
+            applied(self._session, decided, self._scrub)
+            step = self._session.record_reply(self._scrub(text))
+            answered(self._session, text, sources)
+            return step
 
         return await _threaded(reply)
 
@@ -119,7 +160,7 @@ class Journal:
         await _threaded(self._session.close)
 
     def _begin(self, decided: Decided) -> Begun:
-        note = self._fold(decided)
+        note = "; ".join(filter(None, (self._fold(decided), applied(self._session, decided, self._scrub))))
         decision = decided.decision
         return Begun(begun(self._session, decision.thought, decision.actions, self._scrub), decision, note)
 

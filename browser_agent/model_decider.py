@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from browser_agent.actions import Answer, Extract
@@ -13,7 +15,9 @@ from browser_agent.guard.secrets import Secrets
 from browser_agent.result import Source
 from browser_agent.shape import Shape
 from ctxfold.errors import InputError, InvalidReply
+from ctxfold.folding.parsing import Compliance, parse
 from ctxfold.models import Model, Reply, Request, Tool, Usage, ask
+from ctxfold.models.spoken import spoken
 from ctxfold.prompts import prompt
 
 __all__ = ["ModelDecider"]
@@ -44,34 +48,62 @@ class ModelDecider:
         wanted = [prompt("schema", _PROMPTS, schema=shape)] if shape is not None else []
         self._system = "\n".join([prompt("system", _PROMPTS), *named, *wanted])
         self._shape = shape
+        self._in_words = False
+        self._compliance = Compliance()
 
     async def decide(self, situation: Situation) -> Decided:
-        """Decide one step. A reply that does not fit goes back once with the reason; then the explorer decides, and the note says so."""
+        """Decide one step. A reply that does not fit goes back once with the reason; then the explorer decides, and the note says so.
+
+        A model that once answered in words is asked for words from then on: the form is added to what it is told.
+        """
         spent: list[Usage] = []
+        self._compliance = Compliance()
 
         def seen(reply: Reply) -> None:
             spent.append(reply.usage)
+            self._in_words |= bool(reply.words)
+
+        def words(reply: str) -> Mapping[str, Any]:
+            return self._said(reply, situation)
 
         closing = {"role": "user", "content": [{"type": "text", "text": situation.now}]}
         request = Request(
-            system=self._system,
+            system=self._told(),
             messages=[*situation.view.messages, closing],
             tool=self._tool,
             stable=situation.view.stable,
         )
         try:
-            decision = await ask(self._model, request, lambda given: self._validated(given, situation), seen)
+            decision = await ask(self._model, request, lambda given: self._validated(given, situation), seen, words)
         except InvalidReply as refused:
             taken_over = await self._explorer.decide(situation)
             note = f"{refused}; the explorer decided this step"
-            return Decided(
-                taken_over.decision, taken_over.decider, taken_over.kind, tuple(spent), note, taken_over.nearest
-            )
-        return Decided(decision, self.name, "model", tuple(spent))
+            return replace(taken_over, usage=tuple(spent), note=note, compliance=self._compliance)
+        return Decided(decision, self.name, "model", tuple(spent), compliance=self._compliance)
 
     def nearest(self) -> tuple[Source, ...]:
         """A model keeps no passages of its own."""
         return ()
+
+    def _told(self) -> str:
+        """What the model is told of its work; where it has no tools, how to answer without them too."""
+        if not self._in_words:
+            return self._system
+        schema = json.dumps(self._tool.schema, ensure_ascii=False)
+        return "\n".join([self._system, prompt("in_words", _PROMPTS, tool=self._tool.name, schema=schema)])
+
+    def _said(self, reply: str, situation: Situation) -> Mapping[str, Any]:
+        """The arguments of a reply in words, its fold as AgentFold writes it.
+
+        Raises:
+            InputError: it holds none, or a fold that cannot be applied.
+        """
+        read = parse(reply, situation.workspace)
+        self._compliance += read.compliance
+        if read.reason is not None:
+            raise InputError(f"- {read.reason}")
+        arguments = spoken(read.text, self._tool.name)
+        return arguments if read.directive is None else {**arguments, "fold": read.directive.model_dump()}
 
     def _validated(self, arguments: Mapping[str, Any], situation: Situation) -> Decision:
         """The decision of a reply's arguments; an answer's quote is the exact slice of the page it is from, its data has the schema asked for."""

@@ -7,7 +7,7 @@ variable                    meaning
 ``CTXFOLD_HOME``            the folder for everything kept; else the platform's user data directory
 ``CTXFOLD_DATABASE_URL``    the store, as a path or URL; else ``ctxfold.db`` in that folder
 ``CTXFOLD_MODEL``           the model to decide with when none is named
-``CTXFOLD_FOLDER_MODEL``    the model that writes folds; else the embedded folder does
+``CTXFOLD_FOLDER_MODEL``    the model that folds, plans and extracts; else the embedded deciders do
 ``CTXFOLD_ENCODER``         a folder with a sentence encoder, which helps to tell topics apart; else words alone do
 ``ANTHROPIC_API_KEY``       a key for the Messages API
 ``ANTHROPIC_AUTH_TOKEN``    a bearer token for it, where a gateway wants one
@@ -93,7 +93,7 @@ def model_default() -> str:
 
 
 def folder_model() -> str | None:
-    """The name of the model that writes folds; None where the embedded folder does."""
+    """The name of the model that folds, plans and extracts; None where the embedded deciders do."""
     return _read("CTXFOLD_FOLDER_MODEL")
 
 

@@ -25,6 +25,11 @@ _file = click.Path(dir_okay=False, path_type=Path)
     metavar="NAME",
     help="explorer (no key), claude-… or script:FILE; CTXFOLD_MODEL or what is there if not said.",
 )
+@click.option(
+    "--folder-model",
+    metavar="NAME",
+    help="The model that folds, plans and extracts, whoever decides the steps; CTXFOLD_FOLDER_MODEL or none if not said.",
+)
 @budget_option
 @click.option("--max-steps", type=int, default=200, show_default=True, metavar="N", help="The most steps.")
 @click.option(
@@ -69,6 +74,7 @@ def browse(
     task: str,
     start_url: str | None,
     model: str | None,
+    folder_model: str | None,
     budget: int,
     max_steps: int,
     timeout: float,
@@ -109,7 +115,7 @@ def browse(
             budget,
             RunLimits(max_steps, timeout, max_cost),
             BrowserChoice(headed, executable, endpoint, storage_state),
-            Keeping(session, store, resume),
+            Keeping(session, store, resume, folder_model or config.folder_model()),
             Safety(allow, tuple(read_secret(said, start_url) for said in secrets), confirm),
             as_json,
             None if schema is None else Shape.read(schema),

@@ -164,6 +164,11 @@ def _print_cost(result: Result) -> None:
             f"model: {usage.input_tokens:,} tokens read ({usage.cached_tokens:,} from the cache), "
             f"{usage.output_tokens:,} written, {price}"
         )
+    if usage.folder_tokens:
+        lines.append(f"the folding model read and wrote {usage.folder_tokens:,} tokens")
+    if usage.compliance.replies:
+        tried = usage.compliance
+        lines.append(f"{tried.replies} replies in words: {tried.folds} folds taken, {tried.refused} refused")
     if usage.refused:
         lines.append(f"{usage.refused} replies of the model did not fit; the explorer decided those steps")
     lines += [f"kept as session {result.session}", f"see it:  ctxfold context {result.session}"]
