@@ -129,6 +129,14 @@ class Journal:
         """A step that was not done: its calls are answered with the reason."""
         await _threaded(lambda: refused(self._session, step.step, len(step.decision.actions), reason))
 
+    async def mend(self, operator: str = "auto") -> bool:
+        """Refactor what went bad, if anything did. Returns whether the context is another now.
+
+        Args:
+            operator: what is forced; `auto` lets the router say.
+        """
+        return (await _threaded(lambda: self._session.refactor(operator, decider="embedded"))).applied
+
     async def close_turn(self, decided: Decided, text: str, sources: Sequence[Source]) -> int:
         """The answer, or why there is none: fold as decided, then a reply; what its passages answer is done. Returns its step."""
 

@@ -179,6 +179,7 @@ class Run:
             if over:
                 return self._stopped(over)
             verdict = await self._step(decided, evidence, context.view)
+            await self._journal.mend("path_prune" if verdict == "refuse" else "auto")
             if verdict == "end":
                 return self._stopped("the same thing was tried six times on one page; say the task otherwise")
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ctxfold.redaction import Redaction
     from ctxfold.refactoring import Refactored
     from ctxfold.render import View
+    from ctxfold.router_pairs import export_router_pairs
     from ctxfold.session import Session
     from ctxfold.workspace import Tile
 
@@ -42,6 +43,7 @@ __all__ = [
     "View",
     "__version__",
     "delete_session",
+    "export_router_pairs",
     "export_session",
     "import_session",
     "sessions",
@@ -66,6 +68,7 @@ _HOMES = {
     "Topic": "forest",
     "View": "render",
     "delete_session": "archive",
+    "export_router_pairs": "router_pairs",
     "export_session": "archive",
     "import_session": "archive",
     "sessions": "archive",

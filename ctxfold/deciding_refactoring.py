@@ -26,7 +26,7 @@ from ctxfold.store.protocol import Reading, Writing
 from ctxfold.tokens import count
 from ctxfold.workspace import Block, Origin, Workspace
 
-__all__ = ["Asked", "considered", "refactored", "wish_of"]
+__all__ = ["ASKED", "Asked", "considered", "refactored", "wish_of"]
 
 Asked = Operator | Literal["auto", "none"]
 """An operator, `auto` for what the router says, or `none`: a router of the caller's own saw nothing."""
@@ -70,7 +70,11 @@ class Considered:
     routed: bool
 
 
-def wish_of(operator: str, text: object, decider: Decider, reason: str = "asked for") -> Wish:
+ASKED = "asked for"
+"""Why, where somebody named the operator."""
+
+
+def wish_of(operator: str, text: object, decider: Decider, reason: str = ASKED) -> Wish:
     """A wish from what a caller gave.
 
     Raises:
@@ -93,9 +97,10 @@ def considered(tx: Reading, now: Current, wish: Wish) -> Considered:
     """
     place = now.place(tx)
     budget = tx.sessions.budget(place.session) or DEFAULT_BUDGET
-    case = now.trail.case(tx, place.session, place.workspace, budget)
+    named = wish.operator not in ("auto", "none") and wish.reason == ASKED
+    case = now.trail.case(tx, place.session, place.workspace, budget, named)
     chosen = _routed(case, wish)
-    routed = wish.operator in ("auto", "none") or wish.reason != "asked for"
+    routed = not named
     if chosen.operator is None:
         return _left(place, case, Refactored("none", False, chosen.reason, chosen.decider), routed)
     made = _made(case, chosen.operator, wish)
@@ -175,7 +180,7 @@ def _left(place: Branch, case: Case, result: Refactored, routed: bool) -> Consid
 
 def _tokens(workspace: Workspace) -> int:
     """o200k tokens of the cover and of what refactorings left beside it."""
-    said = shown_guidance(workspace.guidance, _texts(workspace), 0)
+    said = shown_guidance(workspace.guidance.at(workspace.path_length), _texts(workspace), 0)
     return workspace.tokens + (count(said) if said else 0)
 
 
@@ -189,7 +194,11 @@ def _shown(before: Workspace, after: Workspace, made: Refactoring) -> tuple[str,
 
     def said(workspace: Workspace) -> str:
         blocks: list[Block] = [block for block in workspace.blocks if not inside.isdisjoint(block.steps)]
-        notes = "" if before.guidance == after.guidance else shown_guidance(workspace.guidance, _texts(workspace), 0)
+        notes = (
+            ""
+            if before.guidance == after.guidance
+            else shown_guidance(workspace.guidance.at(workspace.path_length), _texts(workspace), 0)
+        )
         return "\n".join(part for part in (*(show(block).text for block in blocks), notes) if part)
 
     return said(before), said(after)

@@ -6,7 +6,7 @@ Source: ACR's cognitive boosting (`[Thought]`) and attention anchor (`[KEY INFO]
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from ctxfold.errors import CorruptStore
@@ -34,14 +34,14 @@ class Pin:
     Attributes:
         slot: what sort of note.
         text: its words.
-        step: the last step of the path when it was made.
+        depth: how many steps the path had when it was made.
         refs: the records it was made of, oldest first; empty where a host or a model wrote it freely.
         untrusted: whether it may derive from text of a tool or a page.
     """
 
     slot: Slot
     text: str
-    step: int
+    depth: int
     refs: tuple[str, ...] = ()
     untrusted: bool = False
 
@@ -67,6 +67,10 @@ class Superseded:
     by: str
 
 
+THOUGHT = 8
+"""Steps for which a thought is shown: it is about what to do next."""
+
+
 @dataclass(frozen=True, slots=True)
 class Guidance:
     """All that refactorings left on a branch.
@@ -89,6 +93,11 @@ class Guidance:
     def silent(self) -> bool:
         """Whether a view shows nothing of it."""
         return self.thought is None and self.key_info is None and not self.superseded
+
+    def at(self, path_length: int) -> Guidance:
+        """What of it is to be shown on a path of so many steps: all but a thought whose time is over."""
+        over = self.thought is not None and path_length - self.thought.depth >= THOUGHT
+        return replace(self, thought=None) if over else self
 
 
 _SUPERSEDED = 12
@@ -132,7 +141,7 @@ def dump_guidance(guidance: Guidance) -> dict[str, Any]:
     """Guidance as JSON."""
     return {
         "pins": [
-            {"slot": pin.slot, "text": pin.text, "step": pin.step, "refs": list(pin.refs), "untrusted": pin.untrusted}
+            {"slot": pin.slot, "text": pin.text, "depth": pin.depth, "refs": list(pin.refs), "untrusted": pin.untrusted}
             for pin in (guidance.thought, guidance.key_info)
             if pin is not None
         ],

@@ -1,9 +1,10 @@
-"""The part of a session that mends its history: refactor. `Session` is the one class made of it; it decides nothing and renders nothing."""
+"""The part of a session that mends its history: refactor, compare. `Session` is the one class made of it; it decides nothing and renders nothing."""
 
 from __future__ import annotations
 
-from ctxfold.deciding_refactoring import considered, refactored, wish_of
+from ctxfold.deciding_refactoring import ASKED, considered, refactored, wish_of
 from ctxfold.events import Decider
+from ctxfold.forking import Forked, forked
 from ctxfold.minding import Minding
 from ctxfold.refactoring import Refactored
 
@@ -18,7 +19,7 @@ class Mending(Minding):
         operator: str = "auto",
         text: object = None,
         decider: Decider = "host",
-        cause: str = "asked for",
+        cause: str = ASKED,
         dry_run: bool = False,
     ) -> Refactored:
         """Mend a history that went bad (ACR): the view alone, never the log. What does not pass its checks is not applied, and the result says why.
@@ -40,3 +41,15 @@ class Mending(Minding):
                 return considered(tx, self._now, wish).result
         with self._write() as tx:
             return refactored(tx, self._now, wish)
+
+    def compare(self, event: int | None = None) -> Forked:
+        """Fork at a refactoring: a branch as if it had not been, and one right after it. This handle stays where it stands.
+
+        Args:
+            event: its number in the history; None for the newest that stands on this branch.
+
+        Raises:
+            BranchError: there is no such refactoring, or it was forked at before.
+        """
+        with self._write() as tx:
+            return forked(tx, self._now, event)

@@ -126,6 +126,7 @@ def _settled(workspace: Workspace) -> Parts:
     parts = Parts(opening, older, workspace.words, blocks, now, now)
     if not workspace.elsewhere.empty:
         parts = replace(parts, aside=Aside.of(workspace.elsewhere, asks_for_all(workspace.asked)))
-    if workspace.intent.empty and workspace.guidance.silent:
+    guidance = workspace.guidance.at(workspace.path_length)
+    if workspace.intent.empty and guidance.silent:
         return parts
-    return closed(replace(parts, intent=workspace.intent, guidance=workspace.guidance), 0)
+    return closed(replace(parts, intent=workspace.intent, guidance=guidance), 0)

@@ -19,16 +19,27 @@ from ctxfold.workspace import Workspace
 __all__ = ["Trail"]
 
 _CHUNK = 256
+_GROWING = 2
+"""Steps at the end of a path that may still take records."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What a step shows: its calls, the facts they told, whether the user spoke in it, and the notes a model wrote in it."""
+
+    acts: tuple[Act, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    spoken: bool = False
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
 class Trail:
-    """What was read of a session's records so far, by their row ids."""
+    """What was read of a session's steps so far."""
 
-    calls: dict[int, Act] = field(default_factory=dict)
-    results: dict[int, tuple[Act, tuple[Fact, ...]]] = field(default_factory=dict)
+    seen: dict[int, _Seen] = field(default_factory=dict)
 
-    def case(self, tx: Reading, session: int, workspace: Workspace, budget: int) -> Case:
+    def case(self, tx: Reading, session: int, workspace: Workspace, budget: int, asked: bool = False) -> Case:
         """A workspace with the evidence of the steps that stand in it.
 
         Args:
@@ -36,65 +47,71 @@ class Trail:
             session: the session's row id.
             workspace: what is looked at.
             budget: o200k tokens of a view.
+            asked: whether somebody named the operator.
         """
         steps = [step for block in workspace.blocks for step in block.steps]
-        acts: list[Act] = []
-        facts: list[Fact] = []
-        spoken: set[int] = set()
-        notes: set[str] = set()
-        for at in range(0, len(steps), _CHUNK):
-            part = steps[at : at + _CHUNK]
-            by_step: dict[int, list[StoredRecord]] = {}
-            for record in tx.log.records(session, part):
-                by_step.setdefault(record.step, []).append(record)
-            for step in part:
-                found = by_step.get(step, [])
-                acts += self._acts(tx, found)
-                facts += [fact for record in found if record.id in self.results for fact in self.results[record.id][1]]
-                spoken |= {record.step for record in found if record.kind == "user"}
-                notes |= {
-                    f"s{record.step}.{record.k}"
-                    for record in found
-                    if record.kind == "note" and record.origin == "model"
-                }
+        self._read(tx, session, steps)
+        seen = [(step, self.seen[step]) for step in steps]
         return Case(
             workspace,
-            tuple(acts),
-            tuple(sorted(facts, key=lambda fact: fact.order)),
-            frozenset(spoken),
+            tuple(act for _, each in seen for act in each.acts),
+            tuple(sorted((fact for _, each in seen for fact in each.facts), key=lambda fact: fact.order)),
+            frozenset(step for step, each in seen if each.spoken),
             budget,
             tx.cover.next_tile(session),
-            frozenset(notes),
+            frozenset(note for _, each in seen for note in each.notes),
+            asked,
             lambda: _history(tx, session, steps),
             lambda ref: _text(tx, session, ref),
         )
 
-    def _acts(self, tx: Reading, records: Sequence[StoredRecord]) -> list[Act]:
-        """The calls of a step, in order, each with its first result."""
-        results: dict[str | None, list[StoredRecord]] = {}
-        for record in records:
-            if record.kind == "result":
-                results.setdefault(record.call_id, []).append(record)
-        made: list[Act] = []
-        for record in records:
-            if record.kind == "call":
-                waiting = self._call(tx, record)
-                came = results.get(record.call_id, [])
-                made.append(self._result(tx, waiting, came.pop(0)) if came else waiting)
-        return made
+    def acts(self, tx: Reading, session: int, steps: Sequence[int]) -> tuple[Act, ...]:
+        """The calls of some steps, in order.
 
-    def _call(self, tx: Reading, record: StoredRecord) -> Act:
-        if record.id not in self.calls:
-            self.calls[record.id] = act(record.step, f"s{record.step}.{record.k}", tx.log.text(record.entry))
-        return self.calls[record.id]
+        Args:
+            tx: an open transaction.
+            session: the session's row id.
+            steps: the steps.
+        """
+        self._read(tx, session, steps)
+        return tuple(act for step in steps for act in self.seen[step].acts)
 
-    def _result(self, tx: Reading, waiting: Act, record: StoredRecord) -> Act:
-        if record.id not in self.results:
-            ref, text = f"s{record.step}.{record.k}", tx.log.text(record.entry)
-            made = answered(waiting, ref, text, record.origin == "page")
-            facts = () if made.failure else tuple(facts_of(waiting.key, text, ref, record.id))
-            self.results[record.id] = made, facts
-        return self.results[record.id][0]
+    def _read(self, tx: Reading, session: int, steps: Sequence[int]) -> None:
+        """Read the steps that are new, those that may have grown, and those that late results came to."""
+        fresh = {step for step in steps if step not in self.seen} | set(steps[-_GROWING:])
+        wanted = sorted(fresh)
+        for at in range(0, len(wanted), _CHUNK):
+            fresh |= {record.step for record in tx.log.records(session, wanted[at : at + _CHUNK], late=True)}
+        wanted = sorted(fresh)
+        for at in range(0, len(wanted), _CHUNK):
+            part = wanted[at : at + _CHUNK]
+            by_step: dict[int, list[StoredRecord]] = {step: [] for step in part}
+            for record in tx.log.records(session, part):
+                by_step[record.step].append(record)
+            self.seen.update((step, _seen(tx, found)) for step, found in by_step.items())
+
+
+def _seen(tx: Reading, records: Sequence[StoredRecord]) -> _Seen:
+    """What the records of a step show; each call with its first result."""
+    results: dict[str | None, list[StoredRecord]] = {}
+    for record in records:
+        if record.kind == "result":
+            results.setdefault(record.call_id, []).append(record)
+    acts: list[Act] = []
+    facts: list[Fact] = []
+    for record in records:
+        if record.kind != "call":
+            continue
+        made = act(record.step, f"s{record.step}.{record.k}", tx.log.text(record.entry))
+        came = results.get(record.call_id, [])
+        if came:
+            result = came.pop(0)
+            ref, text = f"s{result.step}.{result.k}", tx.log.text(result.entry)
+            made = answered(made, ref, text, result.origin == "page")
+            facts += [] if made.failure else facts_of(made.key, text, ref, result.id)
+        acts.append(made)
+    notes = tuple(f"s{each.step}.{each.k}" for each in records if each.kind == "note" and each.origin == "model")
+    return _Seen(tuple(acts), tuple(facts), any(record.kind == "user" for record in records), notes)
 
 
 def _history(tx: Reading, session: int, steps: Sequence[int]) -> str:

@@ -23,15 +23,26 @@ __all__ = ["refactor"]
 )
 @click.option("--text", help="What the operator puts in place; the embedded rules write it if not said.")
 @click.option("--dry-run", is_flag=True, help="Only show what would change.")
+@click.option(
+    "--compare",
+    is_flag=True,
+    help="Refactor nothing: fork at the newest refactoring into a branch without it and one with it.",
+)
 @json_option
 @store_option
-def refactor(session: str, operator: str, text: str | None, dry_run: bool, as_json: bool, store: str | None) -> int:
+def refactor(
+    session: str, operator: str, text: str | None, dry_run: bool, compare: bool, as_json: bool, store: str | None
+) -> int:
     """Mend the view of a session that went bad: loops, repeats, contradictions, lost requirements.
 
     The log keeps everything; `ctxfold undo` takes a refactoring back. What does not pass its checks is not applied: the command ends with 1 and
     says why. A clean history is left alone.
     """
     with existing(session, store) as opened:
+        if compare:
+            fork = opened.compare()
+            print_json(fork) if as_json else click.echo(f"forked into {fork.baseline} and {fork.refactored}")
+            return 0
         done = opened.refactor(operator, text, dry_run=dry_run)
     if as_json:
         print_json({**asdict(done), "diff": done.diff, "dry_run": dry_run})

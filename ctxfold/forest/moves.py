@@ -19,7 +19,7 @@ from ctxfold.store.protocol import Reading, Writing
 from ctxfold.store.values import HeadRow, State, TopicRow
 from ctxfold.tiles import read_tile
 
-__all__ = ["MAIN", "BranchMove", "Move", "check_name", "move", "put_name", "truncated"]
+__all__ = ["MAIN", "BranchMove", "Move", "branch_off", "check_name", "move", "put_name", "truncated"]
 
 MAIN = "main"
 """The branch a session begins with, and the topic it stands in."""
@@ -117,6 +117,26 @@ def move(tx: Writing, session: int, here: HeadRow, wish: BranchMove) -> tuple[He
             return _arrive(tx, session, there, state_of(tx, session, there), here, wish)
         case _:
             assert_never(wish.action)
+
+
+def branch_off(tx: Writing, session: int, here: HeadRow, start: State, name: str) -> HeadRow:
+    """A branch from a revision, new handles staying where they begin.
+
+    Args:
+        tx: an open write transaction.
+        session: the session's row id.
+        here: the branch it leaves.
+        start: the revision.
+        name: its name.
+
+    Raises:
+        BranchError: the name is taken.
+    """
+    heads = tx.forest.heads(session)
+    made = HeadRow(len(heads) + 1, _free(heads, name, "branch"), here.topic, start.seq, time.time())
+    head, _ = _enter(tx, session, made, start, here, BranchMove("create", to=name))
+    tx.sessions.settle(session, here.id)
+    return head
 
 
 def _free(heads: list[HeadRow], wanted: str | None, kind: str) -> str:

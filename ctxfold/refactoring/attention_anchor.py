@@ -31,15 +31,13 @@ def attention_anchor(case: Case, text: str | None, _origin: Origin) -> Refactori
         The note, or why there is nothing to say.
     """
     workspace = case.workspace
-    latest = workspace.latest
-    tip = 0 if latest is None else latest.steps[-1]
     if text is not None:
         outside = workspace.older is not None or any(
             line.untrusted for block in workspace.blocks for line in block.lines
         )
-        pin = Pin("key_info", text, tip, (), untrusted=outside)
+        pin = Pin("key_info", text, workspace.path_length, (), untrusted=outside)
     else:
-        own = _own(workspace, tip)
+        own = _own(workspace)
         if own is None:
             return Refusal("attention_anchor", "no goal, no constraint and no open item to point at; plan first")
         pin = own
@@ -77,7 +75,7 @@ def _step(ref: str) -> int:
     return int(number) if number.isdecimal() else 0
 
 
-def _own(workspace: Workspace, tip: int) -> Pin | None:
+def _own(workspace: Workspace) -> Pin | None:
     """The task, what binds, and what is open, in words that stand in the session."""
     intent = workspace.intent
     goal = (workspace.revisions or (workspace.goal,))[-1]
@@ -90,7 +88,7 @@ def _own(workspace: Workspace, tip: int) -> Pin | None:
     if not parts:
         return None
     untrusted = any(item.untrusted for item in intent.open[:_OPEN])
-    return Pin("key_info", "\n".join(parts), tip, tuple(each.ref for each in bound), untrusted)
+    return Pin("key_info", "\n".join(parts), workspace.path_length, tuple(each.ref for each in bound), untrusted)
 
 
 def _short(text: str) -> str:

@@ -16,6 +16,7 @@ from ctxfold.errors import FoldError
 from ctxfold.folding.consolidate import pinned_in, price
 from ctxfold.lines import Line
 from ctxfold.refactoring.apply import depth_of, refactor
+from ctxfold.refactoring.contradictions import Ledger, contradictions
 from ctxfold.refactoring.distil import body, step_of
 from ctxfold.refactoring.grounding import ungrounded
 from ctxfold.refactoring.values import Added, Case, Outdated, Put, Refactoring
@@ -60,7 +61,7 @@ def fault(case: Case, made: Refactoring) -> str:
         _latest(case, after)
         or _by_operator(case, made, after)
         or _words(case, made)
-        or _kept(case, made)
+        or _kept(case, made, after)
         or _true(case, made)
     )
 
@@ -159,8 +160,8 @@ def _words(case: Case, made: Refactoring) -> str:
     return ""
 
 
-def _kept(case: Case, made: Refactoring) -> str:
-    """Of the values in force in what is replaced, at least .98 stand afterwards."""
+def _kept(case: Case, made: Refactoring, then: Workspace) -> str:
+    """Of the values in force in what is replaced, at least .98 stand afterwards: in its place, or elsewhere in the view."""
     for tile in made.tiles:
         blocks = _under(case.workspace, tile)
         pinned = pinned_in(case.workspace, blocks)
@@ -171,7 +172,9 @@ def _kept(case: Case, made: Refactoring) -> str:
             after |= {
                 value for effect in made.effects if isinstance(effect, Outdated) for value in values(effect.fact.was)
             }
-        if before and len(before & after) < RECALL * len(before):
+        if len(before & after) < RECALL * len(before):
+            after |= _values([], (line for block in then.blocks for line in block.lines))
+        if len(before & after) < RECALL * len(before):
             return f"{len(before - after)} of {len(before)} values in force would go; keep them"
     return ""
 
@@ -208,8 +211,6 @@ def _values(texts: Iterable[str], lines: Iterable[Line]) -> set[str]:
 
 def _true(case: Case, made: Refactoring) -> str:
     """A rewritten summary must not contradict what newer events say."""
-    from ctxfold.refactoring.contradictions import Ledger, contradictions
-
     told = [
         effect.tile.summary for effect in made.effects if isinstance(effect, Put) and effect.tile.origin != "embedded"
     ]

@@ -25,10 +25,10 @@ def cognitive_boosting(case: Case, text: str | None, _origin: Origin) -> Refacto
     Returns:
         The note, or why there is nothing to say.
     """
-    pin = _own(case) if text is None else Pin("thought", text, _tip(case), (), untrusted=_outside(case))
+    pin = _own(case) if text is None else Pin("thought", text, case.workspace.path_length, (), untrusted=_outside(case))
     if pin is None:
         return Refusal("cognitive_boosting", "nothing failed again and again, and no item of the to-do is open")
-    standing = case.workspace.guidance.thought
+    standing = case.workspace.guidance.at(case.workspace.path_length).thought
     if standing is not None and standing.text == pin.text:
         return Refusal("cognitive_boosting", "this thought stands already")
     why = "the same call fails in the same way" if text is None and pin.refs and stuck(case) else "a thought"
@@ -38,7 +38,7 @@ def cognitive_boosting(case: Case, text: str | None, _origin: Origin) -> Refacto
 def unheeded(case: Case) -> bool:
     """Whether a call fails again and again and no thought speaks of its last failure yet."""
     acts = stuck(case)
-    standing = case.workspace.guidance.thought
+    standing = case.workspace.guidance.at(case.workspace.path_length).thought
     return bool(acts) and (standing is None or not set(standing.refs) & {act.result for act in acts})
 
 
@@ -46,19 +46,14 @@ def _own(case: Case) -> Pin | None:
     acts = stuck(case)
     if acts:
         refs = tuple(act.result for act in acts)
-        words = prompt("refactor_thought_stuck", refs=", ".join(refs[-3:]))
-        return Pin("thought", words, _tip(case), refs[-3:])
+        words = prompt("refactor_thought_stuck", refs=" and ".join(refs[-2:]))
+        return Pin("thought", words, case.workspace.path_length, refs[-2:])
     items = case.workspace.intent.open
     if not items:
         return None
     words = prompt("refactor_thought_open", item=items[0].id, text=" ".join(items[0].text.split()))
     refs = (items[0].ref,) if items[0].ref else ()
-    return Pin("thought", words, _tip(case), refs, untrusted=items[0].untrusted)
-
-
-def _tip(case: Case) -> int:
-    latest = case.workspace.latest
-    return 0 if latest is None else latest.steps[-1]
+    return Pin("thought", words, case.workspace.path_length, refs, untrusted=items[0].untrusted)
 
 
 def _outside(case: Case) -> bool:

@@ -7,7 +7,7 @@ and not the newer one beside it, is one. What cannot be tied to a named thing an
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -23,7 +23,9 @@ _TRUTH = frozenset({"true", "false", "yes", "no", "none", "null", "y", "n"})
 _NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ][\d:.]+Z?)?")
 _JOINT = r"(?:\s*[:=]\s*|\s+(?:is|are|of|at|was|now|currently|equals|stands at|set to|to)\s+(?:now\s+|currently\s+|at\s+)?|\s+)[\"'`$€£¥]?"
-_SURE = re.compile(r"[:=]|\b(?:is|are|set to|now)\b")
+_SURE = re.compile(r"[:=]|\b(?:is|are|set to|stands at|equals|now)\b")
+_END = re.compile(r"\W*(?:[.;,)\]]|$)")
+"""Where a value that stands behind its field without a word between them must end."""
 _VALUE = re.compile(r"[^\s,;()\[\]{}\"'`]*[^\s,;()\[\]{}\"'`.:!?]")
 _CHANGED = re.compile(
     r"\b(?:was|were|had been|formerly|previously|originally|initially|before|from|instead of|rather than|no longer|changed|until)\b",
@@ -88,6 +90,10 @@ class Ledger:
                 found.setdefault(names[-1].lower(), []).append(told)
         return found
 
+    def says(self, name: str, value: str) -> bool:
+        """Whether something is, or was, a value of a thing; both in small letters."""
+        return any(fact.value.lower() == value for told in self.by_name.get(name, ()) for fact in told)
+
     def usual(self, field: str, value: str) -> bool:
         """Whether a value is one that this field has somewhere on the path."""
         return value.lower() in self._said.get(field, ())
@@ -105,18 +111,19 @@ def contradictions(text: str, ledger: Ledger, case: Case) -> list[Edit]:
         Edits in the order of the text, none overlapping.
     """
     found: list[Edit] = []
-    about: tuple[str, ...] = ()
+    subject = ""
     low = text.lower()
     for span in sentences(text):
         clause = text[span.start : span.end]
         named = sorted((at, name) for name in ledger.by_name for at in _places(low[span.start : span.end], name))
-        about = tuple(name for _, name in named) or about[-1:]
-        for name in dict.fromkeys(about):
-            for told in ledger.by_name[name]:
+        parts = list(_owned(named, subject, len(clause), ledger))
+        about = {name for _, _, name in parts}
+        for start, end, name in parts:
+            for told in ledger.by_name.get(name, ()):
                 if all(other.lower() in low for other in told[-1].names):
                     others = _others(ledger, about, told)
-                    edits = _in_clause(clause, span.start, told, others, ledger)
-                    found += [edit for edit in edits if _owner(named, edit.start - span.start, name) == name]
+                    found += _in_clause(clause[start:end], span.start + start, told, others, ledger)
+        subject = parts[0][2] if parts else ""
         found += _bound(clause, span.start, case.workspace.intent.constraints)
     kept: list[Edit] = []
     for edit in sorted(found, key=lambda edit: (edit.start, -edit.end)):
@@ -125,18 +132,30 @@ def contradictions(text: str, ledger: Ledger, case: Case) -> list[Edit]:
     return kept
 
 
-def _owner(named: Sequence[tuple[int, str]], at: int, only: str) -> str:
-    """Which of the things a clause names a value in it is of: the one named last before it, else the first."""
-    if not named:
-        return only
-    before = [name for place, name in named if place <= at]
-    return before[-1] if before else named[0][1]
+def _owned(
+    named: Sequence[tuple[int, str]], subject: str, length: int, ledger: Ledger
+) -> Iterator[tuple[int, int, str]]:
+    """A clause in parts, each with the thing it is about: from where one is named to where the next is.
+
+    What is named only as a value of the thing spoken of begins no part. Where nothing is named, the clause is about what the one before it was about.
+    """
+    owner, start, here = subject, 0, False
+    for at, name in named:
+        if name == owner:
+            here = True
+        elif not ledger.says(owner, name):
+            if here:
+                yield start, at, owner
+                start = at
+            owner, here = name, True
+    if owner:
+        yield start, length, owner
 
 
-def _others(ledger: Ledger, about: Sequence[str], told: Sequence[Fact]) -> frozenset[str]:
+def _others(ledger: Ledger, about: Set[str], told: Sequence[Fact]) -> frozenset[str]:
     """The values that other fields of the things spoken of have now: one of those is no older value of this field."""
     return frozenset(
-        other[-1].value.lower() for name in set(about) for other in ledger.by_name[name] if other is not told
+        other[-1].value.lower() for name in about for other in ledger.by_name.get(name, ()) if other is not told
     )
 
 
@@ -148,8 +167,6 @@ def _in_clause(clause: str, start: int, told: Sequence[Fact], others: frozenset[
     stated = _stated(clause, now, ledger)
     if stated is not None:
         at, said = stated
-        if said.lower() in others:
-            return
         older = next((fact for fact in reversed(told) if fact.value.lower() == said.lower()), None)
         yield Edit(start + at, start + at + len(said), said, now, older.ref if older else "")
         return
@@ -173,7 +190,8 @@ def _stated(clause: str, now: Fact, ledger: Ledger) -> tuple[int, str] | None:
         said = _VALUE.match(clause, found.end())
         if said is None or _CHANGED.search(found[1]) or _same_number(said[0], now.value):
             continue
-        if _alike(said[0], now, ledger, _SURE.search(found[1]) is not None):
+        ends = _END.match(clause, said.end()) is not None
+        if _alike(said[0], now, ledger, ends or _SURE.search(found[1]) is not None):
             return found.end(), said[0]
     return None
 

@@ -20,20 +20,23 @@ _FENCES = re.compile(r"^<<\S+\n|\n\S+>>$")
 _READ = 200_000
 
 
-def distilled(blocks: Sequence[Block], flagged: frozenset[int], pinned: frozenset[int]) -> tuple[Line, ...]:
+def distilled(
+    blocks: Sequence[Block], flagged: frozenset[int], pinned: frozenset[int], beside: Sequence[Line] = ()
+) -> tuple[Line, ...]:
     """The lines of blocks, less what flagged steps say again.
 
     Args:
         blocks: a contiguous stretch in path order.
         flagged: steps that failed or repeat others.
         pinned: ledger keys that later lines point at.
+        beside: lines that stay where they are and say the same.
 
     Returns:
         Kept lines in their order, as they stood; rows of tables with their cells written out.
     """
     lines = spelled([line for block in blocks for line in block.lines])
-    told: set[str] = set()
-    said: set[str] = set()
+    told = {value for line in beside for value in values(line.text[:_READ])}
+    said = {body(line) for line in beside}
     kept: set[int] = set()
     for at, line in enumerate(lines):
         if (

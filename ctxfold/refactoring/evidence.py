@@ -24,6 +24,8 @@ _ENDING = re.compile(
     r"(?:exit(?:ed)?(?: with)?(?: code| status)?|return(?:ed)? code|status code)[ :=]*(?:[1-9]\d?|1\d\d|2[0-4]\d|25[0-5])\b\W*$",
     re.I,
 )
+_MARKS = re.compile(r"\s\[[a-z-]+(?:=[^\]\n]*)?\]")
+"""What a snapshot of a page says of its elements in brackets: it changes while the page stays as it is."""
 _SILENT = frozenset({"", "null", "none", '""', "undefined"})
 _NOTHING = _SILENT | {"[]", "{}"}
 _HEAD, _TAIL = 300, 120
@@ -57,7 +59,7 @@ def answered(waiting: Act, ref: str, text: str, page: bool) -> Act:
         page: whether it came from a page.
     """
     failed = _failed(text)
-    plain = " ".join(text[:_READ].split())
+    plain = " ".join((_MARKS.sub("", text[:_READ]) if page else text[:_READ]).split())
     return Act(
         waiting.step,
         waiting.call,

@@ -45,8 +45,9 @@ class _Prose:
 
 def faulty(case: Case) -> bool:
     """Whether prose contradicts what newer events say."""
-    ledger = Ledger(case.facts)
-    return any(contradictions(prose.text, ledger, case) for prose in _proses(case))
+    proses = _proses(case)
+    ledger = Ledger(case.facts if proses else ())
+    return any(contradictions(prose.text, ledger, case) for prose in proses)
 
 
 def fact_rectify(case: Case, text: str | None, origin: Origin) -> Refactoring | Refusal:
@@ -120,8 +121,8 @@ def _applied(case: Case, found: Sequence[tuple[_Prose, Sequence[Edit]]], origin:
     touched = whole = 0
     for prose, edits in found:
         text = _edited(prose.text, edits)
-        touched += sum(edit.end - edit.start for edit in edits)
-        whole += len(prose.text)
+        touched += sum(len(edit.was.split()) for edit in edits)
+        whole += len(prose.text.split())
         if prose.pin is not None:
             effects.append(Added(replace(prose.pin, text=text)))
         elif prose.block is not None:

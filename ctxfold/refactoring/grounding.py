@@ -10,7 +10,6 @@ from collections.abc import Iterator
 
 from ctxfold.compact.spelled import spelled
 from ctxfold.folding.invented import invented
-from ctxfold.intent.cues import facts_of
 from ctxfold.lines import text_of
 from ctxfold.refactoring.values import Case
 from ctxfold.text import STOP_WORDS, stem
@@ -19,6 +18,9 @@ from ctxfold.workspace import Tile, Workspace
 __all__ = ["ungrounded"]
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_NAME = re.compile(
+    r"(?<![\w@/.-])[A-Z][^\W\d_]+(?:['’-][^\W\d_]+)*(?: (?:(?:de|la|of|van|von|del|da|di) )?[A-Z][^\W\d_]+(?:['’-][^\W\d_]+)*)*"
+)
 _LONGEST = 4_000_000
 _MONTHS = frozenset(
     "january february march april may june july august september october november december monday tuesday wednesday thursday friday saturday sunday".split()
@@ -61,11 +63,20 @@ def _names(text: str, source: str) -> Iterator[str]:
     """Names in plain letters that the source does not have."""
     known = {word.lower() for word in _WORD.findall(source)}
     stems = {stem(word) for word in known if word.isascii()}
-    for name in facts_of(text):
-        for word in _WORD.findall(name):
+    for found in _NAME.finditer(text):
+        words = _WORD.findall(found[0])
+        if _opens(text, found.start()):
+            words = words[1:]
+        for word in words:
             low = word.lower().removesuffix("'s").removesuffix("’s")
             if not word[0].isupper() or low in STOP_WORDS or low in known or len(low) < 2:
                 continue
             if low in _MONTHS or (low.isascii() and stem(low) in stems):
                 continue
             yield word
+
+
+def _opens(text: str, at: int) -> bool:
+    """Whether a sentence begins there: a capital then says nothing."""
+    before = text[:at].rstrip(" \"'“‘(*-•")
+    return not before or before[-1] in ".!?:;\n。！？"

@@ -16,10 +16,12 @@ from ctxfold.workspace import RawStep
 
 __all__ = ["TIMES", "Loop", "Repeats", "loops", "repeats", "stuck"]
 
-TIMES = 3
-"""How often the same must have happened."""
+TIMES, ASKED = 3, 2
+"""How often the same must have happened; the same where somebody named the operator."""
 STILL = 4
 """Steps after which a page that stays the same whatever is done counts as a loop."""
+STUCK = 4
+"""How often a call must have failed in the same way, with other calls between, before that is worth a thought."""
 _PERIODS = (2, 3)
 _RECENT = 4
 """Calls at the end of a history among which one that fails again and again is still being tried."""
@@ -35,11 +37,13 @@ class Loop:
         kind: what recurs in it.
         steps: its steps, contiguous in path order.
         repeats: those of them that failed as one before them did, or show what one before them showed.
+        twice: those that stand in it again, before or after.
     """
 
     kind: Kind
     steps: tuple[int, ...]
     repeats: frozenset[int]
+    twice: frozenset[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +80,7 @@ def loops(case: Case) -> list[Loop]:
     for stretch in _stretches(case):
         at = 0
         while at < len(stretch):
-            loop = _first_at(stretch[at:])
+            loop = _first_at(stretch[at:], ASKED if case.asked else TIMES)
             if loop is None:
                 at += 1
             else:
@@ -107,14 +111,14 @@ def _by_step(acts: Iterable[Act]) -> dict[int, list[Act]]:
     return found
 
 
-def _first_at(steps: Sequence[_Step]) -> Loop | None:
+def _first_at(steps: Sequence[_Step], least: int) -> Loop | None:
     """The longest loop that begins with the first of some steps."""
-    made = [loop for loop in (_same(steps), _to_and_fro(steps), _still(steps)) if loop is not None]
+    made = [loop for loop in (_same(steps, least), _to_and_fro(steps), _still(steps)) if loop is not None]
     return max(made, key=lambda loop: len(loop.steps), default=None)
 
 
-def _same(steps: Sequence[_Step]) -> Loop | None:
-    """The same calls with the same end, at least three times; between them only what failed too, brought nothing, or was there before."""
+def _same(steps: Sequence[_Step], least: int) -> Loop | None:
+    """The same calls with the same end, often enough; between them only what failed too, brought nothing, or was there before."""
     first = steps[0]
     if not first.failed and any(act.barren and act.silent for act in first.acts):
         return None
@@ -126,7 +130,7 @@ def _same(steps: Sequence[_Step]) -> Loop | None:
         elif not _idle(step, seen):
             break
         seen.add(step.whole)
-    if times < TIMES:
+    if times < least:
         return None
     kind: Kind = "same error" if first.failed else "same result"
     return _loop(kind, steps[: last + 1])
@@ -169,7 +173,9 @@ def _loop(kind: Kind, steps: Sequence[_Step]) -> Loop:
             again.add(step.n)
         seen.add(step.whole)
         pages.add(step.pages)
-    return Loop(kind, tuple(step.n for step in steps), frozenset(again))
+    often = Counter(step.whole for step in steps)
+    twice = frozenset(step.n for step in steps if often[step.whole] > 1)
+    return Loop(kind, tuple(step.n for step in steps), frozenset(again), twice)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +217,7 @@ def repeats(case: Case) -> Repeats:
 
 
 def stuck(case: Case) -> tuple[Act, ...]:
-    """A call that failed in the same way at least three times since the user spoke last, and lately: each time it was made.
+    """A call that failed in the same way at least four times since the user spoke last, and lately: each time it was made.
 
     Args:
         case: what is looked at.
@@ -229,6 +235,6 @@ def stuck(case: Case) -> tuple[Act, ...]:
     worked = {act.key: at for at, act in enumerate(since) if not act.failure}
     for at in range(len(since) - 1, max(len(since) - _RECENT, 0) - 1, -1):
         act = since[at]
-        if act.failure and ends[act.key, act.failure] >= TIMES and worked.get(act.key, -1) < at:
+        if act.failure and ends[act.key, act.failure] >= STUCK and worked.get(act.key, -1) < at:
             return tuple(each for each in since if (each.key, each.failure) == (act.key, act.failure))
     return ()

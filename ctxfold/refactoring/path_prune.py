@@ -37,10 +37,10 @@ def path_prune(case: Case, text: str | None, origin: Origin) -> Refactoring | Re
         blocks = _foldable(case, loop)
         if not blocks:
             continue
-        tile = _tile(case, blocks, loop, case.tile + len(effects))
+        tile, dropped = _tile(case, blocks, loop, case.tile + len(effects))
         if tile is not None:
             effects.append(Put(tile))
-            flagged |= loop.repeats
+            flagged |= dropped
             reasons.append(f"{loop.kind} in {spans(tile.steps)}")
     if not effects:
         return Refusal("path_prune", "no stretch that failed or went in circles stands before the latest step")
@@ -54,10 +54,10 @@ def path_prune(case: Case, text: str | None, origin: Origin) -> Refactoring | Re
 
 
 def _foldable(case: Case, loop: Loop) -> Sequence[Block]:
-    """The blocks of a loop that may be folded: those before what stays as it is, when one of them is a repeat."""
+    """The blocks of a loop that may be folded: those before what stays as it is."""
     free = {block.steps[-1] for block in case.workspace.blocks[: case.protected]}
     steps = [step for step in loop.steps if step in free]
-    if len(steps) < 2 or not loop.repeats.intersection(steps):
+    if len(steps) < 2:
         return ()
     try:
         return stretch(case.workspace, steps[0], steps[-1])
@@ -65,12 +65,21 @@ def _foldable(case: Case, loop: Loop) -> Sequence[Block]:
         return ()
 
 
-def _tile(case: Case, blocks: Sequence[Block], loop: Loop, number: int) -> Tile | None:
-    """The tile of a loop, with a word on the world outside where that still makes the view smaller; None where nothing does."""
-    lines = distilled(blocks, loop.repeats, pinned_in(case.workspace, blocks))
+def _tile(case: Case, blocks: Sequence[Block], loop: Loop, number: int) -> tuple[Tile | None, frozenset[int]]:
+    """The tile of a loop and the steps it drops lines of: of those that say again what stands before them, else also of those said again behind it.
+
+    With a word on the world outside where that still makes the view smaller; no tile where nothing does.
+    """
+    pinned = pinned_in(case.workspace, blocks)
+    folded = {step for block in blocks for step in block.steps}
+    behind = [
+        line for block in case.workspace.blocks for line in block.lines if set(block.steps) <= set(loop.steps) - folded
+    ]
     before = price(*blocks)
-    for summary in (prompt("refactor_pruned"), ""):
-        tile = tile_of(blocks, number, summary, lines, "embedded", status="failed")
-        if price(tile) < before:
-            return tile
-    return None
+    for flagged, beside in ((loop.repeats, []), (loop.repeats | loop.twice, behind)):
+        lines = distilled(blocks, flagged, pinned, beside)
+        for summary in (prompt("refactor_pruned"), ""):
+            tile = tile_of(blocks, number, summary, lines, "embedded", status="failed")
+            if flagged & folded and price(tile) < before:
+                return tile, flagged
+    return None, frozenset()

@@ -72,7 +72,7 @@ class Refactoring:
         reason: why, in a few words without a word of the log.
         decider: who wrote it.
         flagged: the steps that failed or repeat others: only of these may a prune drop anything.
-        edits: for a correction, how many characters of how many it changed.
+        edits: for a correction, how many words of how many it changed.
     """
 
     operator: Operator
@@ -188,6 +188,7 @@ class Case:
         budget: o200k tokens of a view.
         tile: the number of the next tile.
         model_notes: the records that are notes of a model's own.
+        asked: whether somebody named the operator, and so vouches for what is seen twice only.
         history: reads the exact text of the whole path: asked only for what the view does not hold.
         read: reads the exact text of a record; empty where there is none on the path.
     """
@@ -199,6 +200,7 @@ class Case:
     budget: int = 8000
     tile: int = 1
     model_notes: frozenset[str] = frozenset()
+    asked: bool = False
     history: Callable[[], str] = str
     read: Callable[[str], str] = _unread
 

@@ -165,8 +165,32 @@ class Replayed:
         self._calling, self._results = None, []
 
 
+class Routed(Replayed):
+    """The same with the router after each step."""
+
+    @property
+    def session(self) -> Session:
+        """What it is recorded in."""
+        return self._session
+
+    def add(self, event: Heard) -> None:
+        """Hear the next event."""
+        super().add(event)
+        if event.role != "tool":
+            self._session.consolidate(budget=self._budget)
+            self._session.refactor("auto")
+
+    def view(self) -> str:
+        """What a model would read now."""
+        self._settle()
+        self._session.consolidate(budget=self._budget)
+        self._session.refactor("auto")
+        return super().view()
+
+
 def policy(spec: str) -> Callable[[], Policy]:
-    """What makes a policy: `full`, `drop:TOKENS`, `first:CHARACTERS`, `mask:RESULTS`, `bag`, `session:BUDGET`, or `intent:BUDGET` with plans and extracts.
+    """What makes a policy: `full`, `drop:TOKENS`, `first:CHARACTERS`, `mask:RESULTS`, `bag`, `session:BUDGET`, `intent:BUDGET` with plans and extracts, or
+    `routed:BUDGET` with the router after each step.
 
     Raises:
         ValueError: none of these.
@@ -181,4 +205,8 @@ def policy(spec: str) -> Callable[[], Policy]:
         return lambda: Listed(lambda past: limited[kind](past, int(number)))
     if kind in ("session", "intent") and number.isdigit():
         return lambda: Replayed(int(number), attends=kind == "intent")
-    raise ValueError(f"no policy {spec!r}: use full, drop:N, first:N, mask:N, bag, session:BUDGET or intent:BUDGET")
+    if kind == "routed" and number.isdigit():
+        return lambda: Routed(int(number))
+    raise ValueError(
+        f"no policy {spec!r}: use full, drop:N, first:N, mask:N, bag, session:BUDGET, intent:BUDGET or routed:BUDGET"
+    )
