@@ -49,6 +49,7 @@ async def test_what_is_recorded_is_planned_on_a_trigger_and_not_at_every_turn() 
             return said(await client.call_tool("context", {"session": "trip"})).rpartition("\n")[0]
 
         assert "to-do: s1 t1" in await record(user="Book a room in Porto, at most 90 EUR.")
+        shown = ""
         for n in range(14):
             text = "\n".join(f"hotel {n}-{k} costs {60 + n + k} EUR, code HX{n:02}{k:02}" for k in range(24))
             step = {"calls": [{"name": "search", "args": {"page": n}}], "results": [{"text": text}]}
