@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import anyio
 
-from browser_agent.actions import Extract, Find, Outcome, OutcomeKind, PageAction, Read, perform
+from browser_agent.actions import Extract, Find, Outcome, OutcomeKind, PageAction, Read, WaitFor, perform
 from browser_agent.browser import Browser
 from browser_agent.decision import Decision
 from browser_agent.describing import described
@@ -30,6 +30,9 @@ BUDGET = 900
 
 LEAST, LARGEST = 200, 2000
 """The bounds of that number."""
+
+WAITS = 30.0
+"""Seconds that the waits of one call may take together: hosts give up on a call after a minute."""
 
 _PROMPTS = "browser_agent.prompts"
 
@@ -140,6 +143,11 @@ class Page:
         self._need = ""
         self._lock = anyio.Lock()
 
+    @property
+    def busy(self) -> bool:
+        """Whether a call is under way on it."""
+        return self._lock.locked()
+
     def asks(self, actions: Sequence[PageAction]) -> Asked | None:
         """The question a person must answer before these are done; None where there is none."""
         if not actions:
@@ -166,11 +174,13 @@ class Page:
             agreed: the question a person said yes to; to any other they said nothing.
 
         Raises:
+            InputError: it would wait longer than a host does.
             StoreError: it cannot be written down; then it is not done either.
         """
         async with self._lock:
             if wish.need is not None:
                 self._need = wish.need
+            _check_waits(wish)
             held = self._held_back(wish, agreed)
             count, scrub = len(wish.actions), self._watch.secrets.scrub
             step = await book(lambda session: begun(session, wish.why, wish.actions, scrub))
@@ -209,6 +219,17 @@ class Page:
                 said = prompt("notice_cancelled", _PROMPTS)
                 await book(lambda session: refused(session, step, len(wish.actions), said))
             raise
+
+
+def _check_waits(wish: Wish) -> None:
+    """Make sure that a call comes back before its host gives it up.
+
+    Raises:
+        InputError: its waits are longer than that, all together.
+    """
+    waits = sum(action.seconds for action in wish.actions if isinstance(action, WaitFor))
+    if waits > WAITS:
+        raise InputError(f"these wait {waits:g} s in all, and one call may wait {WAITS:g}; wait again in the next")
 
 
 def _ended(session: Session, step: int, count: int, outcome: Outcome) -> str:

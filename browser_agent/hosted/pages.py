@@ -27,15 +27,18 @@ from browser_agent.hosted.reach import Reach
 from browser_agent.safety import Asked, Safety, Watch
 from browser_agent.settings import BrowserChoice
 from browser_agent.terms import Folders
-from ctxfold.errors import BrowserGone, PageUnreachable, Refused, UnknownPage
+from ctxfold.errors import BrowserGone, CtxfoldError, PageUnreachable, Refused, UnknownPage
 
-__all__ = ["IDLE", "MOST", "Means", "Pages"]
+__all__ = ["IDLE", "MOST", "PATIENCE", "Means", "Pages"]
 
 MOST = 4
 """Most pages that are live at once; the one longest unused makes way."""
 
 IDLE = 600.0
 """Seconds after which a page nobody asked about is ended."""
+
+PATIENCE = 40.0
+"""Seconds a call waits for a browser that must be fetched first."""
 
 _ACTIONS: TypeAdapter[tuple[PageAction, ...]] = TypeAdapter(
     Annotated[
@@ -75,8 +78,8 @@ class Pages:
         self._live: OrderedDict[str, Page] = OrderedDict()
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._ending: set[asyncio.Task[None]] = set()
-        self._opening = anyio.Lock()
-        self._starting: asyncio.Task[Page] | None = None
+        self._starting: dict[str, asyncio.Task[Page]] = {}
+        self._starts: dict[str, tuple[str, int] | None] = {}
 
     def asks_to_open(self, url: str) -> Asked | None:
         """The question a person must answer before an address is opened; None where there is none.
@@ -145,7 +148,7 @@ class Pages:
         private = self.admit(url, agreed)
         await book(lambda handle: handle.tip)  # a session that is not there opens no browser
         page = await self._page(session)
-        page.start_at(origin_of(url))
+        page.start_at(self._starts.setdefault(session, origin_of(url)))
         if private:
             page.permit(url)
         shown = await self._do(session, page, book, Wish("", (Navigate(kind="navigate", url=url),), need))
@@ -197,9 +200,11 @@ class Pages:
 
     async def close(self) -> None:
         """End every page at once, those that are just being opened too."""
-        if self._starting is not None:
-            self._starting.cancel()
         live, self._live = self._live, OrderedDict()
+        for session, starting in self._starting.items():
+            starting.cancel()
+            with suppress(asyncio.CancelledError, CtxfoldError):
+                live[session] = await starting
         for timer in self._timers.values():
             timer.cancel()
         async with anyio.create_task_group() as tasks:
@@ -224,19 +229,27 @@ class Pages:
         return page
 
     async def _page(self, session: str) -> Page:
-        """The session's page; started where there is none. A call that is cancelled takes the start with it."""
-        async with self._opening:
-            if session not in self._live:
-                self._starting = asyncio.ensure_future(self._started(session))
-                try:
-                    page = await self._starting
-                finally:
-                    self._starting = None
-                self._live[session] = page
-                if len(self._live) > MOST:
-                    self._drop(next(iter(self._live)))
-            self._touch(session)
-            return self._live[session]
+        """The session's page; started where there is none. A start that takes long goes on while the call comes back.
+
+        Raises:
+            BrowserGone: it is not ready yet.
+            BrowserError: there is no browser.
+        """
+        if session not in self._live:
+            starting = self._starting.get(session)
+            if starting is None:
+                starting = self._starting[session] = asyncio.ensure_future(self._started(session))
+            await asyncio.wait({starting}, timeout=PATIENCE)
+            if not starting.done():
+                raise BrowserGone("a browser is being fetched and is not ready yet; that takes a minute or two")
+            if self._starting.get(session) is starting:
+                del self._starting[session]
+            self._live.setdefault(session, starting.result())
+            unused = next((name for name, page in self._live.items() if name != session and not page.busy), None)
+            if len(self._live) > MOST and unused is not None:
+                self._drop(unused)
+        self._touch(session)
+        return self._live[session]
 
     async def _started(self, session: str) -> Page:
         means = self._means

@@ -13,10 +13,7 @@ from typing import Any, Literal
 
 __all__ = ["HOSTS", "Host", "Launch", "Machine", "System", "passing"]
 
-_PASSING = re.compile(
-    r"[/\\\\](?:uv[/\\\\](?:cache[/\\\\])?(?:archive|environments|builds)-v\d+|pipx[/\\\\]\.cache)[/\\\\]",
-    re.IGNORECASE,
-)
+_PASSING = re.compile(r"[/\\](?:(?:archive|environments|builds)-v\d+|pipx[/\\]\.cache)[/\\]", re.IGNORECASE)
 """Folders in which a runner keeps what it may throw away: what `uvx` and `pipx run` start lies there."""
 
 System = Literal["linux", "macos", "windows"]

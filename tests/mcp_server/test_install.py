@@ -183,6 +183,7 @@ def test_a_store_named_in_this_shell_is_named_again_to_the_host(
         ("/home/ada/.cache/uv/environments-v2/ctxfold-1a2b/bin/ctxfold", True),
         (r"C:\Users\ada\AppData\Local\uv\cache\archive-v0\kX3\Scripts\ctxfold.exe", True),
         ("/Users/ada/.local/pipx/.cache/1f3a/bin/ctxfold", True),
+        ("/var/cache/of-uv/archive-v0/kX3vQ/bin/ctxfold", True),
         ("/home/ada/.local/bin/ctxfold", False),
         ("/home/ada/.local/share/uv/tools/ctxfold/bin/ctxfold", False),
         ("/home/ada/uv/archive/ctxfold", False),

@@ -112,6 +112,8 @@ async def test_what_cannot_be_done_is_an_error_that_names_the_next_call() -> Non
             shown = await host.ok("page_open", url=site.url)
             assert "expected tags" in await host.wrong("page_act", actions=[{"kind": "fly"}])
             assert "expected tags" in await host.wrong("page_act", actions=[{"kind": "answer", "text": "x"}])
+            waits = [{"kind": "wait_for", "text": "never", "seconds": 20}] * 2
+            assert "wait 40 s in all" in await host.wrong("page_act", actions=waits)
             assert "one of the two" in await host.wrong("page_read", find="a", page=2)
             assert "200 to 2000" in await host.wrong("page_read", budget=9)
             stale = await host.wrong("page_act", actions=[{"kind": "click", "ref": "e9999"}])
