@@ -13,6 +13,7 @@ from typing import TypeVar
 import anyio.to_thread
 
 from browser_agent.actions import Outcome
+from browser_agent.comparing import moved
 from browser_agent.deciding import Decided
 from browser_agent.decision import Decision
 from browser_agent.guard.secrets import Secrets
@@ -143,6 +144,7 @@ class Journal:
         def reply() -> int:
             self._fold(decided)
             applied(self._session, decided, self._scrub)
+            moved(self._session, decided, self._scrub)
             step = self._session.record_reply(self._scrub(text))
             answered(self._session, text, sources)
             return step
@@ -168,7 +170,12 @@ class Journal:
         await _threaded(self._session.close)
 
     def _begin(self, decided: Decided) -> Begun:
-        note = "; ".join(filter(None, (self._fold(decided), applied(self._session, decided, self._scrub))))
+        done = (
+            self._fold(decided),
+            applied(self._session, decided, self._scrub),
+            moved(self._session, decided, self._scrub),
+        )
+        note = "; ".join(filter(None, done))
         decision = decided.decision
         return Begun(begun(self._session, decision.thought, decision.actions, self._scrub), decision, note)
 
