@@ -23,7 +23,7 @@ from browser_agent.writing import begun, ended, refused
 from ctxfold import Session, View
 from ctxfold.attendant import Attendant, Kept
 from ctxfold.errors import FoldError, RefError
-from ctxfold.tokens import count
+from ctxfold.tokens import Budget, count
 from ctxfold.workspace import Workspace
 
 __all__ = ["Begun", "Context", "Journal"]
@@ -136,7 +136,8 @@ class Journal:
         Args:
             operator: what is forced; `auto` lets the router say.
         """
-        return (await _threaded(lambda: self._session.refactor(operator, decider="embedded"))).applied
+        limit = Budget.of(self._budget, self._model).tokens
+        return (await _threaded(lambda: self._session.refactor(operator, decider="embedded", budget=limit))).applied
 
     async def close_turn(self, decided: Decided, text: str, sources: Sequence[Source]) -> int:
         """The answer, or why there is none: fold as decided, then a reply; what its passages answer is done. Returns its step."""
