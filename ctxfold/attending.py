@@ -49,7 +49,9 @@ def triggers(tx: Reading, now: Current, limit: int, *, taken: bool) -> tuple[Tri
         found.append(_pressed(workspace, now.pressed))
     due = tuple(trigger for trigger in found if trigger is not None)
     if taken or not due:
-        now.looked, now.pressed = read, max(now.pressed, newest_fold(workspace))
+        now.looked = read
+        if taken:
+            now.pressed = max(now.pressed, newest_fold(workspace))
     return due
 
 

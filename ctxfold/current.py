@@ -36,7 +36,7 @@ class Current:
         branch: the branch's number.
         seen: the latest step this handle has shown.
         looked: the record up to which it looked for what changes the intent.
-        pressed: the newest fold it has extracted after.
+        pressed: the last folded step it has extracted after.
         trail: what it has read of the path's calls and facts.
     """
 
@@ -155,8 +155,8 @@ class Current:
         self._loaded -= freed
 
     def intends(self, state: State, intent: Intent) -> None:
-        """Take in a plan or an extraction."""
-        self._state, self._workspace = state, replace(self._workspace, intent=intent)
+        """Take in a plan or an extraction; there is none newer."""
+        self._state, self._workspace, self._planned = state, replace(self._workspace, intent=intent), state.intent
 
     def arrived(self, tx: Writing, step: int, result: Result, key: str | None) -> None:
         """Record a late result where it is shown, and take it in where that is here.

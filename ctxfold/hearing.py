@@ -125,7 +125,7 @@ class Sources:
 
     def holds(self, name: str, upto: Place) -> bool:
         """Whether a record up to a place, said by no user, holds a name."""
-        for row, _ in self.tx.facts.search(self.session, name, _LOOKED):
+        for row in self.tx.facts.holding(self.session, name, _LOOKED):
             record = self.tx.log.record_by_id(row)
             if record is None or record.kind == "user" or (record.step, record.k) > upto:
                 continue
@@ -140,4 +140,4 @@ class Sources:
 
 _LONG_CALL = 240
 """Characters from which a call is more than the question its result answers."""
-_LOOKED = 6
+_LOOKED = 12

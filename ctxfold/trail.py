@@ -35,9 +35,10 @@ class _Seen:
 
 @dataclass(slots=True)
 class Trail:
-    """What was read of a session's steps so far."""
+    """What was read of a session's steps so far, and which of them may have taken records since."""
 
     seen: dict[int, _Seen] = field(default_factory=dict)
+    growing: set[int] = field(default_factory=set)
 
     def case(self, tx: Reading, session: int, workspace: Workspace, budget: int, asked: bool = False) -> Case:
         """A workspace with the evidence of the steps that stand in it.
@@ -78,7 +79,8 @@ class Trail:
 
     def _read(self, tx: Reading, session: int, steps: Sequence[int]) -> None:
         """Read the steps that are new, those that may have grown, and those that late results came to."""
-        fresh = {step for step in steps if step not in self.seen} | set(steps[-_GROWING:])
+        fresh = {step for step in steps if step not in self.seen} | self.growing.intersection(steps)
+        self.growing |= set(steps[-_GROWING:])
         wanted = sorted(fresh)
         for at in range(0, len(wanted), _CHUNK):
             fresh |= {record.step for record in tx.log.records(session, wanted[at : at + _CHUNK], late=True)}
@@ -89,6 +91,7 @@ class Trail:
             for record in tx.log.records(session, part):
                 by_step[record.step].append(record)
             self.seen.update((step, _seen(tx, found)) for step, found in by_step.items())
+        self.growing -= set(steps[:-_GROWING])
 
 
 def _seen(tx: Reading, records: Sequence[StoredRecord]) -> _Seen:

@@ -27,7 +27,7 @@ from browser_agent.hosted.reach import Reach
 from browser_agent.safety import Asked, Safety, Watch
 from browser_agent.settings import BrowserChoice
 from browser_agent.terms import Folders
-from ctxfold.errors import BrowserGone, CtxfoldError, PageUnreachable, Refused, UnknownPage
+from ctxfold.errors import BrowserGone, CtxfoldError, InputError, PageUnreachable, Refused, UnknownPage
 
 __all__ = ["IDLE", "MOST", "PATIENCE", "Means", "Pages"]
 
@@ -41,9 +41,7 @@ PATIENCE = 40.0
 """Seconds a call waits for a browser that must be fetched first."""
 
 _ACTIONS: TypeAdapter[tuple[PageAction, ...]] = TypeAdapter(
-    Annotated[
-        tuple[Annotated[PageAction, Field(discriminator="kind")], ...], Field(min_length=1, max_length=MOST_ACTIONS)
-    ]
+    tuple[Annotated[PageAction, Field(discriminator="kind")], ...]
 )
 
 
@@ -99,7 +97,7 @@ class Pages:
             ValidationError: they are no actions.
         """
         page = self._live.get(session)
-        return page.asks(_ACTIONS.validate_python(list(actions))) if page is not None else None
+        return page.asks(_taken(actions)) if page is not None else None
 
     def admit(self, url: str, agreed: Asked | None) -> bool:
         """Make sure that an address may be opened, and remember a yes.
@@ -178,7 +176,7 @@ class Pages:
             UnknownPage: no page is open.
             BrowserGone: the browser died.
         """
-        wish = Wish(why, _ACTIONS.validate_python(list(actions)))
+        wish = Wish(why, _taken(actions))
         return await self._do(session, self._open_page(session), book, wish, agreed)
 
     async def read(self, session: str, book: Book, reading: Reading) -> Shown:
@@ -285,3 +283,15 @@ class Pages:
             task = asyncio.ensure_future(page.end())
             self._ending.add(task)
             task.add_done_callback(self._ending.discard)
+
+
+def _taken(actions: Sequence[Mapping[str, Any]]) -> tuple[PageAction, ...]:
+    """Actions from what a host sent.
+
+    Raises:
+        InputError: none, or more than one decision may hold.
+        ValidationError: one that is none.
+    """
+    if not 1 <= len(actions) <= MOST_ACTIONS:
+        raise InputError(f"give 1 to {MOST_ACTIONS} actions, not {len(actions)}")
+    return _ACTIONS.validate_python(list(actions))

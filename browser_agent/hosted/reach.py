@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from ipaddress import ip_address
 from typing import Literal
 
-from browser_agent.guard.egress import Egress, is_public, origin_of
+from browser_agent.guard.egress import Egress, is_of_the_link, is_public, origin_of
 from ctxfold.errors import InputError, Refused
 
 __all__ = ["Reach", "Word"]
@@ -51,7 +51,7 @@ class Reach:
             raise Refused("that domain is not among those the user allowed with --allow; they can add it and restart")
         if not _private(host) or self.rule.judge_address(host, port, host) == "allowed":
             return "open"
-        if _of_the_link(host):
+        if is_of_the_link(host):
             raise Refused("that address belongs to this machine's own link; only the user can allow it, with --allow")
         return "permit" if origin in self.agreed or not self.public_seen else "ask"
 
@@ -75,10 +75,3 @@ def _private(host: str) -> bool:
     except ValueError:
         return False
     return not is_public(host)
-
-
-def _of_the_link(host: str) -> bool:
-    try:
-        return ip_address(host).is_link_local
-    except ValueError:
-        return False

@@ -255,7 +255,7 @@ def _drawn(seen: _Sight) -> Choice | None:
             continue
         limb, near, score = _ranked(seen, limbs)[0]
         stay = seen.own.score if limbs is not seen.others and limb.topic == seen.grove.around.topic else seen.here.score
-        margin = score - stay - max(least, _usual(seen)) - lean
+        margin = score - stay - max(least, _usual(seen, limb)) - lean
         if margin > 0 and (near.cover >= 0.1 or (near.meant or 0.0) >= _MEANT) and score >= 0.2:
             return Choice(
                 "switch", to=limb.branch, confidence=_sure(0.55, margin), reason="speaks of what stands there"
@@ -277,14 +277,13 @@ def _akin(seen: _Sight) -> Choice | None:
     return Choice("switch", to=limb.branch, confidence=0.55, reason="a matter of that kind")
 
 
-def _usual(seen: _Sight) -> float:
-    """How much nearer to another limb than to their own path the turns of this path were that went on: what lies above it means something."""
-    path, limbs = seen.grove.path, [limb for limb, _ in seen.limbs]
-    strays = []
-    for at in range(max(1, len(path) - _SAMPLE), len(path)):
-        own = seen.measure.near(path[:at], path[at].said).score
-        strays.append(max(seen.measure.near(limb.turns, path[at].said).score for limb in limbs) - own)
-    strays.sort()
+def _usual(seen: _Sight, limb: Limb) -> float:
+    """How much nearer to a limb than to their own path the turns of this path were that went on: what lies above it means something."""
+    path = seen.grove.path
+    strays = sorted(
+        seen.measure.near(limb.turns, path[at].said).score - seen.measure.near(path[:at], path[at].said).score
+        for at in range(max(1, len(path) - _SAMPLE), len(path))
+    )
     return strays[int(0.8 * (len(strays) - 1))] if len(strays) >= _ENOUGH else 0.0
 
 

@@ -57,7 +57,7 @@ _REPLY = 0.45
 """What a word in a reply weighs against one the user said."""
 _AGAIN = 0.4
 """What a word weighs on a branch that took it over from an older one: "instead of Kyoto" is not about Kyoto."""
-_READ = 2_500
+_READ = 1_200
 """Characters of a text that are compared."""
 
 _PLAIN = """
@@ -110,6 +110,7 @@ class Measure:
         for turn in {id(turn): turn for stretch in stretches for turn in stretch}.values():
             self._vocabulary.add(f"{turn.said}\n{turn.reply[:_READ]}")
         self._weighed: dict[str, Vector] = {}
+        self._middles: dict[tuple[int, int], Vector] = {}
         self._encoder = encoder
         self._holders = self._held()
         self._vectors = self._encoded() if encoder is not None else {}
@@ -136,13 +137,20 @@ class Measure:
             return Nearness(0.0, 0.0, 0.0, -1, 0.0, None)
         peaks = [self._alike(asked, turn) for turn in stretch]
         nearest = max(range(len(peaks)), key=lambda at: (peaks[at], at))
-        whole = cosine(self._words(asked), centroid(self._words(turn.said) for turn in stretch if turn.said))
+        whole = cosine(self._words(asked), self._middle(stretch))
         cover, own = self._cover(asked, stretch)
         meant = self._meant(asked, stretch)
         kin = kinship(fields_of(asked), _summed(stretch))
         lexical = 0.45 * cover + 0.35 * min(1.0, 2 * peaks[nearest]) + 0.2 * min(1.0, 3 * whole)
         score = lexical if meant is None else 0.45 * lexical + 0.55 * meant
         return Nearness(score, cover, own, nearest, peaks[nearest], kin, meant)
+
+    def _middle(self, stretch: Sequence[Turn]) -> Vector:
+        """The direction the user's words in a stretch share."""
+        key = (stretch[0].steps[0], len(stretch))
+        if key not in self._middles:
+            self._middles[key] = centroid(self._words(turn.said) for turn in stretch if turn.said)
+        return self._middles[key]
 
     def alike(self, text: str, turn: Turn) -> float:
         """How near a text is to one turn."""

@@ -24,7 +24,7 @@ __all__ = ["Surroundings"]
 
 TURNS = 200
 """Steps of a limb that are read turn by turn, the newest."""
-_HEARD = 4_000
+_HEARD = 3_000
 """Characters of a reply that are read."""
 _GIST = 32
 """o200k tokens of a turn's outcome."""

@@ -164,6 +164,10 @@ def _of_tree(source: Source, wanted: Sequence[str]) -> Iterator[_Unit]:
     for first, last, path, fields, names, node in _objects(json.loads(source.text)):
         named = identity(node)
         said = " ".join(field.text for field in fields)
+        name = f"{path}|{named[0]}={named[1]}" if named else ""
+        if asked.isdisjoint(words(said)) and asked.isdisjoint(words(path)):
+            yield _Unit(source, (), said, path, name)  # counted for how rare the words of others are, never chosen
+            continue
         whole = source.slice(first, last)
         if len(whole) <= _WHOLE * 8 and count(whole) <= _WHOLE:
             kept = [(first, last)]
@@ -171,7 +175,6 @@ def _of_tree(source: Source, wanted: Sequence[str]) -> Iterator[_Unit]:
             telling = [field for field in fields if asked & set(words(field.text))] or list(fields[:_FIELDS])
             kept = [(field.first, field.last) for field in _beside(fields, telling)]
             kept += [(field.first, field.last) for field in fields if named and field.text.startswith(f"{named[0]} ")]
-        name = f"{path}|{named[0]}={named[1]}" if named else ""
         yield _Unit(source, _joined([*kept, *names]), said, path, name)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ctxfold.text import Span, entities, sentences
 
@@ -214,6 +215,14 @@ def facts_of(text: str) -> list[str]:
     Args:
         text: words of a user.
     """
+    return list(_facts(text) if len(text) <= _REMEMBERED else _facts.__wrapped__(text))
+
+
+_REMEMBERED = 2_000
+
+
+@lru_cache(maxsize=8_192)
+def _facts(text: str) -> tuple[str, ...]:
     spans = [*entities(text)]
     spans += [Span(found.start(), found.end()) for found in _DIGITS.finditer(text)]
     for found in _NAME.finditer(text):
@@ -230,7 +239,7 @@ def facts_of(text: str) -> list[str]:
             kept[-1] = Span(kept[-1].start, max(span.end, kept[-1].end))
         else:
             kept.append(span)
-    return list(dict.fromkeys(span.of(text) for span in kept))
+    return tuple(dict.fromkeys(span.of(text) for span in kept))
 
 
 def _opens(text: str, at: int) -> bool:

@@ -13,7 +13,7 @@ from ctxfold.intent.cues import facts_of
 from ctxfold.intent.values import Cause, Intent, IntentChange
 from ctxfold.lines import Line
 from ctxfold.text import query_words
-from ctxfold.workspace import RawStep, Tile, Workspace
+from ctxfold.workspace import RawStep, Tile, Workspace, spans
 
 __all__ = ["Trigger", "changing", "folded", "leaning", "newest_fold", "pressing"]
 
@@ -23,6 +23,8 @@ _WORD = 4
 """Letters from which a plain word may name something; of scripts without blanks, signs from which one may."""
 _EAST = 2
 _READ = 4_000
+_STRETCH = 8
+"""Steps that must have been folded since for the budget to press: folds may come thick where steps are long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,18 +111,23 @@ def _shown(workspace: Workspace, fresh: Callable[[Line], bool]) -> Iterable[str]
 
 
 def newest_fold(workspace: Workspace) -> int:
-    """The number of the newest tile of several steps, 0 when there is none: a fold of one step presses on nothing."""
-    return max(
-        (block.number for block in workspace.blocks if isinstance(block, Tile) and len(block.steps) > 1), default=0
-    )
+    """The last step of the newest tile of several, 0 when there is none: a fold of one step presses on nothing."""
+    return max((tile.last for tile in _macros(workspace)), default=0)
 
 
 def pressing(workspace: Workspace, seen: int) -> Trigger | None:
-    """Steps that were folded for the budget since the last extraction.
+    """A good stretch of steps that was folded for the budget since the last extraction.
 
     Args:
         workspace: the settled cover.
-        seen: the newest fold that was looked at.
+        seen: the last folded step that was looked at.
     """
     newest = newest_fold(workspace)
-    return Trigger("budget pressure", f"b{newest}") if newest > seen else None
+    if newest - seen < _STRETCH:
+        return None
+    tile = next(tile for tile in _macros(workspace) if tile.last == newest)
+    return Trigger("budget pressure", f"{tile.id} of {spans(tile.steps)}")
+
+
+def _macros(workspace: Workspace) -> Iterable[Tile]:
+    return (block for block in workspace.blocks if isinstance(block, Tile) and len(block.steps) > 1)

@@ -126,7 +126,7 @@ class Extraction:
         counts: how many selections were mended, merged, cut, refused or left out, and how many facts were deleted.
         omitted: addresses that were chosen and left out, with the reason.
         tokens: o200k tokens of the extracts.
-        seen: the newest fold of several steps that stood when it was made, 0 for none.
+        seen: the last step of the newest fold of several that stood when it was made, 0 for none.
         asked: whether somebody asked for it, or for part of it; off where a trigger alone called for it.
     """
 

@@ -29,7 +29,8 @@ _MARKS = re.compile(r"\s\[[a-z-]+(?:=[^\]\n]*)?\]")
 _SILENT = frozenset({"", "null", "none", '""', "undefined"})
 _NOTHING = _SILENT | {"[]", "{}"}
 _HEAD, _TAIL = 300, 120
-_CALL, _READ = 20_000, 400_000
+_CALL, _READ, _SHORT = 20_000, 400_000, 4_000
+_PAIR = re.compile(r"[ \t]*(?:[-*•] )?([A-Za-z_][\w .-]{0,30}?)\s*[:=]\s*([^\s{\[<][^\n]{0,58}?)[ \t.;,]*")
 _FACTS = 400
 """Facts of one record at most."""
 
@@ -106,7 +107,7 @@ def _normal(value: Any) -> Any:
 
 
 def facts_of(key: str, text: str, ref: str, order: int) -> list[Fact]:
-    """The scalars of a structured result, each under what names its object.
+    """The scalars of a structured result, each under what names its object; of a short text its `field: value` lines.
 
     An object with an id of its own is one thing wherever it is told. Any other is one thing within the call that told it, or within the object it
     lies in: a price stands for another thing in another booking.
@@ -120,7 +121,16 @@ def facts_of(key: str, text: str, ref: str, order: int) -> list[Fact]:
     if len(text) > _READ:
         return []
     tree = parse(text)
-    return [] if tree is None else list(islice(_facts(tree, key, ref, order), _FACTS))
+    found = _pairs(text, key, ref, order) if tree is None else _facts(tree, key, ref, order)
+    return list(islice(found, _FACTS))
+
+
+def _pairs(text: str, key: str, ref: str, order: int) -> Iterator[Fact]:
+    """The `field: value` lines of a short text."""
+    for line in text.splitlines() if len(text) <= _SHORT else ():
+        pair = _PAIR.fullmatch(line)
+        if pair is not None:
+            yield Fact(key, " ".join(pair[1].split()), pair[2], ref, order)
 
 
 def _facts(tree: Any, key: str, ref: str, order: int) -> Iterator[Fact]:

@@ -8,11 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Literal, get_args
 
+from ctxfold.compact import parse
 from ctxfold.events import Decider
 from ctxfold.guidance import Pin, Superseded
+from ctxfold.ledger import identity
 from ctxfold.text import summarise
 from ctxfold.workspace import Tile, Workspace
 
@@ -165,11 +167,20 @@ class Fact:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What names its object and those around it; empty where nothing does."""
-        return tuple(name.partition("=")[2] for name in self.group.split("\0") if _NAME.match(name))
+        """What names its object and those around it, else what names the thing its call was about; empty where nothing does."""
+        first, *rest = self.group.split("\0")
+        named = tuple(name.partition("=")[2] for name in (first, *rest) if _NAME.match(name))
+        return named or _asked_about(first)
 
 
 _NAME = re.compile(r"[^\s=]+=")
+
+
+@lru_cache(maxsize=4096)
+def _asked_about(call: str) -> tuple[str, ...]:
+    """The value by which a call's arguments name what it is about."""
+    named = identity(parse(call.partition(" ")[2]))
+    return () if named is None else (named[1],)
 
 
 def _unread(_ref: str) -> str:

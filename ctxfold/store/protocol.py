@@ -219,6 +219,9 @@ class Facts(Protocol):
     def search(self, session: int, query: str, limit: int) -> list[tuple[int, float]]:
         """Records that hold the words, best first, with a score that grows with fit."""
 
+    def holding(self, session: int, name: str, limit: int) -> list[int]:
+        """Records that hold every word of a name, newest first."""
+
 
 class Reading(Protocol):
     """A consistent snapshot of the store."""

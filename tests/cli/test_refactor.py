@@ -90,3 +90,17 @@ def test_a_clean_session_is_left_alone(run: Run) -> None:
     with Session.open("trip") as session:
         clean(session)
     assert run("refactor", "trip").out == "left alone: clean\n"
+
+
+def test_a_model_routes_and_writes_and_is_held_to_the_checks(run: Run, trip: str, tmp_path: Path) -> None:
+    decisions = [
+        {"analysis": "Lost.", "drift_detected": True, "selected_operator": "cognitive_boosting"},
+        {"text": "Ask about W-9999."},
+        {"text": "Refund W-2003 to another card."},
+    ]
+    script = tmp_path / "script.json"
+    script.write_text(json.dumps(decisions), encoding="utf-8")
+    done = json.loads(run("refactor", trip, "--model", f"script:{script}", "--json").out)
+    assert (done["operator"], done["applied"], done["decider"]) == ("cognitive_boosting", True, "model")
+    assert "[Thought]" in view()
+    failed(run("refactor", trip, "--model", f"script:{script}", "--dry-run"), 2, "--dry-run")

@@ -13,6 +13,7 @@ from mcp_types import CallToolResult, ElicitResult
 
 from browser_agent.actions import PageAction
 from browser_agent.guard.secrets import Secret
+from browser_agent.hosted.pages import Pages
 from ctxfold import Session
 from ctxfold.tokens import count
 from mcp_server.browsing import Web
@@ -33,8 +34,9 @@ FORM = (
 class Driver:
     """A client on one session. What its user is asked is in `asked`; `answer` is what they say, None where they can't be asked."""
 
-    def __init__(self, client: Client, asked: list[str], answers: list[bool]) -> None:
+    def __init__(self, client: Client, pages: Pages, asked: list[str], answers: list[bool]) -> None:
         self._client = client
+        self.pages = pages
         self.asked = asked
         self.answers = answers
 
@@ -63,10 +65,11 @@ async def driving(web: Web | None = None, era: str = "auto", asks: bool = False)
         asked.append(params.message)
         return ElicitResult(action="accept", content={"go_on": answers.pop(0)})
 
-    server = build_server(Desks(web=web), caps=("core", "browser"))
+    desks = Desks(web=web)
+    server = build_server(desks, caps=("core", "browser"))
     async with Client(server, mode=era, elicitation_callback=cast("Any", ask) if asks else None) as client:
         await client.call_tool("open_session", {"session": "trip"})
-        yield Driver(client, asked, answers)
+        yield Driver(client, desks.of(None).browsing.pages, asked, answers)
 
 
 def ref_of(text: str, name: str) -> str:
@@ -111,6 +114,7 @@ async def test_what_cannot_be_done_is_an_error_that_names_the_next_call() -> Non
             assert "another address" in await host.wrong("page_open", url="http://127.0.0.1:9/")
             shown = await host.ok("page_open", url=site.url)
             assert "expected tags" in await host.wrong("page_act", actions=[{"kind": "fly"}])
+            assert "1 to 8 actions" in await host.wrong("page_act", actions=[])
             assert "expected tags" in await host.wrong("page_act", actions=[{"kind": "answer", "text": "x"}])
             waits = [{"kind": "wait_for", "text": "never", "seconds": 20}] * 2
             assert "wait 40 s in all" in await host.wrong("page_act", actions=waits)
@@ -151,6 +155,13 @@ async def test_what_has_consequences_is_done_with_the_users_yes_alone(era: str) 
             assert "Received" in await host.ok("page_act", actions=click)
             assert len(host.asked) == 2
             assert all("Place order" in question and "Go on?" in question for question in host.asked)
+            with Site(pages={"/": "<p>Inside.</p>"}) as inner:
+                host.pages.saw("https://example.org/")
+                host.answers[:] = [False, True]
+                assert "needs the user's yes" in await host.wrong("page_open", url=inner.url)
+                assert not inner.seen
+                assert "Inside." in await host.ok("page_open", url=inner.url)
+                assert inner.url in host.asked[-1]
 
 
 async def test_a_secret_is_typed_where_it_belongs_and_stands_nowhere_else_and_downloads_are_kept(

@@ -84,7 +84,7 @@ async def test_a_long_run_comes_back_with_its_name_and_is_ended_by_it(
             assert going["status"] == "running"
             before = time.monotonic()
             ended = await client.call_tool("browse_status", {"run": going["run"], "cancel": True})
-            assert time.monotonic() - before < 1.5
+            assert time.monotonic() - before < 3  # one second where nothing else runs
             assert ended.structured_content is not None
             assert ended.structured_content["status"] == "cancelled"
             last = await client.call_tool("browse_status", {"run": going["run"]})
@@ -116,7 +116,7 @@ async def test_the_protocols_own_cancellation_ends_the_run(tmp_path: Path, era: 
                     await going.wait()
                 tasks.cancel_scope.cancel()
             (run,) = desks.of(None).browsing.runs._runs.values()
-            with anyio.fail_after(1.5):
+            with anyio.fail_after(3):
                 await run.followed
             assert run.standing.status == "cancelled"
 

@@ -156,6 +156,22 @@ def test_pruning_goes_on_as_the_loop_does_and_stays_bounded(session: Session):
     assert session.workspace.guidance.made <= 8 + 40 // 4
 
 
+def test_what_a_step_took_in_after_it_was_looked_at_counts():
+    """The user's words were looked at before the first call filled their step; results came late."""
+    with Session.open("trip", store=":memory:") as session:
+        session.record_turn(user="Refund W-2003.")
+        assert session.refactor().operator == "none"
+        failing(session, 3)
+        slow = session.record_step("Asking.", [{"name": "refund", "args": {"order": "W-2004"}, "id": "c1"}])
+        visited(session, "lisboa")
+        assert session.refactor().steps == (1, 2, 3)
+        visited(session, "porto")
+        session.record_result(slow, "c1", '{"error": "locked"}')
+        visited(session, "sines")
+        assert session.refactor().operator == "none"
+        assert [act.failure != "" for act in session._now.trail.seen[slow].acts] == [True]
+
+
 def test_the_body_of_a_line_is_what_it_says(session: Session):
     visited(session, "lisboa")
     (page,) = [line for block in session.workspace.blocks for line in block.lines if "berths" in line.text]

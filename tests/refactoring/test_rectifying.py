@@ -121,6 +121,26 @@ def test_a_note_of_the_model_is_corrected_and_the_log_keeps_what_it_said():
         assert "BK-7731 has cabin: economy." in session.recall(f"s{noted}").text
 
 
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ('{"balance": 1250.5, "currency": "EUR"}', '{"balance": 980.25, "currency": "EUR"}'),
+        ("Account overview\nbalance: 1250.5\ncurrency: EUR", "Account overview\nbalance: 980.25\ncurrency: EUR"),
+        ("balance=1250.5", "balance=980.25"),
+    ],
+)
+def test_what_a_call_was_about_names_a_result_that_names_nothing(older: str, newer: str):
+    with Session.open("bank", store=":memory:") as session:
+        session.record_turn(user="What is on my two accounts, and what was booked there?")
+        called(session, "get_balance", {"account_id": "AC-77"}, older, "Looking it up for the user, who asked for it.")
+        called(session, "get_balance", {"account_id": "AC-88"}, '{"balance": 10.0}')
+        session.fold(summary="Account AC-77 has a balance of 1250.5.", first_step=1, last_step=2)
+        called(session, "get_balance", {"account_id": "AC-77"}, newer)
+        session.record_reply("Looked again.")
+        assert session.refactor().operator == "fact_rectify"
+        assert "a balance of 980.25 (s3.2)." in settled(session)
+
+
 def test_corrections_of_a_host_are_held_against_the_event_they_cite():
     with summed_up("Looked at BK-7731; it is refundable.") as session:
         before = settled(session)

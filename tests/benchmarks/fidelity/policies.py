@@ -166,7 +166,16 @@ class Replayed:
 
 
 class Routed(Replayed):
-    """The same with the router after each step."""
+    """The same, consolidated at each event, with the router after it or, to compare with, without.
+
+    Args:
+        budget: tokens of its views.
+        routes: whether the router looks at each step.
+    """
+
+    def __init__(self, budget: int, routes: bool = True) -> None:
+        super().__init__(budget)
+        self._routes = routes
 
     @property
     def session(self) -> Session:
@@ -177,20 +186,23 @@ class Routed(Replayed):
         """Hear the next event."""
         super().add(event)
         if event.role != "tool":
-            self._session.consolidate(budget=self._budget)
-            self._session.refactor("auto")
+            self._look()
 
     def view(self) -> str:
         """What a model would read now."""
         self._settle()
-        self._session.consolidate(budget=self._budget)
-        self._session.refactor("auto")
+        self._look()
         return super().view()
+
+    def _look(self) -> None:
+        self._session.consolidate(budget=self._budget)
+        if self._routes:
+            self._session.refactor("auto")
 
 
 def policy(spec: str) -> Callable[[], Policy]:
-    """What makes a policy: `full`, `drop:TOKENS`, `first:CHARACTERS`, `mask:RESULTS`, `bag`, `session:BUDGET`, `intent:BUDGET` with plans and extracts, or
-    `routed:BUDGET` with the router after each step.
+    """What makes a policy: `full`, `drop:TOKENS`, `first:CHARACTERS`, `mask:RESULTS`, `bag`, `session:BUDGET`, `intent:BUDGET` with plans and extracts,
+    `routed:BUDGET` with the router after each step, or `stepped:BUDGET` without it but for that the same.
 
     Raises:
         ValueError: none of these.
@@ -205,8 +217,8 @@ def policy(spec: str) -> Callable[[], Policy]:
         return lambda: Listed(lambda past: limited[kind](past, int(number)))
     if kind in ("session", "intent") and number.isdigit():
         return lambda: Replayed(int(number), attends=kind == "intent")
-    if kind == "routed" and number.isdigit():
-        return lambda: Routed(int(number))
+    if kind in ("stepped", "routed") and number.isdigit():
+        return lambda: Routed(int(number), routes=kind == "routed")
     raise ValueError(
-        f"no policy {spec!r}: use full, drop:N, first:N, mask:N, bag, session:BUDGET, intent:BUDGET or routed:BUDGET"
+        f"no policy {spec!r}: use full, drop:N, first:N, mask:N, bag, session:BUDGET, intent:BUDGET, stepped:BUDGET or routed:BUDGET"
     )

@@ -43,7 +43,7 @@ class Table:
 
 def board(table: Table, recordings: list[Recording], budget: int, wish: Wish) -> None:
     """Recall and tokens with the router off and on."""
-    off, on = score(recordings, [f"session:{budget}", f"routed:{budget}"], wish)
+    off, on = score(recordings, [f"stepped:{budget}", f"routed:{budget}"], wish)
     for name, before, after in (
         ("recall", off.recall, on.recall),
         ("bound", off.bound_recall, on.bound_recall),

@@ -34,8 +34,8 @@ HOST_PACKAGES = ("@anthropic-ai/claude-code-linux-x64@2.1.329", "@google/gemini-
 CONFORMANCE = "node_modules/@modelcontextprotocol/conformance/dist/index.js"
 INSPECTOR = "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js"
 REQUIREMENTS = ("2026-07-28", "2025-11-25")
-FETCHING = 600
-"""Seconds npm has."""
+FETCHING, FETCHING_QUICK = 600, 90
+"""Seconds npm has to fetch them."""
 
 LOAD = ("--load", "--load-concurrency", "20", "--load-requests", "500")
 
@@ -77,7 +77,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as spare:
         folder = (given.folder or Path(spare)).absolute()
         wanted = [one for one in PACKAGES if not (given.quick and "inspector" in one)]
-        missing = fetch(folder, [*wanted, *(HOST_PACKAGES if given.hosts else ())])
+        seconds = FETCHING_QUICK if given.quick else FETCHING
+        missing = fetch(folder, [*wanted, *(HOST_PACKAGES if given.hosts else ())], seconds)
         if missing:
             return not_verified(missing)
         home = Path(spare) / "home"
@@ -105,14 +106,14 @@ def not_verified(why: str) -> int:
     return 0
 
 
-def fetch(folder: Path, packages: Sequence[str]) -> str:
+def fetch(folder: Path, packages: Sequence[str], seconds: float) -> str:
     """Have npm put them there. Returns why that could not be done; empty when it could."""
     folder.mkdir(parents=True, exist_ok=True)
     command = ["npm", "install", "--no-save", "--no-audit", "--no-fund", "--loglevel", "error", "--prefix", str(folder)]
     try:
-        done = subprocess.run([*command, *packages], stdout=subprocess.DEVNULL, timeout=FETCHING, check=False)
+        done = subprocess.run([*command, *packages], stdout=subprocess.DEVNULL, timeout=seconds, check=False)
     except subprocess.TimeoutExpired:
-        return f"npm did not fetch them within {FETCHING} s"
+        return f"npm did not fetch them within {seconds:g} s"
     if done.returncode:
         return "npm could not fetch them"
     shutil.copy(HERE / "story.mjs", folder)
