@@ -138,8 +138,13 @@ def _who(result: Result) -> str:
 def _print_answer(answer: str, sources: tuple[Source, ...], who: str) -> None:
     """Who answered, the answer, then its sources; an answer that is a quote and what that stands under says the quote once."""
     quoted = " ".join(sources[0].quote.split()) if sources else ""
-    head = answer.removesuffix(quoted).rstrip(" :") if quoted and answer.endswith(quoted) else answer
-    click.echo(wrapped(f"{who} answers: {head}" if head else f"{who} answers in the words of the page:"))
+    quotes = bool(quoted) and answer.endswith(quoted)
+    head = answer.removesuffix(quoted).rstrip(" :") if quotes else answer
+    if not quotes:
+        click.echo(wrapped(f"{who} answers: {head}"))
+    else:
+        under = f", under {head}" if head else ""
+        click.echo(wrapped(f"{who} answers in the page's words{under}:"))
     _print_sources(sources)
 
 
