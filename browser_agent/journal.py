@@ -13,6 +13,7 @@ from typing import TypeVar
 import anyio.to_thread
 
 from browser_agent.actions import Outcome
+from browser_agent.comparing import moved
 from browser_agent.deciding import Decided
 from browser_agent.decision import Decision
 from browser_agent.guard.secrets import Secrets
@@ -22,7 +23,7 @@ from browser_agent.writing import begun, ended, refused
 from ctxfold import Session, View
 from ctxfold.attendant import Attendant, Kept
 from ctxfold.errors import FoldError, RefError
-from ctxfold.tokens import count
+from ctxfold.tokens import Budget, count
 from ctxfold.workspace import Workspace
 
 __all__ = ["Begun", "Context", "Journal"]
@@ -135,7 +136,8 @@ class Journal:
         Args:
             operator: what is forced; `auto` lets the router say.
         """
-        return (await _threaded(lambda: self._session.refactor(operator, decider="embedded"))).applied
+        limit = Budget.of(self._budget, self._model).tokens
+        return (await _threaded(lambda: self._session.refactor(operator, decider="embedded", budget=limit))).applied
 
     async def close_turn(self, decided: Decided, text: str, sources: Sequence[Source]) -> int:
         """The answer, or why there is none: fold as decided, then a reply; what its passages answer is done. Returns its step."""
@@ -143,6 +145,7 @@ class Journal:
         def reply() -> int:
             self._fold(decided)
             applied(self._session, decided, self._scrub)
+            moved(self._session, decided, self._scrub)
             step = self._session.record_reply(self._scrub(text))
             answered(self._session, text, sources)
             return step
@@ -168,7 +171,12 @@ class Journal:
         await _threaded(self._session.close)
 
     def _begin(self, decided: Decided) -> Begun:
-        note = "; ".join(filter(None, (self._fold(decided), applied(self._session, decided, self._scrub))))
+        done = (
+            self._fold(decided),
+            applied(self._session, decided, self._scrub),
+            moved(self._session, decided, self._scrub),
+        )
+        note = "; ".join(filter(None, done))
         decision = decided.decision
         return Begun(begun(self._session, decision.thought, decision.actions, self._scrub), decision, note)
 

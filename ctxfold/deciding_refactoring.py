@@ -41,12 +41,14 @@ class Wish:
         text: what was written for it, as it was given; None for the embedded rules.
         decider: who wrote, or routed.
         reason: why, where a router of the caller's own said so.
+        budget: o200k tokens of the view it is for; None for the session's own.
     """
 
     operator: Asked
     text: object
     decider: Decider
     reason: str
+    budget: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,7 @@ ASKED = "asked for"
 """Why, where somebody named the operator."""
 
 
-def wish_of(operator: str, text: object, decider: Decider, reason: str = ASKED) -> Wish:
+def wish_of(operator: str, text: object, said: tuple[Decider, str], budget: int | None = None) -> Wish:
     """A wish from what a caller gave.
 
     Raises:
@@ -84,7 +86,7 @@ def wish_of(operator: str, text: object, decider: Decider, reason: str = ASKED) 
     chosen = next((each for each in known if each == operator), None)
     if chosen is None:
         raise InputError(f"{operator!r} is no operator; use auto or one of {', '.join(OPERATORS)}")
-    return Wish(chosen, text, decider, reason)
+    return Wish(chosen, text, *said, budget)
 
 
 def considered(tx: Reading, now: Current, wish: Wish) -> Considered:
@@ -96,7 +98,7 @@ def considered(tx: Reading, now: Current, wish: Wish) -> Considered:
         wish: what is asked for.
     """
     place = now.place(tx)
-    budget = tx.sessions.budget(place.session) or DEFAULT_BUDGET
+    budget = wish.budget or tx.sessions.budget(place.session) or DEFAULT_BUDGET
     named = wish.operator not in ("auto", "none") and wish.reason == ASKED
     case = now.trail.case(tx, place.session, place.workspace, budget, named)
     chosen = _routed(case, wish)

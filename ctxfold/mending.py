@@ -7,6 +7,7 @@ from ctxfold.events import Decider
 from ctxfold.forking import Forked, forked
 from ctxfold.minding import Minding
 from ctxfold.refactoring import Refactored
+from ctxfold.tokens import Budget
 
 __all__ = ["Mending"]
 
@@ -21,6 +22,7 @@ class Mending(Minding):
         decider: Decider = "host",
         cause: str = ASKED,
         dry_run: bool = False,
+        budget: int | None = None,
     ) -> Refactored:
         """Mend a history that went bad (ACR): the view alone, never the log. What does not pass its checks is not applied, and the result says why.
 
@@ -31,11 +33,13 @@ class Mending(Minding):
             decider: who wrote it.
             cause: why, in a few words for the history, where a router of the caller's own chose.
             dry_run: only say what would become of it.
+            budget: o200k tokens of the view it is for, by which a router says that it is full; None for the session's own.
 
         Raises:
             InputError: no such operator.
+            BudgetError: a budget below the least.
         """
-        wish = wish_of(operator, text, decider, cause)
+        wish = wish_of(operator, text, (decider, cause), None if budget is None else Budget.of(budget).tokens)
         if dry_run:
             with self._store.reading() as tx:
                 return considered(tx, self._now, wish).result

@@ -33,11 +33,11 @@ MOST = 3
 PATIENCE = 40.0
 """Seconds a call waits for a run before it comes back with the run's name."""
 
-BEAT = 4.0
+BEAT = 3.0
 """Seconds between two signs of life at the most."""
 
 _REMEMBERED = 64
-_LEAVING = 0.8
+_LEAVING = 0.7
 _LONGEST = 120
 _NAME = 46
 
@@ -113,6 +113,7 @@ class Runs:
         self._limits = limits
         self._store = store
         self._runs: OrderedDict[str, _Run] = OrderedDict()
+        self._ending: set[asyncio.Task[None]] = set()
 
     async def browse(self, session: str, book: Book, errand: Errand, agreed: Asked | None, told: Told) -> Standing:
         """Begin a run and wait for it a while. A call that is cancelled takes its run with it.
@@ -214,6 +215,7 @@ class Runs:
 
     async def _wait(self, run: _Run, told: Told) -> Standing:
         until = asyncio.get_running_loop().time() + PATIENCE
+        await told(run.standing)
         while run.standing.status == "running":
             left = until - asyncio.get_running_loop().time()
             if left <= 0:
@@ -232,8 +234,10 @@ class Runs:
             return
         run.work.cancel()
         run.stands(replace(run.standing, status="cancelled"))
-        await run.agent.end()
-        await asyncio.wait({run.followed}, timeout=_LEAVING)
+        ending = asyncio.ensure_future(run.agent.end())
+        self._ending.add(ending)
+        ending.add_done_callback(self._ending.discard)
+        await asyncio.wait({ending, run.followed}, timeout=_LEAVING)
 
     def _forget_one(self) -> None:
         """Forget the oldest run that has ended."""

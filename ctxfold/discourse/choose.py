@@ -196,6 +196,8 @@ def _stay(seen: _Sight, limb: Limb) -> float:
     return _both(near.score, part)
 
 
+_STRANGE = 0.33
+"""How near by an encoder is no longer near: below two in three of what this dialogue has shown."""
 _MEANT = 0.6
 """How near by an encoder is near: above the middle of what this dialogue has shown."""
 
@@ -342,6 +344,11 @@ def _strange(seen: _Sight) -> Choice | None:
     if nearest > 0.15 or (seen.here.peak > 0.16 if seen.here.meant is None else seen.here.meant > _MEANT):
         return None
     to = _name(seen.measure.message)
+    if (
+        seen.here.meant is not None
+        and max([seen.here.meant, *(near.meant or 0.0 for _, near in seen.limbs)]) < _STRANGE
+    ):
+        return Choice("new_topic", to=to, confidence=0.65, reason="means something else than all before")
     if kin is not None and kin <= 0.3 and weight >= 2.5:
         sure = _sure(0.7 - 0.15 * seen.cues.points, 0.2 - nearest - kin / 2)
         return Choice("new_topic", to=to, confidence=sure, reason="another matter")

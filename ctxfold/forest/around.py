@@ -28,6 +28,8 @@ _HEARD = 3_000
 """Characters of a reply that are read."""
 _GIST = 32
 """o200k tokens of a turn's outcome."""
+_NOTES = 3
+"""Notes that stand for a turn, the newest."""
 _ROW = 20
 """o200k tokens of a row that stands for a turn without a reply."""
 
@@ -204,10 +206,12 @@ def _gist(reply: str, said: str) -> str:
 
 
 def _rows(records: Sequence[StoredRecord]) -> str:
-    """What stands for a turn that no reply closed: its last call and the first rows it got, in their compact form."""
-    lines: list[Line] = [
-        line for record in records[-8:] if record.kind != "user" for line in load_lines(unpack_json(record.form))
-    ]
+    """What stands for a turn that no reply closed, in compact forms: what was concluded, else its last call and the first rows it got."""
+    found = [record for record in records if record.kind == "note"][-_NOTES:]
+    chosen = found or [record for record in records[-8:] if record.kind != "user"]
+    lines: list[Line] = [line for record in chosen for line in load_lines(unpack_json(record.form))]
+    if found:
+        return text_of(clip(line, 2 * _GIST) for line in lines)
     calls = [line for line in lines if line.kind in ("call", "say")][-1:]
-    got = [line for line in lines if line.kind in ("data", "text", "note")][:2]
+    got = [line for line in lines if line.kind in ("data", "text")][:2]
     return text_of(clip(line, _ROW) for line in (*calls, *got))

@@ -372,3 +372,18 @@ def test_an_error_is_told_once_in_a_pruned_stretch(session: Session) -> None:
     failing(session, 5)
     session.refactor()
     assert settled(session).count(ERROR.removeprefix("Error: ")) == 2
+
+
+def test_high_water_is_that_of_the_budget_it_is_for(session: Session) -> None:
+    """A cover that fills one view is far from filling another; every fact of what is abstracted stands."""
+    session.record_turn(user="Look at many.")
+    for at in range(40):
+        found = {"order_id": f"W-{7000 + at}", "total": 10.5 + at}
+        called(
+            session, "get_order", {"n": at}, json.dumps(found), f"Looking at number {at} with care, as was asked. " * 6
+        )
+    assert session.refactor(budget=100_000).operator == "none"
+    done = session.refactor(budget=2_000)
+    assert (done.operator, done.applied) == ("state_abstract", True), done.reason
+    assert all(f"W-{7000 + at}" in settled(session) for at in range(40))
+    assert done.tokens[1] < done.tokens[0]

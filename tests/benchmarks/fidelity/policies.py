@@ -197,7 +197,7 @@ class Routed(Replayed):
     def _look(self) -> None:
         self._session.consolidate(budget=self._budget)
         if self._routes:
-            self._session.refactor("auto")
+            self._session.refactor("auto", budget=self._budget)
 
 
 def policy(spec: str) -> Callable[[], Policy]:
