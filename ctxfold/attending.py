@@ -16,13 +16,18 @@ from ctxfold.workspace import Workspace
 
 __all__ = ["attended", "room", "triggers"]
 
-_SHARE, _FEW, _MOST = 20, 64, 400
-"""An extraction that nobody asked for takes a twentieth of the budget, within these bounds in o200k tokens."""
+_SHARE, _FEW, _MOST = 3, 64, 400
+"""An extraction that nobody asked for takes a third of what the cover leaves of the budget, within these bounds in o200k tokens."""
 
 
-def room(limit: int) -> int:
-    """o200k tokens that an extraction of a trigger may take of a view's."""
-    return min(max(limit // _SHARE, _FEW), _MOST)
+def room(limit: int, taken: int) -> int:
+    """o200k tokens that an extraction of a trigger may take of a view's.
+
+    Args:
+        limit: of the view.
+        taken: by the settled cover.
+    """
+    return min(max((limit - taken) // _SHARE, _FEW), _MOST)
 
 
 def triggers(tx: Reading, now: Current, limit: int, *, taken: bool) -> tuple[Trigger, ...]:
@@ -82,7 +87,7 @@ def extraction_of(due: tuple[Trigger, ...], workspace: Workspace, limit: int) ->
         return None
     order = ("unresolved reference", "intent change", "budget pressure")
     first = min(due, key=lambda trigger: order.index(trigger.cause) if trigger.cause in order else len(order))
-    return Wanted(first.need or None, None, room(limit), str(first))
+    return Wanted(first.need or None, None, room(limit, workspace.tokens), str(first))
 
 
 def _pressed(workspace: Workspace, pressed: int) -> Trigger | None:

@@ -36,6 +36,8 @@ Selections = Sequence[Mapping[str, Any]]
 
 _SEARCHED = 24
 _LEAST = 16
+_RECENT = 4
+"""Blocks at the end in which the assistant's last words are looked for: the user may have said yes to them."""
 
 
 def plan(
@@ -144,6 +146,9 @@ def _embedded(log: Sources, workspace: Workspace, wanted: Wanted) -> tuple[Extra
     intent, need = workspace.intent, wanted.need
     said = [line.text.partition(" ")[2] for block in workspace.blocks for line in block.lines if line.kind == "user"]
     about = [*(item.text for item in intent.open), *said[-1:], *(each.text for each in intent.binding)]
+    if wanted.cause:
+        offered = [line.text for block in workspace.blocks[-_RECENT:] for line in block.lines if line.kind == "say"]
+        about = [*said[-1:], *offered[-1:], *about]
     query = "\n".join(part[:2_000] for part in ([need] if need else about or [workspace.goal]))
     found = log.found([query, *(item.text for item in intent.open[:4] if not need)], _SEARCHED)
     if not wanted.cause:

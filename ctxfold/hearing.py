@@ -14,6 +14,7 @@ from ctxfold.intent.sources import Source
 from ctxfold.refs import BlockRef, StretchRef, parse_ref
 from ctxfold.store.protocol import Reading
 from ctxfold.store.values import StoredRecord
+from ctxfold.text import STOP_WORDS
 
 __all__ = ["Place", "Sources", "since"]
 
@@ -115,7 +116,8 @@ class Sources:
         """
         rows: dict[int, StoredRecord] = {}
         for asked in queries:
-            for row, _ in self.tx.facts.search(self.session, asked, most):
+            telling = " ".join(word for word in asked.split() if word.lower().strip(".,:;!?") not in STOP_WORDS)
+            for row, _ in self.tx.facts.search(self.session, telling or asked, most):
                 record = self.tx.log.record_by_id(row)
                 if record is not None and record.kind in ("result", "call", "note"):
                     rows[row] = record

@@ -37,6 +37,7 @@ class _Field:
     first: int
     last: int
     text: str
+    telling: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,7 @@ def chosen(query: str, sources: Sequence[Source], items: Sequence[Item], budget:
         found = (
             _of_text(source, query, max(_SHARE, budget // max(texts, 1)) - 2 * OVERHEAD)
             if tree is None
-            else _of_tree(source, wanted)
+            else _of_tree(source, wanted, standing)
         )
         for unit in found:
             if shown and not _adds(unit, standing, telling):
@@ -158,8 +159,11 @@ def _of_text(source: Source, query: str, share: int) -> Iterator[_Unit]:
             yield _Unit(source, ((first, last),), text, slice=text)
 
 
-def _of_tree(source: Source, wanted: Sequence[str]) -> Iterator[_Unit]:
-    """The objects of a structured record as units: whole when small, else what names them and the fields that bear on the query."""
+def _of_tree(source: Source, wanted: Sequence[str], standing: frozenset[str]) -> Iterator[_Unit]:
+    """The objects of a structured record as units: whole when small, else what names them and the fields that bear on the query.
+
+    Of an object of which most stands in the view anyway, only what does not, beside what names it.
+    """
     asked = set(wanted)
     for first, last, path, fields, names, node in _objects(json.loads(source.text)):
         named = identity(node)
@@ -167,6 +171,12 @@ def _of_tree(source: Source, wanted: Sequence[str]) -> Iterator[_Unit]:
         name = f"{path}|{named[0]}={named[1]}" if named else ""
         if asked.isdisjoint(words(said)) and asked.isdisjoint(words(path)):
             yield _Unit(source, (), said, path, name)  # counted for how rare the words of others are, never chosen
+            continue
+        absent = [field for field in fields if field.telling and not standing.issuperset(words(field.text))]
+        if standing and 2 * len(absent) <= len(fields):
+            kept = [(field.first, field.last) for field in _beside(absent, [])]
+            own = [(field.first, field.last) for field in fields if named and field.text.startswith(f"{named[0]} ")]
+            yield _Unit(source, _joined([*kept, *own, *names]) if kept else (), said, path, name)
             continue
         whole = source.slice(first, last)
         if len(whole) <= _WHOLE * 8 and count(whole) <= _WHOLE:
@@ -216,7 +226,7 @@ def _objects(
         for key, child in node.items() if isinstance(node, dict) else ((None, child) for child in node):
             size = _height(child)
             if key is not None and _plain(child):
-                fields.append(_Field(at, at + size - 1, f"{key} {_said(child)}"))
+                fields.append(_Field(at, at + size - 1, f"{key} {_said(child)}", child not in (None, "", [])))
             elif isinstance(child, (dict, list)) and child:
                 inner.append((child, at, path if key is None else f"{path} {key}".strip()))
             at += size

@@ -379,7 +379,9 @@ def test_high_water_is_that_of_the_budget_it_is_for(session: Session) -> None:
     session.record_turn(user="Look at many.")
     for at in range(40):
         found = {"order_id": f"W-{7000 + at}", "total": 10.5 + at}
-        called(session, "get_order", {"n": at}, json.dumps(found), f"Looking at number {at} with care, as was asked. " * 6)
+        called(
+            session, "get_order", {"n": at}, json.dumps(found), f"Looking at number {at} with care, as was asked. " * 6
+        )
     assert session.refactor(budget=100_000).operator == "none"
     done = session.refactor(budget=2_000)
     assert (done.operator, done.applied) == ("state_abstract", True), done.reason
