@@ -75,6 +75,7 @@ class Result:
         decider: who decided: a model's name, or `explorer`.
         usage: what it cost.
         data: the answer as the task's schema has it; None where the task had none, or was not answered.
+        answered_by: who gave the answer, or found none: the explorer may have stood in for a model. Empty where a limit ended the run.
     """
 
     status: Status
@@ -86,6 +87,7 @@ class Result:
     decider: str
     usage: Usage
     data: object = None
+    answered_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

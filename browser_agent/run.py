@@ -87,6 +87,7 @@ class Ending:
     answer: str | None = None
     sources: tuple[Source, ...] = ()
     data: object = None
+    by: str = ""
 
 
 class Run:
@@ -151,6 +152,7 @@ class Run:
             self._decider.name,
             usage,
             ending.data,
+            ending.by,
         )
 
     async def _steps(self, evidence: Evidence, begin: str | None) -> Ending:
@@ -288,11 +290,11 @@ class Run:
             case Answer(text=text, quote=quote, url=url, data=data):
                 sources = () if quote is None else (Source(quote, url or "", evidence.ref(url or "")),)
                 text, data = self._shaped(text, data)
-                ending = Ending("answered", "", text, sources, data)
+                ending = Ending("answered", "", text, sources, data, decided.decider)
                 said = "\n".join([text, *(f"“{source.quote}” ({source.url} {source.ref})" for source in sources)])
             case GiveUp(reason=reason):
                 nearest = tuple(replace(source, ref=evidence.ref(source.url)) for source in decided.nearest)
-                ending, said = Ending("none_found", reason, None, nearest), reason
+                ending, said = Ending("none_found", reason, None, nearest, None, decided.decider), reason
             case _:
                 assert_never(end)
         step = await self._journal.close_turn(decided, said, ending.sources if ending.status == "answered" else ())

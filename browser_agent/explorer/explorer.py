@@ -165,6 +165,8 @@ class Explorer:
         return saying.searched(notes.asked[-1], found, self._notes.frontier.best(self._library.weights()))
 
     def _take_page(self, page: Observation, notes: Notebook, step: int) -> str:
+        if notes.lead is None and not notes.read:
+            self._library.enter(page)
         if not _is_listing(page):
             self._library.add(page)
         depth = (notes.lead.depth if notes.lead is not None else 0) + 1

@@ -7,6 +7,7 @@ signs that were read once.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
@@ -30,26 +31,28 @@ class Weights:
     section: float = 0.3
     path: float = 0.55
     page: float = 0.9
-    covered: float = 1.06
-    own: float = 0.46
-    named: float = 0.41
-    key: float = 0.23
-    held: float = 0.3
-    above: float = 0.19
-    page_title: float = 0.18
-    lacks: float = 0.19
-    subject: float = 0.49
-    beside: float = 0.36
-    hard: float = 0.46
+    covered: float = 1.04
+    own: float = 0.41
+    named: float = 0.52
+    key: float = 0.07
+    held: float = 0.39
+    above: float = 0.27
+    page_title: float = 0.28
+    lacks: float = 0.23
+    subject: float = 0.52
+    beside: float = 0.45
+    hard: float = 0.51
     soft: float = 0.4
     titled: float = 0.17
-    defines: float = 0.13
-    tells: float = 0.06
-    first: float = 0.11
-    code: float = 0.07
-    short: float = 0.24
-    long: float = 0.17
-    chronicle: float = 0.27
+    defines: float = 0.19
+    tells: float = 0.11
+    first: float = 0.17
+    opens: float = 0.22
+    hanging: float = 0.15
+    code: float = 0.1
+    short: float = 0.32
+    long: float = 0.13
+    chronicle: float = 0.31
     rarity: float = 0.9
     everywhere: float = 0.3
 
@@ -74,6 +77,8 @@ class Weights:
             + self.titled * signs.titled
             + self.tells * signs.tells
             + self.first * signs.first
+            + self.opens * signs.opens
+            - self.hanging * signs.hanging
             - self.defines * signs.defines
             - self.code * signs.code
             - self.short * signs.short
@@ -95,6 +100,7 @@ class Found:
         beside: the share of the terms that stand beside their neighbours in it as in the question, by weight.
         kind: how far it holds the kind of answer asked for, where an answer cannot do without it; 0.5 elsewhere.
         subject: how surely it stands under a name that the question names.
+        partless: whether its section nowhere holds the parameter or option that the question is about.
     """
 
     passage: Passage
@@ -105,6 +111,7 @@ class Found:
     beside: float
     kind: float
     subject: float
+    partless: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +138,7 @@ class Library:
         self._holding = [0] * len(question.terms)
         self._titled = [0] * len(question.terms)
         self._pages: set[str] = set()
+        self._site = self.matcher.none
         self._surest = 0.0
         self._ranked: tuple[Found, ...] | None = None
 
@@ -151,13 +159,21 @@ class Library:
             self._surest = max(self._surest, *(s.subject for s in found), 0.0)
             self._read += (_Read(s, self._weights.cover(s, self.matcher.none), self._weights.fixed(s)) for s in found)
 
+    def enter(self, observation: Observation) -> None:
+        """Note what the site calls itself where it is entered: such a word tells little, wherever it stands."""
+        heading = next((section.title for section in observation.sections if section.title), "")
+        if _ENTRY.search(f"{observation.title} {heading}"):
+            self._site = self.matcher.strengths(f"{observation.title} {heading}")
+
     def weights(self) -> tuple[float, ...]:
         """What each term of the question tells: more, the fewer sections hold it."""
         return tuple(
             term.weight
-            * (self._weights.everywhere if titled >= max(_PAGES, _MOST * len(self._pages)) else 1.0)
+            * (self._weights.everywhere if site >= 0.6 or titled >= max(_PAGES, _MOST * len(self._pages)) else 1.0)
             * log(1 + (self._sections + 1) / (holding + 0.5)) ** self._weights.rarity
-            for term, holding, titled in zip(self.question.terms, self._holding, self._titled, strict=True)
+            for term, holding, titled, site in zip(
+                self.question.terms, self._holding, self._titled, self._site, strict=True
+            )
         )
 
     def shares(self) -> tuple[float, ...]:
@@ -219,10 +235,11 @@ class Library:
             - w.key * signs.own[key]
             + read.fixed
         )
-        return Found(signs.passage, score, cover, own, lacks, beside, signs.hard, subject)
+        return Found(signs.passage, score, cover, own, lacks, beside, signs.hard, subject, signs.partless)
 
 
 _KEPT = 20
+_ENTRY = re.compile(r"\b(documentation|docs|manual|handbook|home|wiki|help|welcome)\b", re.I)
 _FAINT = 0.35
 """A term held less well than this is not held."""
 _PAGES, _MOST = 3, 0.8

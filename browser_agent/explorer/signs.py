@@ -40,8 +40,11 @@ class Signs:
         subject: how surely it stands under a name the question names.
         titled: whether it does under a word of which the question says what kind of thing it is.
         defines: whether it stands under a defined name.
-        tells: whether the question asks for a thing or a way to do something, and that name is one that can be called.
+        tells: whether the question asks for a thing or a way to do something, and that name is one such.
         first: whether it is then the first sentence of the definition, which says what the thing does.
+        opens: how well the title names what the question asks the meaning of, where it is among the first sentences under it.
+        hanging: whether it announces something that stands elsewhere.
+        partless: whether its section nowhere holds the parameter or option that the question is about.
         beside: how each term and the next of the question stand beside each other in it.
         code: whether it looks like code.
         short: whether it is a fragment.
@@ -66,6 +69,9 @@ class Signs:
     defines: bool
     tells: bool
     first: bool
+    opens: float
+    hanging: bool
+    partless: bool
     beside: Strengths
     code: bool
     short: bool
@@ -111,7 +117,10 @@ class _Section:
         self._defines = defines
         self._by_name = tuple(_BY_NAME * strength for strength in named) if defines else matcher.none
         self._wanted = defines and bool(question.kinds & {"howto", "name"})
-        self._tells = self._wanted and "(" in place.section.title
+        self._tells = defines and ("name" in question.kinds or (self._wanted and "(" in place.section.title))
+        self._partless = any(term.part and s < 0.6 for s, term in zip(fields[2], question.terms, strict=True))
+        self._opens = max((s for s, term in zip(named, question.terms, strict=True) if term.weight >= 1), default=0.0)
+        self._opens *= "meaning" in question.kinds
         self._subject = _surest(named, question) if defines and "://" not in place.section.title else 0.0
         last = (place.section.defined_name or "").lower().rpartition(".")[2]
         self._titled = float(
@@ -124,7 +133,8 @@ class _Section:
     def of(self, passages: Sequence[Passage], owns: Sequence[Strengths]) -> Iterator[Signs]:
         """The signs of each passage that could be an answer."""
         named, signed, held, path, page = self._fields
-        first = next((passage for passage in passages if passage.part == "text"), None)
+        prose = [passage for passage in passages if passage.part == "text" and not passage.code]
+        first = prose[0] if prose else None
         for at, passage in enumerate(passages):
             if passage.part == "title" and len(passages) > 1:
                 continue
@@ -150,6 +160,9 @@ class _Section:
                 defines=self._defines,
                 tells=self._tells,
                 first=self._wanted and passage is first,
+                opens=self._opens if any(passage is one for one in prose[:2]) else 0.0,
+                partless=self._partless,
+                hanging=passage is passages[-1] and passage.text.rstrip().endswith(":"),
                 beside=self._matcher.beside(passage.text),
                 code=passage.code,
                 short=passage.part == "text" and "\t" not in passage.text and words < _SHORT,

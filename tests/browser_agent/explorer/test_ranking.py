@@ -46,10 +46,10 @@ def test_of_two_sections_the_one_that_says_the_words_side_by_side_goes_before_th
     apart = page(
         "a",
         "Guide",
-        heading("Locks", "The lock of a file is held by one thread at a time, and the thread that waits..."),
+        heading("One", "The lock of a file is held by one thread at a time, and the thread that waits..."),
     )
     beside = page(
-        "b", "Guide", heading("Lists", "A file lock keeps others out of the list for a while, whatever they do there.")
+        "b", "Guide", heading("Two", "A file lock keeps others out of the list for a while, whatever they do there.")
     )
     library = Library(parse("What is a file lock good for?"))
     library.add(apart)
