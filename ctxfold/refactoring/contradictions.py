@@ -237,14 +237,25 @@ def _bound(clause: str, start: int, constraints: Sequence[Constraint]) -> Iterat
             yield Edit(at, at + len(gone[0]), gone[0], Fact("", "said", come[0], new.ref, 0), old.ref)
 
 
+_JOINS = frozenset("_.@/-")
+
+
 def _places(low: str, value: str) -> Iterator[int]:
-    """Where a value stands in a text, both in small letters, with no letter, digit or decimal running on."""
+    """Where a value stands in a text, both in small letters, by itself: no letter or digit runs on, nor does a sign that joins one to it."""
     at = low.find(value)
     while at >= 0:
-        before, behind = low[max(at - 1, 0) : at], low[at + len(value) : at + len(value) + 2]
-        runs_on = (before.isalnum() or before == "_") and value[:1].isalnum()
-        runs_on |= value[-1:].isalnum() and (behind[:1].isalnum() or behind[:1] == "_")
-        runs_on |= value[-1:].isdigit() and behind[:1] in (".", ",", "-") and behind[1:].isdigit()
-        if not runs_on:
+        before, behind = low[max(at - 2, 0) : at][::-1], low[at + len(value) : at + len(value) + 2]
+        if not (_runs_on(value[:1], before) or _runs_on(value[-1:], behind)):
             yield at
         at = low.find(value, at + 1)
+
+
+def _runs_on(edge: str, beside: str) -> bool:
+    """Whether the two signs beside an end of a value, the nearer first, belong to it."""
+    if not edge.isalnum() or not beside:
+        return False
+    return (
+        beside[0].isalnum()
+        or (beside[0] in _JOINS and beside[1:].isalnum())
+        or (beside[0] == "," and edge.isdigit() and beside[1:].isdigit())
+    )

@@ -128,15 +128,16 @@ class Driver:
         self.check_step(call.step)
 
     def arrived(self) -> None:
-        """A late result whose place other branches share is shown in a step opened for it on this branch."""
-        tip = self.session.tip
-        if tip > self.last:
-            assert tip == self.last + 1
-            self.last = tip
-            self.paths[self.branch].append(tip)
-            self.log[tip] = []
-            self.open_step[self.branch] = tip
-            self.sealed.add(tip)
+        """A late result whose place other branches share is shown in a step opened for it, on this branch or on another that asked."""
+        tips = {branch.name: branch.tip for topic in self.session.tree() for branch in topic.branches}
+        for name, tip in tips.items():
+            if tip > self.last:
+                assert tip == self.last + 1
+                self.last = tip
+                self.paths[name].append(tip)
+                self.log[tip] = []
+                self.open_step[name] = tip
+                self.sealed.add(tip)
 
     def note(self, text: str, origin: Literal["user", "model"]) -> None:
         """A note: part of the log, never undone; like a user message it opens a step or joins the open one."""
