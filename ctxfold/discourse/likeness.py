@@ -6,6 +6,7 @@ adds its cosine, placed among those the dialogue itself has shown: a constant wo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -105,7 +106,8 @@ class Measure:
         self, topics: Sequence[Sequence[Sequence[Turn]]], message: str, encoder: Encoder | None = None
     ) -> None:
         self._stretches = stretches = [stretch for limbs in topics for stretch in limbs]
-        self._repeated = _repeated(topics)
+        self._repeated, self._left = _repeated(topics)
+        self._forks = {limb[0].steps[0] for limbs in topics for limb in list(filter(None, limbs))[1:]}
         self._vocabulary = Vocabulary()
         for turn in {id(turn): turn for stretch in stretches for turn in stretch}.values():
             self._vocabulary.add(f"{turn.said}\n{turn.reply[:_READ]}")
@@ -149,7 +151,7 @@ class Measure:
         """The direction the user's words in a stretch share."""
         key = (stretch[0].steps[0], len(stretch))
         if key not in self._middles:
-            self._middles[key] = centroid(self._words(turn.said) for turn in stretch if turn.said)
+            self._middles[key] = centroid(self._words(self._told(turn)) for turn in stretch if turn.said)
         return self._middles[key]
 
     def alike(self, text: str, turn: Turn) -> float:
@@ -158,13 +160,17 @@ class Measure:
 
     def _alike(self, text: str, turn: Turn) -> float:
         vector = self._words(text)
-        said = cosine(vector, self._words(turn.said))
+        said = cosine(vector, self._words(self._told(turn)))
         reply = cosine(vector, self._words(turn.reply[:_READ])) if turn.reply else 0.0
         lexical = max(said, 0.6 * reply, 0.8 * said + 0.3 * reply)
         if self._encoder is None:
             return lexical
         meant = _dot(self._vector(text), self._vector(turn.said))
         return 0.4 * lexical + 0.6 * percentile(meant, self._seen) * max(meant, 0.0)
+
+    def _told(self, turn: Turn) -> str:
+        """A turn's words, less what a branch turned away from with them."""
+        return _GIVEN_UP.sub(" ", turn.said) if turn.steps[0] in self._forks else turn.said
 
     def _words(self, text: str) -> Vector:
         if text not in self._weighed:
@@ -176,7 +182,9 @@ class Measure:
         asked = telling(text)
         if not asked:
             return 0.0, 0.0
-        said = {word for turn in stretch for word in telling(turn.said)}
+        said = {word for turn in stretch for word in telling(turn.said)} | self._left.get(
+            stretch[0].steps[0], frozenset()
+        )
         replied = {word for turn in stretch for word in telling(turn.reply)}
         repeated = self._repeated.get(stretch[0].steps[0], frozenset())
         many = len(self._stretches) + 1
@@ -223,16 +231,34 @@ _SAMPLE = 60
 """Turns whose cosines a dialogue is calibrated by."""
 
 
-def _repeated(topics: Sequence[Sequence[Sequence[Turn]]]) -> dict[int, frozenset[str]]:
-    """Of each limb, by its first step, the words that an older limb of its topic had used before."""
+def _repeated(
+    topics: Sequence[Sequence[Sequence[Turn]]],
+) -> tuple[dict[int, frozenset[str]], dict[int, frozenset[str]]]:
+    """Of each limb, by its first step, the words that an older limb of its topic had used before, or that it turned away from ("instead of …"); and of
+    each topic's oldest limb those that younger ones turned away from.
+    """
     found: dict[int, frozenset[str]] = {}
-    for limbs in topics:
+    left: dict[int, frozenset[str]] = {}
+    for limbs in (tuple(filter(None, limbs)) for limbs in topics):
         known: set[str] = set()
-        for stretch in (limb for limb in limbs if limb):
+        for stretch in limbs:
             own = {word for turn in stretch for word in telling(turn.said)}
-            found[stretch[0].steps[0]] = frozenset(own & known)
+            given_up = (
+                {word for part in _GIVEN_UP.findall(stretch[0].said[:_READ]) for word in telling(" ".join(part))}
+                if stretch is not limbs[0]
+                else set()
+            )
+            found[stretch[0].steps[0]] = frozenset((own & known) | given_up)
             known |= own
-    return found
+            oldest = limbs[0][0].steps[0]
+            left[oldest] = left.get(oldest, frozenset()) | given_up
+    return found, left
+
+
+_GIVEN_UP = re.compile(
+    r"\b(?:instead of|rather than|in place of|as opposed to)\s+([^,.;?!]{1,60})|(?:而不是|不再|放弃)([^，。；？！]{1,16})",
+    re.I,
+)
 
 
 def _dot(one: Sequence[float], other: Sequence[float]) -> float:
