@@ -23,9 +23,12 @@ from browser_agent.model_decider import ModelDecider
 from browser_agent.result import Result
 from browser_agent.run import Run, Terms
 from browser_agent.safety import Safety, Watch
+from browser_agent.seeking import Seeker
 from browser_agent.settings import BrowserChoice, Keeping, RunLimits, Watching
+from browser_agent.shape import Schema, Shape
 from browser_agent.window import Window
 from ctxfold import Session
+from ctxfold.attendant import Attendant, Kept
 from ctxfold.config import EXPLORER
 from ctxfold.errors import InputError
 from ctxfold.models import Model, load
@@ -73,43 +76,53 @@ class BrowserAgent:
         self._keeping = keeping or Keeping()
         self._safety = safety or Safety()
         self._secrets = Secrets(self._safety.secrets)
+        self._attendant = Attendant(load(self._keeping.folder) if self._keeping.folder else None)
         self._browser: Browser | None = None
 
-    async def run(self, task: str, start_url: str | None = None, watching: Watching | None = None) -> Result:
+    async def run(
+        self,
+        task: str,
+        start_url: str | None = None,
+        watching: Watching | None = None,
+        schema: Schema | None = None,
+    ) -> Result:
         """Carry out one task.
 
         Args:
             task: what is wanted, in words; when resuming, empty for the session's own goal.
             start_url: the page to begin on. The explorer needs one; a model may find its own.
             watching: who is told of each step.
+            schema: the form the answer must have, as a JSON schema or a pydantic model; None for words. The result's `data` then has
+                it, and `answer` is that as JSON; or the run says what is missing.
 
         Returns:
             What it came to. A run that finds nothing, or reaches a limit, is a result too.
 
         Raises:
-            InputError: no task, no page to start from, or a session that is there already.
+            InputError: no task, no page to start from, a session that is there already, or no schema of that form.
             PageUnreachable: the start page cannot be opened.
             BrowserError: no browser, or one that is lost for good.
             ModelError: the model cannot be asked. What was done until then stays in the session.
             StoreError: the session cannot be written.
         """
         told = watching or Watching()
+        shape = None if schema is None else Shape.of(schema)
         session = await anyio.to_thread.run_sync(self._open, task.strip())
-        journal = Journal(session, self._budget, _counted_as(self._model), self._secrets)
+        journal = Journal(session, self._budget, _counted_as(self._model), self._secrets, self._attendant)
         try:
             goal = await anyio.to_thread.run_sync(lambda: session.goal)
             named = start_url or (await journal.start_address() if self._keeping.resume else None)
             begin = await self._begin(journal, start_url)
             evidence = Evidence()
-            explorer = Explorer(goal)
-            decider: Decider = (
-                explorer if self._model is None else ModelDecider(self._model, evidence, explorer, self._secrets)
-            )
+            decider = self._decider(goal, evidence, shape)
+            asked = Kept()
             if session.created or task.strip():
-                await journal.asked(task.strip() or goal, start_url)
+                asked = await journal.asked(task.strip() or goal, start_url)
             window = await self._window(named, told)
             try:
-                run = Run(goal, decider, journal, window, Terms(self._limits, self._watch(named), told, self._budget))
+                terms = Terms(self._limits, self._watch(named), told, self._budget, shape)
+                run = Run(goal, decider, journal, window, terms)
+                run.kept(asked)
                 return await run.to_the_end(evidence, begin)
             finally:
                 with anyio.CancelScope(shield=True):
@@ -123,6 +136,12 @@ class BrowserAgent:
         browser, self._browser = self._browser, None
         if browser is not None:
             await browser.close()
+
+    async def end(self) -> None:
+        """End the browser at once, without asking it. A run that is under way fails."""
+        browser, self._browser = self._browser, None
+        if browser is not None:
+            await browser.end()
 
     async def __aenter__(self) -> Self:
         return self
@@ -158,6 +177,14 @@ class BrowserAgent:
                 "the explorer needs a page to start from: add --start-url URL, or name a model with --model claude-…"
             )
         return begin
+
+    def _decider(self, goal: str, evidence: Evidence, shape: Shape | None) -> Decider:
+        """Who decides: the model, with the embedded decider behind it; or that alone."""
+        explorer = Explorer(goal)
+        embedded: Decider = explorer if shape is None else Seeker(explorer, shape, goal)
+        if self._model is None:
+            return embedded
+        return ModelDecider(self._model, evidence, embedded, self._secrets, shape)
 
     def _watch(self, named: str | None) -> Watch:
         start = origin_of(named) if named is not None else None

@@ -184,6 +184,12 @@ class Browser:
         if self._proxy is not None:
             await self._proxy.close()
 
+    async def end(self) -> None:
+        """End the browser at once, without asking it; what its pages were doing is lost. One we connected to lives on."""
+        await asyncio.shield(asyncio.ensure_future(abandon(self._running)))
+        if self._proxy is not None:
+            await self._proxy.close()
+
     async def __aenter__(self) -> Self:
         return self
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from browser_agent.decision import Decision
 from browser_agent.observation import Observation
 from browser_agent.result import Source
 from ctxfold.events import Decider as DeciderKind
+from ctxfold.folding.parsing import Compliance
 from ctxfold.models import Usage
 from ctxfold.render import View
+from ctxfold.workspace import Workspace
 
 __all__ = ["Decided", "Decider", "Situation"]
 
@@ -27,6 +29,7 @@ class Situation:
         tip: the last step recorded, 0 before the first.
         steps_left: how many decisions the limits leave, this one included.
         repeated: whether the last decision was refused because it repeats what was tried on this very page.
+        workspace: what the view was rendered from.
     """
 
     task: str
@@ -36,6 +39,7 @@ class Situation:
     tip: int
     steps_left: int
     repeated: bool = False
+    workspace: Workspace = field(default_factory=Workspace)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,7 @@ class Decided:
         usage: what a model's replies cost, each by itself; empty without a model.
         note: what a person should know of how it came about; empty when there is nothing.
         nearest: where no answer was found, the passages that came nearest.
+        compliance: how well replies in words kept to the form of a fold; nothing where a tool was called.
     """
 
     decision: Decision
@@ -57,6 +62,7 @@ class Decided:
     usage: tuple[Usage, ...] = ()
     note: str = ""
     nearest: tuple[Source, ...] = ()
+    compliance: Compliance = field(default_factory=Compliance)
 
 
 class Decider(Protocol):

@@ -7,7 +7,9 @@ from typing import Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from browser_agent.actions import Action, PageAction, Terminal
+from browser_agent.comparing import BranchWritten
 from ctxfold.folding import FoldDirective
+from ctxfold.intent.written import ItemWritten, LinesWritten
 
 __all__ = ["MOST_ACTIONS", "Decision"]
 
@@ -16,7 +18,7 @@ MOST_ACTIONS = 8
 
 
 class Decision(BaseModel):
-    """One step: why, what to fold of what lies behind, and what to do now.
+    """One step: why, what to fold of what lies behind, what to do now, where it belongs, and what changed in the to-do.
 
     Source of the shape: AgentFold (arXiv 2510.24699), section 3: each reply holds its reasoning, a directive to fold and an action.
     """
@@ -32,6 +34,18 @@ class Decision(BaseModel):
         min_length=1,
         max_length=MOST_ACTIONS,
         description="Done in order, until one replaces the page. answer and give_up end the run and stand alone.",
+    )
+
+    todo: tuple[ItemWritten, ...] = Field(
+        default=(),
+        max_length=12,
+        description="New items of the to-do, and items whose state changed with what shows it.",
+    )
+    branch: BranchWritten | None = Field(
+        default=None, description="Where alternatives are compared: each on a branch of its own, and back."
+    )
+    recall: tuple[LinesWritten, ...] = Field(
+        default=(), max_length=8, description="Exact lines of earlier steps to see again at the end of the context."
     )
 
     @model_validator(mode="after")

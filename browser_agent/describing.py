@@ -13,6 +13,7 @@ from browser_agent.actions import (
     Click,
     Dialog,
     Download,
+    Extract,
     FillForm,
     Find,
     GiveUp,
@@ -86,6 +87,8 @@ def _described(action: Action, observation: Observation | None) -> str:
             return f"find {_short(query)} on the page"
         case Read(page=page):
             return f"read page {page} of it" if page > 1 else "read it in full"
+        case Extract():
+            return "extract its values"
         case Answer():
             return "answer"
         case GiveUp():

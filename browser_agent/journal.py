@@ -6,31 +6,33 @@ Every call goes to a worker thread: a `Session` blocks, and the browser must not
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 import anyio.to_thread
 
 from browser_agent.actions import Outcome
+from browser_agent.comparing import moved
 from browser_agent.deciding import Decided
 from browser_agent.decision import Decision
 from browser_agent.guard.secrets import Secrets
-from browser_agent.observation import Observation
+from browser_agent.result import Source
+from browser_agent.todo import answered, applied, opened
+from browser_agent.writing import begun, ended, refused
 from ctxfold import Session, View
+from ctxfold.attendant import Attendant, Kept
 from ctxfold.errors import FoldError, RefError
-from ctxfold.tokens import count
+from ctxfold.tokens import Budget, count
+from ctxfold.workspace import Workspace
 
-__all__ = ["LOOK", "Begun", "Journal"]
+__all__ = ["Begun", "Context", "Journal"]
 
 T = TypeVar("T")
 
-LOOK = "look"
-"""The call whose result is the page as it stands after a step."""
-
-_START = "Start at "
+_START = "First page: "
+"""Says which page the user named. Not as a request: a to-do is read from the same words."""
 _AT = re.compile(r"; now at (\S+)$")
-_HEADER = re.compile(r"^## s\d+\.(\d+) (\w+)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +42,27 @@ class Begun:
     Attributes:
         step: its number.
         decision: what it will do.
-        note: what became of its fold, where that was refused.
+        note: what became of its fold and its to-do, where that was refused.
     """
 
     step: int
     decision: Decision
     note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a decision is made on.
+
+    Attributes:
+        view: the session's context.
+        workspace: what it was rendered from.
+        kept: what was folded, planned and extracted before.
+    """
+
+    view: View
+    workspace: Workspace
+    kept: Kept
 
 
 class Journal:
@@ -56,30 +73,48 @@ class Journal:
         budget: tokens a view may take.
         model: the model that reads the view; None counts o200k tokens.
         secrets: what must not be written down.
+        attendant: who folds, plans and extracts where that is due; None for the embedded deciders.
     """
 
-    def __init__(self, session: Session, budget: int, model: str | None, secrets: Secrets) -> None:
+    def __init__(
+        self,
+        session: Session,
+        budget: int,
+        model: str | None,
+        secrets: Secrets,
+        attendant: Attendant | None = None,
+    ) -> None:
         self.name = session.name
         self._session = session
         self._budget = budget
         self._model = model
         self._scrub = secrets.scrub
+        self._attendant = attendant or Attendant(None)
 
-    async def asked(self, task: str, start_url: str | None) -> None:
-        """The user's task, as a turn, with the address they named to begin at."""
+    @property
+    def folder(self) -> str:
+        """The model that folds, plans and extracts; empty for the embedded deciders."""
+        return self._attendant.name
+
+    async def asked(self, task: str, start_url: str | None) -> Kept:
+        """The user's task, as a turn, with the address they named to begin at; and as the to-do. Returns what a model had to do with that."""
         words = self._scrub(task if start_url is None else f"{task}\n{_START}{start_url}")
         await _threaded(lambda: self._session.record_turn(user=words))
+        kept = await self._attendant.plan(self._session, "intent change: the task") if self.folder else Kept()
+        await _threaded(lambda: opened(self._session, self._scrub(task)))
+        return kept
 
     async def tip(self) -> int:
         """The last step, 0 before the first."""
         return await _threaded(lambda: self._session.tip)
 
-    async def context(self, now: str) -> View:
-        """Consolidate where that is due, then render: with `now` behind it, the view still fits the budget."""
+    async def context(self, now: str) -> Context:
+        """Fold, plan and extract where that is due, then render: with `now` behind it, the view still fits the budget."""
+        kept = await self._attendant.keep(self._session, self._budget, self._model)
 
-        def render() -> View:
-            self._session.consolidate(self._budget, self._model)
-            return self._session.view(self._budget - count(now) - 2, self._model)
+        def render() -> Context:
+            view = self._session.view(self._budget - count(now) - 2, self._model)
+            return Context(view, self._session.workspace, kept)
 
         return await _threaded(render)
 
@@ -87,26 +122,33 @@ class Journal:
         """Fold as decided, then commit the step without its results: should we die now, the log says what was tried."""
         return await _threaded(lambda: self._begin(decided))
 
-    async def end(self, begun: Begun, outcome: Outcome) -> str:
+    async def end(self, step: Begun, outcome: Outcome) -> str:
         """What came of a step. Returns the ref of the page's snapshot, empty where there was no page to look at."""
-        return await _threaded(lambda: self._end(begun, outcome))
+        return await _threaded(lambda: ended(self._session, step.step, len(step.decision.actions), outcome))
 
-    async def refuse(self, begun: Begun, reason: str) -> None:
+    async def refuse(self, step: Begun, reason: str) -> None:
         """A step that was not done: its calls are answered with the reason."""
+        await _threaded(lambda: refused(self._session, step.step, len(step.decision.actions), reason))
 
-        def answer() -> None:
-            for at in range(1, len(begun.decision.actions) + 1):
-                self._session.record_result(begun.step, f"c{at}", reason)
-            self._session.record_result(begun.step, LOOK, "the page was left as it is")
+    async def mend(self, operator: str = "auto") -> bool:
+        """Refactor what went bad, if anything did. Returns whether the context is another now.
 
-        await _threaded(answer)
+        Args:
+            operator: what is forced; `auto` lets the router say.
+        """
+        limit = Budget.of(self._budget, self._model).tokens
+        return (await _threaded(lambda: self._session.refactor(operator, decider="embedded", budget=limit))).applied
 
-    async def close_turn(self, decided: Decided, text: str) -> int:
-        """The answer, or why there is none: fold as decided, then a reply. Returns its step."""
+    async def close_turn(self, decided: Decided, text: str, sources: Sequence[Source]) -> int:
+        """The answer, or why there is none: fold as decided, then a reply; what its passages answer is done. Returns its step."""
 
         def reply() -> int:
             self._fold(decided)
-            return self._session.record_reply(self._scrub(text))
+            applied(self._session, decided, self._scrub)
+            moved(self._session, decided, self._scrub)
+            step = self._session.record_reply(self._scrub(text))
+            answered(self._session, text, sources)
+            return step
 
         return await _threaded(reply)
 
@@ -129,18 +171,14 @@ class Journal:
         await _threaded(self._session.close)
 
     def _begin(self, decided: Decided) -> Begun:
-        note = self._fold(decided)
+        done = (
+            self._fold(decided),
+            applied(self._session, decided, self._scrub),
+            moved(self._session, decided, self._scrub),
+        )
+        note = "; ".join(filter(None, done))
         decision = decided.decision
-        calls: list[dict[str, object]] = [
-            {
-                "name": action.kind,
-                "args": self._scrubbed(action.model_dump(mode="json", exclude={"kind"}, exclude_none=True)),
-                "id": f"c{at}",
-            }
-            for at, action in enumerate(decision.actions, 1)
-        ]
-        calls.append({"name": LOOK, "args": {}, "id": LOOK})
-        return Begun(self._session.record_step(self._scrub(decision.thought), calls=calls), decision, note)
+        return Begun(begun(self._session, decision.thought, decision.actions, self._scrub), decision, note)
 
     def _fold(self, decided: Decided) -> str:
         fold = decided.decision.fold
@@ -153,24 +191,6 @@ class Journal:
             return f"the fold was refused: {error}"
         return ""
 
-    def _end(self, begun: Begun, outcome: Outcome) -> str:
-        observation = outcome.observation
-        for at in range(1, len(begun.decision.actions) + 1):
-            done = outcome.results[at - 1].message if at <= len(outcome.results) else "left undone"
-            here = f"; now at {observation.url}" if observation is not None and at == len(outcome.results) else ""
-            self._session.record_result(begun.step, f"c{at}", done + here)
-        if observation is None:
-            self._session.record_result(begun.step, LOOK, "there is no page to look at")
-            return ""
-        return self._look(begun.step, observation)
-
-    def _look(self, step: int, observation: Observation) -> str:
-        self._session.record_result(step, LOOK, observation.full, origin="page", shown=observation.text)
-        whole = self._session.recall(f"s{step}").text
-        before = whole[: len(whole) - len(observation.full)]
-        headers = _HEADER.findall(before)
-        return f"s{step}.{headers[-1][0]}" if headers else f"s{step}"
-
     def _last_address(self) -> str | None:
         for step in range(self._session.tip, 0, -1):
             for record in range(1, 40):
@@ -182,18 +202,6 @@ class Journal:
                 if at is not None:
                     return at.group(1)
         return None
-
-    def _scrubbed(self, value: object) -> object:
-        """A call's arguments without the value of a secret."""
-        match value:
-            case str():
-                return self._scrub(value)
-            case dict():
-                return {name: self._scrubbed(part) for name, part in value.items()}
-            case list():
-                return [self._scrubbed(part) for part in value]
-            case _:
-                return value
 
 
 async def _threaded(work: Callable[[], T]) -> T:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
+
+from ctxfold.folding.parsing import Compliance
 
 __all__ = ["Result", "Source", "Status", "StepTaken", "Usage"]
 
@@ -39,6 +41,8 @@ class Usage:
         input_tokens, output_tokens, cached_tokens: a model's, as its server counted them; 0 without a model.
         dollars: what the model cost; None where no price is on file, 0.0 without a model.
         refused: replies of the model that did not fit and were replaced by the explorer's decision.
+        folder_tokens: tokens read and written by the model that folds, plans and extracts; 0 without one.
+        compliance: where a model answers in words, how well it kept to the form of a fold.
         seconds: how long the run took.
     """
 
@@ -52,6 +56,8 @@ class Usage:
     cached_tokens: int = 0
     dollars: float | None = 0.0
     refused: int = 0
+    folder_tokens: int = 0
+    compliance: Compliance = field(default_factory=Compliance)
     seconds: float = 0.0
 
 
@@ -68,6 +74,8 @@ class Result:
         session: the session that holds them.
         decider: who decided: a model's name, or `explorer`.
         usage: what it cost.
+        data: the answer as the task's schema has it; None where the task had none, or was not answered.
+        answered_by: who gave the answer, or found none: the explorer may have stood in for a model. Empty where a limit ended the run.
     """
 
     status: Status
@@ -78,6 +86,8 @@ class Result:
     session: str
     decider: str
     usage: Usage
+    data: object = None
+    answered_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

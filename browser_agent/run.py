@@ -5,6 +5,7 @@ It holds what changes while a run goes on. It decides nothing, and no page can m
 
 from __future__ import annotations
 
+import json
 import time
 from dataclasses import dataclass, field, replace
 from typing import assert_never
@@ -16,14 +17,17 @@ from browser_agent.deciding import Decided, Decider, Situation
 from browser_agent.decision import Decision
 from browser_agent.describing import described
 from browser_agent.evidence import Evidence, address
-from browser_agent.journal import Begun, Journal
+from browser_agent.journal import Begun, Context, Journal
 from browser_agent.loop_guard import LoopGuard, Verdict
 from browser_agent.observation import Observation
 from browser_agent.result import Result, Source, Status, StepTaken, Usage
 from browser_agent.safety import Watch
 from browser_agent.settings import RunLimits, Watching
+from browser_agent.shape import Shape
 from browser_agent.window import Window
-from ctxfold.errors import BrowserGone, InputError, PageUnreachable
+from ctxfold.attendant import Kept
+from ctxfold.errors import BrowserGone, InputError, InvalidReply, PageUnreachable
+from ctxfold.folding.parsing import Compliance
 from ctxfold.models import Usage as ModelUsage
 from ctxfold.models import cost
 from ctxfold.prompts import prompt
@@ -49,6 +53,9 @@ class Standing:
     unfolded: int = 0
     refused: int = 0
     spent: ModelUsage = field(default_factory=ModelUsage)
+    folder: ModelUsage = field(default_factory=ModelUsage)
+    compliance: Compliance = field(default_factory=Compliance)
+    aside: tuple[str, ...] = ()
     dollars: float | None = 0.0
 
 
@@ -61,12 +68,14 @@ class Terms:
         watch: what it may reach, type and bring about.
         watching: who is told of each step.
         budget: tokens the context of a decision may take.
+        shape: the form the answer must have; None for words.
     """
 
     limits: RunLimits
     watch: Watch
     watching: Watching
     budget: int
+    shape: Shape | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +86,8 @@ class Ending:
     reason: str
     answer: str | None = None
     sources: tuple[Source, ...] = ()
+    data: object = None
+    by: str = ""
 
 
 class Run:
@@ -127,6 +138,8 @@ class Run:
             cached_tokens=spent.cache_read,
             dollars=now.dollars,
             refused=now.refused,
+            folder_tokens=now.folder.prompt + now.folder.output,
+            compliance=now.compliance,
             seconds=time.monotonic() - started,
         )
         return Result(
@@ -138,6 +151,8 @@ class Run:
             self._journal.name,
             self._decider.name,
             usage,
+            ending.data,
+            ending.by,
         )
 
     async def _steps(self, evidence: Evidence, begin: str | None) -> Ending:
@@ -150,21 +165,23 @@ class Run:
             context, closing = await self._context(left)
             situation = Situation(
                 self._task,
-                context,
+                context.view,
                 self._now.observation,
                 closing,
                 await self._journal.tip(),
                 left,
                 self._now.repeated,
+                context.workspace,
             )
             decided = await self._decider.decide(situation)
             over = self._pay(decided)
             end = decided.decision.end
             if end is not None:
-                return await self._close(decided, end, evidence, context)
+                return await self._close(decided, end, evidence, context.view)
             if over:
                 return self._stopped(over)
-            verdict = await self._step(decided, evidence, context)
+            verdict = await self._step(decided, evidence, context.view)
+            await self._journal.mend("path_prune" if verdict == "refuse" else "auto")
             if verdict == "end":
                 return self._stopped("the same thing was tried six times on one page; say the task otherwise")
 
@@ -174,21 +191,34 @@ class Run:
             thought="Open the page the task starts from.", actions=(Navigate(kind="navigate", url=begin),)
         )
         context, _ = await self._context(self._limits.steps)
-        await self._step(Decided(decision, self._decider.name, "embedded"), evidence, context)
+        await self._step(Decided(decision, self._decider.name, "embedded"), evidence, context.view)
         observation, notice = self._now.observation, self._now.notice
         if notice or observation is None:
             raise PageUnreachable(f"{begin} cannot be opened ({notice or 'nothing came'}); check the address")
         if observation.status is not None and observation.status >= 400:
             raise PageUnreachable(f"{begin} answers with status {observation.status}; check the address")
 
-    async def _context(self, left: int) -> tuple[View, str]:
+    async def _context(self, left: int) -> tuple[Context, str]:
         """The context of the next decision, and the words that close it."""
         now = self._now
         notice = now.notice if now.observation is not None else prompt("notice_start", _PROMPTS)
         closing = prompt("now", _PROMPTS, step=now.steps + 1, left=left - 1, notice=notice).strip()
-        view = await self._journal.context(closing)
-        self._now = replace(now, peak=max(now.peak, view.tokens), unfolded=view.unfolded)
-        return view, closing
+        context = await self._journal.context(closing)
+        self._now = replace(now, peak=max(now.peak, context.view.tokens), unfolded=context.view.unfolded)
+        self.kept(context.kept)
+        return context, closing
+
+    def kept(self, kept: Kept) -> None:
+        """Take note of what a model did to the session beside the steps: what it cost, and what was not its work."""
+        now = self._now
+        price = cost(kept.usage, self._journal.folder) if kept.usage.prompt else 0.0
+        self._now = replace(
+            now,
+            folder=now.folder + kept.usage,
+            compliance=now.compliance + kept.compliance,
+            aside=(*now.aside, *kept.notes),
+            dollars=None if price is None or now.dollars is None else now.dollars + price,
+        )
 
     async def _step(self, decided: Decided, evidence: Evidence, context: View) -> Verdict:
         """Write a decision down, do it, write down what came of it."""
@@ -243,38 +273,52 @@ class Run:
             price = cost(usage, self._decider.name)
             total = None if price is None or now.dollars is None else now.dollars + price
             now = replace(now, spent=now.spent + usage, dollars=total)
-        self._now = replace(now, refused=now.refused + bool(decided.usage and decided.note))
+        refused = now.refused + bool(decided.usage and decided.note)
+        self._now = replace(now, refused=refused, compliance=now.compliance + decided.compliance)
         if limit is None or not decided.usage:
             return ""
         if now.dollars is None:
+            models = " and ".join(filter(None, (self._decider.name, self._journal.folder)))
             raise InputError(
-                f"no price of {self._decider.name} is on file, so --max-cost cannot be kept: leave it out, or use --max-steps"
+                f"no price of {models} is on file, so --max-cost cannot be kept: leave it out, or use --max-steps"
             )
         return f"the cost limit of {limit:g} dollars was reached; raise --max-cost" if now.dollars >= limit else ""
 
     async def _close(self, decided: Decided, end: Terminal, evidence: Evidence, context: View) -> Ending:
         """The last step: the answer, or why there is none."""
         match end:
-            case Answer(text=text, quote=quote, url=url):
+            case Answer(text=text, quote=quote, url=url, data=data):
                 sources = () if quote is None else (Source(quote, url or "", evidence.ref(url or "")),)
-                ending = Ending("answered", "", text, sources)
+                text, data = self._shaped(text, data)
+                ending = Ending("answered", "", text, sources, data, decided.decider)
                 said = "\n".join([text, *(f"“{source.quote}” ({source.url} {source.ref})" for source in sources)])
             case GiveUp(reason=reason):
                 nearest = tuple(replace(source, ref=evidence.ref(source.url)) for source in decided.nearest)
-                ending, said = Ending("none_found", reason, None, nearest), reason
+                ending, said = Ending("none_found", reason, None, nearest, None, decided.decider), reason
             case _:
                 assert_never(end)
-        step = await self._journal.close_turn(decided, said)
+        step = await self._journal.close_turn(decided, said, ending.sources if ending.status == "answered" else ())
         self._now = replace(self._now, steps=self._now.steps + 1)
         self._tell(Begun(step, decided.decision), decided, "", context, self._now.observation)
         return ending
+
+    def _shaped(self, text: str, data: object) -> tuple[str, object]:
+        """An answer in words, or where the task has a schema, as that has it. Raises InvalidReply for one that has not: no decider hands one in."""
+        shape = self._terms.shape
+        if shape is None:
+            return text, None
+        faults = shape.faults(data)
+        if faults:
+            raise InvalidReply(f"the answer does not have the schema that was asked for: {'; '.join(faults)}")
+        return json.dumps(data, ensure_ascii=False), data
 
     def _stopped(self, reason: str) -> Ending:
         return Ending("stopped", reason, None, self._decider.nearest())
 
     def _tell(self, begun: Begun, decided: Decided, note: str, context: View, before: Observation | None) -> None:
         page = self._now.observation
-        notes = [part for part in (note, decided.note, begun.note) if part]
+        notes = [part for part in (note, decided.note, begun.note, *self._now.aside) if part]
+        self._now = replace(self._now, aside=())
         self._terms.watching.step(
             StepTaken(
                 step=begun.step,

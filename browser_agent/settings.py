@@ -58,17 +58,19 @@ class BrowserChoice:
 
 @dataclass(frozen=True, slots=True)
 class Keeping:
-    """Where a run is recorded.
+    """Where a run is recorded, and who keeps that record small.
 
     Args:
         session: its name; None makes one up.
         store: a path, a URL or `:memory:`; None for the configured default.
         resume: go on with a session that is there, from its last commit.
+        folder: the model that folds, plans and extracts, whoever decides the steps; None for the embedded deciders.
     """
 
     session: str | None = None
     store: str | None = None
     resume: bool = False
+    folder: str | None = None
 
 
 def _nothing(_: object) -> None:

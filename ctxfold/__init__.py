@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from ctxfold.intent import Extraction, Intent
     from ctxfold.recalling import Hit, Recalled
     from ctxfold.redaction import Redaction
+    from ctxfold.refactoring import Refactored
     from ctxfold.render import View
+    from ctxfold.router_pairs import export_router_pairs
     from ctxfold.session import Session
     from ctxfold.workspace import Tile
 
@@ -33,6 +35,7 @@ __all__ = [
     "Move",
     "Recalled",
     "Redaction",
+    "Refactored",
     "Session",
     "SessionInfo",
     "Tile",
@@ -40,6 +43,7 @@ __all__ = [
     "View",
     "__version__",
     "delete_session",
+    "export_router_pairs",
     "export_session",
     "import_session",
     "sessions",
@@ -57,12 +61,14 @@ _HOMES = {
     "Move": "forest",
     "Recalled": "recalling",
     "Redaction": "redaction",
+    "Refactored": "refactoring",
     "Session": "session",
     "SessionInfo": "archive",
     "Tile": "workspace",
     "Topic": "forest",
     "View": "render",
     "delete_session": "archive",
+    "export_router_pairs": "router_pairs",
     "export_session": "archive",
     "import_session": "archive",
     "sessions": "archive",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TextIO
@@ -20,10 +20,19 @@ from ctxfold.replay import verify
 from ctxfold.store import open_store
 from ctxfold.store.codec import pack_json, unpack_json
 from ctxfold.store.protocol import Reading, Writing
-from ctxfold.store.values import EventRow, HeadRow, State, TopicRow
+from ctxfold.store.values import EventRow, HeadRow, SessionRow, State, TopicRow
 from ctxfold.workspace import load_lines
 
-__all__ = ["FORMAT", "SessionInfo", "delete_session", "export_session", "import_session", "sessions", "verify_session"]
+__all__ = [
+    "FORMAT",
+    "SessionInfo",
+    "delete_session",
+    "export_session",
+    "import_session",
+    "sessions",
+    "to_file",
+    "verify_session",
+]
 
 FORMAT = "ctxfold-session-1"
 
@@ -119,6 +128,27 @@ def export_session(name: str, file: str | os.PathLike[str], store: str | None = 
         UnknownSession: it is not there.
         InputError: the file cannot be written.
     """
+    to_file(name, file, store, lambda tx, row: _lines(tx, row.id, name, row.created, row.current))
+
+
+def to_file(
+    name: str,
+    file: str | os.PathLike[str],
+    store: str | None,
+    lines: Callable[[Reading, SessionRow], Iterable[dict[str, Any]]],
+) -> None:
+    """Write what is made of a session to a file, one JSON object a line, private to its owner.
+
+    Args:
+        name: the session.
+        file: where to.
+        store: as in `Session.open`.
+        lines: makes them.
+
+    Raises:
+        UnknownSession: it is not there.
+        InputError: the file cannot be written.
+    """
     kept = open_store(store or config.default_store())
     try:
         with kept.reading() as tx:
@@ -127,10 +157,9 @@ def export_session(name: str, file: str | os.PathLike[str], store: str | None = 
                 raise UnknownSession(
                     f"no session {name!r} in {kept.address}; `ctxfold sessions list` shows those there are"
                 )
-            lines = _lines(tx, row.id, name, row.created, row.current)
             try:
                 with open(os.open(file, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w", encoding="utf-8") as out:
-                    _write(out, lines)
+                    _write(out, lines(tx, row))
             except OSError as error:
                 raise InputError(
                     f"{Path(file).name} cannot be written ({error.strerror}); name another file"
@@ -145,7 +174,13 @@ def _write(out: TextIO, lines: Iterable[dict[str, Any]]) -> None:
 
 
 def _lines(tx: Reading, session: int, name: str, created: float, current: int) -> Iterator[dict[str, Any]]:
-    yield {"format": FORMAT, "name": name, "created": created, "current": current}
+    yield {
+        "format": FORMAT,
+        "name": name,
+        "created": created,
+        "current": current,
+        "budget": tx.sessions.budget(session),
+    }
     for topic in tx.forest.topics(session):
         yield {"topic": asdict(topic)}
     for lane, parent, fork in tx.log.lanes(session):
@@ -214,6 +249,7 @@ def _take_in(tx: Writing, lines: list[str], file: str, name: str | None) -> str:
             _take_one(tx, row.id, tree)
         verify(tx, row.id)
         tx.sessions.settle(row.id, int(trees[0]["current"]))
+        tx.sessions.keep_budget(row.id, int(trees[0].get("budget", 0)))
     except (KeyError, TypeError, ValueError, AttributeError, CorruptStore) as error:
         raise ImportFault(
             f"{file} does not replay to what was exported; it was altered or cut short: export it again"

@@ -39,14 +39,15 @@ def revision(before: bytes, kind: str, payload: dict[str, Any], material: Sequen
     words = canonical({key: value for key, value in payload.items() if key not in NAMES})
     stands = f"{after.tip} {after.cover} {after.notes} {after.decision} {after.undone}"
     stands += f" {after.intent}" if after.intent else ""
+    stands += f" g{after.guide}" if after.guide else ""
     made.update(f"\0{kind}\0{words}\0{stands}\0".encode("utf-8", "surrogatepass"))
     for piece in material:
         made.update(piece)
     return made.digest()
 
 
-NAMES = frozenset({"name", "topic_name"})
-"""Payload keys that hold names: a session renamed or imported under another name keeps its revisions."""
+NAMES = frozenset({"name", "topic_name", "was_name"})
+"""Payload keys that hold names: a branch renamed, or a session imported under another name keeps its revisions."""
 
 
 def head_of(tx: Reading, session: int, branch: int) -> HeadRow:

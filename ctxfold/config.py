@@ -7,7 +7,8 @@ variable                    meaning
 ``CTXFOLD_HOME``            the folder for everything kept; else the platform's user data directory
 ``CTXFOLD_DATABASE_URL``    the store, as a path or URL; else ``ctxfold.db`` in that folder
 ``CTXFOLD_MODEL``           the model to decide with when none is named
-``CTXFOLD_FOLDER_MODEL``    the model that writes folds; else the embedded folder does
+``CTXFOLD_FOLDER_MODEL``    the model that folds, plans and extracts; else the embedded deciders do
+``CTXFOLD_ENCODER``         a folder with a sentence encoder, which helps to tell topics apart; else words alone do
 ``ANTHROPIC_API_KEY``       a key for the Messages API
 ``ANTHROPIC_AUTH_TOKEN``    a bearer token for it, where a gateway wants one
 ``ANTHROPIC_BASE_URL``      a server that speaks the Messages API; else Anthropic's own
@@ -29,6 +30,7 @@ __all__ = [
     "EXPLORER",
     "Endpoint",
     "default_store",
+    "encoder",
     "endpoint",
     "folder_model",
     "home",
@@ -91,8 +93,13 @@ def model_default() -> str:
 
 
 def folder_model() -> str | None:
-    """The name of the model that writes folds; None where the embedded folder does."""
+    """The name of the model that folds, plans and extracts; None where the embedded deciders do."""
     return _read("CTXFOLD_FOLDER_MODEL")
+
+
+def encoder() -> str | None:
+    """The folder of a sentence encoder (the extra ``embed``); None where topics are told apart by words alone."""
+    return _read("CTXFOLD_ENCODER")
 
 
 def endpoint() -> Endpoint:

@@ -1,4 +1,4 @@
-"""What a handle knows of its branch: the revision it last saw and the workspace of it, kept up as it records. It writes nothing."""
+"""What a handle knows of its branch: the revision it last saw and the workspace of it, kept up as it records. What it writes, others' rules write for it."""
 
 from __future__ import annotations
 
@@ -7,14 +7,18 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from ctxfold.commit import GENESIS, head_of, state_of
+from ctxfold.discourse import Grove
+from ctxfold.forest.around import Surroundings
+from ctxfold.guiding import guidance_of
 from ctxfold.intending import intent_of
 from ctxfold.intent.values import Intent
 from ctxfold.loading import REACH, load, waiting_at
 from ctxfold.log import Step
 from ctxfold.past import Words
-from ctxfold.recording import Branch, Taken
+from ctxfold.recording import Branch, Result, Taken, arrive
 from ctxfold.store.protocol import Reading, Store, Writing
 from ctxfold.store.values import HeadRow, State
+from ctxfold.trail import Trail
 from ctxfold.workspace import HEADER, RawStep, Workspace
 
 __all__ = ["Current", "writing"]
@@ -26,12 +30,23 @@ class Current:
     Args:
         session: the session's row id.
         branch: the branch's number.
+
+    Attributes:
+        session: the session's row id.
+        branch: the branch's number.
+        seen: the latest step this handle has shown.
+        looked: the record up to which it looked for what changes the intent.
+        pressed: the last folded step it has extracted after.
+        trail: what it has read of the path's calls and facts.
     """
 
     def __init__(self, session: int, branch: int) -> None:
         self.branch = branch
         self.seen = 0
-        self._session = session
+        self.looked = (0, 0)
+        self.pressed = 0
+        self.trail = Trail()
+        self.session = session
         self._state: State | None = None
         self._workspace = Workspace()
         self._words: Words | None = None
@@ -39,11 +54,22 @@ class Current:
         self._planned = 0
         self._waiting = 0
         self._head: HeadRow | None = None
+        self._around = Surroundings(session)
 
     @property
     def workspace(self) -> Workspace:
-        """The workspace as of the last refresh."""
+        """The workspace as of the last refresh, without what stands on other branches: recording and folding need none of it."""
         return self._workspace
+
+    def whole(self, tx: Reading, reach: int = 0) -> Workspace:
+        """The workspace with what stands on other branches and topics, as a view shows it; `reach` as in `refresh`."""
+        state = self.refresh(tx, reach)
+        around = self._around.of(tx, self.branch, state)
+        return self._workspace if around.empty else replace(self._workspace, elsewhere=around)
+
+    def grove(self, tx: Reading) -> Grove:
+        """The forest as a decider is shown it."""
+        return self._around.grove(tx, self.branch, self.refresh(tx))
 
     def refresh(self, tx: Reading, reach: int = 0, upto: int | None = None) -> State:
         """Look at the branch again; load its workspace where another handle has moved it on, or where more of it is needed.
@@ -53,21 +79,23 @@ class Current:
             reach: o200k tokens of a view that is wanted.
             upto: a step that must be loaded.
         """
-        self._head = head_of(tx, self._session, self.branch)
-        state = state_of(tx, self._session, self._head)
+        self._head = head_of(tx, self.session, self.branch)
+        state = state_of(tx, self.session, self._head)
         older = self._workspace.older
         short = older is not None and (self._loaded < 3 * reach or (upto is not None and not self._holds(upto)))
         if self._state is None or self._state.seq != state.seq or short or self._loaded > 3 * max(REACH, 3 * reach):
-            self._workspace = load(tx, self._session, state, max(REACH, 4 * reach), upto)
+            loaded = load(tx, self.session, state, max(REACH, 4 * reach), upto)
+            self._workspace = replace(loaded, guidance=guidance_of(tx, self.session, state.guide))
             self._words = None
             self._loaded = self._workspace.tokens
             self._state = state
+            self._around.forget()
             self._planned = 0
-            self._waiting = waiting_at(tx, self._session, state.tip)
+            self._waiting = waiting_at(tx, self.session, state.tip)
             self.seen = self.seen or state.tip
-        newest = tx.forest.newest_intent(self._session) or state.intent
+        newest = tx.forest.newest_intent(self.session) or state.intent
         if newest != self._planned:
-            self._workspace = replace(self._workspace, intent=intent_of(tx, self._session, state.intent))
+            self._workspace = replace(self._workspace, intent=intent_of(tx, self.session, state.intent))
             self._planned = newest
         return state
 
@@ -80,20 +108,20 @@ class Current:
         if self._words is None:
             self._words = Words(self._workspace)
         return Branch(
-            self._session, self._head or head_of(tx, self._session, self.branch), state, self._workspace, self._words
+            self.session, self._head or head_of(tx, self.session, self.branch), state, self._workspace, self._words
         )
 
     def place_of(self, tx: Reading, step: int) -> Branch:
         """Where a late result of a step is shown: on this branch when the step lies on its path, else on the branch last moved that holds it."""
         here = self.place(tx)
-        old = tx.log.step(self._session, step)
-        if old is None or _holds_step(tx, self._session, here.state, old):
+        old = tx.log.step(self.session, step)
+        if old is None or _holds_step(tx, self.session, here.state, old):
             return here
-        for head in sorted(tx.forest.heads(self._session), key=lambda head: -head.seq):
-            state = state_of(tx, self._session, head)
-            if _holds_step(tx, self._session, state, old):
-                workspace = load(tx, self._session, state)
-                return Branch(self._session, head, state, workspace, Words(workspace))
+        for head in sorted(tx.forest.heads(self.session), key=lambda head: -head.seq):
+            state = state_of(tx, self.session, head)
+            if _holds_step(tx, self.session, state, old):
+                workspace = load(tx, self.session, state)
+                return Branch(self.session, head, state, workspace, Words(workspace))
         return here
 
     def took(self, taken: Taken) -> None:
@@ -122,17 +150,30 @@ class Current:
         self.seen = taken.state.tip
 
     def became(self, state: State, workspace: Workspace, freed: int) -> None:
-        """Take in a fold, and how many o200k tokens it took off the cover."""
+        """Take in a fold or a refactoring, and how many o200k tokens it took off the cover."""
         self._state, self._workspace, self._words = state, workspace, None
         self._loaded -= freed
 
     def intends(self, state: State, intent: Intent) -> None:
-        """Take in a plan or an extraction."""
-        self._state, self._workspace = state, replace(self._workspace, intent=intent)
+        """Take in a plan or an extraction; there is none newer."""
+        self._state, self._workspace, self._planned = state, replace(self._workspace, intent=intent), state.intent
 
-    def saw(self) -> None:
-        """Remember which step is the latest this handle has shown."""
+    def arrived(self, tx: Writing, step: int, result: Result, key: str | None) -> None:
+        """Record a late result where it is shown, and take it in where that is here.
+
+        Raises:
+            RefError: no such step, or no such call in it.
+        """
+        there = self.place_of(tx, step)
+        taken = arrive(tx, there, step, result, key)
+        if taken is not None and there.head.id == self.branch:
+            self.took(taken)
+
+    def shown(self, tx: Reading, reach: int) -> Workspace:
+        """The workspace for a view of `reach` o200k tokens; its last step is from now on the latest this handle has shown."""
+        workspace = self.whole(tx, reach)
         self.seen = (self._state or GENESIS).tip
+        return workspace
 
     def stand(self, branch: int) -> None:
         """Go to another branch."""
@@ -142,6 +183,9 @@ class Current:
     def forget(self) -> None:
         """Look anew at the next call."""
         self._state, self._words, self._workspace, self._loaded, self.seen = None, None, Workspace(), 0, 0
+        self.looked, self.pressed = (0, 0), 0
+        self._around.forget()
+        self.trail = Trail()
 
 
 def _holds_step(tx: Reading, session: int, state: State, step: Step) -> bool:

@@ -5,34 +5,29 @@ It works inside a write transaction that the session opens. What is committed is
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ctxfold.compact import parse
 from ctxfold.current import Current
-from ctxfold.errors import InputError, RefError
+from ctxfold.errors import InputError
 from ctxfold.events import Decider
+from ctxfold.hearing import Sources, since
 from ctxfold.intending import next_constraint, put_extraction, put_intent
 from ctxfold.intent.apply import extract, set_intent
 from ctxfold.intent.choosing import chosen
 from ctxfold.intent.cues import facts_of
-from ctxfold.intent.evidence import Deed, succeeded
-from ctxfold.intent.planning import Heard, planned
+from ctxfold.intent.planning import planned
 from ctxfold.intent.selections import OVERHEAD, resolved, selections_of
-from ctxfold.intent.sources import Source
 from ctxfold.intent.told import told, wishes
-from ctxfold.intent.values import Cause, Extraction, Intent, IntentChange, Item, Said
+from ctxfold.intent.triggers import folded, newest_fold
+from ctxfold.intent.values import CAUSES, Cause, Extract, Extraction, Intent, IntentChange, Item, Said
 from ctxfold.prompts import prompt
-from ctxfold.recording import Branch
-from ctxfold.refs import BlockRef, StretchRef, parse_ref
-from ctxfold.store.protocol import Reading, Writing
-from ctxfold.store.values import StoredRecord
+from ctxfold.store.protocol import Writing
 from ctxfold.tokens import count
-from ctxfold.workspace import Tile, Workspace
+from ctxfold.workspace import Workspace
 
-__all__ = ["Selections", "Todo", "extracted", "plan"]
+__all__ = ["Selections", "Todo", "Wanted", "extracted", "plan"]
 
 Todo = Sequence[str | Mapping[str, Any]]
 """A to-do as it is given: texts, or `{"id"?, "text"?, "state"?, "evidence"?}`."""
@@ -41,11 +36,13 @@ Selections = Sequence[Mapping[str, Any]]
 
 _SEARCHED = 24
 _LEAST = 16
-_LONG_CALL = 240
-"""Characters from which a call is more than the question its result answers."""
+_RECENT = 4
+"""Blocks at the end in which the assistant's last words are looked for: the user may have said yes to them."""
 
 
-def plan(tx: Writing, now: Current, summary: str | None, todo: Todo | None, decider: Decider) -> Intent:
+def plan(
+    tx: Writing, now: Current, summary: str | None, todo: Todo | None, decider: Decider, cause: str = ""
+) -> Intent:
     """Set the intent of a branch: by what was given, and for the rest by the user's words and the deeds since the last plan.
 
     Raises:
@@ -56,20 +53,21 @@ def plan(tx: Writing, now: Current, summary: str | None, todo: Todo | None, deci
     given = None if todo is None else wishes(todo)
     place = now.place(tx)
     before = place.workspace.intent
-    events, read = _since(tx, place)
+    events, read = since(tx, place.session, place.state.tip, before.read)
     embedded = planned(before, events, next_constraint(tx, place.session), todo=given is None)
     change = replace(embedded, read=read)
     outside = decider != "embedded" and _untrusted(place.workspace)
     if given is not None:
-        deeds = [event for event in events if isinstance(event, Deed)]
-        items = told(before, given, _Log(tx, place.session), deeds, untrusted=outside)
+        items = told(before, given, Sources(tx, place.session), events, untrusted=outside)
         change = replace(change, items=items)
     if summary is not None:
         change = replace(change, course=(Said("", "told", summary.strip(), outside),), afresh=True)
     by: Decider = "embedded" if summary is None and given is None else decider
+    now.looked = read
     if change.nothing or (change.afresh and _same(before, change)):
         return before
-    after = put_intent(tx, place.session, place.head, place.state, before, change, (by, _cause(change)))
+    said = (by, cause or _cause(change))
+    after = put_intent(tx, place.session, place.head, place.state, before, change, said)
     intent = set_intent(before, change)
     now.intends(after, intent)
     return intent
@@ -92,151 +90,92 @@ def _untrusted(workspace: Workspace) -> bool:
     return workspace.older is not None or any(line.untrusted for block in workspace.blocks for line in block.lines)
 
 
-def _since(tx: Reading, place: Branch) -> tuple[list[Heard | Deed], tuple[int, int]]:
-    """The user's words and the answered calls of a path since it was last read, in order, and where it ends now."""
-    session, tip = place.session, place.state.tip
-    if not tip:
-        return [], (0, 0)
-    path = tx.log.path(session, tip)
-    step, k = place.workspace.intent.read
-    last = tx.log.step(session, step) if step else None
-    newest = tx.log.step(session, tip)
-    depth = newest.depth if newest else 0
-    low = last.depth if last is not None and last.depth <= dict(path).get(last.lane, 0) else 1
-    numbers = [each.n for each in tx.log.along(session, path, low, depth)]
-    fresh = [record for record in tx.log.records(session, numbers) if record.step != step or record.k > k]
-    late = [record for record in tx.log.records(session, numbers, late=True) if record.at != step or low == 1]
-    found: list[Heard | Deed] = []
-    order = {n: at for at, n in enumerate(numbers)}
-    for record in sorted([*fresh, *late], key=lambda each: (order.get(each.at, len(order)), each.id)):
-        if record.kind == "user":
-            found.append(Heard(f"s{record.step}.{record.k}", tx.log.text(record.entry)))
-        elif record.kind == "result":
-            deed = _deed(tx, session, record)
-            found += [deed] if deed else []
-    return found, (tip, max((record.k for record in tx.log.records(session, [tip])), default=0))
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What to extract.
+
+    Attributes:
+        need: what is wanted, in words; None for what the intent is about.
+        selections: the lines that were chosen; None lets the log be searched.
+        budget: o200k tokens that all of it may cost.
+        cause: why, where a trigger says it: then what stands in the view is left out, and what was asked for stays. Empty where somebody asks.
+    """
+
+    need: str | None = None
+    selections: Selections | None = field(default=None, hash=False)
+    budget: int = 400
+    cause: str = ""
 
 
-def _deed(tx: Reading, session: int, result: StoredRecord) -> Deed | None:
-    calls = [
-        record
-        for record in tx.log.records(session, [result.step])
-        if record.kind == "call" and record.call_id == result.call_id
-    ]
-    if not calls:
-        return None
-    said = parse(tx.log.text(calls[0].entry))
-    name = str(said.get("name", "")) if isinstance(said, dict) else ""
-    args = json.dumps(said.get("args"), ensure_ascii=False, default=str) if isinstance(said, dict) else ""
-    step = result.step
-    return Deed(f"s{step}.{calls[0].k}", f"s{step}.{result.k}", name, args, tx.log.text(result.entry))
-
-
-@dataclass(frozen=True)
-class _Log:
-    """The log of a session, as evidence and as sources."""
-
-    tx: Reading
-    session: int
-
-    def shows(self, ref: str) -> tuple[str, ...] | None:
-        """The records behind an address that can be evidence."""
-        try:
-            named = parse_ref(ref)
-        except RefError:
-            return None
-        if isinstance(named, (BlockRef, StretchRef)):
-            return None
-        wanted = getattr(named, "record", None)
-        found: list[str] = []
-        for record in self.tx.log.records(self.session, [named.step]):
-            if wanted is not None and record.k != wanted:
-                continue
-            if record.kind == "user":
-                found.append(f"s{record.step}.{record.k}")
-            elif record.kind in ("result", "call"):
-                found += self._answered(record)
-        return tuple(dict.fromkeys(found)) or None
-
-    def _answered(self, record: StoredRecord) -> list[str]:
-        """A call and a result of it that says it succeeded."""
-        for other in self.tx.log.records(self.session, [record.step]):
-            if other.kind == "result" and other.call_id == record.call_id and succeeded(self.tx.log.text(other.entry)):
-                return [f"s{record.step}.{record.k}", f"s{other.step}.{other.k}"]
-        return []
-
-    def of(self, step: int) -> list[Source]:
-        """The records of a step in order."""
-        return [self.source(record) for record in self.tx.log.records(self.session, [step])]
-
-    def source(self, record: StoredRecord) -> Source:
-        """A record as an extraction reads it."""
-        text = self.tx.log.text(record.entry)
-        return Source(record.step, record.k, record.kind, text, record.origin in ("tool", "page"))
-
-
-def extracted(
-    tx: Writing,
-    now: Current,
-    need: str | None,
-    selections: Selections | None,
-    budget: int,
-    decider: Decider,
-) -> Extraction:
+def extracted(tx: Writing, now: Current, wanted: Wanted, decider: Decider) -> Extraction:
     """Put lines of the log at the end of the view: those that were chosen, or those that serve the intent.
 
     Raises:
         InputError: selections that cannot be read, or of which none names lines that are there; nothing is changed then.
     """
-    if budget < _LEAST:
+    if wanted.budget < _LEAST:
         raise InputError(f"an extraction needs a budget of at least {_LEAST} tokens; 400 is usual")
     place = now.place(tx)
-    intent = place.workspace.intent
-    log = _Log(tx, place.session)
-    made = Extraction((), cause_of(place.workspace, need), " ".join((need or "").split()))
-    if selections is not None:
-        done = resolved(selections_of(selections), log, frozenset(item.id for item in intent.items), budget)
+    workspace, intent = place.workspace, place.workspace.intent
+    log = Sources(tx, place.session)
+    made = Extraction((), cause_of(workspace, wanted), " ".join((wanted.need or "").split()))
+    if wanted.selections is not None:
+        items = frozenset(item.id for item in intent.items)
+        done = resolved(selections_of(wanted.selections), log, items, wanted.budget)
         if not done.extracts:
             raise InputError(f"nothing was extracted: {'; '.join(done.omitted[:3]) or 'no selection was given'}"[:400])
-        made = replace(
-            made,
-            extracts=tuple(done.extracts),
-            counts=tuple(sorted(done.counts.items())),
-            omitted=tuple(done.omitted[:40]),
-        )
+        counts, omitted = tuple(sorted(done.counts.items())), tuple(done.omitted[:40])
+        made = replace(made, extracts=tuple(done.extracts), counts=counts, omitted=omitted)
     else:
-        made = replace(made, extracts=tuple(_embedded(tx, log, place.workspace, need, budget)))
+        made = replace(made, extracts=_embedded(log, workspace, wanted))
     tokens = sum(count(each.text) + OVERHEAD for each in made.extracts)
-    made = replace(made, tokens=tokens, hint=_hint(intent.open))
-    by: Decider = "embedded" if selections is None else decider
-    if not made.extracts and not intent.extracts:
+    before = intent.extraction
+    asked = not wanted.cause or (before is not None and before.asked and before.extracts[:1] == made.extracts[:1])
+    made = replace(made, tokens=tokens, hint=_hint(intent.open), seen=newest_fold(workspace), asked=asked)
+    by: Decider = "embedded" if wanted.selections is None else decider
+    now.pressed = made.seen
+    if made.extracts == intent.extracts and (wanted.cause or not made.extracts):
         return made
-    after = put_extraction(tx, place.session, place.head, place.state, intent, made, by)
+    said = (by, wanted.cause or made.cause)
+    after = put_extraction(tx, place.session, place.head, place.state, intent, made, said)
     now.intends(after, extract(intent, made))
     return made
 
 
-def _embedded(tx: Reading, log: _Log, workspace: Workspace, need: str | None, budget: int) -> list[Any]:
-    intent = workspace.intent
+def _embedded(log: Sources, workspace: Workspace, wanted: Wanted) -> tuple[Extract, ...]:
+    intent, need = workspace.intent, wanted.need
     said = [line.text.partition(" ")[2] for block in workspace.blocks for line in block.lines if line.kind == "user"]
-    parts = (
-        [need] if need else [*(item.text for item in intent.open), *said[-1:], *(each.text for each in intent.binding)]
-    )
-    query = "\n".join(part[:2_000] for part in parts)
-    found: dict[int, StoredRecord] = {}
-    for asked in (query, *(item.text for item in intent.open[:4] if not need)):
-        for row, _ in tx.facts.search(log.session, asked, _SEARCHED):
-            record = tx.log.record_by_id(row)
-            if record is not None and record.kind in ("result", "call", "note"):
-                found[row] = record
-    newest = sorted(found.values(), key=lambda record: -record.id)[: 2 * _SEARCHED]
-    sources = [log.source(record) for record in newest]
-    telling = [source for source in sources if source.kind != "call" or len(source.text) > _LONG_CALL]
-    return list(chosen(query, telling, intent.open, budget))
+    about = [*(item.text for item in intent.open), *said[-1:], *(each.text for each in intent.binding)]
+    if wanted.cause:
+        offered = [line.text for block in workspace.blocks[-_RECENT:] for line in block.lines if line.kind == "say"]
+        about = [*said[-1:], *offered[-1:], *about]
+    query = "\n".join(part[:2_000] for part in ([need] if need else about or [workspace.goal]))
+    found = log.found([query, *(item.text for item in intent.open[:4] if not need)], _SEARCHED)
+    if not wanted.cause:
+        return tuple(chosen(query, found, intent.open, wanted.budget))
+    shown = "\n".join(line.text for block in workspace.blocks for line in block.lines)
+    fresh = chosen(query, found, intent.open, wanted.budget, shown)
+    return _beside(intent, fresh, wanted.cause)
 
 
-def cause_of(workspace: Workspace, need: str | None) -> Cause:
-    """Why something is extracted now: what is needed stands nowhere in the cover, the intent changed, or the cover was folded."""
+def _beside(intent: Intent, fresh: Sequence[Extract], cause: str) -> tuple[Extract, ...]:
+    """What a trigger found, beside what somebody asked for; where it found nothing and the intent is as it was, what stood there stays."""
+    before = intent.extraction
+    if before is None:
+        return tuple(fresh)
+    changed = cause.startswith("intent change")
+    stays = (before.asked and not (fresh and changed)) or not (fresh or changed)
+    kept = before.extracts if stays else ()
+    known = {each.ref for each in kept}
+    return (*kept, *(each for each in fresh if each.ref not in known))
+
+
+def cause_of(workspace: Workspace, wanted: Wanted) -> Cause:
+    """Why something is extracted now: the trigger's word; else what is needed stands nowhere in the cover, the intent changed, or the cover was folded."""
+    named = next((cause for cause in CAUSES if wanted.cause.startswith(cause)), None)
+    if named is not None:
+        return named
+    need = wanted.need
     if need:
         shown = "\n".join(line.text for block in workspace.blocks for line in block.lines).lower()
         if any(fact.lower() not in shown for fact in facts_of(f". {need}")):
@@ -244,8 +183,7 @@ def cause_of(workspace: Workspace, need: str | None) -> Cause:
     course = workspace.intent.course
     if course and course[-1].cue in ("changed", "cancelled", "returned"):
         return "intent change"
-    folded = workspace.older is not None or any(isinstance(block, Tile) for block in workspace.blocks)
-    return "budget pressure" if folded and not need else "asked for"
+    return "budget pressure" if folded(workspace) and not need else "asked for"
 
 
 def _hint(items: Sequence[Item]) -> str:

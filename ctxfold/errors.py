@@ -11,6 +11,8 @@
     │   ├── FoldError               a fold that would break the tiling, grow the view or say nothing
     │   ├── BranchError             a move that cannot be made from here
     │   ├── UndoError               nothing left to undo or redo
+    │   ├── UnknownPage             no page is open in that session
+    │   ├── UnknownRun              no run of that name is known to this process
     │   └── ImportFault             a file that is not one of our exports
     ├── StaleDecision               decided on a revision that no longer fits the head         (exit 2)
     ├── StoreError                  the database cannot do what was asked                      (exit 3)
@@ -76,6 +78,14 @@ class BranchError(InputError):
 
 class UndoError(InputError):
     """Nothing left to undo or redo."""
+
+
+class UnknownPage(InputError):
+    """No page is open in that session: none was opened, or it was ended since."""
+
+
+class UnknownRun(InputError):
+    """No run of that name is known to this process."""
 
 
 class ImportFault(InputError):

@@ -7,10 +7,23 @@ from typing import Literal, get_args
 
 __all__ = ["DECISIONS", "Decider", "Event", "EventKind"]
 
-EventKind = Literal["recorded", "arrived", "folded", "intent_set", "extracted", "noted", "moved", "voided", "redacted"]
+EventKind = Literal[
+    "recorded",
+    "arrived",
+    "folded",
+    "intent_set",
+    "extracted",
+    "refactored",
+    "routed",
+    "noted",
+    "moved",
+    "renamed",
+    "voided",
+    "redacted",
+]
 Decider = Literal["host", "model", "embedded"]
 
-DECISIONS: frozenset[EventKind] = frozenset({"folded", "moved", "intent_set", "extracted"})
+DECISIONS: frozenset[EventKind] = frozenset({"folded", "moved", "renamed", "intent_set", "extracted", "refactored"})
 """The kinds that undo can void. A record is never voided, nor what the user said the session is for."""
 
 INTENTS: frozenset[EventKind] = frozenset({"intent_set", "extracted"})

@@ -7,10 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from ctxfold.errors import InputError
+from ctxfold.folding import FoldDirective
 from ctxfold.log import Call, Origin
 from ctxfold.recording import Result
+from ctxfold.refs import parse_step
 
-__all__ = ["calls_of", "results_of", "words_of"]
+__all__ = ["calls_of", "directive_of", "results_of", "words_of"]
 
 
 def calls_of(given: Sequence[Mapping[str, Any]]) -> list[Call]:
@@ -51,6 +53,19 @@ def results_of(given: Sequence[Mapping[str, Any]]) -> list[Result]:
             raise InputError("the compact form of a result is text; give a string or leave it out")
         made.append(Result(_id(result.get("id"), f"c{at}"), result["text"], cast(Origin, origin), shown))
     return made
+
+
+def directive_of(summary: object, first: int | str | None, last: int | str | None) -> FoldDirective:
+    """A directive from a summary and the steps it is for, by number or address.
+
+    Raises:
+        InputError: a summary that is no text, or a step that is no address.
+    """
+    return FoldDirective(
+        summary=None if summary is None else words_of(summary),
+        first_step=None if first is None else parse_step(first),
+        last_step=None if last is None else parse_step(last),
+    )
 
 
 def words_of(text: object) -> str:

@@ -120,12 +120,18 @@ def put_intent(
 
 
 def put_extraction(
-    tx: Writing, session: int, head: HeadRow, state: State, before: Intent, made: Extraction, decider: Decider
+    tx: Writing,
+    session: int,
+    head: HeadRow,
+    state: State,
+    before: Intent,
+    made: Extraction,
+    said: tuple[Decider, str],
 ) -> State:
-    """Commit an extraction on a branch; its cause is the event's."""
+    """Commit an extraction on a branch. `said` is who decided, and why in a few words."""
     steps = _steps([each.ref for each in made.extracts])
     payload = {"extraction": dump_extraction(made), "steps": steps}
-    return _put(tx, session, head, state, before, ("extracted", payload), (decider, made.cause))
+    return _put(tx, session, head, state, before, ("extracted", payload), said)
 
 
 def _put(

@@ -15,11 +15,13 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ctxfold import config
 from ctxfold.compact.spelled import spelled
-from ctxfold.errors import FoldError, InvalidReply, ModelError, StaleDecision
+from ctxfold.errors import FoldError, InputError, InvalidReply, ModelError, StaleDecision
 from ctxfold.folding import Settings, due, stretch, told_tile
 from ctxfold.folding.invented import invented
 from ctxfold.folding.ladder import show
+from ctxfold.folding.parsing import Compliance, parse
 from ctxfold.models import Model, Reply, Request, Tool, Usage, ask, load
+from ctxfold.models.spoken import spoken
 from ctxfold.prompts import prompt
 from ctxfold.session import Session
 from ctxfold.tokens import Budget
@@ -56,12 +58,14 @@ class Planned:
         decider: whose summary it is.
         note: why it is not the model's, in one line; empty when it is, or when there is no model.
         usage: tokens of every reply, refused ones included.
+        compliance: how well replies in words kept to the form of a directive.
     """
 
     tile: Tile
     decider: Literal["model", "embedded"]
     note: str = ""
     usage: Usage = field(default_factory=Usage)
+    compliance: Compliance = field(default_factory=Compliance)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +96,7 @@ class _Written:
     summary: str | None
     note: str
     usage: Usage
+    compliance: Compliance
 
 
 class Planner:
@@ -158,26 +163,27 @@ class Planner:
         """
         limit = Budget.of(budget, model).tokens
         wish = await _threaded(lambda: _due(session, limit)) if self._model is not None else None
-        note, usage = "", Usage()
+        note, usage, compliance = "", Usage(), Compliance()
         if self._model is not None and wish is not None and wish.tokens <= LONGEST:
             planned = await self._written(self._model, wish)
-            note, usage = planned.note, planned.usage
+            note, usage, compliance = planned.note, planned.usage, planned.compliance
             if planned.summary is not None:
                 try:
                     tile = await _threaded(lambda: _put(session, wish, planned, "high water, "))
-                    return Planned(tile, "model", usage=usage)
+                    return Planned(tile, "model", "", usage, compliance)
                 except StaleDecision:
                     note = "the steps changed while the model wrote"
         cause = f"high water; {note}" if note else "high water"
         tiles = await _threaded(lambda: session.consolidate(budget, model, cause))
-        return Planned(tiles[-1], "embedded", note, usage) if tiles else None
+        return Planned(tiles[-1], "embedded", note, usage, compliance) if tiles else None
 
     async def _asked(self, model: Model, session: Session, wish: _Wish) -> Planned:
         planned = await self._written(model, wish)
         if planned.summary is None:
             tile = await _threaded(lambda: session.fold(None, wish.first, wish.last, "embedded", planned.note))
-            return Planned(tile, "embedded", planned.note, planned.usage)
-        return Planned(await _threaded(lambda: _put(session, wish, planned)), "model", usage=planned.usage)
+            return Planned(tile, "embedded", planned.note, planned.usage, planned.compliance)
+        tile = await _threaded(lambda: _put(session, wish, planned))
+        return Planned(tile, "model", "", planned.usage, planned.compliance)
 
     async def _written(self, model: Model, wish: _Wish) -> _Written:
         """Ask for a summary; where there is none to be had, say why."""
@@ -191,12 +197,12 @@ class Planner:
         summary: str | None = None
         note = ""
         try:
-            summary = (await ask(model, request, check, seen)).summary
+            summary = (await ask(model, request, check, seen, check.words)).summary
         except InvalidReply:
             note = f"{model.name} was refused twice, at last for {check.fault}"
         except ModelError as error:
             note = f"{model.name} could not be asked: {type(error).__name__}"
-        return _Written(model.name, summary, note, sum(spent, Usage()))
+        return _Written(model.name, summary, note, sum(spent, Usage()), check.compliance)
 
 
 class _Check:
@@ -207,11 +213,31 @@ class _Check:
 
     Attributes:
         fault: what the last reply was refused for, in words of ours alone.
+        compliance: how well replies in words kept to the form.
     """
 
     def __init__(self, wish: _Wish) -> None:
         self._wish = wish
         self.fault = "answering without its tool"
+        self.compliance = Compliance()
+
+    def words(self, reply: str) -> Mapping[str, Any]:
+        """The arguments of a reply that calls no tool: a directive in its text form, for the steps that were shown, or the tool's call in words.
+
+        Raises:
+            InputError: neither.
+        """
+        self.fault = "answering without its tool"
+        read = parse(reply, self._wish.workspace)
+        self.compliance += read.compliance
+        if read.reason is not None:
+            raise InputError(f"- {read.reason}")
+        if read.directive is None:
+            return spoken(read.text, "keep")
+        steps = (read.directive.first_step, read.directive.last_step)
+        if steps != (self._wish.first, self._wish.last):
+            raise InputError(f"- fold {spans(self._wish.steps)}, the steps you were shown, and no others")
+        return {"summary": read.directive.summary}
 
     def __call__(self, arguments: Mapping[str, Any]) -> FoldSummary:
         """The summary of a reply.

@@ -15,6 +15,7 @@ from ctxfold.commit import Happened, advance, state_of
 from ctxfold.compact import parse
 from ctxfold.errors import InputError, RefError
 from ctxfold.events import INTENTS
+from ctxfold.guidance import masked_guidance
 from ctxfold.intent.masking import masked_payload
 from ctxfold.ledger import objects
 from ctxfold.lines import Line
@@ -258,4 +259,10 @@ def _notes(tx: Writing, session: int, masks: _Masks) -> int:
         elif event.kind == "noted" and masks.text(payload["text"]) != payload["text"]:
             payload["text"] = masks.text(payload["text"])
             tx.forest.replace_event(session, replace(event, json=json.dumps(payload, separators=(",", ":"))))
+        elif event.kind == "refactored":
+            masked = masked_guidance(payload["guidance"], masks.text, stars, masks.refs)
+            if masked != payload["guidance"]:
+                words = json.dumps({**payload, "guidance": masked}, separators=(",", ":"))
+                tx.forest.replace_event(session, replace(event, json=words))
+                changed += 1
     return changed

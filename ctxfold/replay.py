@@ -26,7 +26,7 @@ def material(tx: Reading, session: int, event: EventRow) -> list[bytes]:
             found = [record for record in tx.log.records(session, [payload["step"]]) if record.k in wanted]
         case "arrived":
             found = [record for record in tx.log.records(session, [payload["step"]]) if record.k == payload["record"]]
-        case "folded":
+        case "folded" | "refactored":
             found = []
         case _:
             return []
@@ -40,7 +40,8 @@ def material(tx: Reading, session: int, event: EventRow) -> list[bytes]:
             decode(unpack(record.form[0], record.form[1:])),
         )
     ]
-    return pieces + ([tile_digest(read_tile(tx, session, payload["tile"]))] if "tile" in payload else [])
+    tiles = [*([payload["tile"]] if "tile" in payload else []), *payload.get("tiles", ())]
+    return pieces + [tile_digest(read_tile(tx, session, tile)) for tile in tiles]
 
 
 def _revision(tx: Reading, session: int, event: EventRow, made: dict[int, bytes]) -> bytes:

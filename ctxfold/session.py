@@ -6,38 +6,38 @@ A handle stands on one branch; two handles on one session, in one process or in 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
-from typing import Any, Literal, overload
+from typing import Any, overload
 
 from ctxfold import config
+from ctxfold.branching import Said, Wish, branched
 from ctxfold.commit import head_of
-from ctxfold.current import Current, writing
+from ctxfold.current import Current
 from ctxfold.deciding import DEFAULT_BUDGET, consolidated, folded, goal_set
-from ctxfold.deciding_intent import Selections, Todo, extracted, plan
 from ctxfold.errors import InputError
 from ctxfold.events import Decider, Event
-from ctxfold.folding import FoldDirective, Settings, due
-from ctxfold.forest import BranchMove, Move, Topic, move, redo, tree, undo
+from ctxfold.folding import Settings, due
+from ctxfold.forest import Move, Topic, redo, tree, undo
 from ctxfold.forest.moves import check_name
-from ctxfold.given import calls_of, results_of, words_of
+from ctxfold.given import calls_of, directive_of, results_of, words_of
 from ctxfold.history import history, shown
-from ctxfold.intent import Extraction, Intent
+from ctxfold.intent import Intent
 from ctxfold.log import Origin
+from ctxfold.mending import Mending
 from ctxfold.opening import found, opened
 from ctxfold.recalling import Hit, Recalled, recall, search
-from ctxfold.recording import Draft, arrive, drafts, record
+from ctxfold.recording import Draft, drafts, record
 from ctxfold.redaction import Redaction, redact
 from ctxfold.refs import parse_ref, parse_step
 from ctxfold.render import View, render
 from ctxfold.store import open_store
-from ctxfold.store.protocol import Store, Writing
+from ctxfold.store.protocol import Store
 from ctxfold.tokens import Budget
 from ctxfold.workspace import Tile, Workspace
 
 __all__ = ["Session"]
 
 
-class Session:
+class Session(Mending):
     """A named, persisted unit of work: one log, one forest. Use `Session.open`.
 
     Args:
@@ -49,12 +49,11 @@ class Session:
     """
 
     def __init__(self, name: str, store: Store, number: int, branch: int, created: bool) -> None:
+        super().__init__(store, Current(number, branch))
         self.name = name
         self.created = created
-        self._store = store
         self._number = number
         self._settings = Settings()
-        self._now = Current(number, branch)
 
     @classmethod
     def open(cls, name: str, goal: str | None = None, store: str | None = None, *, create: bool = True) -> Session:
@@ -108,13 +107,24 @@ class Session:
     def workspace(self) -> Workspace:
         """The working context as a frozen value."""
         with self._store.reading() as tx:
-            self._now.refresh(tx)
-            return self._now.workspace
+            return self._now.whole(tx)
 
     @property
     def intent(self) -> Intent:
         """The to-do of this branch, the session's constraints, and what was extracted last."""
         return self.workspace.intent
+
+    @property
+    def budget(self) -> int:
+        """The o200k tokens its views take where none are said: what was noted last, by any process; 8,000 while nothing was."""
+        with self._store.reading() as tx:
+            return tx.sessions.budget(self._number) or DEFAULT_BUDGET
+
+    def set_budget(self, budget: int) -> None:
+        """Note the tokens its views take where none are said. Raises BudgetError below the least."""
+        limit = Budget.of(budget).tokens
+        with self._write() as tx:
+            tx.sessions.keep_budget(self._number, limit)
 
     # Recording
 
@@ -159,7 +169,7 @@ class Session:
         shown: str | None = None,
         key: str | None = None,
     ) -> int:
-        """A result that came after its step was recorded.
+        """A result that came after its step was recorded. Returns the step of the call.
 
         Args:
             step: the step of the call.
@@ -169,19 +179,13 @@ class Session:
             shown: a compact form of the text for views; None lets one be made.
             key: an idempotency key: the same key on the same step is taken once.
 
-        Returns:
-            The step of the call.
-
         Raises:
             RefError: no such step or call.
         """
         number = parse_step(step)
         result = results_of([{"id": call_id, "text": text, "origin": origin, "shown": shown}])[0]
         with self._write() as tx:
-            there = self._now.place_of(tx, number)
-            taken = arrive(tx, there, number, result, key)
-            if taken is not None and there.head.id == self._now.branch:
-                self._now.took(taken)
+            self._now.arrived(tx, number, result, key)
         return number
 
     def _record(self, made: Sequence[Draft], *, fills: bool) -> int:
@@ -215,11 +219,7 @@ class Session:
         Raises:
             FoldError: nothing to fold, a cut through a tile, or a summary longer than what it replaces.
         """
-        first = None if first_step is None else parse_step(first_step)
-        last = None if last_step is None else parse_step(last_step)
-        directive = FoldDirective(
-            summary=None if summary is None else words_of(summary), first_step=first, last_step=last
-        )
+        directive = directive_of(summary, first_step, last_step)
         with self._write() as tx:
             return folded(tx, self._now, directive, (decider, cause), self._settings)
 
@@ -249,28 +249,27 @@ class Session:
 
     def branch(
         self,
-        action: Literal["create", "switch", "new_topic"],
+        action: Wish = "auto",
+        query: str | None = None,
         at: int | str | None = None,
         to: str | None = None,
+        said: Said = ("host", ""),
     ) -> Move:
-        """Make a branch, go to one, or begin a topic.
+        """Go where a message belongs, or where one is told to. Call it before the message is recorded.
 
         Args:
-            action: `create` forks at a step, `switch` goes to a branch of any topic, `new_topic` begins an empty path.
+            action: `auto` decides by `query`; `continue` stays; `create` forks at a step; `switch` goes to a branch of any topic; `new_topic`
+                begins an empty path; `rename` gives this branch the name `to`.
+            query: for `auto`, the message; None for the user's last words on this branch, which stay where they are.
             at: for `create`, the last step the new branch keeps; None for the current tip.
-            to: the branch's name; None lets one be given (not for `switch`).
+            to: the branch's name; None lets one be given (not for `switch` and `rename`).
+            said: who decided, and why in a few words for the history.
 
         Raises:
             BranchError: an unknown or taken name, or a step that is not on this branch.
         """
-        if action not in ("create", "switch", "new_topic"):
-            raise InputError(f"{action!r} is not a move; use create, switch or new_topic")
-        wish = BranchMove(action, None if at is None else parse_step(at), to)
         with self._write() as tx:
-            head, state = move(tx, self._number, self._now.place(tx).head, wish)
-            self._now.stand(head.id)
-            topic = next(topic.name for topic in tx.forest.topics(self._number) if topic.id == head.topic)
-            return Move(head.name, topic, state.tip)
+            return branched(tx, self._now, action, query, (None if at is None else parse_step(at), to), said)
 
     def undo(self) -> Event:
         """Void the newest decision of this branch; never a record. Returns the decision. Raises UndoError when none is left."""
@@ -286,35 +285,6 @@ class Session:
             self._now.stand(head.id)
             return shown(tx, self._number, event, standing=True)
 
-    def plan(self, summary: str | None = None, todo: Todo | None = None, decider: Decider = "host") -> Intent:
-        """Set what the session is after (U-Fold's intent). Raises InputError for an unknown item, or a state that nothing shows.
-
-        Args:
-            summary: the dialogue so far, in words; None leaves what there is.
-            todo: texts, or `{"id"?, "text"?, "state"?, "evidence"?}`; what is left out stays. None decides it from the user's words and the calls since.
-            decider: who wrote what is given.
-        """
-        with self._write() as tx:
-            return plan(tx, self._now, None if summary is None else words_of(summary), todo, decider)
-
-    def extract(
-        self,
-        need: str | None = None,
-        selections: Selections | None = None,
-        budget: int = 400,
-        decider: Decider = "host",
-    ) -> Extraction:
-        """Put lines of the log at the end of the view (U-Fold's extraction). Raises InputError, changing nothing, when none is there.
-
-        Args:
-            need: what is wanted, in words; None for what the to-do, the latest message and the constraints are about.
-            selections: `{"ref": "s12:40-80", "why"?, "todo"?, "path"?, "facts"?}`, the most wanted first; None lets the log be searched.
-            budget: o200k tokens that all of it may cost.
-            decider: who chose.
-        """
-        with self._write() as tx:
-            return extracted(tx, self._now, need, selections, budget, decider)
-
     # Reading
 
     def view(self, budget: int = DEFAULT_BUDGET, model: str | None = None) -> View:
@@ -329,9 +299,7 @@ class Session:
         """
         limit = Budget.of(budget, model)
         with self._store.reading() as tx:
-            self._now.refresh(tx, reach=limit.tokens)
-            workspace = self._now.workspace
-            self._now.saw()
+            workspace = self._now.shown(tx, limit.tokens)
         return render(workspace, limit)
 
     @overload
@@ -394,6 +362,3 @@ class Session:
 
     def __exit__(self, *_error: object) -> None:
         self.close()
-
-    def _write(self) -> AbstractContextManager[Writing]:
-        return writing(self._store, self._now)

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from ctxfold.discourse.values import NOWHERE, Elsewhere
 from ctxfold.errors import CorruptStore
+from ctxfold.guidance import Guidance
 from ctxfold.intent.values import Intent
 from ctxfold.lines import Line, text_of
 
@@ -163,6 +165,8 @@ class Note:
 
 NOTHING = Intent()
 """The intent of a session where nothing was planned."""
+UNGUIDED = Guidance()
+"""The guidance of a session where nothing was refactored."""
 
 
 @dataclass(frozen=True)
@@ -177,6 +181,8 @@ class Workspace:
         notes: the notes, oldest first.
         unfolded: o200k tokens the whole path would cost raw.
         intent: the to-do of this branch, the session's constraints and what was extracted last.
+        elsewhere: what stands on other branches and topics.
+        guidance: what refactorings left beside the cover: a thought, the key facts, superseded values.
     """
 
     path_length: int = 0
@@ -186,6 +192,8 @@ class Workspace:
     notes: tuple[Note, ...] = ()
     unfolded: int = 0
     intent: Intent = NOTHING
+    elsewhere: Elsewhere = NOWHERE
+    guidance: Guidance = UNGUIDED
 
     @property
     def goal(self) -> str:
@@ -211,6 +219,12 @@ class Workspace:
     def latest(self) -> Block | None:
         """The last block of the path."""
         return self.blocks[-1] if self.blocks else None
+
+    @property
+    def asked(self) -> str:
+        """The user's last words among the newest blocks; empty where none stand there."""
+        said = [line.text for block in self.blocks[-4:] for line in block.lines if line.kind == "user"]
+        return said[-1] if said else ""
 
     @property
     def tokens(self) -> int:

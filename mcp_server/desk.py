@@ -1,4 +1,4 @@
-"""Open sessions: one handle and one lock a name, and the budget each was opened with. It knows no MCP and never looks inside a session.
+"""Open sessions: one handle and one lock a name. It knows no MCP and never looks inside a session.
 
 A handle is sync and stays so: every use of one runs in a worker thread, under that session's lock. A session that was opened before this
 process started is taken up again at its first use, so that a restart between two calls changes nothing.
@@ -22,11 +22,9 @@ import ctxfold.config
 from ctxfold import Session, SessionInfo
 from ctxfold.errors import InputError, UnknownSession
 from ctxfold.tokens import Budget
+from mcp_server.browsing import Browsing, Web
 
-__all__ = ["BUDGET", "Desk", "Desks", "Seat"]
-
-BUDGET = 8000
-"""Tokens of a session's view when none were said."""
+__all__ = ["Desk", "Desks", "Lent", "Seat"]
 
 _HELD = 64
 """Most handles kept open; the one longest unused is closed for the next."""
@@ -36,23 +34,28 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """One open session and the tokens its view may take."""
+    """One open session."""
 
     session: Session
-    budget: int
+
+    @property
+    def budget(self) -> int:
+        """Tokens its view may take where none are said: kept with the session, so that a restart changes nothing."""
+        return self.session.budget
 
 
 class Desk:
-    """The sessions of one store, for one event loop. A budget lasts as long as the process: a session taken up after a restart has the default until it
-    is opened with another.
+    """The sessions of one store, for one event loop.
 
     Args:
         store: where the sessions are kept; None for the configured default.
         files: whether its host may name files on this machine.
+        browsing: its browsers; None for the usual ones.
     """
 
-    def __init__(self, store: str | None = None, files: bool = True) -> None:
+    def __init__(self, store: str | None = None, files: bool = True, browsing: Browsing | None = None) -> None:
         self.files = files
+        self.browsing = browsing or Browsing(Web(), store, partial(_downloads, None))
         self._store = store
         self._seats: OrderedDict[str, Seat] = OrderedDict()
         self._locks: WeakValueDictionary[str, anyio.Lock] = WeakValueDictionary()
@@ -63,7 +66,7 @@ class Desk:
         Args:
             name: the session.
             goal: what it is for; None leaves what it has.
-            budget: tokens its view may take from now on; None leaves what it had here, else the default.
+            budget: tokens its view may take from now on; None leaves what it had, 8,000 at first.
 
         Raises:
             SessionNameError: the name is outside the pattern.
@@ -72,11 +75,10 @@ class Desk:
         """
         async with self._lock(name):
             seat = self._seats.get(name)
-            wanted = budget or (seat.budget if seat else BUDGET)
-            session = await run_sync(partial(_opened, name, goal, self._store, wanted))
+            session = await run_sync(partial(_opened, name, goal, self._store, budget))
             if seat:
                 await run_sync(seat.session.close)
-            return await self._take(name, Seat(session, wanted))
+            return await self._take(name, Seat(session))
 
     async def use(self, name: str, work: Callable[[Seat], T]) -> T:
         """Do one piece of work on a session, alone on it in this process, off the event loop.
@@ -92,9 +94,17 @@ class Desk:
         async with self._lock(name):
             seat = self._seats.get(name)
             if seat is None:
-                seat = await self._take(name, Seat(await run_sync(_resumed, name, self._store), BUDGET))
+                seat = await self._take(name, Seat(await run_sync(_resumed, name, self._store)))
             self._seats.move_to_end(name)
             return await run_sync(work, seat)
+
+    def book(self, name: str) -> Lent:
+        """A session's handle, to be lent to what goes on longer than one piece of work: it is free in between.
+
+        Args:
+            name: the session.
+        """
+        return Lent(self, name)
 
     async def list(self) -> list[SessionInfo]:
         """All sessions of the store, the last used first."""
@@ -102,7 +112,8 @@ class Desk:
         return sorted(found, key=lambda info: info.updated, reverse=True)
 
     async def close(self) -> None:
-        """Close every handle, each after the work under way on it."""
+        """End every browser, then close every handle, each after the work under way on it."""
+        await self.browsing.close()
         for name in tuple(self._seats):
             async with self._lock(name):
                 seat = self._seats.pop(name, None)
@@ -123,17 +134,36 @@ class Desk:
         return lock
 
 
+@dataclass(frozen=True, slots=True)
+class Lent:
+    """A session's handle as it is lent: each call is one piece of work, alone on it, off the event loop."""
+
+    desk: Desk
+    name: str
+
+    async def __call__(self, work: Callable[[Session], T]) -> T:
+        """Do the work.
+
+        Raises:
+            UnknownSession: there is no session of that name.
+            CtxfoldError: whatever the work raises.
+        """
+        return await self.desk.use(self.name, lambda seat: work(seat.session))
+
+
 class Desks:
     """One desk for each principal, each over a store of its own: what one has recorded, another cannot even name.
 
     Args:
         store: the store of whoever needs no name; None for the configured default. A principal's own lies beside it.
         files: whether hosts may name files on this machine.
+        web: how it browses.
     """
 
-    def __init__(self, store: str | None = None, files: bool = True) -> None:
+    def __init__(self, store: str | None = None, files: bool = True, web: Web | None = None) -> None:
         self._store = store
         self._files = files
+        self._web = web or Web()
         self._desks: dict[str | None, Desk] = {}
 
     def of(self, principal: str | None) -> Desk:
@@ -147,13 +177,16 @@ class Desks:
         """
         desk = self._desks.get(principal)
         if desk is None:
-            desk = self._desks[principal] = Desk(_store_of(self._store, principal), self._files)
+            store = _store_of(self._store, principal)
+            browsing = Browsing(self._web, store, partial(_downloads, principal))
+            desk = self._desks[principal] = Desk(store, self._files, browsing)
         return desk
 
     async def close(self) -> None:
-        """Close every handle on every desk."""
-        for desk in tuple(self._desks.values()):
-            await desk.close()
+        """End every browser, close every handle, on every desk."""
+        async with anyio.create_task_group() as tasks:
+            for desk in tuple(self._desks.values()):
+                tasks.start_soon(desk.close)
 
 
 def _store_of(store: str | None, principal: str | None) -> str | None:
@@ -167,9 +200,19 @@ def _store_of(store: str | None, principal: str | None) -> str | None:
     return str(Path(base).with_name(f"{Path(base).stem}.{principal}{Path(base).suffix}"))
 
 
-def _opened(name: str, goal: str | None, store: str | None, budget: int) -> Session:
-    Budget.of(budget, None)
-    return Session.open(name, goal=goal, store=store)
+def _downloads(principal: str | None) -> Path:
+    """Where downloads go, each session's in a folder of its own. No session's name begins with `@`."""
+    folder = ctxfold.config.home() / "downloads"
+    return folder if principal is None else folder / f"@{principal}"
+
+
+def _opened(name: str, goal: str | None, store: str | None, budget: int | None) -> Session:
+    if budget is None:
+        return Session.open(name, goal=goal, store=store)
+    Budget.of(budget)
+    session = Session.open(name, goal=goal, store=store)
+    session.set_budget(budget)
+    return session
 
 
 def _resumed(name: str, store: str | None) -> Session:

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from ctxfold.errors import (
     BranchError,
     BrowserError,
+    BrowserGone,
     BudgetError,
     BusyStore,
     CtxfoldError,
@@ -22,12 +23,15 @@ from ctxfold.errors import (
     FullDisk,
     InputError,
     ModelError,
+    PageUnreachable,
     RefError,
     Refused,
     SessionNameError,
     StaleDecision,
     StoreError,
     UndoError,
+    UnknownPage,
+    UnknownRun,
     UnknownSession,
 )
 
@@ -41,6 +45,8 @@ _NEXT: dict[type[CtxfoldError], str] = {
     FoldError: "Next: context to see the steps and blocks, then fold again.",
     BranchError: "Next: context to see where this session stands.",
     UndoError: "Next: context to see what stands.",
+    UnknownPage: "Next: page_open with the address to go on from.",
+    UnknownRun: "Next: context with that name, if it was a run's, to see what it found; or browse again.",
     StaleDecision: "Another writer moved on. Next: context, then decide again.",
     InputError: "Next: the same call, put right.",
     BusyStore: "Next: the same call again.",
@@ -48,6 +54,8 @@ _NEXT: dict[type[CtxfoldError], str] = {
     StoreError: "Next: ask the user to run `ctxfold doctor`, then make the same call again.",
     ModelError: "Next: the same call with your own text; that needs no other model.",
     Refused: "Next: the same call with something else.",
+    BrowserGone: "Next: the same call again, or page_open with the address to go on from.",
+    PageUnreachable: "Next: the same call with another address.",
     BrowserError: "Next: ask the user to run `ctxfold doctor`.",
     CtxfoldError: "Next: ask the user to run `ctxfold doctor`.",
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Collection, Iterable
 from contextlib import asynccontextmanager
 from io import TextIOWrapper
 from typing import Any, cast
@@ -34,6 +34,7 @@ from mcp_server.prompts import words
 from mcp_server.resources import changed, serve_completion, serve_resources
 from mcp_server.tokens import Tokens
 from mcp_server.tools import tools
+from mcp_server.tools.spec import CORE, Caps
 from mcp_server.updates import PrincipalBus, Subscribers
 from mcp_server.wire import Wire
 
@@ -51,15 +52,16 @@ class CtxfoldServer(MCPServer[Desks]):
     Args:
         desks: the sessions to serve; closed when the server ends.
         tokens: who may come in over HTTP; None for everyone who reaches it.
+        caps: what it offers.
     """
 
-    def __init__(self, desks: Desks, tokens: Tokens | None) -> None:
+    def __init__(self, desks: Desks, tokens: Tokens | None, caps: Collection[Caps]) -> None:
         super().__init__(
             "ctxfold",
             title="ctxfold",
             version=ctxfold.__version__,
-            instructions=words("instructions"),
-            tools=tools(),
+            instructions=_instructions(caps),
+            tools=tools(caps),
             lifespan=_lifespan(desks),
             log_level="WARNING",
             token_verifier=tokens,
@@ -84,8 +86,8 @@ class CtxfoldServer(MCPServer[Desks]):
             writes = self._writes(name, arguments)
             given = {key: value for key, value in arguments.items() if value is not None}
             result = await super().call_tool(name, given, context)
-            if writes and context is not None:
-                await self._tell(changed(str(given.get("session"))), context)
+            if writes and context is not None and "session" in given:
+                await self._tell(changed(str(given["session"])), context)
             return result
         except MCPError:
             raise
@@ -165,19 +167,24 @@ class CtxfoldServer(MCPServer[Desks]):
             raise InputError(f"{name} takes {takes or 'nothing'}.")
 
 
-def build_server(desks: Desks, tokens: Tokens | None = None) -> CtxfoldServer:
+def build_server(desks: Desks, tokens: Tokens | None = None, caps: Collection[Caps] = CORE) -> CtxfoldServer:
     """A server over these desks; when it ends, it closes them.
 
     Args:
         desks: the sessions to serve.
         tokens: who may come in over HTTP; None for everyone who reaches it.
+        caps: what it offers: `core`, the sessions; `browser`, live pages.
     """
-    server = CtxfoldServer(desks, tokens)
+    server = CtxfoldServer(desks, tokens, caps)
     for briefing in briefings():
         server.add_prompt(briefing)
     serve_resources(server, desks)
     serve_completion(server, desks)
     return server
+
+
+def _instructions(caps: Collection[Caps]) -> str:
+    return "\n".join([words("instructions"), *([words("instructions_browser")] if "browser" in caps else [])])
 
 
 class _Lines:

@@ -5,7 +5,9 @@ import re
 import subprocess
 import sys
 import tomllib
+from base64 import b64decode
 from pathlib import Path
+from urllib.parse import parse_qs, unquote, urlsplit
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -56,3 +58,15 @@ def test_the_documents_link_to_files_that_exist() -> None:
     for document in ROOT.glob("*.md"):
         for target in re.findall(r"\]\((?!https?://)([^)#]+)\)", document.read_text(encoding="utf-8")):
             assert (ROOT / target).is_file(), f"{document.name} links to {target}"
+
+
+def test_the_buttons_register_what_the_lines_say() -> None:
+    lines = json.loads(blocks("json")[0])["mcpServers"]["ctxfold"]
+    (cursor,) = re.findall(r"\((https://cursor\.com/\S+)\)", README)
+    asked = parse_qs(urlsplit(cursor).query)
+    assert asked["name"] == ["ctxfold"]
+    assert json.loads(b64decode(asked["config"][0])) == lines
+    (code,) = re.findall(r"\((https://insiders\.vscode\.dev/\S+)\)", README)
+    (link,) = parse_qs(urlsplit(code).query)["url"]
+    assert link.startswith("vscode:mcp/install?")
+    assert json.loads(unquote(urlsplit(link).query)) == {"name": "ctxfold"} | lines

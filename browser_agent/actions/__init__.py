@@ -11,6 +11,7 @@ from browser_agent.actions.union import (
     Click,
     Dialog,
     Download,
+    Extract,
     FieldValue,
     FillForm,
     Find,
@@ -29,7 +30,7 @@ from browser_agent.actions.union import (
 )
 
 __all__ = [
-    "ACTION", "Action", "ActionResult", "Answer", "Back", "Check", "Click", "Dialog", "Download", "FieldValue",
+    "ACTION", "Action", "ActionResult", "Answer", "Back", "Check", "Click", "Dialog", "Download", "Extract", "FieldValue",
     "FillForm", "Find", "GiveUp", "Navigate", "Outcome", "OutcomeKind", "PageAction", "Press", "Read", "Scroll",
     "Select", "Tab", "Terminal", "Type", "Upload", "WaitFor", "perform",
 ]  # fmt: skip

@@ -21,6 +21,7 @@ from browser_agent.actions.union import (
     Click,
     Dialog,
     Download,
+    Extract,
     FillForm,
     Find,
     Navigate,
@@ -37,7 +38,7 @@ from browser_agent.actions.union import (
 from browser_agent.actions.waiting import settle, wait_for
 from browser_agent.looking import look
 from browser_agent.observation.values import Observation
-from browser_agent.observation.views import Lean, Part, Places, View
+from browser_agent.observation.views import Fields, Lean, Part, Places, View
 from browser_agent.window import DialogOpened, PageLost, Window
 from ctxfold.errors import BrowserGone
 
@@ -122,20 +123,20 @@ async def _apply(window: Window, action: PageAction) -> str:
             return await tab(window, action)
         case WaitFor():
             return await wait_for(window, action)
-        case Find() | Read():
+        case Find() | Read() | Extract():
             return _readable(window, action)
         case _:
             assert_never(action)
 
 
-def _readable(window: Window, action: Find | Read) -> str:
+def _readable(window: Window, action: Find | Read | Extract) -> str:
     if isinstance(action, Read) and action.ref is not None:
         known(window, action.ref)
     return "shown"
 
 
 def _only_reads(action: PageAction) -> bool:
-    return isinstance(action, Find | Read | WaitFor) or (isinstance(action, Tab) and action.op == "list")
+    return isinstance(action, Find | Read | Extract | WaitFor) or (isinstance(action, Tab) and action.op == "list")
 
 
 def _view(action: PageAction) -> View:
@@ -144,6 +145,8 @@ def _view(action: PageAction) -> View:
             return Places(query)
         case Read(ref=ref, page=page):
             return Part(ref, page)
+        case Extract(wanted=dict() as wanted):
+            return Fields(wanted)
         case _:
             return Lean()
 

@@ -6,7 +6,7 @@ while validation demands it.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
@@ -161,13 +161,21 @@ class Read(_Value):
     page: int = Field(default=1, ge=1)
 
 
+class Extract(_Value):
+    """Take the values of a JSON schema off the page: what it labels so, single values and rows; `wanted` may be left out where the answer has a schema."""
+
+    kind: Literal["extract"]
+    wanted: dict[str, Any] | None = None
+
+
 class Answer(_Value):
-    """End the run with an answer, the passage that bears it, and where that stands."""
+    """End the run with an answer, the passage that bears it, and where that stands; `data` only where the answer has a schema."""
 
     kind: Literal["answer"]
     text: str = Field(min_length=1)
     quote: str | None = None
     url: str | None = None
+    data: Any = None
 
 
 class GiveUp(_Value):
@@ -179,7 +187,7 @@ class GiveUp(_Value):
 
 PageAction = (
     Navigate | Back | Click | Type | FillForm | Select | Check | Press | Scroll | Upload
-    | Download | Dialog | Tab | WaitFor | Find | Read
+    | Download | Dialog | Tab | WaitFor | Find | Read | Extract
 )  # fmt: skip
 """What `perform` applies."""
 
@@ -193,7 +201,7 @@ ACTION: TypeAdapter[PageAction | Terminal] = TypeAdapter(Action)
 """Validates one action from JSON or a dict."""
 
 __all__ = [
-    "ACTION", "Action", "Answer", "Back", "Check", "Click", "Dialog", "Download", "FieldValue", "FillForm", "Find",
+    "ACTION", "Action", "Answer", "Back", "Check", "Click", "Dialog", "Download", "Extract", "FieldValue", "FillForm", "Find",
     "GiveUp", "Navigate", "PageAction", "Press", "Read", "Ref", "Scroll", "Select", "Tab", "Terminal", "Type", "Upload",
     "WaitFor",
 ]  # fmt: skip

@@ -25,6 +25,11 @@ _file = click.Path(dir_okay=False, path_type=Path)
     metavar="NAME",
     help="explorer (no key), claude-… or script:FILE; CTXFOLD_MODEL or what is there if not said.",
 )
+@click.option(
+    "--folder-model",
+    metavar="NAME",
+    help="The model that folds, plans and extracts, whoever decides the steps; CTXFOLD_FOLDER_MODEL or none if not said.",
+)
 @budget_option
 @click.option("--max-steps", type=int, default=200, show_default=True, metavar="N", help="The most steps.")
 @click.option(
@@ -33,6 +38,12 @@ _file = click.Path(dir_okay=False, path_type=Path)
 @click.option("--max-cost", type=float, metavar="DOLLARS", help="The most a model may cost.")
 @click.option("--session", metavar="NAME", help="The session it is kept in; one is made up if not said.")
 @click.option("--resume", is_flag=True, help="Go on with a session that is there.")
+@click.option(
+    "--schema",
+    type=_file,
+    metavar="FILE",
+    help="A JSON schema the answer must have: it is printed as JSON, or what is missing is said.",
+)
 @click.option("--headed", is_flag=True, help="Show the browser.")
 @click.option("--browser", "executable", type=_file, metavar="PATH", help="The browser to start.")
 @click.option("--endpoint", metavar="URL", help="A browser that is running already, to use instead.")
@@ -63,12 +74,14 @@ def browse(
     task: str,
     start_url: str | None,
     model: str | None,
+    folder_model: str | None,
     budget: int,
     max_steps: int,
     timeout: float,
     max_cost: float | None,
     session: str | None,
     resume: bool,
+    schema: Path | None,
     headed: bool,
     executable: Path | None,
     endpoint: str | None,
@@ -87,6 +100,7 @@ def browse(
     from browser_agent.cli.secret_source import read_secret
     from browser_agent.safety import Safety
     from browser_agent.settings import BrowserChoice, Keeping, RunLimits
+    from browser_agent.shape import Shape
     from ctxfold import config
 
     if not task.strip() and not resume:
@@ -101,8 +115,9 @@ def browse(
             budget,
             RunLimits(max_steps, timeout, max_cost),
             BrowserChoice(headed, executable, endpoint, storage_state),
-            Keeping(session, store, resume),
+            Keeping(session, store, resume, folder_model or config.folder_model()),
             Safety(allow, tuple(read_secret(said, start_url) for said in secrets), confirm),
             as_json,
+            None if schema is None else Shape.read(schema),
         )
     )

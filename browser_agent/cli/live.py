@@ -17,6 +17,7 @@ from rich.text import Text
 from browser_agent.result import Result, Source, StepTaken
 from browser_agent.safety import Asked
 from ctxfold.cli.output import harmless, print_json
+from ctxfold.config import EXPLORER
 
 __all__ = ["Live", "print_result", "wrapped"]
 
@@ -110,10 +111,12 @@ def print_result(result: Result, as_json: bool) -> None:
         return
     click.echo("", err=True)
     match result.status:
+        case "answered" if result.data is not None:
+            print_json(result.data)
         case "answered":
-            _print_answer(result.answer or "", result.sources)
+            _print_answer(result.answer or "", result.sources, _who(result))
         case "none_found":
-            click.echo(wrapped(f"No answer found: {result.reason}."))
+            click.echo(wrapped(f"{_who(result)} found no answer: {result.reason}."))
             _print_nearest(result.sources)
         case "stopped":
             click.echo(wrapped(f"Stopped before an answer was found: {result.reason}."))
@@ -126,12 +129,22 @@ def print_result(result: Result, as_json: bool) -> None:
     _print_cost(result)
 
 
-def _print_answer(answer: str, sources: tuple[Source, ...]) -> None:
-    """The answer, then its sources; an answer that is a quote and what that stands under says the quote once."""
+def _who(result: Result) -> str:
+    """Who answered, as a sentence begins with it."""
+    name = result.answered_by or result.decider
+    return "The explorer (no model)" if name == EXPLORER else harmless(name)
+
+
+def _print_answer(answer: str, sources: tuple[Source, ...], who: str) -> None:
+    """Who answered, the answer, then its sources; an answer that is a quote and what that stands under says the quote once."""
     quoted = " ".join(sources[0].quote.split()) if sources else ""
-    head = answer.removesuffix(quoted).rstrip(" :") if quoted and answer.endswith(quoted) else answer
-    if head:
-        click.echo(wrapped(head))
+    quotes = bool(quoted) and answer.endswith(quoted)
+    head = answer.removesuffix(quoted).rstrip(" :") if quotes else answer
+    if not quotes:
+        click.echo(wrapped(f"{who} answers: {head}"))
+    else:
+        under = f", under {head}" if head else ""
+        click.echo(wrapped(f"{who} answers in the page's words{under}:"))
     _print_sources(sources)
 
 
@@ -143,10 +156,12 @@ def _print_sources(sources: tuple[Source, ...]) -> None:
 
 
 def _print_nearest(sources: tuple[Source, ...]) -> None:
-    if sources:
-        click.echo("")
-        click.echo("The nearest passages, which do not answer it for certain:")
-        _print_sources(sources)
+    click.echo("")
+    if not sources:
+        click.echo("No page seen holds anything near it.")
+        return
+    click.echo("The nearest passages, which do not answer it for certain:")
+    _print_sources(sources)
 
 
 def _print_cost(result: Result) -> None:
@@ -162,6 +177,11 @@ def _print_cost(result: Result) -> None:
             f"model: {usage.input_tokens:,} tokens read ({usage.cached_tokens:,} from the cache), "
             f"{usage.output_tokens:,} written, {price}"
         )
+    if usage.folder_tokens:
+        lines.append(f"the folding model read and wrote {usage.folder_tokens:,} tokens")
+    if usage.compliance.replies:
+        tried = usage.compliance
+        lines.append(f"{tried.replies} replies in words: {tried.folds} folds taken, {tried.refused} refused")
     if usage.refused:
         lines.append(f"{usage.refused} replies of the model did not fit; the explorer decided those steps")
     lines += [f"kept as session {result.session}", f"see it:  ctxfold context {result.session}"]

@@ -16,6 +16,7 @@ from browser_agent.cli.live import Live, print_result
 from browser_agent.result import Result
 from browser_agent.safety import Safety
 from browser_agent.settings import BrowserChoice, Keeping, RunLimits, Watching
+from browser_agent.shape import Shape
 
 __all__ = ["Wish", "carry_out"]
 
@@ -35,6 +36,7 @@ class Wish:
     keeping: Keeping
     safety: Safety = field(default_factory=Safety)
     as_json: bool = False
+    shape: Shape | None = None
 
 
 def carry_out(wish: Wish) -> None:
@@ -72,7 +74,8 @@ async def _browse(wish: Wish, live: Live) -> Result | None:
 async def _run(wish: Wish, live: Live) -> Result:
     safety = replace(wish.safety, ask=live.ask) if sys.stdin.isatty() else wish.safety
     async with BrowserAgent(wish.model, wish.budget, wish.limits, wish.browser, wish.keeping, safety) as agent:
-        return await agent.run(wish.task, wish.start_url, Watching(step=live.step, report=live.report))
+        schema = None if wish.shape is None else wish.shape.schema
+        return await agent.run(wish.task, wish.start_url, Watching(step=live.step, report=live.report), schema)
 
 
 async def _end_when_told(scope: anyio.CancelScope) -> None:

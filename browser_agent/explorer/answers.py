@@ -30,6 +30,10 @@ _FIGURE = re.compile(
 )
 _NAMED = re.compile(r"\w\(\)|\w_\w|(?<!\w)--?[a-zA-Z]\w+|\b[a-z]+[A-Z]\w+|\b\w+\.\w+\b")
 _WAY = re.compile(r"\b(use|call|set|pass|specify|run|type|can be|you can|by|with)\b|\w\(", re.I)
+_TEST = re.compile(
+    r"\b(returns?|gives?) (True|true|whether|1|nonzero|non-zero)\b|\bwhether\b|\bTrue if\b|\b(test|check)s?\b|^is_?\w",
+    re.I,
+)
 _PERSON = re.compile(r"\b[A-Z][a-z]+ (van |von |de )?[A-Z][a-z]+\b")
 
 
@@ -76,13 +80,15 @@ def _holds(kind: Kind, passage: Passage) -> float:
         case "default":
             return _default(text)
         case "number":
-            return 1.0 if _FIGURE.search(text) else 0.0
+            return 1.0 if _FIGURE.search(text) else 0.3
         case "name":
             return 1.0 if passage.place.section.level == 7 else 0.8 if _NAMED.search(text) else 0.3
         case "howto":
             return 1.0 if passage.place.section.level == 7 or _WAY.search(text) else 0.7
         case "meaning":
             return 0.3 if passage.code else 0.7
+        case "test":
+            return 1.0 if _TEST.search(text) else 0.3
         case "person":
             return 1.0 if _PERSON.search(text) else 0.0
         case _:

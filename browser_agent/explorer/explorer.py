@@ -12,7 +12,7 @@ from browser_agent.actions import Action, Answer, GiveUp, Navigate
 from browser_agent.deciding import Decided, Situation
 from browser_agent.decision import Decision
 from browser_agent.explorer import saying
-from browser_agent.explorer.confidence import SURE, TRUSTED, confidence
+from browser_agent.explorer.confidence import IN_FULL, SURE, TRUSTED, confidence
 from browser_agent.explorer.frontier import Frontier, Lead, links, results
 from browser_agent.explorer.queries import first, is_results, relaxed, results_url
 from browser_agent.explorer.question import parse
@@ -35,8 +35,6 @@ READ_FIRST, READ_LONG = 12, 24
 """Pages read before settling for a passage that is trusted, and before giving up."""
 LEAST_READ = 3
 """Pages read before a passage counts as sure: the first that fits may not be the best."""
-NAMED = 0.9
-"""A passage stands under the name asked about when it does so this surely."""
 NAMED_SURE = 0.7
 """How sure such a passage must be for nothing further to be read."""
 FAINT, FAINT_READ = 0.06, 6
@@ -167,6 +165,8 @@ class Explorer:
         return saying.searched(notes.asked[-1], found, self._notes.frontier.best(self._library.weights()))
 
     def _take_page(self, page: Observation, notes: Notebook, step: int) -> str:
+        if notes.lead is None and not notes.read:
+            self._library.enter(page)
         if not _is_listing(page):
             self._library.add(page)
         depth = (notes.lead.depth if notes.lead is not None else 0) + 1
@@ -235,18 +235,19 @@ class Explorer:
         top = next(iter(self._library.best(1)), None)
         if top is None:
             return False
-        sure = self._sure()
-        named = top.subject >= NAMED and self._notes.read > 1
-        return (sure >= SURE and self._notes.read > LEAST_READ) or (sure >= NAMED_SURE and named)
+        sure, named = self._sure(), top.subject >= IN_FULL
+        if named or not self._question.names:
+            return (sure >= SURE and self._notes.read > LEAST_READ) or (
+                named and sure >= NAMED_SURE and self._notes.read > 1
+            )
+        return False
 
     def _sure(self) -> float:
-        top = next(iter(self._library.best(1)), None)
-        return 0.0 if top is None else confidence(top, self._library.missing())
+        return confidence(self._library.best(NEAREST * 3), self._library.missing())
 
     def _end(self, fold: FoldDirective | None) -> Decided:
-        top = self._library.best(3)
-        if top and confidence(top[0], self._library.missing()) >= TRUSTED:
-            return Decided(self._answer(top[0], fold), NAME, "embedded")
+        if self._sure() >= TRUSTED:
+            return Decided(self._answer(self._library.best(1)[0], fold), NAME, "embedded")
         reason = saying.none_found(self._notes.read, self._notes.asked)
         decision = _decision(saying.gave_up(), fold, GiveUp(kind="give_up", reason=reason))
         return Decided(decision, NAME, "embedded", nearest=self.nearest())

@@ -23,10 +23,11 @@ _FEW = 12
 _HUB = re.compile(
     r"\b(reference|documentation|docs|manual|guide|handbook|contents|index|tutorial|overview|api)\b", re.I
 )
-_HUB_CREDIT, _DEEPER = 0.04, 0.01
+_HUB_CREDIT, _DEEPER, _WHOLE = 0.04, 0.01, 1.5
 """What a link that leads on to much gets on top, and what each link on the way costs."""
 
 _INDEX = re.compile(r"\b(gen)?index\b|\bcontents\b|\btoc\b", re.I)
+_INDEX_ALONE = re.compile(r"((general|full|complete|alphabetical|subject) )?index", re.I)
 _NO_PAGE = re.compile(
     r"\.(png|jpe?g|gif|svg|ico|css|js|json|xml|zip|gz|bz2|xz|tar|tgz|pdf|epub|exe|msi|dmg|whl|mp[34]|webm|txt|rst|py|c|h)$",
     re.I,
@@ -46,7 +47,7 @@ class Lead:
         seen: how each term of the question is matched by link, address and surroundings.
         credit: what a search's ranking speaks for it.
         depth: how many links lead from the start to it.
-        hub: whether it leads on to much: an index, a table of contents, a reference.
+        hub: how far it leads on to much: 1 for a reference or a guide, more for the index of the whole site.
     """
 
     url: str
@@ -54,13 +55,13 @@ class Lead:
     seen: Strengths
     credit: float = 0.0
     depth: int = 0
-    hub: bool = False
+    hub: float = 0.0
 
     def score(self, telling: Sequence[float], hubs: float = 0.0) -> float:
         """What speaks for it, given what each term tells, and what a hub gets on top."""
         whole = sum(telling) or 1.0
         matched = sum(weight * strength for weight, strength in zip(telling, self.seen, strict=True)) / whole
-        return matched + self.credit + (max(hubs, _HUB_CREDIT) if self.hub else 0.0) - _DEEPER * self.depth
+        return matched + self.credit + max(hubs, _HUB_CREDIT) * self.hub - _DEEPER * self.depth
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +108,7 @@ def links(observation: Observation, matcher: Matcher, depth: int) -> Iterator[Le
         seen = _seen(link, matcher, link.section)
         if not link.main:
             seen = tuple(_ASIDE * strength for strength in seen)
-        yield Lead(link.url, link.text, seen, depth=depth, hub=bool(_HUB.search(link.text)))
+        yield Lead(link.url, link.text, seen, depth=depth, hub=_hub(link.text))
 
 
 def results(observation: Observation, matcher: Matcher) -> tuple[Lead, ...]:
@@ -133,7 +134,7 @@ def _both(old: Lead, new: Lead) -> Lead:
     seen = tuple(max(pair) for pair in zip(old.seen, new.seen, strict=True))
     better = new if sum(new.seen) > sum(old.seen) else old
     credit = max(old.credit, new.credit) + 0.3 * min(old.credit, new.credit)
-    return Lead(better.url, better.text, seen, credit, min(old.depth, new.depth), old.hub or new.hub)
+    return Lead(better.url, better.text, seen, credit, min(old.depth, new.depth), max(old.hub, new.hub))
 
 
 def _seen(link: Link, matcher: Matcher, context: str) -> Strengths:
@@ -153,6 +154,11 @@ def _around(link: Link, lines: Sequence[str]) -> str:
         if link.text in line:
             return f"{line} {lines[at + 1] if at + 1 < len(lines) else ''}"
     return ""
+
+
+def _hub(text: str) -> float:
+    """How far a link leads on to much, by its words."""
+    return _WHOLE if _INDEX_ALONE.fullmatch(text.strip()) else 1.0 if _HUB.search(text) else 0.0
 
 
 def _useless(link: Link) -> bool:

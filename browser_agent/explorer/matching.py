@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 
 from browser_agent.explorer.question import Question, Term
-from ctxfold.text import stem, words
+from ctxfold.text import STOP_WORDS, stem, words
 
 __all__ = ["Matcher", "Strengths"]
 
@@ -49,6 +49,20 @@ class Matcher:
             for index, strength in hits:
                 if strength > found[index]:
                     found[index] = strength
+        return tuple(found)
+
+    def beside(self, text: str) -> Strengths:
+        """How well each term and the next one of the question stand side by side in a text, words that tell nothing aside."""
+        found = [0.0] * len(self._terms)
+        before: dict[int, float] = {}
+        for token in _TOKEN.findall(text.replace("-", " ")):
+            if token.lower() in STOP_WORDS:
+                continue
+            hits = self._known.get(token)
+            here = dict(self._compare(token) if hits is None else hits)
+            for index, strength in here.items():
+                found[index - 1] = max(found[index - 1], min(strength, before.get(index - 1, 0.0)))
+            before = here
         return tuple(found)
 
     def _compare(self, token: str) -> tuple[tuple[int, float], ...]:

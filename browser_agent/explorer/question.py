@@ -7,15 +7,15 @@ for no kind of answer in particular.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from ctxfold.text import STOP_WORDS, stem, words
 
 __all__ = ["Kind", "Question", "Term", "parse"]
 
-Kind = Literal["exception", "version", "default", "number", "name", "howto", "meaning", "person"]
-"""What an answer must hold: an error's name, a version, a default, a figure, the name of a thing, the way to do it, a person."""
+Kind = Literal["exception", "version", "default", "number", "name", "howto", "meaning", "person", "test"]
+"""What an answer must hold: an error's name, a version, a default, a figure, the name of a thing, the way to do it, a person, a test of something."""
 
 _TOKEN = re.compile(
     r"'[^'\s]{1,40}'|\"[^\"]{1,60}\"|`[^`]{1,60}`"  # said literally
@@ -78,12 +78,21 @@ _KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
         ),
     ),
     ("person", re.compile(r"^\W*who(se|m)?\b|\bby whom\b", re.I)),
+    (
+        "test",
+        re.compile(
+            r"\b(tells?|checks?|tests?|determines?|finds? out|sees?|knows?) (me |us )?(if|whether|that)\b|\bhow (do|can) (I|you|one|we) (check|test)\b",
+            re.I,
+        ),
+    ),
 )
 
 _TITLED = re.compile(
     r"\b([A-Za-z_]\w{1,})(?:\(\))? (?:function|method|module|class|statement|keyword|option|command|decorator|attribute|operator|flag|"
     r"exception|macro|type|package|parameter|argument|variable|directive|clause)s?\b"
 )
+
+_PART = re.compile(r"\b([A-Za-z_]\w{1,}) (?:parameter|argument|option|keyword|flag|field)s?\b")
 
 _PHRASES = tuple(
     (re.compile(phrase, re.I), word)
@@ -108,6 +117,7 @@ _HEADS: dict[Kind, frozenset[str]] = {
     "meaning": frozenset({"meaning", "purpose", "effect", "role", "mean", "function"}),
     "howto": frozenset({"way", "possible"}),
     "person": frozenset({"person"}),
+    "test": frozenset({"check", "test", "determine", "find", "know", "see"}),
 }
 _SLIGHT = frozenset(
     "default value parameter argument function method module class option flag command exception error version return raise set name type "
@@ -128,6 +138,7 @@ class Term:
         name: whether it is a name, a flag or said literally, rather than a word.
         titled: whether the question says what kind of thing it names: `the zip function`.
         weight: how much it tells before any page is seen, 0 to 1.5.
+        part: whether the question says that it is a parameter, an option or another part of something.
     """
 
     text: str
@@ -135,6 +146,7 @@ class Term:
     name: bool
     weight: float
     titled: bool = False
+    part: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +181,7 @@ def parse(task: str) -> Question:
     heads = frozenset(stem(head) for kind in kinds for head in _HEADS[kind])
     slight = frozenset(stem(word) for word in _SLIGHT)
     titled = frozenset(name.lower() for name in _TITLED.findall(task))
+    parts = frozenset(name.lower() for name in _PART.findall(task))
     terms: dict[str, Term] = {}
     plain = _LITERAL_TEXT.sub(lambda literal: literal.group()[1:-1], task)
     for phrase, word in _PHRASES:
@@ -176,7 +189,8 @@ def parse(task: str) -> Question:
     for token in _TOKEN.findall(plain):
         term = _term(token, heads, slight, titled)
         if term is not None:
-            terms.setdefault(term.key, term)
+            part = term.weight >= 1 and term.text.lower() in parts
+            terms.setdefault(term.key, replace(term, part=part))
     return Question(task, tuple(terms.values()), kinds)
 
 

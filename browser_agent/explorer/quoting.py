@@ -15,9 +15,11 @@ __all__ = ["MOST_WORDS", "Quoting"]
 MOST_WORDS = 80
 """The most words a quote has."""
 
-_HARD, _SOFT, _PICKED, _CODE, _FIRST, _LENGTH = 0.35, 0.2, 0.15, 0.1, 0.06, 0.05
+_HARD, _SOFT, _PICKED, _CODE, _FIRST, _LENGTH = 0.35, 0.2, 0.5, 0.1, 0.06, 0.05
 """What a stretch gets for holding the kind of answer asked for, for holding the passage that was ranked first, for beginning its section, and
 for its length; and what code costs it."""
+_ABOVE = 0.9
+"""What the title of a section says counts for its text, almost as if that said it too."""
 _MEANING = 0.5
 """What it gets for beginning its section where that defines what is asked for: a definition begins with what a thing does."""
 
@@ -71,8 +73,9 @@ class Quoting:
         at = next((n for n, unit in enumerate(units) if unit.span == picked.span), 0)
         opening = _MEANING if "meaning" in self.question.kinds and picked.place.section.level == 7 else _FIRST
         best, found = -1.0, (at, at)
+        above = tuple(_ABOVE * strength for strength in self.matcher.strengths(picked.place.section.title))
         for first in range(len(units)):
-            words, covered = 0, self.matcher.none
+            words, covered = 0, above
             for last in range(first, len(units)):
                 words += lengths[last]
                 if last > first and (words > MOST_WORDS or not _joins(units[last - 1], units[last], text)):

@@ -7,6 +7,7 @@ signs that were read once.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
@@ -30,22 +31,30 @@ class Weights:
     section: float = 0.3
     path: float = 0.55
     page: float = 0.9
-    own: float = 0.45
-    named: float = 0.26
-    key: float = 0.09
-    hard: float = 0.68
+    covered: float = 1.04
+    own: float = 0.41
+    named: float = 0.52
+    key: float = 0.07
+    held: float = 0.39
+    above: float = 0.27
+    page_title: float = 0.28
+    lacks: float = 0.23
+    subject: float = 0.52
+    beside: float = 0.45
+    hard: float = 0.51
     soft: float = 0.4
-    sets: float = 0.2
-    subject: float = 0.35
-    titled: float = 0.2
-    early: float = 0.05
-    leads: float = 0.15
-    opening: float = 0.2
-    pairs: float = 0.16
-    code: float = 0.28
-    short: float = 0.05
-    chronicle: float = 0.1
+    titled: float = 0.17
+    defines: float = 0.19
+    tells: float = 0.11
+    first: float = 0.17
+    opens: float = 0.22
+    hanging: float = 0.15
+    code: float = 0.1
+    short: float = 0.32
+    long: float = 0.13
+    chronicle: float = 0.31
     rarity: float = 0.9
+    everywhere: float = 0.3
 
     def cover(self, signs: Signs, none: Strengths) -> Strengths:
         """How each term is matched by a passage or, at a discount, by what stands round it."""
@@ -65,14 +74,15 @@ class Weights:
         return (
             self.hard * (signs.hard - 0.5)
             + self.soft * (soft - 0.5)
-            + self.sets * signs.sets
             + self.titled * signs.titled
-            + self.early * signs.early
-            + self.leads * signs.leads
-            + self.opening * signs.opening
-            + self.pairs * signs.pairs
+            + self.tells * signs.tells
+            + self.first * signs.first
+            + self.opens * signs.opens
+            - self.hanging * signs.hanging
+            - self.defines * signs.defines
             - self.code * signs.code
             - self.short * signs.short
+            - self.long * log(1 + signs.words)
             - self.chronicle * signs.chronicle
         )
 
@@ -86,18 +96,22 @@ class Found:
         score: the whole, to compare with others of the same question.
         cover: the share of the question's terms it and its surroundings hold, by weight, 0 to 1.
         own: the share it holds itself.
-        key: how it holds the term that tells most.
+        lacks: the share of the term that tells most among those neither it nor its surroundings hold.
+        beside: the share of the terms that stand beside their neighbours in it as in the question, by weight.
         kind: how far it holds the kind of answer asked for, where an answer cannot do without it; 0.5 elsewhere.
         subject: how surely it stands under a name that the question names.
+        partless: whether its section nowhere holds the parameter or option that the question is about.
     """
 
     passage: Passage
     score: float
     cover: float
     own: float
-    key: float
+    lacks: float
+    beside: float
     kind: float
     subject: float
+    partless: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +136,9 @@ class Library:
         self._read: list[_Read] = []
         self._sections = 0
         self._holding = [0] * len(question.terms)
+        self._titled = [0] * len(question.terms)
         self._pages: set[str] = set()
+        self._site = self.matcher.none
         self._surest = 0.0
         self._ranked: tuple[Found, ...] | None = None
 
@@ -134,6 +150,7 @@ class Library:
         self._pages.add(url)
         self._ranked = None
         page = self.matcher.strengths(observation.title)
+        self._titled = [seen + (strength >= 0.6) for seen, strength in zip(self._titled, page, strict=True)]
         for place in places(observation):
             held, found = section_signs(self.question, self.matcher, place, page)
             self._sections += 1
@@ -142,11 +159,21 @@ class Library:
             self._surest = max(self._surest, *(s.subject for s in found), 0.0)
             self._read += (_Read(s, self._weights.cover(s, self.matcher.none), self._weights.fixed(s)) for s in found)
 
+    def enter(self, observation: Observation) -> None:
+        """Note what the site calls itself where it is entered: such a word tells little, wherever it stands."""
+        heading = next((section.title for section in observation.sections if section.title), "")
+        if _ENTRY.search(f"{observation.title} {heading}"):
+            self._site = self.matcher.strengths(f"{observation.title} {heading}")
+
     def weights(self) -> tuple[float, ...]:
         """What each term of the question tells: more, the fewer sections hold it."""
         return tuple(
-            term.weight * log(1 + (self._sections + 1) / (holding + 0.5)) ** self._weights.rarity
-            for term, holding in zip(self.question.terms, self._holding, strict=True)
+            term.weight
+            * (self._weights.everywhere if site >= 0.6 or titled >= max(_PAGES, _MOST * len(self._pages)) else 1.0)
+            * log(1 + (self._sections + 1) / (holding + 0.5)) ** self._weights.rarity
+            for term, holding, titled, site in zip(
+                self.question.terms, self._holding, self._titled, self._site, strict=True
+            )
         )
 
     def shares(self) -> tuple[float, ...]:
@@ -154,6 +181,11 @@ class Library:
         telling = self.weights()
         whole = sum(telling) or 1.0
         return tuple(weight / whole for weight in telling)
+
+    @property
+    def surest(self) -> float:
+        """How surely the name asked about is one that a page seen defines."""
+        return self._surest
 
     def missing(self) -> float:
         """The share of the question's terms, by weight, that no section seen holds."""
@@ -178,14 +210,39 @@ class Library:
 
     def _found(self, read: _Read, shares: Sequence[float], key: int) -> Found:
         w, signs = self._weights, read.signs
-        cover = sum(share * strength for share, strength in zip(shares, read.cover, strict=True))
-        own = sum(share * strength for share, strength in zip(shares, signs.says, strict=True))
-        named = sum(share * strength for share, strength in zip(shares, signs.named, strict=True))
+
+        def told(strengths: Strengths) -> float:
+            return sum(share * strength for share, strength in zip(shares, strengths, strict=True))
+
+        cover, own = told(read.cover), told(signs.says)
+        lacks = max(
+            (share for share, strength in zip(shares, read.cover, strict=True) if strength < _FAINT), default=0.0
+        )
         subject = signs.subject if signs.subject >= self._surest - _CLOSE else signs.subject * _NAMESAKE
-        score = w.subject * subject + cover + w.own * own + w.named * named + w.key * signs.own[key] + read.fixed
-        return Found(signs.passage, score, cover, own, signs.own[key], signs.hard, subject)
+        beside = sum(
+            (one + two) / 2 * strength for one, two, strength in zip(shares, shares[1:], signs.beside, strict=False)
+        )
+        score = (
+            w.covered * cover
+            + w.own * own
+            + w.named * told(signs.named)
+            + w.held * told(signs.held)
+            + w.above * told(signs.path)
+            + w.page_title * told(signs.page)
+            + w.subject * subject
+            + w.beside * beside
+            - w.lacks * lacks
+            - w.key * signs.own[key]
+            + read.fixed
+        )
+        return Found(signs.passage, score, cover, own, lacks, beside, signs.hard, subject, signs.partless)
 
 
 _KEPT = 20
+_ENTRY = re.compile(r"\b(documentation|docs|manual|handbook|home|wiki|help|welcome)\b", re.I)
+_FAINT = 0.35
+"""A term held less well than this is not held."""
+_PAGES, _MOST = 3, 0.8
+"""A term that stands in the titles of most pages, three at least, names the site and tells little."""
 _CLOSE, _NAMESAKE = 0.02, 0.4
 """Where a name is defined in full somewhere, one that only ends alike counts little."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from browser_agent.explorer.answers import holds, sets
 from browser_agent.explorer.matching import Matcher, Strengths, strongest
@@ -15,9 +14,10 @@ from browser_agent.explorer.question import Question
 __all__ = ["Signs", "section_signs"]
 
 _CHRONICLE = re.compile(r"what.?s.?new|change.?log|release.?notes?|/news", re.I)
+_DOTTED = re.compile(r"[^\W\d]\w*(\.\w+)+")
+_CHANGED = re.compile(r"(changed|new|added|deprecated|removed) (in|since)( \w+)? version\b", re.I)
 _SHORT = 6
 _BY_NAME = 0.9
-_OPENING = re.compile(r"^\W*(?:the |an? )?(\S+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +39,17 @@ class Signs:
         sets: whether the line that defines its name gives a default to something the question names.
         subject: how surely it stands under a name the question names.
         titled: whether it does under a word of which the question says what kind of thing it is.
-        early: 1 for the first sentence of a definition, 1/2 for the second.
-        leads: whether it opens a section that defines no name.
-        opening: whether it begins with a term.
-        pairs: neighbouring terms of the question that stand beside each other in it, 2 at most.
+        defines: whether it stands under a defined name.
+        tells: whether the question asks for a thing or a way to do something, and that name is one such.
+        first: whether it is then the first sentence of the definition, which says what the thing does.
+        opens: how well the title names what the question asks the meaning of, where it is among the first sentences under it.
+        hanging: whether it announces something that stands elsewhere.
+        partless: whether its section nowhere holds the parameter or option that the question is about.
+        beside: how each term and the next of the question stand beside each other in it.
         code: whether it looks like code.
         short: whether it is a fragment.
-        chronicle: whether it tells what changed, on a page about changes, to a question that does not ask for that.
+        words: how many words it has.
+        chronicle: whether it tells what changed, or is on a page about changes, to a question that does not ask for that.
     """
 
     passage: Passage
@@ -62,12 +66,16 @@ class Signs:
     sets: bool
     subject: float
     titled: float
-    early: float
-    leads: bool
-    opening: bool
-    pairs: int
+    defines: bool
+    tells: bool
+    first: bool
+    opens: float
+    hanging: bool
+    partless: bool
+    beside: Strengths
     code: bool
     short: bool
+    words: int
     chronicle: bool
 
 
@@ -108,27 +116,32 @@ class _Section:
         named = fields[0]
         self._defines = defines
         self._by_name = tuple(_BY_NAME * strength for strength in named) if defines else matcher.none
-        self._tells = defines and not question.kinds & {"default", "exception", "version", "number"}
-        self._subject = _surest(named, question) if defines else 0.0
+        self._wanted = defines and bool(question.kinds & {"howto", "name"})
+        self._tells = defines and ("name" in question.kinds or (self._wanted and "(" in place.section.title))
+        self._partless = any(term.part and s < 0.6 for s, term in zip(fields[2], question.terms, strict=True))
+        self._opens = max((s for s, term in zip(named, question.terms, strict=True) if term.weight >= 1), default=0.0)
+        self._opens *= "meaning" in question.kinds
+        self._subject = _surest(named, question) if defines and "://" not in place.section.title else 0.0
         last = (place.section.defined_name or "").lower().rpartition(".")[2]
         self._titled = float(
             any(term.titled and not term.name and term.text.lower() == last for term in question.terms)
         )
         self._sets = defines and "default" in question.kinds and sets(question, place.section.title)
-        self._chronicle = "version" not in question.kinds and bool(_CHRONICLE.search(f"{place.url} {place.page}"))
-        self._pairs = [(one.text.lower(), two.text.lower()) for one, two in pairwise(question.terms)]
+        self._timeless = "version" not in question.kinds
+        self._chronicle = self._timeless and bool(_CHRONICLE.search(f"{place.url} {place.page}"))
 
     def of(self, passages: Sequence[Passage], owns: Sequence[Strengths]) -> Iterator[Signs]:
         """The signs of each passage that could be an answer."""
         named, signed, held, path, page = self._fields
+        prose = [passage for passage in passages if passage.part == "text" and not passage.code]
+        first = prose[0] if prose else None
         for at, passage in enumerate(passages):
             if passage.part == "title" and len(passages) > 1:
                 continue
             hard, soft = holds(self._question, passage)
             if not any(owns[at]) and not (any(named) and (hard >= 0.9 or soft >= 0.9 or self._subject or self._titled)):
                 continue
-            low = passage.text.lower()
-            opening = _OPENING.match(low)
+            words = passage.text.count(" ") + 1
             yield Signs(
                 passage=passage,
                 own=owns[at],
@@ -144,13 +157,17 @@ class _Section:
                 sets=self._sets,
                 subject=self._subject,
                 titled=self._titled,
-                early=1 / at if self._tells and 0 < at <= 2 else 0.0,
-                leads=at == 0 and not self._defines,
-                opening=opening is not None and any(self._matcher.strengths(opening.group(1))),
-                pairs=min(2, sum(f"{one} {two}" in low for one, two in self._pairs)),
+                defines=self._defines,
+                tells=self._tells,
+                first=self._wanted and passage is first,
+                opens=self._opens if any(passage is one for one in prose[:2]) else 0.0,
+                partless=self._partless,
+                hanging=passage is passages[-1] and passage.text.rstrip().endswith(":"),
+                beside=self._matcher.beside(passage.text),
                 code=passage.code,
-                short=passage.part == "text" and passage.text.count(" ") + 1 < _SHORT,
-                chronicle=self._chronicle,
+                short=passage.part == "text" and "\t" not in passage.text and words < _SHORT,
+                words=words,
+                chronicle=self._chronicle or (self._timeless and _CHANGED.match(passage.text) is not None),
             )
 
 
@@ -160,7 +177,8 @@ def _parts(place: Place) -> tuple[str, str]:
     if place.section.level < 7:
         return title, ""
     head, _, rest = title.partition("(")
-    return f"{head} {place.section.defined_name or ''}", rest
+    defined = place.section.defined_name or ""
+    return (defined if _DOTTED.fullmatch(defined) else head), rest
 
 
 def _within(question: Question, named: Strengths, titles: str) -> Strengths:

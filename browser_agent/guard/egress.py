@@ -96,6 +96,15 @@ def is_public(address: str) -> bool:
     return inner.is_global and not inner.is_multicast and not inner.is_reserved
 
 
+def is_of_the_link(address: str) -> bool:
+    """Whether an IP address is of this machine's own link, where clouds keep their secrets."""
+    try:
+        ip = ip_address(address.partition("%")[0])
+    except ValueError:
+        return False
+    return _inner(ip).is_link_local
+
+
 def _inner(ip: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
     """The IPv4 address an IPv6 address stands for, if it does."""
     if isinstance(ip, IPv4Address):

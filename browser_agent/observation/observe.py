@@ -11,13 +11,14 @@ from urllib.parse import urlencode, urljoin, urlsplit, urlunsplit
 
 from browser_agent.observation.blocks import Block, blocks
 from browser_agent.observation.capture import Capture, SearchFound
+from browser_agent.observation.fields import extract, extracted_lines
 from browser_agent.observation.inline import FIELDS, INTERACTIVE, label
 from browser_agent.observation.paging import find, paginate
 from browser_agent.observation.prune import Interest, prune
 from browser_agent.observation.snapshot import Node, parse
 from browser_agent.observation.unseen import without_unseen
-from browser_agent.observation.values import Control, Cut, Link, Observation, SearchBox, Section
-from browser_agent.observation.views import Lean, Part, Places, View
+from browser_agent.observation.values import Control, Cut, Extracted, Link, Observation, SearchBox, Section
+from browser_agent.observation.views import Fields, Lean, Part, Places, View
 from browser_agent.observation.words import clean, cut
 from ctxfold.tokens import count, head
 
@@ -36,10 +37,11 @@ class _Shown:
     """The text of a view, and what there is to say of it."""
 
     lines: tuple[str, ...]
-    view: Literal["page", "read", "find"]
+    view: Literal["page", "read", "find", "extract"]
     page: int
     pages: int
     cut: tuple[Cut, ...] = ()
+    extracted: Extracted | None = None
 
 
 def observe(capture: Capture, *, view: View = Lean(), need: str = "", budget: int = BUDGET) -> Observation:  # noqa: B008
@@ -59,7 +61,8 @@ def observe(capture: Capture, *, view: View = Lean(), need: str = "", budget: in
     page_blocks = blocks(root)
     heading = head(_heading(capture, unseen), budget // 2)
     room = max(_LEAST_ROOM, budget - count(heading) - _STATUS_ROOM)
-    shown = _show(root, page_blocks, view, Interest(need, capture.structure.shown), room)
+    interest = Interest(need, capture.structure.shown)
+    shown = _show(root, page_blocks, view, interest, room, capture.structure.base or capture.url)
     text = "\n".join(filter(None, (heading, _status_line(shown, len(page_blocks), view), *shown.lines)))
     text = text if count(text) <= budget else head(text, budget)
     refs, links = _addressed(root, capture)
@@ -81,6 +84,7 @@ def observe(capture: Capture, *, view: View = Lean(), need: str = "", budget: in
         cut=shown.cut,
         dialog=capture.dialog,
         tabs=capture.tabs,
+        extracted=shown.extracted,
     )
 
 
@@ -109,7 +113,7 @@ def _tab(index: int, title: str, current: bool) -> str:
     return f"{index}{' (this one)' if current else ''} {cut(clean(title), 40)}"
 
 
-def _show(root: Node, page_blocks: tuple[Block, ...], view: View, interest: Interest, room: int) -> _Shown:
+def _show(root: Node, page_blocks: tuple[Block, ...], view: View, interest: Interest, room: int, base: str) -> _Shown:
     pages = paginate(page_blocks, room)
     match view:
         case Lean():
@@ -127,6 +131,9 @@ def _show(root: Node, page_blocks: tuple[Block, ...], view: View, interest: Inte
             found = find(page_blocks, query, room, pages)
             least = f"{found.shown} of {found.total} places"
             return _Shown((least, *found.lines) if found.total else (), "find", 1, len(pages.pages))
+        case Fields(schema=schema):
+            extracted = extract(root, schema, base)
+            return _Shown(extracted_lines(extracted, room), "extract", 1, len(pages.pages), extracted=extracted)
 
 
 def _status_line(shown: _Shown, lines: int, view: View) -> str:

@@ -6,7 +6,7 @@ Everything in here except the numbers and refs came from the page, so it is data
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Any, Literal
 from urllib.parse import urlencode
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -106,12 +106,19 @@ class TabInfo(_Value):
     current: bool
 
 
+class Extracted(_Value):
+    """What a page gave for a JSON schema: the value as far as it was found (None: nothing was), and what must be there and is not."""
+
+    value: Any
+    missing: tuple[str, ...] = ()
+
+
 class Observation(_Value):
     """What stands on the page now.
 
     `text` is what a decider reads: it never exceeds the token budget it was asked for, `tokens` is its cost (o200k),
     and it holds refs in the form `[e12]`. `view` says what kind of text it is: the pruned page, one page of the whole,
-    one element in full, or what was found. `full` is the whole snapshot, for the log. `fingerprint` is equal for two
+    one element in full, what was found, or what was extracted (then `extracted` holds it whole). `full` is the whole snapshot, for the log. `fingerprint` is equal for two
     observations of the same address with the same content. `refs` holds every control the browser reports, also those
     that `text` leaves out; a ref lives for one observation. `pages` is how many pages reading the whole takes.
     """
@@ -122,7 +129,7 @@ class Observation(_Value):
     fingerprint: str
     text: str
     tokens: int
-    view: Literal["page", "read", "find"] = "page"
+    view: Literal["page", "read", "find", "extract"] = "page"
     page: int = 1
     pages: int = 1
     full: str = Field(repr=False)
@@ -133,6 +140,7 @@ class Observation(_Value):
     cut: tuple[Cut, ...] = ()
     dialog: OpenDialog | None = None
     tabs: tuple[TabInfo, ...] = ()
+    extracted: Extracted | None = None
 
 
-__all__ = ["Control", "Cut", "Link", "Observation", "OpenDialog", "SearchBox", "Section", "TabInfo"]
+__all__ = ["Control", "Cut", "Extracted", "Link", "Observation", "OpenDialog", "SearchBox", "Section", "TabInfo"]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,4 +27,11 @@ class Places:
     query: str
 
 
-View = Lean | Part | Places
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """The values the page has for a JSON schema."""
+
+    schema: Mapping[str, Any]
+
+
+View = Lean | Part | Places | Fields

@@ -15,9 +15,9 @@ from ctxfold.folding.ladder import show
 from ctxfold.folding.relevance import Query
 from ctxfold.lines import Line
 from ctxfold.tokens import count
-from ctxfold.workspace import HEADER, Block, Origin, RawStep, Tile, Workspace, spans
+from ctxfold.workspace import HEADER, Block, Origin, RawStep, Status, Tile, Workspace, spans
 
-__all__ = ["due", "embedded_tile", "told_tile"]
+__all__ = ["due", "embedded_tile", "micro_room", "pinned_in", "price", "tile_of", "told_tile"]
 
 
 def due(workspace: Workspace, budget: int, settings: Settings) -> tuple[Sequence[Block], Room] | None:
@@ -76,11 +76,13 @@ def embedded_tile(workspace: Workspace, blocks: Sequence[Block], number: int, ro
     """
     cost = sum(block.tokens for block in blocks)
     room = room.within(cost - HEADER - 5)
-    pinned = _pinned(workspace, blocks)
-    tile = _tile(blocks, number, "", condense(_presifted(blocks, room, query, pinned), room, query, pinned), "embedded")
-    if _price(tile) < _price(*blocks):
+    pinned = pinned_in(workspace, blocks)
+    tile = tile_of(
+        blocks, number, "", condense(_presifted(blocks, room, query, pinned), room, query, pinned), "embedded"
+    )
+    if price(tile) < price(*blocks):
         return tile
-    return _tile(blocks, number, "", tuple(line for block in blocks for line in block.lines), "embedded", whole=True)
+    return tile_of(blocks, number, "", tuple(line for block in blocks for line in block.lines), "embedded", whole=True)
 
 
 def _presifted(blocks: Sequence[Block], room: Room, query: Query, pinned: frozenset[int]) -> Sequence[Block]:
@@ -120,8 +122,8 @@ def told_tile(workspace: Workspace, blocks: Sequence[Block], number: int, summar
         raise FoldError(
             "the summary is empty; say what was done, found and decided, or leave it out to let ctxfold write it"
         )
-    tile = _tile(blocks, number, summary, kept_by_all(blocks, _pinned(workspace, blocks)), origin)
-    took, gives = _price(*blocks), _price(tile)
+    tile = tile_of(blocks, number, summary, kept_by_all(blocks, pinned_in(workspace, blocks)), origin)
+    took, gives = price(*blocks), price(tile)
     if gives >= took:
         raise FoldError(
             f"this summary would cost {gives} tokens for the {took} of {spans(tile.steps)}; shorten it, or fold more steps"
@@ -129,21 +131,43 @@ def told_tile(workspace: Workspace, blocks: Sequence[Block], number: int, summar
     return tile
 
 
-def _tile(
-    blocks: Sequence[Block], number: int, summary: str, lines: tuple[Line, ...], origin: Origin, whole: bool = False
+def tile_of(
+    blocks: Sequence[Block],
+    number: int,
+    summary: str,
+    lines: tuple[Line, ...],
+    origin: Origin,
+    whole: bool = False,
+    status: Status | None = None,
 ) -> Tile:
+    """A tile for blocks, its price counted.
+
+    Args:
+        blocks: what it stands for.
+        number: its number.
+        summary: prose that replaces them.
+        lines: what is kept of them.
+        origin: who wrote the summary.
+        whole: whether every line of them stands.
+        status: how they ended; None lets the evidence say.
+    """
     steps = tuple(step for block in blocks for step in block.steps)
     raw = sum(block.raw for block in blocks)
     untrusted = any(line.untrusted for block in blocks for line in block.lines) or any(
         isinstance(block, Tile) and block.untrusted for block in blocks
     )
     children = tuple(block.number for block in blocks if isinstance(block, Tile))
-    made = Tile(number, steps, summary, lines, status_of(blocks), origin, raw, 0, untrusted, whole, children)
+    made = Tile(number, steps, summary, lines, status or status_of(blocks), origin, raw, 0, untrusted, whole, children)
     return replace(made, tokens=show(made).tokens)
 
 
-def _pinned(workspace: Workspace, blocks: Sequence[Block]) -> frozenset[int]:
-    """The ledger keys that lines after these blocks point at."""
+def pinned_in(workspace: Workspace, blocks: Sequence[Block]) -> frozenset[int]:
+    """The ledger keys that lines after these blocks point at.
+
+    Args:
+        workspace: where they stand.
+        blocks: a contiguous stretch of it.
+    """
     found: set[int] = set()
     for block in reversed(workspace.blocks):
         if block is blocks[-1]:
@@ -152,5 +176,6 @@ def _pinned(workspace: Workspace, blocks: Sequence[Block]) -> frozenset[int]:
     return frozenset(found)
 
 
-def _price(*blocks: Block) -> int:
+def price(*blocks: Block) -> int:
+    """o200k tokens of blocks as a view shows them, their seams counted."""
     return count("\n" + "\n".join(show(block).text for block in blocks) + "\n")

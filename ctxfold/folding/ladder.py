@@ -16,7 +16,7 @@ from ctxfold.lines import Line, text_of
 from ctxfold.tokens import count, head
 from ctxfold.workspace import HEADER, Block, RawStep, Tile, spans
 
-__all__ = ["Shown", "clip", "descend", "show"]
+__all__ = ["Shown", "clip", "descend", "joined", "show"]
 
 PROSE_HEAD = 48
 """Tokens a long text keeps on the rung of heads."""
@@ -225,3 +225,25 @@ def _by_relevance(blocks: Sequence[Shown], budget: int, query: Query) -> list[Sh
         )
         for at, block in enumerate(blocks)
     ]
+
+
+def joined(blocks: Sequence[Shown]) -> tuple[Shown, ...]:
+    """Blocks in order, neighbouring stubs as one.
+
+    Args:
+        blocks: in path order.
+    """
+    merged: list[Shown] = []
+    for block in blocks:
+        if merged and merged[-1].stub and block.stub and not block.latest:
+            front = merged[-1]
+            merged[-1] = replace(
+                front,
+                steps=front.steps + block.steps,
+                raw=front.raw + block.raw,
+                untrusted=front.untrusted or block.untrusted,
+                status=None,
+            )
+        else:
+            merged.append(replace(block, status=None) if block.stub else block)
+    return tuple(merged)

@@ -9,15 +9,17 @@ import json
 import re
 import time
 from dataclasses import dataclass, replace
-from typing import Any, Literal, assert_never
+from typing import Any, assert_never
 
 from ctxfold.commit import GENESIS, Happened, advance, state_of
+from ctxfold.discourse import Action
 from ctxfold.errors import BranchError, SessionNameError
+from ctxfold.events import Decider
 from ctxfold.store.protocol import Reading, Writing
 from ctxfold.store.values import HeadRow, State, TopicRow
 from ctxfold.tiles import read_tile
 
-__all__ = ["MAIN", "BranchMove", "Move", "check_name", "move", "truncated"]
+__all__ = ["MAIN", "BranchMove", "Move", "branch_off", "check_name", "move", "put_name", "truncated"]
 
 MAIN = "main"
 """The branch a session begins with, and the topic it stands in."""
@@ -27,26 +29,44 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 
 @dataclass(frozen=True, slots=True)
 class BranchMove:
-    """Where to go: make a branch at a step, switch to one, or begin a topic.
+    """Where to go: stay, make a branch at a step, switch to one, begin a topic, or give the branch another name.
 
     Attributes:
-        action: what to do.
+        action: what to do. To continue changes nothing and is no event.
         at: for `create`, the last step the new branch keeps; None for the current tip.
         to: the branch's name; None lets one be given.
+        confidence: how sure its decider was, 0 to 1.
+        reason: why, in a few words for the history; empty for what was asked for by name.
+        decider: who decided.
     """
 
-    action: Literal["create", "switch", "new_topic"]
+    action: Action
     at: int | None = None
     to: str | None = None
+    confidence: float = 1.0
+    reason: str = ""
+    decider: Decider = "host"
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """What a move led to: the branch, its topic, and the last step of its path (0: none yet)."""
+    """What a move led to.
+
+    Attributes:
+        branch: the branch.
+        topic: its topic.
+        tip: the last step of its path, 0 for none yet.
+        action: what was done.
+        confidence: how sure the decider was, 0 to 1.
+        reason: why, where somebody else than the caller decided.
+    """
 
     branch: str
     topic: str
     tip: int
+    action: Action = "continue"
+    confidence: float = 1.0
+    reason: str = ""
 
 
 def check_name(name: str, what: str = "session") -> str:
@@ -73,6 +93,10 @@ def move(tx: Writing, session: int, here: HeadRow, wish: BranchMove) -> tuple[He
     """
     heads = tx.forest.heads(session)
     match wish.action:
+        case "continue":
+            return here, state_of(tx, session, here)
+        case "rename":
+            return _renamed(tx, session, here, wish)
         case "create":
             name = _free(heads, wish.to, "branch")
             origin, start = truncated(tx, session, here, wish.at)
@@ -95,6 +119,26 @@ def move(tx: Writing, session: int, here: HeadRow, wish: BranchMove) -> tuple[He
             assert_never(wish.action)
 
 
+def branch_off(tx: Writing, session: int, here: HeadRow, start: State, name: str) -> HeadRow:
+    """A branch from a revision, new handles staying where they begin.
+
+    Args:
+        tx: an open write transaction.
+        session: the session's row id.
+        here: the branch it leaves.
+        start: the revision.
+        name: its name.
+
+    Raises:
+        BranchError: the name is taken.
+    """
+    heads = tx.forest.heads(session)
+    made = HeadRow(len(heads) + 1, _free(heads, name, "branch"), here.topic, start.seq, time.time())
+    head, _ = _enter(tx, session, made, start, here, BranchMove("create", to=name))
+    tx.sessions.settle(session, here.id)
+    return head
+
+
 def _free(heads: list[HeadRow], wanted: str | None, kind: str) -> str:
     taken = {head.name for head in heads}
     if wanted is not None:
@@ -102,6 +146,33 @@ def _free(heads: list[HeadRow], wanted: str | None, kind: str) -> str:
             raise BranchError(f"a branch {wanted!r} is there already; switch to it or choose another name")
         return wanted
     return next(name for number in range(2, len(heads) + 3) if (name := f"{kind}-{number}") not in taken)
+
+
+def _renamed(tx: Writing, session: int, here: HeadRow, wish: BranchMove) -> tuple[HeadRow, State]:
+    """The branch under another name; a topic that is called like it takes the name too."""
+    if wish.to is None:
+        raise BranchError("a new name is missing; give it in `to`")
+    state = state_of(tx, session, here)
+    if wish.to == here.name:
+        return here, state
+    _free(tx.forest.heads(session), wish.to, "branch")
+    payload = {"branch": here.id, "name": wish.to, "was_name": here.name}
+    put_name(tx, session, here, wish.to)
+    after = advance(tx, session, here, state, state, Happened("renamed", payload, (), wish.decider, "rename"))
+    return replace(here, name=wish.to, seq=after.seq), after
+
+
+def put_name(tx: Writing, session: int, head: HeadRow, name: str) -> None:
+    """Give a branch a name, and its topic too where that was called like the branch.
+
+    Raises:
+        BranchError: another branch has the name.
+    """
+    if any(other.name == name and other.id != head.id for other in tx.forest.heads(session)):
+        raise BranchError(f"a branch {name!r} is there already; rename that one first")
+    if any(topic.id == head.topic and topic.name == head.name for topic in tx.forest.topics(session)):
+        tx.forest.rename_topic(session, head.topic, name)
+    tx.forest.rename_head(session, head.id, name)
 
 
 def _enter(
@@ -121,9 +192,13 @@ def _arrive(
         "tip": before.tip,
         "name": there.name,
     }
+    if wish.confidence < 1:
+        payload["confidence"] = wish.confidence
     if wish.action == "new_topic":
         payload["topic"] = there.topic
-    after = advance(tx, session, there, before, before, Happened("moved", payload, cause=wish.action))
+    after = advance(
+        tx, session, there, before, before, Happened("moved", payload, (), wish.decider, wish.reason or wish.action)
+    )
     tx.sessions.settle(session, there.id)
     return there, after
 
@@ -144,21 +219,22 @@ def truncated(tx: Reading, session: int, here: HeadRow, at: int | None) -> tuple
                 state,
                 tip=at,
                 cover=_cover_by(tx, session, state.cover, step.depth),
-                intent=_intent_by(tx, session, state.intent, step.depth),
+                intent=_made_by(tx, session, state.intent, step.depth),
+                guide=_made_by(tx, session, state.guide, step.depth),
             )
     last = tx.log.last_step(session)
     raise BranchError(f"s{at} is on no branch of this session, whose last step is s{last}; name a step of its log")
 
 
-def _intent_by(tx: Reading, session: int, intent: int, depth: int) -> int:
-    """The newest plan or extraction that was made when the path had at most a depth."""
-    while intent:
-        event = tx.forest.event(session, intent)
+def _made_by(tx: Reading, session: int, newest: int, depth: int) -> int:
+    """The newest of a chain of decisions that was made when the path had at most a depth: plans and extractions, or refactorings."""
+    while newest:
+        event = tx.forest.event(session, newest)
         tip = None if event is None else tx.log.step(session, event.state.tip)
         if event is None or tip is None or tip.depth <= depth:
             break
-        intent = int(json.loads(event.json)["was"])
-    return intent
+        newest = int(json.loads(event.json)["was"])
+    return newest
 
 
 def _cover_by(tx: Reading, session: int, cover: int, depth: int) -> int:

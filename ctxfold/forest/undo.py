@@ -8,6 +8,7 @@ from dataclasses import replace
 from ctxfold.commit import GENESIS, Happened, advance, head_of, state_of
 from ctxfold.errors import UndoError
 from ctxfold.events import INTENTS
+from ctxfold.forest.moves import put_name
 from ctxfold.store.protocol import Reading, Writing
 from ctxfold.store.values import EventRow, HeadRow, State
 
@@ -31,6 +32,8 @@ def undo(tx: Writing, session: int, here: HeadRow) -> tuple[HeadRow, EventRow]:
     if target is None:
         raise UndoError("nothing to undo on this branch; `history` shows its events")
     before = _before(tx, session, target)
+    if target.kind == "renamed":
+        put_name(tx, session, here, json.loads(target.json)["was_name"])
     if target.kind != "moved":
         after = replace(_without(state, before, target.kind), decision=before.decision)
         advance(
@@ -81,8 +84,10 @@ def redo(tx: Writing, session: int, here: HeadRow) -> tuple[HeadRow, EventRow]:
     if target is None:
         raise UndoError("what was undone is not there any more; `history` shows the events")
     before = _before(tx, session, undoing)
+    if target.kind == "renamed":
+        put_name(tx, session, here, json.loads(target.json)["name"])
     if target.kind != "moved":
-        again = replace(state, intent=before.intent) if target.kind in INTENTS else replace(state, cover=before.cover)
+        again = _with(state, before, target.kind)
         after = replace(again, decision=before.decision, undone=before.undone)
         advance(
             tx, session, here, state, after, Happened("voided", {"target": undoing.seq, "by": "redo"}, cause="redo")
@@ -111,10 +116,22 @@ def redo(tx: Writing, session: int, here: HeadRow) -> tuple[HeadRow, EventRow]:
 
 
 def _without(state: State, before: State, kind: str) -> State:
-    """A revision without what a decision changed: the cover of a fold, the intent of a plan or an extraction."""
+    """A revision without what a decision changed: the cover of a fold, that and the notes of a refactoring, the intent of a plan or an extraction.
+
+    A name is no part of it.
+    """
     if kind in INTENTS:
         return replace(state, intent=min(state.intent, before.intent))
-    return replace(state, cover=before.cover)
+    if kind == "renamed":
+        return state
+    return replace(state, cover=before.cover, guide=min(state.guide, before.guide))
+
+
+def _with(state: State, before: State, kind: str) -> State:
+    """A revision with what a decision changed, as it stood before the decision was undone."""
+    if kind in INTENTS:
+        return replace(state, intent=before.intent)
+    return state if kind == "renamed" else replace(state, cover=before.cover, guide=before.guide)
 
 
 def _event(tx: Reading, session: int, seq: int) -> EventRow | None:

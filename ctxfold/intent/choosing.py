@@ -23,6 +23,8 @@ __all__ = ["chosen"]
 
 _WHOLE = 90
 """o200k tokens up to which an object is taken whole."""
+_SHORT = 24
+"""o200k tokens up to which a field that nobody asked for goes with its object."""
 _FIELDS = 6
 _FAINT = 0.3
 _UNITS = 6_000
@@ -35,6 +37,7 @@ class _Field:
     first: int
     last: int
     text: str
+    telling: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +52,7 @@ class _Unit:
     slice: str = ""
 
 
-def chosen(query: str, sources: Sequence[Source], items: Sequence[Item], budget: int) -> list[Extract]:
+def chosen(query: str, sources: Sequence[Source], items: Sequence[Item], budget: int, shown: str = "") -> list[Extract]:
     """The parts of records that fit a query best, within a budget.
 
     Args:
@@ -57,11 +60,16 @@ def chosen(query: str, sources: Sequence[Source], items: Sequence[Item], budget:
         sources: records to choose from, the newest first.
         items: the open items, to say which one an extract serves.
         budget: o200k tokens that all of it may cost.
+        shown: what a view shows anyway: nothing all of whose words stand there is chosen.
 
     Returns:
         Extracts in the order of the log; empty when nothing has to do with the query.
     """
     wanted = query_words(query)
+    standing, telling = (
+        frozenset(words(shown)),
+        frozenset(word for word in wanted if len(word) > 3 or not word.isdigit()),
+    )
     units: list[_Unit] = []
     named: set[str] = set()
     texts = sum(parse(source.text) is None for source in sources)
@@ -72,9 +80,11 @@ def chosen(query: str, sources: Sequence[Source], items: Sequence[Item], budget:
         found = (
             _of_text(source, query, max(_SHARE, budget // max(texts, 1)) - 2 * OVERHEAD)
             if tree is None
-            else _of_tree(source, wanted)
+            else _of_tree(source, wanted, standing)
         )
         for unit in found:
+            if shown and not _adds(unit, standing, telling):
+                continue
             if unit.name not in named or not unit.name:
                 units.append(unit)
                 named.add(unit.name)
@@ -94,6 +104,12 @@ def chosen(query: str, sources: Sequence[Source], items: Sequence[Item], budget:
             seen |= {(extract.ref, *place[:2]) for place, extract in made}
             spent += price
     return _united(sorted(taken, key=lambda each: each[0]), {source.ref: source for source in sources})
+
+
+def _adds(unit: _Unit, standing: frozenset[str], telling: frozenset[str]) -> bool:
+    """Whether a unit says what stands nowhere yet, and shares more with the query than a small number."""
+    said = words(unit.said)
+    return not telling.isdisjoint(said) and not standing.issuperset(said)
 
 
 def _united(taken: Sequence[tuple[tuple[int, int, int], Extract]], sources: dict[str, Source]) -> list[Extract]:
@@ -143,21 +159,48 @@ def _of_text(source: Source, query: str, share: int) -> Iterator[_Unit]:
             yield _Unit(source, ((first, last),), text, slice=text)
 
 
-def _of_tree(source: Source, wanted: Sequence[str]) -> Iterator[_Unit]:
-    """The objects of a structured record as units: whole when small, else what names them and the fields that bear on the query."""
+def _of_tree(source: Source, wanted: Sequence[str], standing: frozenset[str]) -> Iterator[_Unit]:
+    """The objects of a structured record as units: whole when small, else what names them and the fields that bear on the query.
+
+    Of an object of which most stands in the view anyway, only what does not, beside what names it.
+    """
     asked = set(wanted)
     for first, last, path, fields, names, node in _objects(json.loads(source.text)):
         named = identity(node)
         said = " ".join(field.text for field in fields)
+        name = f"{path}|{named[0]}={named[1]}" if named else ""
+        if asked.isdisjoint(words(said)) and asked.isdisjoint(words(path)):
+            yield _Unit(source, (), said, path, name)  # counted for how rare the words of others are, never chosen
+            continue
+        absent = [field for field in fields if field.telling and not standing.issuperset(words(field.text))]
+        if standing and 2 * len(absent) <= len(fields):
+            kept = [(field.first, field.last) for field in _beside(absent, [])]
+            own = [(field.first, field.last) for field in fields if named and field.text.startswith(f"{named[0]} ")]
+            yield _Unit(source, _joined([*kept, *own, *names]) if kept else (), said, path, name)
+            continue
         whole = source.slice(first, last)
         if len(whole) <= _WHOLE * 8 and count(whole) <= _WHOLE:
             kept = [(first, last)]
         else:
             telling = [field for field in fields if asked & set(words(field.text))] or list(fields[:_FIELDS])
-            kept = [(field.first, field.last) for field in telling]
+            kept = [(field.first, field.last) for field in _beside(fields, telling)]
             kept += [(field.first, field.last) for field in fields if named and field.text.startswith(f"{named[0]} ")]
-        name = f"{path}|{named[0]}={named[1]}" if named else ""
         yield _Unit(source, _joined([*kept, *names]), said, path, name)
+
+
+def _beside(fields: Sequence[_Field], telling: Sequence[_Field]) -> list[_Field]:
+    """The fields that bear on the query, and beside them the short ones of the same object, as far as a whole object may cost."""
+    kept = list(telling)
+    left = _WHOLE - sum(_cost(field) for field in telling)
+    for field in fields:
+        if field not in telling and (price := _cost(field)) <= min(left, _SHORT):
+            kept.append(field)
+            left -= price
+    return kept
+
+
+def _cost(field: _Field) -> int:
+    return count(field.text) + 4 if len(field.text) <= _WHOLE * 8 else len(field.text)
 
 
 def _joined(ranges: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
@@ -183,7 +226,7 @@ def _objects(
         for key, child in node.items() if isinstance(node, dict) else ((None, child) for child in node):
             size = _height(child)
             if key is not None and _plain(child):
-                fields.append(_Field(at, at + size - 1, f"{key} {_said(child)}"))
+                fields.append(_Field(at, at + size - 1, f"{key} {_said(child)}", child not in (None, "", [])))
             elif isinstance(child, (dict, list)) and child:
                 inner.append((child, at, path if key is None else f"{path} {key}".strip()))
             at += size

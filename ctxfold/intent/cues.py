@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ctxfold.text import Span, entities, sentences
 
@@ -50,7 +51,9 @@ _ASKS = re.compile(
     rf"^\W*{_LEAD}(?:(?:just|kindly|please|let'?s|let us) )*(?:{_VERBS})\b"
     rf"|\b(?:can|could|would|will) (?:you|we)\b|\bplease (?:also |just |then )?(?:{_VERBS})\b"
     r"|\b(?:i|we)(?:'d| would)? (?:also |really |now |just )?(?:like|love|want|need|wish)\b(?! to know)|\b(?:i'm|i am|we're|we are) looking (?:for|to)\b|\bhelp me\b"
-    r"|请|帮我|帮忙|我想|我要|我们要|我们想|需要|想要|能不能|能否|可以(?:帮|给)|麻烦|给我|(?:查|找|看|搜|订|买|写|做|选|比较|推荐|安排|整理|总结|翻译|预订|预定|规划|计划|发送|发给)(?:一下|一个|一家|一份|一张|几个|查|出|好)?(?=[\u3400-\u9fffA-Za-z0-9])",
+    r"|请(?!别|勿|不要|客气)|(?<!地)(?<!在)帮我|帮忙|我想(?![了过得起到不])|我要|我们要|我们想|需要|想要|能不能|能否|可以(?:帮|给)|麻烦(?=[你您帮把给请])|给我"
+    r"|预订|预定|推荐|安排|整理|总结|翻译|比较|发送|发给|规划(?!的|了)|(?:查|找|看|搜|订|买|写|做|选)(?:一下|一个|一家|一份|一张|几个|查|出|好)(?=[\u3400-\u9fffA-Za-z0-9])"
+    r"|^\W*(?:再|先|也|另外|然后|顺便|那|就|你)*(?:查|找|看|搜|订|买|写|做|选|计划)(?![的了着过得到懂来起完])",
     re.I,
 )
 _FORBIDS = re.compile(
@@ -91,10 +94,12 @@ _UNSETTLED = re.compile(
 )
 _BINDS = re.compile(
     r"\b(?:no more than|not more than|at most|at least|less than|fewer than|more than|under|below|above|within|maximum|max|minimum|min|up to|only|must(?:n'?t)?|"
-    r"ha(?:ve|s) to|need(?:s)? to be|should(?:n'?t)?|never|always|without|avoid|except|unless|prefer(?:s|red|ably|ence)?|budget|deadline|by|until|exactly|"
-    r"allerg\w+|vegetarian|vegan|non-?stop|keep|requires?|has to|important)\b|^\W*no\b|\b(?:and|but) no\b|\bno \w+ (?:please|allowed)\b"
-    r"|\b(?:do not|don'?t|won'?t|can'?t|cannot|not)\b(?! (?:know|remember|have|see|think|sure|understand|mind|working|work))"
-    r"|不要|不能|不可|不得|别(?!的)|必须|一定|只(?!是)|仅|最多|最少|至少|至多|不超过|不少于|以内|之内|以下|以上|之前|之后|预算|避免|尽量|优先|最好|不吃|过敏|除了|除非|要求|限|保留|控制在|不想|不坐",
+    r"ha(?:ve|s) to be|need(?:s)? to be|should(?:n'?t)?|never|without|avoid|except|unless|prefer(?:s|red|ably|ence)?|budget|deadline|by|until|exactly|"
+    r"allerg\w+|vegetarian|vegan|non-?stop|requires?|important)\b|^\W*no\b|\b(?:and|but) no\b|\bno \w+ (?:please|allowed)\b"
+    rf"|(?:^\W*{_LEAD}|[,;:]\s*|\b(?:must|should|please|and|but|to|so|i|we)\s+)(?:always|keep)\b"
+    rf"|(?:^\W*{_LEAD}|[,;:]\s*|\b(?:i|we|you|please|and|but|so|which|that)\s+)(?:do not|don'?t|won'?t|can'?t|cannot|not)\b(?! (?:know|remember|have|see|think|sure|understand|mind|working|work))"
+    r"|\b(?:may|is|are|was|be) not\b|\b(?:is|are)n'?t (?:allowed|ok|okay|possible|an option)\b"
+    r"|不要|不能|不可|不得|别(?!的|介意|担心|客气)|必须|一定|只(?!是)|仅|最多|最少|至少|至多|不超过|不少于|以内|之内|以下|以上|之前|之后|预算|避免|尽量|优先|最好|不吃|过敏|除了|除非|要求|限|保留|控制在|不想|不坐",
     re.I,
 )
 _LONE = re.compile(
@@ -210,6 +215,14 @@ def facts_of(text: str) -> list[str]:
     Args:
         text: words of a user.
     """
+    return list(_facts(text) if len(text) <= _REMEMBERED else _facts.__wrapped__(text))
+
+
+_REMEMBERED = 2_000
+
+
+@lru_cache(maxsize=8_192)
+def _facts(text: str) -> tuple[str, ...]:
     spans = [*entities(text)]
     spans += [Span(found.start(), found.end()) for found in _DIGITS.finditer(text)]
     for found in _NAME.finditer(text):
@@ -226,7 +239,7 @@ def facts_of(text: str) -> list[str]:
             kept[-1] = Span(kept[-1].start, max(span.end, kept[-1].end))
         else:
             kept.append(span)
-    return list(dict.fromkeys(span.of(text) for span in kept))
+    return tuple(dict.fromkeys(span.of(text) for span in kept))
 
 
 def _opens(text: str, at: int) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from ctxfold.intent.values import Item
 from ctxfold.text import query_words, stem, words
@@ -61,6 +62,7 @@ _DAYS = re.compile(
 _MONEY = re.compile(r"\b(?:budget|price|cost)\b|预算|价格|费用", re.I)
 
 
+@lru_cache(maxsize=4_096)
 def content(text: str) -> frozenset[str]:
     """The words of a text that say what it is about: no cue, no kind of act, no filler."""
     plain = _EAST_EMPTY.sub(" ", text)
@@ -76,6 +78,7 @@ def overlap(one: frozenset[str], other: frozenset[str]) -> float:
     return len(one & other) / min(len(one), len(other))
 
 
+@lru_cache(maxsize=4_096)
 def kind(text: str) -> str:
     """What sort of act a text asks for: `book`, `find`, …; empty when it names none."""
     for word in words(text):

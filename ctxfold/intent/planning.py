@@ -14,7 +14,7 @@ from ctxfold.intent.cues import Clause, clauses, facts_of
 from ctxfold.intent.evidence import Deed, fulfilled, succeeded
 from ctxfold.intent.likeness import best, content, dimensions, instead_of, kind
 from ctxfold.intent.register import bound
-from ctxfold.intent.values import Cue, Intent, IntentChange, Item, Said, State, number_of
+from ctxfold.intent.values import AMENDED, Cue, Intent, IntentChange, Item, Said, State, number_of
 
 __all__ = ["Heard", "planned"]
 
@@ -26,8 +26,6 @@ _ITEM = 300
 _COURSE = 160
 _READ = 20_000
 _BOUND_BY_TURN = 24
-_AMENDED = " → "
-"""Stands between an item's words and those that changed it."""
 _ALL = re.compile(
     r"\b(?:everything|all of (?:it|them|that)|the whole (?:thing|trip|plan))\b|全部|都不|都取消|所有", re.I
 )
@@ -161,7 +159,7 @@ class _Draft:
         latest = max(dropped, key=lambda item: (_place(item.evidence[-1:]), number_of(item.id)), default=None)
         item = best(about, dropped, _MATCH) or (latest if not about else None)
         if item is None:
-            amended = best(about, [item for item in self._in("open") if _AMENDED in item.text], _MATCH)
+            amended = best(about, [item for item in self._in("open") if AMENDED in item.text], _MATCH)
             if amended is not None:
                 self._amend(amended, clause, ref)
             return amended is not None
@@ -211,7 +209,7 @@ class _Draft:
         return match is not None or not clause.asks
 
     def _amend(self, item: Item, clause: Clause, ref: str) -> None:
-        text = f"{item.text}{_AMENDED}{_head(clause.text, _ITEM)}"
+        text = f"{item.text}{AMENDED}{_head(clause.text, _ITEM)}"
         self._items[item.id] = replace(item, text=text, evidence=(*item.evidence, ref))
 
     def _ask(self, clause: Clause, before: Clause | None, ref: str) -> None:

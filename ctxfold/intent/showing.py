@@ -5,43 +5,43 @@ What stands verbatim elsewhere in the view is named by its ref, never repeated: 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
-from ctxfold.intent.cues import clauses, facts_of
-from ctxfold.intent.values import Constraint, Extract, Intent, Item, Said
-from ctxfold.lines import Line, fence
+from ctxfold.intent.cues import facts_of
+from ctxfold.intent.values import AMENDED, Constraint, Extract, Intent, Item, Said
+from ctxfold.lines import fence
 from ctxfold.tokens import count, head
 
-__all__ = ["FORMS", "closing", "gist", "told"]
+__all__ = ["FORMS", "closing", "told"]
 
 FORMS = 5
 """How many forms there are, the last but refs."""
 
 _ITEM = (64, 48, 24, 12, 0)
 _BOUND = (80, 64, 32, 12, 0)
-_INLINE = 24
-"""Tokens of an item whose words stand whole in the view anyway."""
-_REFS = 12
-"""Messages that are named for what they bind, the newest."""
-_PAST = (10, 10, 4, 0, 0)
+_FIRST = 5
+"""Tokens of an item that tell it from another of its message, where one of them is closed."""
+_INLINE = 8
+"""Messages whose open items are named by where they stand, the newest."""
+_PAST = (6, 6, 4, 0, 0)
 _SUMMARY = (600, 200, 60, 0, 0)
 _NAMED = 40
 """Items and constraints that a form names at most; the rest are counted."""
 
 
-def closing(intent: Intent, standing: frozenset[str], form: int) -> str:
+def closing(intent: Intent, shown: Mapping[str, str], form: int) -> str:
     """What a view says of the intent at its end.
 
     Args:
         intent: as it stands.
-        standing: the records whose words stand whole elsewhere in the view.
+        shown: what the view shows of each message of the user, by its record: words that stand there are named, not repeated.
         form: 0 for the full form, to `FORMS` - 1.
     """
     parts = [
         _summary(intent.course, _SUMMARY[form]),
-        _todo(intent, standing, _ITEM[form]),
-        _register(intent, standing, form),
+        _todo(intent, shown, _ITEM[form]),
+        _register(intent, shown, form),
         _extracts(intent, form),
     ]
     return "\n".join(part for part in parts if part)
@@ -60,21 +60,54 @@ def _summary(course: tuple[Said, ...], most: int) -> str:
     return _marked(f"so far: {text}", any(said.untrusted for said in words))
 
 
-def _todo(intent: Intent, standing: frozenset[str], most: int) -> str:
+def _todo(intent: Intent, shown: Mapping[str, str], most: int) -> str:
+    """The to-do: open items whose words stand in the view by where they stand, the others by their words, closed ones by their names."""
     if not intent.items:
         return ""
     closed = [
-        f"{state} {' '.join(item.id for item in found[-_NAMED:])}"
+        f"{state} {_names(found)}"
         for state in ("done", "dropped")
         if (found := [item for item in intent.items if item.state == state])
     ]
-    heading = "; ".join([f"to-do: {len(intent.open)} open", *closed])
     if not most:
-        names = " ".join(item.id for item in intent.open[-_NAMED:])
-        return f"{heading}{': ' if names else ''}{names}"
-    return "\n".join(
-        [heading, *(_item(item, min(most, _INLINE) if item.ref in standing else most) for item in intent.open)]
-    )
+        return f"to-do: {'; '.join([*([_names(intent.open)] if intent.open else []), *closed])}"
+    inline = [item for item in intent.open if _stands(item, shown)]
+    words = [_item(item, most) for item in intent.open if item not in inline]
+    heading = "; ".join([*_by_message(intent, inline), *closed])
+    return "\n".join([f"to-do: {heading}" if heading else "to-do:", *words])
+
+
+def _names(items: Sequence[Item]) -> str:
+    """The newest of some items by name, runs of numbers as one."""
+    runs: list[list[int]] = []
+    for item in items[-_NAMED:]:
+        number = int(item.id[1:])
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return " ".join(f"t{run[0]}" if len(run) == 1 else f"t{run[0]}-t{run[-1]}" for run in runs)
+
+
+def _by_message(intent: Intent, items: Sequence[Item]) -> Iterator[str]:
+    """Open items by the message they stand in; by their first words too, where another of that message is closed."""
+    by: dict[str, list[Item]] = {}
+    for item in items:
+        by.setdefault(item.ref, []).append(item)
+    mixed = {item.ref for item in intent.items if item.state != "open"}
+    newest = list(by)[-_INLINE:]
+    if len(by) > len(newest):
+        yield f"{sum(len(by[ref]) for ref in by if ref not in newest)} older"
+    for ref in newest:
+        names = [f"{item.id} {head(_flat(item.text), _FIRST)!r}" for item in by[ref]] if ref in mixed else []
+        yield f"{ref.removesuffix('.1')} {', '.join(names) or _names(by[ref])}"
+
+
+def _stands(item: Item, shown: Mapping[str, str]) -> bool:
+    """Whether the words of an item, and those that changed it, stand in the view where the user said them."""
+    first, *changed = item.text.split(AMENDED)
+    said = [shown.get(ref, "") for ref in item.evidence]
+    return first in shown.get(item.ref, "") and all(any(part in text for text in said) for part in changed)
 
 
 def _item(item: Item, most: int) -> str:
@@ -82,33 +115,38 @@ def _item(item: Item, most: int) -> str:
     return _marked(f"{item.id} {_clipped(_flat(item.text), most)}{ref}", item.untrusted)
 
 
-def _register(intent: Intent, standing: frozenset[str], form: int) -> str:
-    """The constraints that hold: by ref where their words stand in the view, else by their words."""
-    if not intent.constraints:
-        return ""
-    elsewhere = [each for each in intent.binding if each.ref not in standing]
-    inline = list(dict.fromkeys(each.ref for each in intent.binding if each.ref in standing))
+def _register(intent: Intent, shown: Mapping[str, str], form: int) -> str:
+    """The constraints that hold and whose words stand nowhere else in the view, and what took the place of which."""
+    absent = [each for each in intent.binding if not _holds(shown.get(each.ref, ""), each.text)]
+    elsewhere = list({each.text: each for each in absent}.values())
     gone = [each for each in intent.constraints if each.superseded_by is not None]
     by = {each.id: each for each in intent.constraints}
     past = [
-        f"{_quoted(each, standing)} by {_at(by, each.superseded_by)}"
-        for each in gone[max(len(gone) - _PAST[form], 0) :]
+        f"{_quoted(each, shown)} by {_at(by, each.superseded_by)}" for each in gone[max(len(gone) - _PAST[form], 0) :]
     ]
     if not _BOUND[form]:
-        refs = list(dict.fromkeys(each.ref for each in intent.binding))
-        return f"constraints, newest wins: {' '.join(refs[-_NAMED:])}"
-    heading = "constraints, newest wins"
-    if inline:
-        heading += f": {' '.join(inline[-_REFS:])}"
-    if past:
-        heading += f"; superseded: {', '.join(past)}"
-    return "\n".join([heading, *(f"{each.ref} {_clipped(each.text, _BOUND[form])}" for each in elsewhere)])
+        refs = list(dict.fromkeys(each.ref for each in elsewhere))
+        return f"constraints, newest wins: {' '.join(refs[-_NAMED:])}" if refs else ""
+    said = [f"superseded: {', '.join(past)}"] if past else []
+    if elsewhere:
+        said += ["constraints, newest wins", *(f"{each.ref} {_clipped(each.text, _BOUND[form])}" for each in elsewhere)]
+    return "\n".join(said)
 
 
-def _quoted(each: Constraint, standing: frozenset[str]) -> str:
+def _holds(shown: str, text: str) -> bool:
+    """Whether a message as the view shows it still says a constraint: its words, or all of its values."""
+    return text in shown or (bool(values := _values(text)) and all(value in shown for value in values))
+
+
+@lru_cache(maxsize=4_096)
+def _values(text: str) -> tuple[str, ...]:
+    return tuple(facts_of(text))
+
+
+def _quoted(each: Constraint, shown: Mapping[str, str]) -> str:
     """A superseded constraint: its ref, and a few of its words where its message says more than it."""
-    values = facts_of(each.text)
-    return f"{each.ref} {values[0][:40]!r}" if values and each.ref in standing else each.ref
+    values = _values(each.text)
+    return f"{each.ref} {values[0][:40]!r}" if values and each.text in shown.get(each.ref, "") else each.ref
 
 
 def _at(by: dict[str, Constraint], name: str | None) -> str:
@@ -146,30 +184,3 @@ def _clipped(text: str, most: int) -> str:
 
 def _marked(text: str, untrusted: bool) -> str:
     return "\n".join(f"< {line}" for line in text.splitlines()) if untrusted else text
-
-
-def gist(line: Line, form: int) -> Line:
-    """A message of the user without its small talk, or but its values: never longer than it was.
-
-    Args:
-        line: the message as a view shows it.
-        form: 0 keeps every clause that asks, binds or changes something; 1 keeps the values that must stay exact.
-    """
-    mark, _, text = line.text.partition(" ")
-    tail = f" […{line.tokens} tok {line.ref}]"
-    kept: Callable[[str], list[str]] = _acting if form == 0 else facts_of
-    body = (" … " if form == 0 else "; ").join(kept(text[:_READ]))
-    short = f"{mark} {body}{tail}"
-    tokens = count(short) + 1
-    return replace(line, text=short, tokens=tokens) if tokens < line.tokens else line
-
-
-_READ = 20_000
-
-
-def _acting(text: str) -> list[str]:
-    return [
-        clause.text
-        for clause in clauses(text)
-        if clause.asks or clause.binds or clause.corrects or clause.cancels or clause.returns or clause.settles
-    ]

@@ -11,12 +11,16 @@ from typing import Protocol, cast
 
 from ctxfold.errors import InputError
 from ctxfold.intent.evidence import Deed, fulfilled, succeeded
+from ctxfold.intent.likeness import best, content, kind
+from ctxfold.intent.planning import Heard
 from ctxfold.intent.values import Intent, Item, State, number_of
 
 __all__ = ["Log", "Wish", "told", "wishes"]
 
 _STATES = ("open", "done", "dropped")
 _TEXT = 2_000
+_LIKE = 0.6
+"""Share of an entry's telling words that an item must hold to be the one it means."""
 
 
 class Log(Protocol):
@@ -63,7 +67,7 @@ def wishes(given: object) -> tuple[Wish, ...]:
 
 
 def told(
-    intent: Intent, given: Sequence[Wish], log: Log, deeds: Sequence[Deed], *, untrusted: bool = False
+    intent: Intent, given: Sequence[Wish], log: Log, events: Sequence[Heard | Deed], *, untrusted: bool = False
 ) -> tuple[Item, ...]:
     """The items that a given to-do adds or changes.
 
@@ -71,7 +75,7 @@ def told(
         intent: as it stands.
         given: the entries.
         log: where evidence is looked up.
-        deeds: what was done since the last plan, for a state that names no evidence.
+        events: what was said and done since the last plan: an item in the user's own words is theirs, and a state that names no evidence may find it there.
         untrusted: whether the writer had text of a tool or page before it.
 
     Raises:
@@ -79,11 +83,14 @@ def told(
     """
     items = {item.id: item for item in intent.items}
     changed: dict[str, Item] = {}
+    heard = [event for event in events if isinstance(event, Heard)]
+    deeds = [event for event in events if isinstance(event, Deed)]
     for wish in given:
-        item = _meant(items, wish)
+        item = _meant(items, wish, frozenset(changed))
         if item is None:
             number = max((number_of(known) for known in items), default=0) + 1
-            item = Item(f"t{number}", wish.text, untrusted=untrusted)
+            ref = next((turn.ref for turn in heard if wish.text in " ".join(turn.text.split())), "")
+            item = Item(f"t{number}", wish.text, ref=ref, untrusted=untrusted and not ref)
             changed[item.id] = items[item.id] = item
         if wish.text and wish.text != item.text:
             item = replace(item, text=wish.text, untrusted=item.untrusted or untrusted)
@@ -94,7 +101,8 @@ def told(
     return tuple(changed.values())
 
 
-def _meant(items: Mapping[str, Item], wish: Wish) -> Item | None:
+def _meant(items: Mapping[str, Item], wish: Wish, taken: frozenset[str]) -> Item | None:
+    """The item an entry speaks of: by its id, by its text, or the one that the user's words opened for the same act about the same thing."""
     if wish.id:
         if wish.id not in items:
             there = ", ".join(items) or "none yet"
@@ -103,7 +111,12 @@ def _meant(items: Mapping[str, Item], wish: Wish) -> Item | None:
             )
         return items[wish.id]
     plain = wish.text.casefold()
-    return next((item for item in items.values() if " ".join(item.text.split()).casefold() == plain), None)
+    same = next((item for item in items.values() if " ".join(item.text.split()).casefold() == plain), None)
+    if same is not None:
+        return same
+    act, about = kind(wish.text), content(wish.text)
+    like = [item for item in items.values() if item.ref and item.state == "open" and item.id not in taken]
+    return best(about, [item for item in like if act and kind(item.text) == act], _LIKE) if len(about) > 1 else None
 
 
 def _evidence(item: Item, wish: Wish, log: Log, deeds: Sequence[Deed]) -> tuple[str, ...]:

@@ -7,11 +7,13 @@ constraint outlives the turn, the branch and the fold it was said in.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from ctxfold.errors import CorruptStore
 
 __all__ = [
+    "AMENDED",
+    "CAUSES",
     "Cause",
     "Constraint",
     "Cue",
@@ -30,10 +32,13 @@ __all__ = [
 ]
 
 State = Literal["open", "done", "dropped"]
+AMENDED = " → "
+"""Stands between an item's words and those that changed it."""
 Cue = Literal["asked", "changed", "cancelled", "returned", "settled", "told"]
 """What a turn did to the intent; `told` is a summary that a host or a model wrote."""
 Cause = Literal["asked for", "intent change", "unresolved reference", "budget pressure"]
 """Why something was extracted."""
+CAUSES: tuple[Cause, ...] = get_args(Cause)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +126,8 @@ class Extraction:
         counts: how many selections were mended, merged, cut, refused or left out, and how many facts were deleted.
         omitted: addresses that were chosen and left out, with the reason.
         tokens: o200k tokens of the extracts.
+        seen: the last step of the newest fold of several that stood when it was made, 0 for none.
+        asked: whether somebody asked for it, or for part of it; off where a trigger alone called for it.
     """
 
     extracts: tuple[Extract, ...]
@@ -130,6 +137,8 @@ class Extraction:
     counts: tuple[tuple[str, int], ...] = ()
     omitted: tuple[str, ...] = ()
     tokens: int = 0
+    seen: int = 0
+    asked: bool = True
 
     def counted(self, what: str) -> int:
         """How many selections something befell; 0 when none."""
@@ -269,7 +278,7 @@ def dump_extraction(made: Extraction) -> dict[str, Any]:
             for each in made.extracts
         ],
         "cause": made.cause, "need": made.need, "hint": made.hint, "counts": [list(pair) for pair in made.counts],
-        "omitted": list(made.omitted), "tokens": made.tokens,
+        "omitted": list(made.omitted), "tokens": made.tokens, "seen": made.seen, "asked": made.asked,
     }  # fmt: skip
 
 
@@ -282,6 +291,8 @@ def load_extraction(tree: Any) -> Extraction:
             Extraction(found, tree["cause"], tree["need"], tree["hint"], counts),
             omitted=tuple(tree["omitted"]),
             tokens=tree["tokens"],
+            seen=tree.get("seen", 0),
+            asked=tree.get("asked", True),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise CorruptStore("an extraction does not read back; restore a copy of the store") from error

@@ -11,10 +11,23 @@ from ctxfold import config
 from ctxfold.errors import InputError
 from ctxfold.models.anthropic import AnthropicModel
 from ctxfold.models.prices import cost
-from ctxfold.models.protocol import Message, Model, Reply, Request, Tool, Usage, ask
+from ctxfold.models.protocol import Message, Model, Reply, Request, Tool, Usage, Words, ask, settle
 from ctxfold.models.script import ScriptedModel, read_script
 
-__all__ = ["Message", "Model", "Reply", "Request", "ScriptedModel", "Tool", "Usage", "ask", "cost", "load"]
+__all__ = [
+    "Message",
+    "Model",
+    "Reply",
+    "Request",
+    "ScriptedModel",
+    "Tool",
+    "Usage",
+    "Words",
+    "ask",
+    "cost",
+    "load",
+    "settle",
+]
 
 
 def load(name: str) -> Model | None:

@@ -165,7 +165,10 @@ def _reply(message: anthropic.types.Message, tool: str, endpoint: Endpoint) -> R
     )
     calls = [block for block in message.content if block.type == "tool_use" and block.name == tool]
     fault = _fault(message, [call.input for call in calls], tool)
-    return Reply(arguments={} if fault else dict(calls[0].input), usage=usage, model=message.model, fault=fault)
+    ended = message.stop_reason not in ("max_tokens", "refusal")
+    words = "".join(block.text for block in message.content if block.type == "text") if ended and not calls else ""
+    arguments = {} if fault else dict(calls[0].input)
+    return Reply(arguments=arguments, usage=usage, model=message.model, fault=fault, words=words)
 
 
 def _fault(message: anthropic.types.Message, inputs: Iterable[object], tool: str) -> str | None:

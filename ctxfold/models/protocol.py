@@ -5,16 +5,17 @@ It knows no provider and no network, holds no session and applies nothing: a dec
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from ctxfold.errors import InputError, InvalidReply
+from ctxfold.models.spoken import spoken
 from ctxfold.prompts import prompt
 
-__all__ = ["Message", "Model", "Reply", "Request", "Tool", "Usage", "ask"]
+__all__ = ["Message", "Model", "Reply", "Request", "Tool", "Usage", "Words", "ask", "settle"]
 
 Decision = TypeVar("Decision")
 
@@ -111,12 +112,14 @@ class Reply:
         usage: what the reply cost, in tokens.
         model: the model that answered, as its server names it.
         fault: why there are no arguments (it answered in words, was cut off, declined); None where there are some.
+        words: what it wrote where it called no tool.
     """
 
     arguments: Mapping[str, Any]
     usage: Usage = field(default_factory=Usage)
     model: str = ""
     fault: str | None = None
+    words: str = ""
 
 
 class Model(Protocol):
@@ -143,11 +146,16 @@ def blocks(message: Message) -> list[dict[str, Any]]:
     return [{"type": "text", "text": content}] if isinstance(content, str) else [dict(block) for block in content]
 
 
+Words = Callable[[str], Mapping[str, Any]]
+"""Reads the arguments out of a reply in words, for models without tools. Raises InputError where it holds none."""
+
+
 async def ask(
     model: Model,
     request: Request,
     validate: Callable[[Mapping[str, Any]], Decision],
     seen: Callable[[Reply], None],
+    words: Words | None = None,
 ) -> Decision:
     """Ask for a decision and hold the reply against its schema. A reply that does not fit goes back once, with the reason.
 
@@ -157,6 +165,7 @@ async def ask(
         validate: makes the decision of a reply's arguments, `SomeDecision.model_validate` for one; it refuses them by
             raising pydantic's ValidationError or an InputError.
         seen: told of each reply as it arrives, one that does not fit included, so that no usage is lost.
+        words: reads a reply that calls no tool; None reads the one form every tool has in words.
 
     Returns:
         The decision.
@@ -165,23 +174,58 @@ async def ask(
         InvalidReply: the second reply did not fit either. The caller lets the embedded decider take over, and says so.
         ModelError: the model could not be asked.
     """
+
+    async def take(arguments: Mapping[str, Any]) -> Decision:
+        return validate(arguments)
+
+    return await settle(model, request, take, seen, words)
+
+
+async def settle(
+    model: Model,
+    request: Request,
+    take: Callable[[Mapping[str, Any]], Awaitable[Decision]],
+    seen: Callable[[Reply], None],
+    words: Words | None = None,
+) -> Decision:
+    """`ask`, where only applying a decision shows whether it can be: `take` validates and applies, and refuses as `validate` does.
+
+    Args:
+        model: who is asked.
+        request: what is asked.
+        take: makes the decision of a reply's arguments and applies it.
+        seen: told of each reply as it arrives.
+        words: reads a reply that calls no tool.
+
+    Raises:
+        InvalidReply: the second reply did not fit either.
+        ModelError: the model could not be asked.
+    """
     asked, last_fault = request, ""
     for _ in range(2):
         reply = await model.decide(asked)
         seen(reply)
-        if reply.fault is not None:
-            reason, last_fault = reply.fault, reply.fault
-        else:
-            try:
-                return validate(reply.arguments)
-            except ValidationError as error:
-                reason, last_fault = _told(error), _fields(error)
-            except InputError as error:
-                reason, last_fault = str(error), type(error).__name__
+        try:
+            return await take(_arguments(reply, request.tool.name, words))
+        except ValidationError as error:
+            reason, last_fault = _told(error), _fields(error)
+        except InputError as error:
+            reason, last_fault = str(error), type(error).__name__
+        if reply.fault is not None and not reply.words:
+            last_fault = reply.fault
         asked = request.refused(reason)
     raise InvalidReply(
         f"{model.name} twice gave a decision that does not fit ({last_fault}): ask again, or name another model"
     )
+
+
+def _arguments(reply: Reply, tool: str, words: Words | None) -> Mapping[str, Any]:
+    """What a reply gives the tool, by calling it or in words."""
+    if reply.fault is None:
+        return reply.arguments
+    if not reply.words:
+        raise InputError(reply.fault)
+    return spoken(reply.words, tool) if words is None else words(reply.words)
 
 
 def _untitled(schema: Any) -> Any:

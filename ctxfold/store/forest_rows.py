@@ -9,7 +9,9 @@ from ctxfold.store.values import EventRow, HeadRow, State, TopicRow
 
 __all__ = ["ForestRows"]
 
-_EVENT = "seq, head, prev, kind, decider, cause, json, time, revision, tip, cover, notes, decision, undone, intent"
+_EVENT = (
+    "seq, head, prev, kind, decider, cause, json, time, revision, tip, cover, notes, decision, undone, intent, guide"
+)
 
 
 class ForestRows:
@@ -52,6 +54,10 @@ class ForestRows:
         """A new topic."""
         self._run("INSERT INTO topic (session, id, name) VALUES (?, ?, ?)", (session, topic.id, topic.name))
 
+    def rename_topic(self, session: int, topic: int, name: str) -> None:
+        """Give a topic another name."""
+        self._run("UPDATE topic SET name = ? WHERE session = ? AND id = ?", (name, session, topic))
+
     def event(self, session: int, seq: int) -> EventRow | None:
         """One event."""
         row = self._run(f"SELECT {_EVENT} FROM event WHERE session = ? AND seq = ?", (session, seq)).fetchone()
@@ -87,11 +93,11 @@ class ForestRows:
 
     def add_event(self, session: int, event: EventRow) -> None:
         """Append an event."""
-        self._run(f"INSERT INTO event (session, {_EVENT}) VALUES (?, {', '.join('?' * 15)})", (session, *_flat(event)))
+        self._run(f"INSERT INTO event (session, {_EVENT}) VALUES (?, {', '.join('?' * 16)})", (session, *_flat(event)))
 
     def replace_event(self, session: int, event: EventRow) -> None:
         """Rewrite an event in place: for redaction alone."""
-        self._run(f"REPLACE INTO event (session, {_EVENT}) VALUES (?, {', '.join('?' * 15)})", (session, *_flat(event)))
+        self._run(f"REPLACE INTO event (session, {_EVENT}) VALUES (?, {', '.join('?' * 16)})", (session, *_flat(event)))
 
 
 def _event(row: tuple[Any, ...]) -> EventRow:
@@ -103,5 +109,5 @@ def _flat(event: EventRow) -> tuple[object, ...]:
     state = event.state
     return (
         event.seq, event.head, event.prev, event.kind, event.decider, event.cause, event.json, event.time,
-        state.revision, state.tip, state.cover, state.notes, state.decision, state.undone, state.intent,
+        state.revision, state.tip, state.cover, state.notes, state.decision, state.undone, state.intent, state.guide,
     )  # fmt: skip

@@ -30,6 +30,12 @@ class Sessions(Protocol):
     def settle(self, session: int, current: int) -> None:
         """Note the branch that new handles start on."""
 
+    def budget(self, session: int) -> int:
+        """The tokens of its views where none are said, 0 while nobody said."""
+
+    def keep_budget(self, session: int, budget: int) -> None:
+        """Note the tokens of its views where none are said."""
+
     def drop(self, session: int) -> None:
         """Remove a session and whatever only it referenced."""
 
@@ -57,6 +63,9 @@ class Forest(Protocol):
 
     def add_topic(self, session: int, topic: TopicRow) -> None:
         """A new topic."""
+
+    def rename_topic(self, session: int, topic: int, name: str) -> None:
+        """Give a topic another name."""
 
     def event(self, session: int, seq: int) -> EventRow | None:
         """One event."""
@@ -209,6 +218,9 @@ class Facts(Protocol):
 
     def search(self, session: int, query: str, limit: int) -> list[tuple[int, float]]:
         """Records that hold the words, best first, with a score that grows with fit."""
+
+    def holding(self, session: int, name: str, limit: int) -> list[int]:
+        """Records that hold every word of a name, newest first."""
 
 
 class Reading(Protocol):

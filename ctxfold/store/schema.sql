@@ -1,6 +1,6 @@
--- The store, version 2. Facts and search are derived and can be rebuilt; everything else is the record.
+-- The store, version 4. Facts and search are derived and can be rebuilt; everything else is the record.
 CREATE TABLE session (
-  id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, created REAL NOT NULL, current INTEGER NOT NULL DEFAULT 0
+  id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, created REAL NOT NULL, current INTEGER NOT NULL DEFAULT 0, budget INTEGER NOT NULL DEFAULT 0
 );
 CREATE TABLE entry (id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, size INTEGER NOT NULL, packed INTEGER NOT NULL, bytes BLOB NOT NULL);
 CREATE TABLE lane (session INTEGER NOT NULL, id INTEGER NOT NULL, parent INTEGER NOT NULL, fork INTEGER NOT NULL, PRIMARY KEY (session, id)) WITHOUT ROWID;
@@ -23,7 +23,7 @@ CREATE TABLE topic (session INTEGER NOT NULL, id INTEGER NOT NULL, name TEXT NOT
 CREATE TABLE event (
   session INTEGER NOT NULL, seq INTEGER NOT NULL, head INTEGER NOT NULL, prev INTEGER NOT NULL, kind TEXT NOT NULL, decider TEXT NOT NULL, cause TEXT NOT NULL,
   json TEXT NOT NULL, revision BLOB NOT NULL, tip INTEGER NOT NULL, cover INTEGER NOT NULL, notes INTEGER NOT NULL, decision INTEGER NOT NULL,
-  undone INTEGER NOT NULL, time REAL NOT NULL, intent INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (session, seq)
+  undone INTEGER NOT NULL, time REAL NOT NULL, intent INTEGER NOT NULL DEFAULT 0, guide INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (session, seq)
 ) WITHOUT ROWID;
 CREATE INDEX event_intent ON event (session, seq) WHERE kind IN ('intent_set', 'voided');
 CREATE TABLE tile (session INTEGER NOT NULL, id INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, tokens INTEGER NOT NULL, body BLOB NOT NULL, PRIMARY KEY (session, id)) WITHOUT ROWID;

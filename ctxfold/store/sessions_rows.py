@@ -43,6 +43,14 @@ class SessionsRows:
         """Note the branch that new handles start on."""
         self._run("UPDATE session SET current = ? WHERE id = ?", (current, session))
 
+    def budget(self, session: int) -> int:
+        """The tokens of its views where none are said, 0 while nobody said."""
+        return int(self._run("SELECT budget FROM session WHERE id = ?", (session,)).fetchone()[0])
+
+    def keep_budget(self, session: int, budget: int) -> None:
+        """Note the tokens of its views where none are said."""
+        self._run("UPDATE session SET budget = ? WHERE id = ?", (budget, session))
+
     def drop(self, session: int) -> None:
         """Remove a session and whatever only it referenced."""
         records = list(self._log.entries_of(session))

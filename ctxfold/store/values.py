@@ -34,6 +34,7 @@ class State:
         decision: the newest decision that stands, 0 for none.
         undone: the last undo that may be redone, 0 for none.
         intent: the newest plan or extraction that stands, 0 for none.
+        guide: the newest refactoring that stands, 0 for none.
     """
 
     seq: int
@@ -44,6 +45,7 @@ class State:
     decision: int
     undone: int
     intent: int = 0
+    guide: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,9 @@ from pathlib import Path
 import click
 
 from ctxfold.config import default_store
+from mcp_server.cli.serve import capabilities
 from mcp_server.install.files import apply, backup_of, read
-from mcp_server.install.hosts import HOSTS, Host, Launch, Machine
+from mcp_server.install.hosts import HOSTS, Host, Launch, Machine, passing
 from mcp_server.install.plan import Change, installed, uninstalled
 
 __all__ = ["install", "uninstall"]
@@ -24,13 +25,23 @@ _dry_run = click.option("--dry-run", is_flag=True, help="Show what would change 
 
 @click.command(short_help="Register the MCP server with a host.")
 @_host
+@click.option(
+    "--caps", default="core", show_default=True, metavar="LIST", help="What it offers, as `ctxfold serve` has it."
+)
 @_dry_run
-def install(host: str, dry_run: bool) -> None:
+def install(host: str, caps: str, dry_run: bool) -> None:
     """Register the MCP server with HOST.
 
     The host's other settings stay as they are, comments and all, and the file as it was is kept beside it. Running it again changes nothing.
     """
-    launch = _launch()
+    offered = capabilities(caps)
+    launch = _launch(("--caps", ",".join(offered)) if len(offered) > 1 else ())
+    if passing(launch.command):
+        click.echo(
+            f"{launch.command} lies in a cache that may be emptied, and the host would then find nothing there: "
+            "run `uv tool install ctxfold` or `pipx install ctxfold`, then this again",
+            err=True,
+        )
     _carry_out(
         HOSTS[host], lambda path: installed(HOSTS[host], launch, path, read(path), read(backup_of(path))), dry_run
     )
@@ -62,7 +73,7 @@ def _carry_out(host: Host, plan: Callable[[Path], Change], dry_run: bool) -> Non
             click.echo(f"{change.path}: nothing to change")
 
 
-def _launch() -> Launch:
+def _launch(options: tuple[str, ...]) -> Launch:
     """How a host starts us: the command that lies beside this Python, else the one on PATH, else this Python itself.
 
     A host passes on next to nothing of this shell's environment, so a store file that it names is named again; a URL is not, for it may hold a password.
@@ -73,7 +84,7 @@ def _launch() -> Launch:
     words = [os.path.abspath(command)] if command else [sys.executable, "-m", "ctxfold"]
     store = default_store()
     named = ("--store", os.path.abspath(store)) if os.environ.get("CTXFOLD_HOME") and "://" not in store else ()
-    return Launch(words[0], (*words[1:], "serve", *named))
+    return Launch(words[0], (*words[1:], "serve", *options, *named))
 
 
 def _machine() -> Machine:

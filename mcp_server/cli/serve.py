@@ -2,11 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-__all__ = ["serve"]
+if TYPE_CHECKING:
+    from browser_agent.safety import Confirm
+    from mcp_server.browsing import Web
+    from mcp_server.tools.spec import Caps
+
+__all__ = ["capabilities", "serve"]
+
+_file = click.Path(dir_okay=False, path_type=Path)
+_folder = click.Path(file_okay=False, path_type=Path)
+
+
+class Address(NamedTuple):
+    """Where the server listens, and the further names that clients call it by."""
+
+    host: str
+    port: int
+    names: tuple[str, ...]
 
 
 @click.command(short_help="Serve sessions to an MCP host.")
@@ -33,20 +51,92 @@ __all__ = ["serve"]
 )
 @click.option("--allow-host", multiple=True, help="HTTP: a further name that clients call it by.")
 @click.option("--store", help="Where sessions are kept; the configured default if not said.")
+@click.option(
+    "--caps",
+    default="core",
+    show_default=True,
+    metavar="LIST",
+    help="What is offered, with commas: core (sessions, runs) and browser (live pages).",
+)
+@click.option("--allow", multiple=True, metavar="DOMAIN", help="Browsers connect to these only.")
+@click.option(
+    "--secret",
+    "secrets",
+    multiple=True,
+    metavar="NAME@DOMAIN=SOURCE",
+    help="A value to type as <secret:NAME> on pages of DOMAIN; from env:VARIABLE or file:PATH.",
+)
+@click.option(
+    "--confirm",
+    type=click.Choice(["auto", "always", "never"]),
+    default="auto",
+    show_default=True,
+    help="Ask the user before a submit, payment, deletion or message: away from the address a page was opened at, always, or never.",
+)
+@click.option("--headed", is_flag=True, help="Show the browsers.")
+@click.option("--executable", type=_file, metavar="PATH", help="The browser to start.")
+@click.option("--storage-state", type=_file, metavar="FILE", help="Cookies and local storage pages begin with.")
+@click.option("--model", metavar="NAME", help="Who decides the runs of browse, as for `ctxfold browse`.")
+@click.option("--max-steps", type=int, default=200, show_default=True, metavar="N", help="The most steps of a run.")
+@click.option("--max-cost", type=float, metavar="DOLLARS", help="The most a run's model may cost.")
+@click.option("--uploads", type=_folder, multiple=True, metavar="FOLDER", help="Files below it may be uploaded.")
 def serve(
-    transport: str, host: str, port: int, token_file: Path | None, allow_host: tuple[str, ...], store: str | None
+    transport: str,
+    host: str,
+    port: int,
+    token_file: Path | None,
+    allow_host: tuple[str, ...],
+    store: str | None,
+    caps: str,
+    allow: tuple[str, ...],
+    secrets: tuple[str, ...],
+    confirm: Confirm,
+    headed: bool,
+    executable: Path | None,
+    storage_state: Path | None,
+    model: str | None,
+    max_steps: int,
+    max_cost: float | None,
+    uploads: tuple[Path, ...],
 ) -> None:
     """Serve sessions to an MCP host.
 
     On stdio a host starts this itself; run by hand it waits for JSON-RPC. It ends when stdin closes, on SIGTERM or Ctrl-C, or when its parent is gone.
     """
+    offered = capabilities(caps)
+
+    def web() -> Web:
+        from browser_agent.cli.secret_source import read_secret
+        from browser_agent.guard.egress import Egress
+        from browser_agent.settings import BrowserChoice, RunLimits
+        from mcp_server.browsing import Web
+
+        Egress.of(allow)
+        choice = BrowserChoice(headed, executable, None, storage_state)
+        limits = RunLimits(max_steps, dollars=max_cost)
+        return Web(allow, tuple(read_secret(said, None) for said in secrets), confirm, choice, uploads, model, limits)
+
     if transport == "stdio":
-        _stdio(store)
+        _stdio(store, offered, web)
     else:
-        _http(host, port, token_file, allow_host, store)
+        _http(Address(host, port, allow_host), token_file, store, offered, web)
 
 
-def _stdio(store: str | None) -> None:
+def capabilities(said: str) -> tuple[Caps, ...]:
+    """What is offered, from a list with commas. The sessions always are: a page is recorded in one.
+
+    Raises:
+        click.UsageError: a capability there is not.
+    """
+    known: dict[str, Caps] = {"core": "core", "browser": "browser"}
+    wanted = ["core", *(name.strip() for name in said.split(",") if name.strip())]
+    for name in wanted:
+        if name not in known:
+            raise click.UsageError(f"--caps knows core and browser, not {name!r}")
+    return tuple(dict.fromkeys(known[name] for name in wanted))
+
+
+def _stdio(store: str | None, caps: tuple[Caps, ...], web: Callable[[], Web]) -> None:
     from mcp_server.wire import claim
 
     wire = claim()
@@ -54,16 +144,18 @@ def _stdio(store: str | None) -> None:
     from mcp_server.life import run_stdio
     from mcp_server.server import build_server
 
-    desks = Desks(store)
-    run_stdio(desks, build_server(desks), wire)
+    desks = Desks(store, web=web())
+    run_stdio(desks, build_server(desks, caps=caps), wire)
 
 
-def _http(host: str, port: int, token_file: Path | None, names: tuple[str, ...], store: str | None) -> None:
+def _http(
+    address: Address, token_file: Path | None, store: str | None, caps: tuple[Caps, ...], web: Callable[[], Web]
+) -> None:
     from mcp_server.desk import Desks
     from mcp_server.http import Door, run_http
     from mcp_server.server import build_server
     from mcp_server.tokens import read_tokens
 
     tokens = read_tokens(token_file) if token_file else None
-    door = Door(host, port, names, open=tokens is None)
-    run_http(build_server(Desks(store, files=False), tokens), door)
+    door = Door(*address, open=tokens is None)
+    run_http(build_server(Desks(store, files=False, web=web()), tokens, caps), door)

@@ -5,12 +5,16 @@ Places and shapes are those the hosts' own documentation gives, or that their ow
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, Literal
 
-__all__ = ["HOSTS", "Host", "Launch", "Machine", "System"]
+__all__ = ["HOSTS", "Host", "Launch", "Machine", "System", "passing"]
+
+_PASSING = re.compile(r"[/\\](?:(?:archive|environments|builds)-v\d+|pipx[/\\]\.cache)[/\\]", re.IGNORECASE)
+"""Folders in which a runner keeps what it may throw away: what `uvx` and `pipx run` start lies there."""
 
 System = Literal["linux", "macos", "windows"]
 
@@ -64,6 +68,15 @@ class Host:
     path: tuple[str, ...]
     shape: Callable[[Launch], dict[str, Any]]
     after: str
+
+
+def passing(command: str) -> bool:
+    """Whether a command lies where its runner may remove it at any time, so that a host that was told of it would lose it.
+
+    Args:
+        command: an absolute path.
+    """
+    return _PASSING.search(command) is not None
 
 
 _SERVERS = ("mcpServers", "ctxfold")

@@ -5,19 +5,28 @@ A tool is an async function of its arguments and the SDK's context. It makes one
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from mcp.server.mcpserver.tools import Tool
 from mcp_types import ToolAnnotations
 
 from mcp_server.prompts import described
 from mcp_server.schemas import lean, with_words
+from mcp_server.tools.browse import browse
+from mcp_server.tools.browse_status import browse_status
 from mcp_server.tools.context import context
 from mcp_server.tools.extract import extract
 from mcp_server.tools.fold import fold
 from mcp_server.tools.open_session import open_session
+from mcp_server.tools.page_act import page_act
+from mcp_server.tools.page_open import page_open
+from mcp_server.tools.page_read import page_read
 from mcp_server.tools.plan import plan
 from mcp_server.tools.recall import recall
 from mcp_server.tools.record import record
-from mcp_server.tools.spec import Spec
+from mcp_server.tools.refactor import refactor
+from mcp_server.tools.spec import CORE, Caps, Spec
+from mcp_server.tools.switch_branch import switch_branch
 from mcp_server.tools.undo import undo
 
 __all__ = ["TOOLS", "tools"]
@@ -28,28 +37,38 @@ TOOLS: tuple[Spec, ...] = (
     Spec(fold),
     Spec(plan),
     Spec(extract),
+    Spec(refactor),
+    Spec(switch_branch),
     Spec(context, reads_only=True),
     Spec(recall, reads_only=True),
     Spec(undo),
+    Spec(browse, destructive=True, open_world=True),
+    Spec(browse_status, idempotent=True),
+    Spec(page_open, open_world=True, caps="browser"),
+    Spec(page_act, destructive=True, open_world=True, caps="browser"),
+    Spec(page_read, open_world=True, caps="browser"),
 )
 
 
-def tools() -> list[Tool]:
-    """Every tool as the SDK wants it: lean schemas, words from files, all four annotations.
+def tools(caps: Collection[Caps] = CORE) -> list[Tool]:
+    """The tools of some capabilities as the SDK wants them: lean schemas, words from files, all four annotations.
+
+    Args:
+        caps: what is offered.
 
     Raises:
         ValueError: a tool's words and arguments don't match.
     """
-    return [_tool(spec) for spec in TOOLS]
+    return [_tool(spec) for spec in TOOLS if spec.caps in caps]
 
 
 def _tool(spec: Spec) -> Tool:
     words = described(f"tools/{spec.name}")
     hints = ToolAnnotations(
         read_only_hint=spec.reads_only,
-        destructive_hint=False,
+        destructive_hint=spec.destructive,
         idempotent_hint=spec.reads_only or spec.idempotent,
-        open_world_hint=False,
+        open_world_hint=spec.open_world,
     )
     tool = Tool.from_function(spec.function, title=words.title, description=words.description, annotations=hints)
     tool.parameters = with_words(lean(tool.parameters), words.arguments, spec.name)

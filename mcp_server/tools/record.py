@@ -1,4 +1,4 @@
-"""The `record` tool: what only the model and the user know, or a file to take in. Then the session's automatic consolidation, at its budget."""
+"""The `record` tool: what only the model and the user know, or a file to take in. Then what a driver sees to: folds, plans and extracts that are due."""
 
 from __future__ import annotations
 
@@ -118,9 +118,10 @@ def _file(name: str, allowed: bool) -> list[Entry]:
 
 
 def _recorded(seat: Seat, entries: list[Entry]) -> Recorded:
-    """Record in order, then let the session consolidate at its budget."""
+    """Record in order, then let the session consolidate at its budget, and plan and extract where something calls for it."""
     steps = [take_in(seat.session, entry) for entry in entries]
     blocks = seat.session.consolidate(budget=seat.budget)
+    seat.session.attend(budget=seat.budget)
     return Recorded(
         recorded=list(dict.fromkeys(f"s{step}" for step in steps)),
         bytes=sum(map(size, entries)),

@@ -1,12 +1,17 @@
-"""What registration needs to know of a tool beyond its signature and its words. No tool here deletes anything or reaches out of this machine."""
+"""What registration needs to know of a tool beyond its signature and its words. No tool here deletes a session or a record."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
-__all__ = ["Spec"]
+__all__ = ["CORE", "Caps", "Spec"]
+
+Caps = Literal["core", "browser"]
+"""What a server offers: the sessions, and live pages."""
+
+CORE: tuple[Caps, ...] = ("core",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,11 +22,17 @@ class Spec:
         function: what is called; its name is the tool's.
         reads_only: it commits nothing.
         idempotent: calling it again with the same arguments changes nothing more.
+        destructive: it may change something outside for good.
+        open_world: it reaches out of this machine.
+        caps: with which capability it is served.
     """
 
     function: Callable[..., Awaitable[Any]]
     reads_only: bool = False
     idempotent: bool = False
+    destructive: bool = False
+    open_world: bool = False
+    caps: Caps = "core"
 
     @property
     def name(self) -> str:

@@ -37,6 +37,7 @@ from tests.browser_agent.reading import interactive, whole
 MOST_TOKENS = 2_000
 MEAN_TOKENS = 1_300
 LOOK_P95 = 0.600
+_LOOKS = 25
 CLICK_P50 = 0.150
 
 
@@ -88,27 +89,35 @@ async def _open(window: Window, page: Page) -> Observation:
     return seen(outcome)
 
 
-def _target(observation: Observation, page: Page) -> str:
+def _target(observation: Observation, page: Page) -> str | None:
     if page.click is not None:
-        named = [entry.ref for entry in observation.refs.values() if page.click in entry.name]
-        return named[0]
+        return next((entry.ref for entry in observation.refs.values() if page.click in entry.name), None)
     leads = [link for link in observation.links if link.ref and link.main and not link.url.startswith("javascript:")]
     if leads:
-        return str(leads[0].ref)
-    return next(entry.ref for entry in observation.refs.values() if entry.role == "generic" and entry.name)
+        return leads[0].ref
+    return next((entry.ref for entry in observation.refs.values() if entry.role == "generic" and entry.name), None)
+
+
+async def _ready(window: Window, page: Page) -> str:
+    """Open a page and look until what is to be clicked is there: on a busy machine a page's own script may come late."""
+    await _open(window, page)
+    for _ in range(_LOOKS):
+        ref = _target(seen(await perform(window, [])), page)
+        if ref is not None:
+            return ref
+        await asyncio.sleep(0.2)
+    raise RuntimeError(f"{page.name}: what is to be clicked never came")
 
 
 async def _click(window: Window, page: Page) -> float:
-    await _open(window, page)
-    ref = _target(seen(await perform(window, [])), page)
+    ref = await _ready(window, page)
     taken = await _timed(perform(window, [Click(kind="click", ref=ref)]))
     await perform(window, [Back(kind="back")])
     return taken
 
 
 async def _bare_click(window: Window, page: Page) -> float:
-    await _open(window, page)
-    ref = _target(seen(await perform(window, [])), page)
+    ref = await _ready(window, page)
     bare = window.page
 
     async def act() -> None:
@@ -179,6 +188,7 @@ async def run(folder: Path, rounds: int, only: str) -> list[Row]:
                     window = await browser.window()
                     rows.append(await measure(page, window, rival, rounds))
                     await window.close()
+                    print(f"  {page.name}: {rows[-1].tokens} tokens", file=sys.stderr, flush=True)
     return rows
 
 

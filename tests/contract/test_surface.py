@@ -1,9 +1,9 @@
 """The public surface built so far: what is there, what is not there yet, names, defaults and sessions as a list."""
 
+import dataclasses
 import importlib
 import inspect
 import os
-import pkgutil
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -15,35 +15,22 @@ from ctxfold import CtxfoldError, Session, View
 from ctxfold.errors import InputError, SessionNameError, StoreError
 from tests.support.sessions import add_step, add_steps, settled
 
-LATER = ("refactor",)
 
-
-@pytest.mark.parametrize("name", LATER)
-def test_what_later_work_brings_is_absent_and_not_stubbed(name: str) -> None:
-    """No method that only pretends."""
-    assert not hasattr(Session, name)
-    assert not hasattr(ctxfold, name)
-
-
-@pytest.mark.parametrize("name", ["Rectified", "Refactoring"])
-def test_no_event_or_decision_of_later_work_is_defined(name: str) -> None:
-    """No variant of a union that nothing makes."""
-    for module in pkgutil.walk_packages(ctxfold.__path__, "ctxfold."):
-        if not module.name.endswith("__main__"):
-            assert not hasattr(importlib.import_module(module.name), name), module.name
-
-
-def test_moves_are_by_hand_only(session: Session) -> None:
-    """`branch("auto")` is not there yet, nor is a query to decide by."""
-    assert "query" not in inspect.signature(Session.branch).parameters
+def test_a_move_is_decided_by_a_query_unless_it_is_named(session: Session) -> None:
+    assert list(inspect.signature(Session.branch).parameters)[1:5] == ["action", "query", "at", "to"]
     with pytest.raises(InputError):
-        session.branch("auto")  # type: ignore[arg-type]
+        session.branch("auto")
+    with pytest.raises(InputError):
+        session.branch("elsewhere")  # type: ignore[arg-type]
 
 
-def test_a_task_takes_no_schema_yet() -> None:
-    """Structured answers come later: the parameter is absent."""
-    agent = importlib.import_module("browser_agent").BrowserAgent
-    assert "schema" not in inspect.signature(agent.run).parameters
+def test_a_task_takes_a_schema() -> None:
+    """Structured answers: the parameter is there and may be left out; the result has the data."""
+    browser_agent = importlib.import_module("browser_agent")
+    parameters = inspect.signature(browser_agent.BrowserAgent.run).parameters
+    assert parameters["schema"].default is None
+    assert list(parameters)[:3] == ["self", "task", "start_url"]
+    assert "data" in {field.name for field in dataclasses.fields(browser_agent.Result)}
 
 
 @pytest.mark.parametrize(
@@ -60,6 +47,7 @@ def test_a_task_takes_no_schema_yet() -> None:
         "consolidate",
         "plan",
         "extract",
+        "refactor",
         "recall",
         "branch",
         "undo",
@@ -103,6 +91,7 @@ def test_the_defaults_of_the_surface_are_as_published() -> None:
     assert {"summary": None, "first_step": None, "last_step": None}.items() <= defaults(Session.fold).items()
     assert defaults(Session.record_result)["key"] is None
     assert {"summary": None, "todo": None}.items() <= defaults(Session.plan).items()
+    assert {"operator": "auto", "text": None}.items() <= defaults(Session.refactor).items()
     assert {"need": None, "selections": None, "budget": 400}.items() <= defaults(Session.extract).items()
 
 

@@ -39,7 +39,7 @@ def connect(era: str) -> Callable[[], Any]:
     @asynccontextmanager
     async def connection() -> AsyncIterator[Client]:
         desks = Desks()
-        async with Client(build_server(desks), mode=era) as client:
+        async with Client(build_server(desks, caps=("core", "browser")), mode=era) as client:
             yield client
 
     return connection
@@ -49,11 +49,12 @@ class Host:
     """A host at its barest: a server process and JSON-RPC lines over its pipes, in the handshake era."""
 
     def __init__(self, program: str = SERVE, **options: Any) -> None:
-        environment = {name: os.environ[name] for name in ("HOME", "PATH", "CTXFOLD_HOME")} | {"PYTHONPATH": str(ROOT)}
+        environment = {name: os.environ[name] for name in ("HOME", "PATH", "CTXFOLD_HOME") if name in os.environ} | {
+            "PYTHONPATH": str(ROOT)
+        }
+        command = [sys.executable, "-c", program, *options.pop("arguments", ())]
         pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", program], cwd="/", env=options.pop("env", environment), **(pipes | options)
-        )
+        self.process = subprocess.Popen(command, cwd="/", env=options.pop("env", environment), **(pipes | options))
         self._id = 0
 
     def send(self, method: str, **params: Any) -> int:

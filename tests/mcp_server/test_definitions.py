@@ -11,26 +11,49 @@ from ctxfold.tokens import count
 from mcp_server.desk import Desks
 from mcp_server.server import build_server
 from mcp_server.tools import TOOLS
+from mcp_server.tools.spec import Caps
 
 pytestmark = pytest.mark.anyio
 
-CORE = ["open_session", "record", "fold", "plan", "extract", "context", "recall", "undo"]
+CORE = [
+    "open_session",
+    "record",
+    "fold",
+    "plan",
+    "extract",
+    "refactor",
+    "switch_branch",
+    "context",
+    "recall",
+    "undo",
+    "browse",
+    "browse_status",
+]
 
 
-async def defined() -> list[Tool]:
-    return await build_server(Desks()).list_tools()
+BROWSER = ["page_open", "page_act", "page_read"]
 
 
-async def test_the_core_tools_stand_in_a_fixed_order() -> None:
-    assert [tool.name for tool in await defined()] == CORE == [spec.name for spec in TOOLS]
+async def defined(*caps: Caps) -> list[Tool]:
+    return await build_server(Desks(), caps=caps or ("core", "browser")).list_tools()
 
 
-async def test_all_core_definitions_fit_1500_tokens() -> None:
-    price = sum(
+def price(tools: list[Tool]) -> int:
+    return sum(
         count(f"{tool.name} {tool.description} {json.dumps(tool.input_schema, separators=(',', ':'))}")
-        for tool in await defined()
+        for tool in tools
     )
-    assert price <= 1500
+
+
+async def test_the_tools_stand_in_a_fixed_order_those_of_live_pages_only_where_they_were_asked_for() -> None:
+    assert [tool.name for tool in await defined("core")] == CORE
+    assert [tool.name for tool in await defined()] == CORE + BROWSER == [spec.name for spec in TOOLS]
+    assert len(CORE) <= 12
+
+
+async def test_all_core_definitions_fit_1500_tokens_and_with_live_pages_2500() -> None:
+    assert price(await defined("core")) <= 1500
+    assert price(await defined()) <= 2500
 
 
 async def test_every_tool_says_its_title_what_it_does_and_all_four_hints() -> None:
@@ -71,7 +94,7 @@ def test_every_tool_body_is_short_and_makes_one_call_on_the_desk() -> None:
 
 
 def test_the_instructions_teach_the_loop_within_2000_characters() -> None:
-    instructions = build_server(Desks()).instructions
+    instructions = build_server(Desks(), caps=("core", "browser")).instructions
     assert instructions is not None
     assert len(instructions) <= 2000
-    assert all(tool in instructions for tool in CORE)
+    assert all(tool in instructions for tool in CORE + BROWSER)

@@ -5,7 +5,7 @@ import pytest
 
 from ctxfold import Session
 from ctxfold.errors import BudgetError, SessionNameError, UnknownSession
-from mcp_server.desk import BUDGET, Desk, Desks, Seat
+from mcp_server.desk import Desk, Desks, Seat
 
 pytestmark = pytest.mark.anyio
 
@@ -40,7 +40,7 @@ async def test_a_name_outside_the_pattern_is_refused() -> None:
 
 async def test_opening_again_keeps_the_budget_unless_another_is_said() -> None:
     desk = Desk()
-    assert (await desk.open("paris-trip", None, None)).budget == BUDGET
+    assert (await desk.open("paris-trip", None, None)).budget == 8000
     assert (await desk.open("paris-trip", None, 3000)).budget == 3000
     assert (await desk.open("paris-trip", None, None)).budget == 3000
     for name in ("paris-trip", "rome-trip"):
@@ -49,6 +49,15 @@ async def test_opening_again_keeps_the_budget_unless_another_is_said() -> None:
     assert [info.name for info in await desk.list()] == ["paris-trip"]
     assert await desk.use("paris-trip", lambda seat: seat.budget) == 3000
     await desk.close()
+
+
+async def test_a_budget_outlives_the_process_that_set_it() -> None:
+    first, second = Desk(), Desk()
+    await first.open("paris-trip", None, 3000)
+    await first.close()
+    assert await second.use("paris-trip", lambda seat: seat.budget) == 3000
+    assert (await second.open("paris-trip", None, None)).budget == 3000
+    await second.close()
 
 
 async def test_work_on_one_session_waits_and_work_on_another_does_not() -> None:

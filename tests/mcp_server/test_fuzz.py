@@ -15,7 +15,7 @@ Connect = Callable[[], Any]
 CALLS = 600
 
 NAMES = ("session", "user", "step", "file", "reply", "note", "goal", "budget", "summary", "first_step", "last_step",
-         "offset", "ref", "query", "limit", "redo", "nonsense", "")  # fmt: skip
+         "offset", "ref", "query", "limit", "redo", "url", "actions", "find", "page", "need", "why", "lines", "todo", "nonsense", "")  # fmt: skip
 
 VALUES: tuple[Any, ...] = (
     None, True, 0, 1, -1, 2**63, -(2**70), 1e308, 0.5, "", " ", "a", "fuzz", "../x", "a\0b", "s1", "s1.1", "s0", "s1:0-0", "s1-s9", "b1",

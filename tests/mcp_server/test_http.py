@@ -13,10 +13,12 @@ import httpx2
 import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
+from mcp_types import CallToolResult
 
 from ctxfold.errors import InputError, Refused
 from mcp_server.http import LARGEST, Door
 from tests.mcp_server.conftest import ERAS, ROOT, said
+from tests.sites.server import Site
 
 pytestmark = pytest.mark.anyio
 
@@ -178,6 +180,35 @@ async def test_no_listener_hears_of_another_principals_session(guarded: Served) 
             with anyio.move_on_after(0.5) as waited:
                 await anext(aiter(heard_by_bob))
             assert waited.cancelled_caught
+
+
+async def test_live_pages_and_runs_outlast_the_connection_and_are_their_principals_alone(tmp_path: Path) -> None:
+    tokens = tmp_path / "tokens"
+    tokens.write_text(f"alice {ALICE}\nbob {BOB}\n")
+    tokens.chmod(0o600)
+    with Site(
+        pages={"/": "<title>Tides</title><h1>Spring tides</h1><p>A spring tide comes twice a month.</p>"}
+    ) as site:
+        one = Served("--token-file", str(tokens), "--caps", "core,browser", "--model", "explorer")
+
+        async def call(token: str, tool: str, **arguments: Any) -> CallToolResult:
+            async with client(one, "auto", token) as connected:
+                return await connected.call_tool(tool, arguments)
+
+        try:
+            for token in (ALICE, BOB):
+                await call(token, "open_session", session="trip")
+            assert "Spring tides" in said(await call(ALICE, "page_open", session="trip", url=site.url))
+            assert "twice a month" in said(await call(ALICE, "page_read", session="trip", find="twice"))
+            assert "no page is open" in said(await call(BOB, "page_read", session="trip"))
+            asked = {"session": "trip", "task": "How often does a spring tide come?", "start_url": site.url}
+            found = (await call(ALICE, "browse", **asked)).structured_content
+            assert found is not None
+            assert "twice a month" in found["answer"]
+            assert (await call(ALICE, "browse_status", run=found["run"])).structured_content == found
+            assert "knows no run" in said(await call(BOB, "browse_status", run=found["run"]))
+        finally:
+            one.end()
 
 
 @pytest.mark.parametrize("era", ERAS)

@@ -11,7 +11,7 @@ from ctxfold.errors import InputError
 from mcp_server.cli.install import install, uninstall
 from mcp_server.install import jsonc, tables
 from mcp_server.install.files import backup_of
-from mcp_server.install.hosts import HOSTS, Host, Launch, Machine
+from mcp_server.install.hosts import HOSTS, Host, Launch, Machine, passing
 from mcp_server.install.plan import installed, uninstalled
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -174,3 +174,28 @@ def test_a_store_named_in_this_shell_is_named_again_to_the_host(
     monkeypatch.delenv("CTXFOLD_HOME")
     CliRunner().invoke(install, ["cursor"])
     assert json.loads(path.read_text())["mcpServers"]["ctxfold"]["args"][-1] == "serve"
+
+
+@pytest.mark.parametrize(
+    ("command", "passes"),
+    [
+        ("/home/ada/.cache/uv/archive-v0/kX3vQ/bin/ctxfold", True),
+        ("/home/ada/.cache/uv/environments-v2/ctxfold-1a2b/bin/ctxfold", True),
+        (r"C:\Users\ada\AppData\Local\uv\cache\archive-v0\kX3\Scripts\ctxfold.exe", True),
+        ("/Users/ada/.local/pipx/.cache/1f3a/bin/ctxfold", True),
+        ("/var/cache/of-uv/archive-v0/kX3vQ/bin/ctxfold", True),
+        ("/home/ada/.local/bin/ctxfold", False),
+        ("/home/ada/.local/share/uv/tools/ctxfold/bin/ctxfold", False),
+        ("/home/ada/uv/archive/ctxfold", False),
+    ],
+)
+def test_a_command_in_a_runners_cache_is_known_for_one(command: str, passes: bool) -> None:
+    assert passing(command) is passes
+
+
+def test_installing_live_pages_registers_them(tmp_path: Path) -> None:
+    done = CliRunner().invoke(install, ["cursor", "--caps", "browser"])
+    assert done.exit_code == 0, done.output
+    written = json.loads((Path.home() / ".cursor" / "mcp.json").read_text(encoding="utf-8"))
+    assert written["mcpServers"]["ctxfold"]["args"][:3] == ["serve", "--caps", "core,browser"]
+    assert CliRunner().invoke(install, ["cursor", "--caps", "nonsense"]).exit_code == 2

@@ -39,6 +39,29 @@ async def test_a_to_do_is_kept_by_evidence_and_read_as_a_resource() -> None:
         assert "t1 · done · Book a room in Porto, at most 90 EUR. · s1.2 s1.3" in str(read.contents[0])
 
 
+async def test_what_is_recorded_is_planned_on_a_trigger_and_not_at_every_turn() -> None:
+    """A request opens an item at once, a call that worked closes it, small talk and steps do nothing; what was folded away comes back when it is named."""
+    async with Client(build_server(Desks())) as client:
+        await client.call_tool("open_session", {"session": "trip", "budget": 1_500})
+
+        async def record(**what: Any) -> str:
+            await client.call_tool("record", {"session": "trip", **what})
+            return said(await client.call_tool("context", {"session": "trip"})).rpartition("\n")[0]
+
+        assert "to-do: s1 t1" in await record(user="Book a room in Porto, at most 90 EUR.")
+        shown = ""
+        for n in range(14):
+            text = "\n".join(f"hotel {n}-{k} costs {60 + n + k} EUR, code HX{n:02}{k:02}" for k in range(24))
+            step = {"calls": [{"name": "search", "args": {"page": n}}], "results": [{"text": text}]}
+            shown = await record(step=step)
+        assert "HX0003" not in shown
+        assert "code HX0003" in await record(user="What did HX0003 cost again?")
+        booked = {"calls": [{"name": "book_room", "args": {"city": "Porto"}}], "results": [{"text": '{"ok": true}'}]}
+        assert "done t1" in await record(step=booked)
+        before = await record(reply="Done.")
+        assert (await record(user="Thank you!")).partition("to-do:")[2] == before.partition("to-do:")[2]
+
+
 async def test_lines_are_extracted_by_need_by_ref_and_by_path() -> None:
     async with Client(build_server(Desks())) as client:
         await client.call_tool("open_session", {"session": "trip"})

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.mcp_server.conftest import ROOT, SERVE, Host
+from tests.support.leaving import Way, alive, gone_after
 
 Start = Callable[..., Host]
 
@@ -102,12 +103,10 @@ def test_it_leaves_when_its_parent_is_killed_though_stdin_stays_open(tmp_path: P
     os.close(writer)
 
 
-def alive(process: int) -> bool:
-    """Whether a process runs; one that ended and waits for its parent does not."""
-    try:
-        return "Z" not in Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0]
-    except FileNotFoundError:
-        return False
+@pytest.mark.parametrize("way", ["stdin", "term"])
+def test_no_browser_outlives_the_server(way: Way) -> None:
+    """Every way is measured by `python -m tests.benchmarks.leaving`."""
+    assert gone_after(way, LEAVE) < LEAVE
 
 
 def test_stdout_carries_the_protocol_alone_whatever_prints(host: Start) -> None:

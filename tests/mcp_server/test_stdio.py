@@ -11,6 +11,7 @@ from mcp import Client, StdioServerParameters
 from mcp_types import TextContent
 
 from ctxfold import Session
+from mcp_server.tools import TOOLS
 from tests.mcp_server.conftest import ERAS, ROOT, Host, said
 
 pytestmark = pytest.mark.anyio
@@ -53,7 +54,7 @@ async def test_a_session_written_over_mcp_is_read_by_the_command_line_and_back(e
 @pytest.mark.parametrize("era", ERAS)
 async def test_tools_resources_and_briefings_are_listed_over_the_wire(era: str) -> None:
     async with started(era) as client:
-        assert len((await client.list_tools()).tools) == 8
+        assert len((await client.list_tools()).tools) == sum(spec.caps == "core" for spec in TOOLS)
         assert len((await client.list_resource_templates()).resource_templates) == 5
         assert len((await client.list_prompts()).prompts) == 3
 

@@ -11,6 +11,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from ctxfold.refactoring import OPERATORS
 from tests.support.operations import Driver, random_run
 from tests.support.texts import ODD, hostile, said
 
@@ -58,6 +59,10 @@ class Operations(RuleBasedStateMachine):
     @rule(summary=_WORDS, first=st.none() | st.integers(0, 30), last=st.none() | st.integers(0, 30))
     def fold(self, summary: str | None, first: int | None, last: int | None) -> None:
         self.driver.fold(summary, first, last)
+
+    @rule(operator=st.sampled_from(["auto", *OPERATORS]), text=_WORDS)
+    def refactor(self, operator: str, text: str | None) -> None:
+        self.driver.refactor(operator, text)
 
     @rule(budget=st.sampled_from([256, 400, 1_000, 4_000]))
     def consolidate(self, budget: int) -> None:

@@ -15,6 +15,7 @@ from typing import Any, Literal
 import ctxfold
 from ctxfold import Session, View
 from ctxfold.errors import BranchError, FoldError, InputError, UndoError
+from ctxfold.refactoring import OPERATORS
 from ctxfold.tokens import MIN_BUDGET, count
 from tests.support.sessions import WIDE, common_prefix, cover, events, stable, steps_addressed, texts
 from tests.support.texts import FORGED
@@ -127,15 +128,16 @@ class Driver:
         self.check_step(call.step)
 
     def arrived(self) -> None:
-        """A late result whose place other branches share is shown in a step opened for it on this branch."""
-        tip = self.session.tip
-        if tip > self.last:
-            assert tip == self.last + 1
-            self.last = tip
-            self.paths[self.branch].append(tip)
-            self.log[tip] = []
-            self.open_step[self.branch] = tip
-            self.sealed.add(tip)
+        """A late result whose place other branches share is shown in a step opened for it, on this branch or on another that asked."""
+        tips = {branch.name: branch.tip for topic in self.session.tree() for branch in topic.branches}
+        for name, tip in tips.items():
+            if tip > self.last:
+                assert tip == self.last + 1
+                self.last = tip
+                self.paths[name].append(tip)
+                self.log[tip] = []
+                self.open_step[name] = tip
+                self.sealed.add(tip)
 
     def note(self, text: str, origin: Literal["user", "model"]) -> None:
         """A note: part of the log, never undone; like a user message it opens a step or joins the open one."""
@@ -195,6 +197,26 @@ class Driver:
         assert before.tokens >= 0.6 * budget, f"consolidated at {before.tokens} of {budget}"
         if tiles[-1] == (self.session.tip,) and self.session.tip not in self.sealed:
             assert cover(self.session)[-1] == tiles[-1], "the latest step was taken"
+
+    def refactor(self, operator: str, text: str | None) -> None:
+        """Any operator with any text: applied with a view that can be taken back to the byte, or one event that changes nothing."""
+        before, tiles, log = self.session.view(WIDE), cover(self.session), len(events(self.session))
+        would = self.session.refactor(operator, text, dry_run=True)
+        assert self.session.view(WIDE).text == before.text
+        done = self.session.refactor(operator, text)
+        assert done == would, "a dry run said otherwise"
+        assert len(events(self.session)) == log + 1
+        after = self.session.view(WIDE)
+        if not done.applied:
+            assert after.text == before.text
+            return
+        assert done.before != done.after
+        if tiles[-1:] == [(self.session.tip,)]:
+            assert cover(self.session)[-1:] == tiles[-1:], "the latest step was taken"
+        if done.operator in ("path_prune", "noise_filter", "state_abstract"):
+            assert after.tokens <= before.tokens, f"{done.operator} made the view larger"
+        self.sealed |= set(done.steps)
+        self.undo_restores(before.text, after.text)
 
     def create(self, at: int | None) -> None:
         """A fork at any step of the session, or here."""
@@ -421,6 +443,14 @@ def random_run(driver: Driver, chance: random.Random, odd: list[str], operations
             5,
             "fold",
             lambda: driver.fold(chance.choice([None, "", "Folded in a few words.", said()]), maybe(30), maybe(30)),
+        ),
+        (
+            4,
+            "refactor",
+            lambda: driver.refactor(
+                chance.choice(["auto", *OPERATORS]),
+                chance.choice([None, None, None, said(), "Went on.", "", "a => b (s1.1)"]),
+            ),
         ),
         (4, "consolidate", lambda: driver.consolidate(chance.choice([256, 400, 1_000, 3_000]))),
         (3, "undo", driver.undo),

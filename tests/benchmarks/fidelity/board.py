@@ -70,7 +70,7 @@ class Score:
     def budget(self) -> int | None:
         """What no view may exceed; None where the policy has no budget of its own."""
         kind, _, number = self.spec.partition(":")
-        return int(number) if kind == "session" else None
+        return int(number) if kind in ("session", "intent", "stepped", "routed") else None
 
     @property
     def mean_tokens(self) -> float:

@@ -110,11 +110,17 @@ class Replayed:
 
     Args:
         budget: tokens of its views.
+        attends: whether intent and extraction are on.
+
+    Attributes:
+        tokens: of the last view.
     """
 
-    def __init__(self, budget: int) -> None:
+    def __init__(self, budget: int, attends: bool = False) -> None:
         self._session = Session.open("replay", store=":memory:")
         self._budget = budget
+        self._attends = attends
+        self.tokens = 0
         self._calling: Heard | None = None
         self._results: list[dict[str, str]] = []
         self._step = 0
@@ -141,7 +147,11 @@ class Replayed:
         """What a model would read now."""
         self._settle()
         self._session.consolidate(budget=self._budget)
-        return self._session.view(budget=self._budget).text
+        if self._attends:
+            self._session.attend(budget=self._budget)
+        made = self._session.view(budget=self._budget)
+        self.tokens = made.tokens
+        return made.text
 
     def close(self) -> None:
         """Close the session."""
@@ -155,8 +165,44 @@ class Replayed:
         self._calling, self._results = None, []
 
 
+class Routed(Replayed):
+    """The same, consolidated at each event, with the router after it or, to compare with, without.
+
+    Args:
+        budget: tokens of its views.
+        routes: whether the router looks at each step.
+    """
+
+    def __init__(self, budget: int, routes: bool = True) -> None:
+        super().__init__(budget)
+        self._routes = routes
+
+    @property
+    def session(self) -> Session:
+        """What it is recorded in."""
+        return self._session
+
+    def add(self, event: Heard) -> None:
+        """Hear the next event."""
+        super().add(event)
+        if event.role != "tool":
+            self._look()
+
+    def view(self) -> str:
+        """What a model would read now."""
+        self._settle()
+        self._look()
+        return super().view()
+
+    def _look(self) -> None:
+        self._session.consolidate(budget=self._budget)
+        if self._routes:
+            self._session.refactor("auto", budget=self._budget)
+
+
 def policy(spec: str) -> Callable[[], Policy]:
-    """What makes a policy: `full`, `drop:TOKENS`, `first:CHARACTERS`, `mask:RESULTS`, `bag` or `session:BUDGET`.
+    """What makes a policy: `full`, `drop:TOKENS`, `first:CHARACTERS`, `mask:RESULTS`, `bag`, `session:BUDGET`, `intent:BUDGET` with plans and extracts,
+    `routed:BUDGET` with the router after each step, or `stepped:BUDGET` without it but for that the same.
 
     Raises:
         ValueError: none of these.
@@ -169,6 +215,10 @@ def policy(spec: str) -> Callable[[], Policy]:
         return lambda: Listed(bag)
     if kind in limited and number.isdigit():
         return lambda: Listed(lambda past: limited[kind](past, int(number)))
-    if kind == "session" and number.isdigit():
-        return lambda: Replayed(int(number))
-    raise ValueError(f"no policy {spec!r}: use full, drop:N, first:N, mask:N, bag or session:BUDGET")
+    if kind in ("session", "intent") and number.isdigit():
+        return lambda: Replayed(int(number), attends=kind == "intent")
+    if kind in ("stepped", "routed") and number.isdigit():
+        return lambda: Routed(int(number), routes=kind == "routed")
+    raise ValueError(
+        f"no policy {spec!r}: use full, drop:N, first:N, mask:N, bag, session:BUDGET, intent:BUDGET, stepped:BUDGET or routed:BUDGET"
+    )

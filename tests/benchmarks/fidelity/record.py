@@ -28,10 +28,11 @@ from browser_agent.deciding import Decided, Situation
 from browser_agent.decision import Decision
 from browser_agent.evidence import Evidence
 from browser_agent.guard.secrets import Secrets
-from browser_agent.journal import LOOK, Journal
+from browser_agent.journal import Journal
 from browser_agent.run import Run, Terms
 from browser_agent.safety import Watch
 from browser_agent.settings import RunLimits, Watching
+from browser_agent.writing import LOOK
 from ctxfold import Session
 from tests.sites.server import Site
 

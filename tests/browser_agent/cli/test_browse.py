@@ -32,6 +32,7 @@ def test_an_answer_is_printed_with_its_source_and_its_cost(serve: Serve):
     assert done.returncode == 0, done.stderr
     assert "“Spring tides come twice a month, at new moon and at full moon.”" in done.stdout
     assert f"{site.url}/tides#spring" in done.stdout
+    assert done.stdout.startswith("The explorer (no model) answers in the page's words, under ")
     assert "   2 open tides" in done.stderr
     assert "/8,000 tok" in done.stderr
     assert "decided by explorer" in done.stderr
@@ -45,7 +46,7 @@ def test_nothing_found_is_said_and_exits_with_1(serve: Serve):
     result = json.loads(done.stdout)
     assert result["status"] == "none_found"
     assert result["answer"] is None
-    assert result["decider"] == "explorer"
+    assert (result["decider"], result["answered_by"]) == ("explorer", "explorer")
 
 
 def test_what_is_missing_is_one_line_and_exits_with_2_or_3(serve: Serve):

@@ -75,6 +75,12 @@ async def test_what_no_page_answers_is_declined_with_the_nearest_passages():
     assert isinstance(decided.decision.actions[0], GiveUp)
 
 
+async def test_a_parameter_that_a_function_does_not_have_is_not_explained():
+    site = {"": page("", "Home", links=LIBRARY), "library/files.html": COPYING, "library/watch.html": WATCHING}
+    decided, _, _ = await explore("What does the password parameter of files.copy do?", site)
+    assert isinstance(decided.decision.actions[0], GiveUp)
+
+
 async def test_a_dead_end_is_folded_as_one_failed_stretch():
     dull = {f"copy-{n}": page(f"copy-{n}", f"Copy {n}", heading("Copy", "Nothing here.")) for n in range(7)}
     links = {f"files.copy link {n}": f"copy-{n}" for n in range(7)}

@@ -2,13 +2,13 @@
 
 from browser_agent.explorer.question import parse
 from browser_agent.explorer.ranking import Found, Library
-from tests.browser_agent.explorer.pages import COPYING, WATCHING
+from tests.browser_agent.explorer.pages import COPYING, WATCHING, heading, page
 
 
 def best(task: str) -> Found:
     library = Library(parse(task))
-    for page in (COPYING, WATCHING):
-        library.add(page)
+    for known in (COPYING, WATCHING):
+        library.add(known)
     return library.best(1)[0]
 
 
@@ -40,3 +40,26 @@ def test_a_page_taken_in_twice_counts_once():
     before = library.weights()
     library.add(COPYING)
     assert library.weights() == before
+
+
+def test_of_two_sections_the_one_that_says_the_words_side_by_side_goes_before_the_other():
+    apart = page(
+        "a",
+        "Guide",
+        heading("One", "The lock of a file is held by one thread at a time, and the thread that waits..."),
+    )
+    beside = page(
+        "b", "Guide", heading("Two", "A file lock keeps others out of the list for a while, whatever they do there.")
+    )
+    library = Library(parse("What is a file lock good for?"))
+    library.add(apart)
+    library.add(beside)
+    assert library.best(1)[0].passage.place.url.endswith("b")
+
+
+def test_a_word_in_every_title_tells_little():
+    library = Library(parse("Where are the logs of Paint?"))
+    for n in range(4):
+        library.add(page(f"p{n}", f"Page {n} of Paint", heading("Brushes", "Brushes are small.")))
+    telling = dict(zip([term.text for term in library.question.terms], library.weights(), strict=True))
+    assert telling["Paint"] < telling["logs"] / 2

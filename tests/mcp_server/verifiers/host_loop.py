@@ -16,19 +16,36 @@ from pathlib import Path
 from typing import Any
 
 from ctxfold import Session
+from tests.sites.server import Site
 
-PAGE = '{"train": "TGV 9713",\r\n "price": "49 EUR – é"}'
-SESSION = "host-loop"
-
-SCRIPT: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("open_session", {"goal": "Get to Paris."}),
-    ("record", {"user": "By train.", "step": {"calls": [{"name": "trains"}], "results": [{"text": PAGE}]}}),
-    ("record", {"reply": "TGV 9713, 49 EUR."}),
-    ("fold", {"first_step": 1, "summary": "TGV 9713, 49 EUR."}),
-    ("context", {}),
-    ("recall", {"ref": "s1.3"}),
-    ("undo", {}),
+TABLE = "".join(f"<tr><td>TGV {n}<td>{n % 97} EUR</tr>" for n in range(9000, 9300))
+PAGE = (
+    f"<title>Trains – é</title><main><h1>Trains to Paris</h1><table><tr><th>Train<th>Price</tr>{TABLE}</table></main>"
 )
+SESSION = "host-loop"
+REF = "s2.4"
+
+
+def script(url: str) -> tuple[tuple[str, dict[str, Any]], ...]:
+    """What the model asks for, in order.
+
+    Args:
+        url: where the page of trains is.
+    """
+    return (
+        ("open_session", {"goal": "Get to Paris."}),
+        ("record", {"reply": "By train."}),
+        ("page_open", {"url": url, "need": "cheap trains"}),
+        ("page_read", {"find": "TGV 9299"}),
+        ("record", {"reply": "TGV 9299, 84 EUR."}),
+        ("fold", {"first_step": 1, "summary": "TGV 9299, 84 EUR, of the page of trains."}),
+        ("switch_branch", {"action": "create", "to": "by-bus", "step": "s1"}),
+        ("record", {"reply": "Or by bus."}),
+        ("switch_branch", {"action": "switch", "to": "main"}),
+        ("context", {}),
+        ("recall", {"ref": REF}),
+        ("undo", {}),
+    )
 
 
 def results(body: dict[str, Any]) -> list[str]:
@@ -47,7 +64,7 @@ def results(body: dict[str, Any]) -> list[str]:
 def events(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The model's next turn as the Messages API streams it: the script's next call, or words when it is over."""
     done = len(results(body))
-    over = done >= len(SCRIPT) or not body.get("tools")
+    over = done >= len(Model.script) or not body.get("tools")
     usage = {"input_tokens": 10, "output_tokens": 5}
     message = {
         "id": f"msg_{done}",
@@ -63,7 +80,7 @@ def events(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}
         yield {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "All done."}}
     else:
-        tool, arguments = SCRIPT[done]
+        tool, arguments = Model.script[done]
         block = {"type": "tool_use", "id": f"toolu_{done}", "name": f"mcp__ctxfold__{tool}", "input": {}}
         yield {"type": "content_block_start", "index": 0, "content_block": block}
         given = json.dumps({"session": SESSION} | arguments)
@@ -74,8 +91,9 @@ def events(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 class Model(BaseHTTPRequestHandler):
-    """The scripted model. `seen` is the longest list of tool results any request brought."""
+    """The scripted model: what it asks for, and the longest list of tool results any request brought."""
 
+    script: tuple[tuple[str, dict[str, Any]], ...] = ()
     seen: tuple[str, ...] = ()
 
     def do_POST(self) -> None:
@@ -111,7 +129,13 @@ def loop(claude: str, ctxfold: str, home: Path, port: int) -> str:
     config = home / "mcp.json"
     store = home / "loop.db"
     config.write_text(
-        json.dumps({"mcpServers": {"ctxfold": {"command": ctxfold, "args": ["serve", "--store", str(store)]}}})
+        json.dumps(
+            {
+                "mcpServers": {
+                    "ctxfold": {"command": ctxfold, "args": ["serve", "--caps", "core,browser", "--store", str(store)]}
+                }
+            }
+        )
     )
     environment = {
         "HOME": str(home), "PATH": "/usr/bin:/bin", "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{port}", "ANTHROPIC_API_KEY": "none",
@@ -135,21 +159,32 @@ def loop(claude: str, ctxfold: str, home: Path, port: int) -> str:
 
 def check(store: Path) -> None:
     """What the host sent the model, and what the store holds."""
-    assert len(Model.seen) == len(SCRIPT), Model.seen
-    assert PAGE in Model.seen[5], Model.seen[5]
+    assert len(Model.seen) == len(Model.script), Model.seen
+    answers = {
+        f"{place} {tool}": seen for place, ((tool, _), seen) in enumerate(zip(Model.script, Model.seen, strict=True))
+    }
+    assert "Trains to Paris" in answers["2 page_open"], answers
+    assert "TGV 9299 | 84 EUR" in answers["3 page_read"], answers
+    assert len(answers["2 page_open"]) < 4000
+    assert "by-bus" in answers["6 switch_branch"], answers
+    assert "TGV 9299" in answers["9 context"], answers
+    assert "branch main" in answers["9 context"], answers
     with Session.open(SESSION, store=str(store), create=False) as session:
         assert session.goal == "Get to Paris."
-        assert session.recall("s1.3").text == PAGE
-        assert [event.kind for event in session.history()][:2] == ["voided", "folded"]
+        page = session.recall(REF).text
+        assert 'cell "TGV 9299"' in page
+        assert page[:9000] in answers["10 recall"], "the page's bytes were not given back exactly"
+        assert next(event.kind for event in session.history()) == "voided"
 
 
 def main() -> None:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Model)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    with tempfile.TemporaryDirectory() as home:
+    with tempfile.TemporaryDirectory() as home, Site(pages={"/": PAGE}) as site:
+        Model.script = script(site.url)
         said = loop(sys.argv[1], sys.argv[2], Path(home), server.server_port)
     server.shutdown()
-    for (tool, _), result in zip(SCRIPT, Model.seen, strict=True):
+    for (tool, _), result in zip(Model.script, Model.seen, strict=True):
         print(f"{tool}: {' '.join(result.split())[:110]}")
     print(f"the host ended with: {said.strip()}")
 

@@ -1,0 +1,56 @@
+"""`ctxfold branch`: a new branch or topic, another name, or where a message belongs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from ctxfold.cli.options import existing, json_option, session_argument, store_option
+from ctxfold.cli.output import harmless, print_json
+from ctxfold.errors import InputError
+
+if TYPE_CHECKING:
+    from ctxfold.branching import Wish
+
+__all__ = ["branch"]
+
+
+@click.command()
+@session_argument
+@click.argument("name", required=False)
+@click.option("--at", metavar="STEP", help="The last step the new branch keeps; the end of this branch if not said.")
+@click.option("--query", metavar="MESSAGE", help="Let the message decide: go on, fork, switch, or begin a topic.")
+@click.option("--topic", is_flag=True, help="Begin a topic.")
+@click.option("--rename", is_flag=True, help="Give this branch the name.")
+@json_option
+@store_option
+def branch(
+    session: str,
+    name: str | None,
+    at: str | None,
+    query: str | None,
+    topic: bool,
+    rename: bool,
+    as_json: bool,
+    store: str | None,
+) -> None:
+    """Make a branch of a session, called NAME.
+
+    The new branch keeps the path up to a step and copies nothing; `ctxfold switch` goes back, `ctxfold undo` takes the move back.
+    """
+    if (
+        sum((topic, rename, query is not None)) > 1
+        or (query is not None and (name or at))
+        or (at and (topic or rename))
+    ):
+        raise InputError("give a NAME with --at, --topic or --rename, or a --query alone")
+    action: Wish = "auto" if query is not None else "new_topic" if topic else "rename" if rename else "create"
+    with existing(session, store) as opened:
+        moved = opened.branch(action, query, at, name)
+    if as_json:
+        print_json(moved)
+        return
+    why = f": {moved.reason} ({moved.confidence:.0%} sure)" if moved.reason else ""
+    tip = f"s{moved.tip}" if moved.tip else "nothing yet"
+    click.echo(harmless(f"{moved.action.replace('_', ' ')}{why}; on {moved.branch} of {moved.topic}, at {tip}"))

@@ -1,0 +1,233 @@
+"""Within a budget: the pieces of a view take shorter forms, rung by rung, until they fit. Pure; whatever is left out stays at the end of a ref.
+
+Old blocks yield first, then the end and the latest block by degrees, then the user's words; constraints and values last.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ctxfold.discourse.showing import NOTHING, VALUES
+from ctxfold.folding.ladder import WORDS_HEAD, clip, descend, joined
+from ctxfold.folding.relevance import Query
+from ctxfold.guidance import shown_guidance
+from ctxfold.intent.gist import GISTS, gist
+from ctxfold.intent.showing import FORMS, closing
+from ctxfold.lines import Line
+from ctxfold.parts import Parts
+from ctxfold.tokens import count, head
+from ctxfold.workspace import Older
+
+__all__ = ["closed", "fit"]
+
+
+CLOSING = 0.4
+"""Of a view's budget, what the intent may take at most before it takes a shorter form."""
+HALF = 0.5
+"""Of a view's budget, what the latest block keeps before extracts yield to it."""
+LATEST = 0.3
+"""Of a view's budget, what the latest block keeps before messages of the user yield to it."""
+LEAST = 0.1
+"""Of a view's budget, what the latest block keeps before the words around the user's values do."""
+
+
+def closed(parts: Parts, form: int) -> Parts:
+    """The parts with the intent at their end in one of its forms, behind it what refactorings left."""
+    if parts.intent is None or parts.guidance is None:
+        return parts
+    shown: dict[str, str] = {}
+    for line in parts.lines:
+        if line.kind == "user":
+            shown[line.ref] = shown.get(line.ref, "") + line.text
+    said = closing(parts.intent, shown, form)
+    guided = shown_guidance(parts.guidance, [block.text for block in parts.blocks], form)
+    return replace(parts, closing="\n".join(part for part in (parts.now, said, guided) if part))
+
+
+def _fit_planned(parts: Parts, aim: int, query: Query) -> Parts:
+    """Fit where something was planned: old blocks yield first, then the end and the latest block by degrees, then the user's words to what binds in them."""
+    form = 0
+    while form < FORMS - 1 and count(parts.closing) > CLOSING * aim:
+        form += 1
+        parts = closed(parts, form)
+    if parts.tokens > aim:
+        parts = replace(parts, blocks=tuple(descend(parts.blocks, aim - parts.fixed, query)))
+    if parts.tokens > aim:
+        parts = _merge_stubs(parts)
+    parts = _latest_to_share(parts, aim, HALF)
+    while parts.tokens > aim and form < 2:
+        form += 1
+        parts = closed(parts, form)
+    parts = _latest_to_share(parts, aim, LATEST)
+    said = {line.ref: line for line in parts.lines if line.kind == "user"}
+    for rung in range(GISTS):
+        if rung == 2:
+            parts = _latest_to_share(parts, aim, LEAST)
+        if parts.tokens > aim:
+            parts = closed(_words_to_gist(parts, aim, rung, said), form)
+    while parts.tokens > aim and form < FORMS - 1:
+        form += 1
+        parts = closed(parts, form)
+    return parts
+
+
+def _latest_to_share(parts: Parts, aim: int, share: float) -> Parts:
+    """The latest block to no less than a share of the budget, as far as that is needed."""
+    if parts.tokens <= aim or not parts.blocks or not parts.blocks[-1].latest:
+        return parts
+    latest = parts.blocks[-1].tokens
+    spare = parts.tokens - latest
+    return parts if latest <= share * aim else _latest_to_head(parts, max(aim, spare + int(share * aim)))
+
+
+def _words_to_gist(parts: Parts, aim: int, form: int, said: dict[str, Line]) -> Parts:
+    """The user's older words to what binds in them, oldest first; `said` has each message whole."""
+    over = parts.tokens - aim
+
+    def shorter(line: Line) -> Line:
+        nonlocal over
+        if over <= 0 or line.kind != "user":
+            return line
+        short = gist(said[line.ref], form)
+        over -= line.tokens - short.tokens
+        return short
+
+    words = tuple(map(shorter, parts.words))
+    blocks = (
+        block if block.latest else replace(block, lines=tuple(map(shorter, block.lines))) for block in parts.blocks
+    )
+    return replace(parts, words=words, blocks=tuple(blocks))
+
+
+def fit(parts: Parts, aim: int, query: Query) -> Parts:
+    """Let parts take shorter forms, rung by rung, until they cost at most `aim`."""
+    parts = replace(parts, aside=parts.aside.within(parts.aside.share * aim))
+    if parts.intent is not None:
+        parts = _fit_planned(parts, aim, query)
+    if parts.tokens <= aim:
+        return parts
+    parts = replace(parts, blocks=tuple(descend(parts.blocks, aim - parts.fixed, query)))
+    if parts.tokens > aim:
+        parts = _merge_stubs(parts)
+    for yields in (
+        _aside_to_values,
+        _words_to_heads,
+        _words_to_refs,
+        _latest_to_head,
+        _aside_to_refs,
+        _goal_to_head,
+        _all_to_stub,
+    ):
+        if parts.tokens <= aim:
+            return parts
+        parts = yields(parts, aim)
+    return parts
+
+
+def _aside_to_values(parts: Parts, aim: int) -> Parts:
+    """What stands elsewhere as far down as the values the user said, where that is needed."""
+    return replace(parts, aside=parts.aside.within(parts.aside.tokens - (parts.tokens - aim), VALUES))
+
+
+def _aside_to_refs(parts: Parts, aim: int) -> Parts:
+    return replace(parts, aside=parts.aside.within(aim // 16))
+
+
+def _merge_stubs(parts: Parts) -> Parts:
+    return replace(parts, blocks=joined(parts.blocks))
+
+
+def _words_to_heads(parts: Parts, aim: int) -> Parts:
+    """The user's older words to their heads, oldest first."""
+    over = parts.tokens - aim
+    words = list(parts.words)
+    for at in range(len(words)):
+        if over <= 0:
+            break
+        short = clip(words[at], WORDS_HEAD)
+        over -= words[at].tokens - short.tokens
+        words[at] = short
+    blocks = list(parts.blocks)
+    for at, block in enumerate(blocks):
+        if over <= 0:
+            break
+        if not block.latest:
+            blocks[at] = replace(
+                block, lines=tuple(clip(line, WORDS_HEAD) if line.kind == "user" else line for line in block.lines)
+            )
+            over -= block.tokens - blocks[at].tokens
+    return replace(parts, words=tuple(words), blocks=tuple(blocks))
+
+
+def _words_to_refs(parts: Parts, aim: int) -> Parts:
+    """The user's older words to the refs of their steps, oldest first."""
+    over = parts.tokens - aim
+    words = list(parts.words)
+    while words and over > 0:
+        over -= words.pop(0).tokens
+    blocks = list(parts.blocks)
+    for at, block in enumerate(blocks):
+        if over <= 0:
+            break
+        if not block.latest:
+            blocks[at] = replace(block, lines=(), prose="", cut=True, status=None)
+            over -= block.tokens - blocks[at].tokens
+    return _merge_stubs(replace(parts, words=tuple(words), blocks=tuple(blocks)))
+
+
+def _latest_to_head(parts: Parts, aim: int) -> Parts:
+    """The latest block: its long texts first, then every line, to what is left."""
+    if not parts.blocks or not parts.blocks[-1].latest:
+        return parts
+    latest = parts.blocks[-1]
+    room = max(aim - (parts.tokens - latest.tokens) - 12, 0)
+    words = [line for line in latest.lines if line.kind == "user"]
+    least = {id(line): _least(line, room // (2 * len(words))) for line in words}
+    for size in (room // 2, room // 4, 64, 24, 8):
+        lines = tuple(least.get(id(line)) or clip(line, size) for line in latest.lines)
+        short = replace(latest, lines=lines, prose=head(latest.prose, max(size, 0)), cut=True)
+        if short.tokens <= room:
+            return replace(parts, blocks=(*parts.blocks[:-1], short))
+    kept: list[Line] = []
+    spent = 24
+    for line in sorted(latest.lines, key=lambda line: line.kind != "user"):
+        short_line = least.get(id(line)) or clip(line, 16)
+        if spent + short_line.tokens <= room:
+            kept.append(short_line)
+            spent += short_line.tokens
+    kept.sort(key=lambda line: [other.ref for other in latest.lines].index(line.ref))
+    return replace(parts, blocks=(*parts.blocks[:-1], replace(latest, lines=tuple(kept), prose="", cut=True)))
+
+
+def _least(line: Line, room: int) -> Line:
+    """A message of the user in the fullest form that fits a room; its head where none does."""
+    forms = (line, *(gist(line, form) for form in range(GISTS)), clip(line, 16))
+    return next((form for form in forms if form.tokens <= room), forms[-1])
+
+
+def _goal_to_head(parts: Parts, aim: int) -> Parts:
+    return replace(
+        parts,
+        opening=head(parts.opening, max(aim // 2, 48)) + " …",
+        closing=head(parts.closing, aim // 8),
+        aside=parts.aside.head(aim // 8),
+    )
+
+
+def _all_to_stub(parts: Parts, aim: int) -> Parts:
+    """When even stubs are too many: the path as one address, the latest as another."""
+    steps = tuple(step for block in parts.blocks for step in block.steps)
+    raw = sum(block.raw for block in parts.blocks)
+    if not steps:
+        return replace(parts, opening=head(parts.opening, max(aim - 8, 0)), words=(), closing="", aside=NOTHING)
+    bundle = Older(steps[0], steps[-1], len(steps), raw)
+    opening = head(parts.opening, max(aim - 60, 8))
+    return replace(
+        parts,
+        opening=opening,
+        older=(*parts.older, bundle),
+        words=(),
+        blocks=(),
+        closing="",
+        aside=parts.aside.head(aim // 8),
+    )

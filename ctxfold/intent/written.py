@@ -1,0 +1,43 @@
+"""What a model writes of an intent, as schemas it is shown: entries of a to-do, and lines it wants to see. They check their form and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+__all__ = ["ItemWritten", "LinesWritten"]
+
+
+class ItemWritten(BaseModel):
+    """One entry of a to-do: a new text, or an item by its id with what changed."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str = Field(default="", description="Of an item that is there; leave it out for a new one.")
+    text: str = Field(default="", max_length=600, description="What is to be done, with the facts and bounds it needs.")
+    state: Literal["open", "done", "dropped"] | None = Field(default=None, description="Only where it changes.")
+    evidence: tuple[str, ...] = Field(
+        default=(), max_length=8, description="Refs that show the new state, as s12.3: a call that worked, or the user."
+    )
+
+    def given(self, clean: Callable[[str], str] = str) -> dict[str, Any]:
+        """The entry as a plan takes it: what was left out is not said.
+
+        Args:
+            clean: what its text goes through.
+        """
+        said: dict[str, Any] = {"id": self.id, "text": clean(self.text), "state": self.state}
+        return {name: value for name, value in {**said, "evidence": list(self.evidence)}.items() if value}
+
+
+class LinesWritten(BaseModel):
+    """One choice of lines."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    ref: str = Field(description="A record and its lines, as s12.2:40-80.")
+    why: str = Field(default="", max_length=200, description="What they are for, in your own words.")
+    todo: str | None = Field(default=None, description="The item they serve, as t3.")
+    facts: tuple[str, ...] = Field(default=(), max_length=12, description="Strings in them that matter, unchanged.")

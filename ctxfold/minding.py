@@ -1,0 +1,84 @@
+"""The part of a session that minds its intent: plan, extract, attend. `Session` is the one class made of it; it decides nothing and renders nothing."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+
+from ctxfold.attending import attended, triggers
+from ctxfold.current import Current, writing
+from ctxfold.deciding import DEFAULT_BUDGET
+from ctxfold.deciding_intent import Selections, Todo, Wanted, extracted, plan
+from ctxfold.events import Decider
+from ctxfold.given import words_of
+from ctxfold.intent import Extraction, Intent
+from ctxfold.intent.triggers import Trigger
+from ctxfold.store.protocol import Store, Writing
+from ctxfold.tokens import Budget
+
+__all__ = ["Minding"]
+
+
+class Minding:
+    """A handle on one branch of a session, and what concerns its intent. Use `Session`.
+
+    Args:
+        store: where it is kept.
+        now: the branch as this handle knows it.
+    """
+
+    def __init__(self, store: Store, now: Current) -> None:
+        self._store = store
+        self._now = now
+
+    def plan(
+        self, summary: str | None = None, todo: Todo | None = None, decider: Decider = "host", cause: str = ""
+    ) -> Intent:
+        """Set what the session is after (U-Fold's intent). Raises InputError for an unknown item, or a state that nothing shows.
+
+        Args:
+            summary: the dialogue so far, in words; None leaves what there is.
+            todo: texts, or `{"id"?, "text"?, "state"?, "evidence"?}`; what is left out stays. None decides it from the user's words and the calls since.
+            decider: who wrote what is given.
+            cause: why, in a few words for the history; empty lets it be said.
+        """
+        with self._write() as tx:
+            return plan(tx, self._now, None if summary is None else words_of(summary), todo, decider, cause)
+
+    def extract(
+        self,
+        need: str | None = None,
+        selections: Selections | None = None,
+        budget: int = 400,
+        decider: Decider = "host",
+        cause: str = "",
+    ) -> Extraction:
+        """Put lines of the log at the end of the view (U-Fold's extraction). Raises InputError, changing nothing, when none is there.
+
+        Args:
+            need: what is wanted, in words; None for what the to-do, the latest message and the constraints are about.
+            selections: `{"ref": "s12:40-80", "why"?, "todo"?, "path"?, "facts"?}`, the most wanted first; None lets the log be searched.
+            budget: o200k tokens that all of it may cost.
+            decider: who chose.
+            cause: the trigger that calls for it: what stands in the view is left out then. Empty where somebody asks.
+        """
+        with self._write() as tx:
+            return extracted(tx, self._now, Wanted(need, selections, budget, cause), decider)
+
+    def attend(self, budget: int = DEFAULT_BUDGET, model: str | None = None, act: bool = True) -> tuple[Trigger, ...]:
+        """Plan and extract where a trigger calls for it: the driver's call after it records; it seldom does anything. Returns the triggers.
+
+        Args:
+            budget: tokens of the view it is for, at least the least; counted by `model`, None for o200k.
+            model: the model that reads the view.
+            act: off, only the triggers are named, each once: the caller sees to them.
+        """
+        limit = Budget.of(budget, model).tokens
+        with self._store.reading() as tx:
+            due_now = triggers(tx, self._now, limit, taken=not act)
+        if not (due_now and act):
+            return due_now
+        with self._write() as tx:
+            return attended(tx, self._now, limit)
+
+    def _write(self) -> AbstractContextManager[Writing]:
+        return writing(self._store, self._now)

@@ -1,0 +1,137 @@
+"""The evidence of a path, read from the log once and remembered: its calls with what came of them, and the facts they told. It judges nothing.
+
+A record never changes, so what was read of it is kept for as long as the handle lives; a redaction makes the handle forget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ctxfold.errors import RefError
+from ctxfold.refactoring.evidence import act, answered, facts_of
+from ctxfold.refactoring.values import Act, Case, Fact
+from ctxfold.refs import RecordRef, parse_ref
+from ctxfold.store.protocol import Reading
+from ctxfold.store.values import StoredRecord
+from ctxfold.workspace import Workspace
+
+__all__ = ["Trail"]
+
+_CHUNK = 256
+_GROWING = 2
+"""Steps at the end of a path that may still take records."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What a step shows: its calls, the facts they told, whether the user spoke in it, and the notes a model wrote in it."""
+
+    acts: tuple[Act, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    spoken: bool = False
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Trail:
+    """What was read of a session's steps so far, and which of them may have taken records since."""
+
+    seen: dict[int, _Seen] = field(default_factory=dict)
+    growing: set[int] = field(default_factory=set)
+
+    def case(self, tx: Reading, session: int, workspace: Workspace, budget: int, asked: bool = False) -> Case:
+        """A workspace with the evidence of the steps that stand in it.
+
+        Args:
+            tx: an open transaction; the case may read through it as long as it is open.
+            session: the session's row id.
+            workspace: what is looked at.
+            budget: o200k tokens of a view.
+            asked: whether somebody named the operator.
+        """
+        steps = [step for block in workspace.blocks for step in block.steps]
+        self._read(tx, session, steps)
+        seen = [(step, self.seen[step]) for step in steps]
+        return Case(
+            workspace,
+            tuple(act for _, each in seen for act in each.acts),
+            tuple(sorted((fact for _, each in seen for fact in each.facts), key=lambda fact: fact.order)),
+            frozenset(step for step, each in seen if each.spoken),
+            budget,
+            tx.cover.next_tile(session),
+            frozenset(note for _, each in seen for note in each.notes),
+            asked,
+            lambda: _history(tx, session, steps),
+            lambda ref: _text(tx, session, ref),
+        )
+
+    def acts(self, tx: Reading, session: int, steps: Sequence[int]) -> tuple[Act, ...]:
+        """The calls of some steps, in order.
+
+        Args:
+            tx: an open transaction.
+            session: the session's row id.
+            steps: the steps.
+        """
+        self._read(tx, session, steps)
+        return tuple(act for step in steps for act in self.seen[step].acts)
+
+    def _read(self, tx: Reading, session: int, steps: Sequence[int]) -> None:
+        """Read the steps that are new, those that may have grown, and those that late results came to."""
+        fresh = {step for step in steps if step not in self.seen} | self.growing.intersection(steps)
+        self.growing |= set(steps[-_GROWING:])
+        wanted = sorted(fresh)
+        for at in range(0, len(wanted), _CHUNK):
+            fresh |= {record.step for record in tx.log.records(session, wanted[at : at + _CHUNK], late=True)}
+        wanted = sorted(fresh)
+        for at in range(0, len(wanted), _CHUNK):
+            part = wanted[at : at + _CHUNK]
+            by_step: dict[int, list[StoredRecord]] = {step: [] for step in part}
+            for record in tx.log.records(session, part):
+                by_step[record.step].append(record)
+            self.seen.update((step, _seen(tx, found)) for step, found in by_step.items())
+        self.growing -= set(steps[:-_GROWING])
+
+
+def _seen(tx: Reading, records: Sequence[StoredRecord]) -> _Seen:
+    """What the records of a step show; each call with its first result."""
+    results: dict[str | None, list[StoredRecord]] = {}
+    for record in records:
+        if record.kind == "result":
+            results.setdefault(record.call_id, []).append(record)
+    acts: list[Act] = []
+    facts: list[Fact] = []
+    for record in records:
+        if record.kind != "call":
+            continue
+        made = act(record.step, f"s{record.step}.{record.k}", tx.log.text(record.entry))
+        came = results.get(record.call_id, [])
+        if came:
+            result = came.pop(0)
+            ref, text = f"s{result.step}.{result.k}", tx.log.text(result.entry)
+            made = answered(made, ref, text, result.origin == "page")
+            facts += [] if made.failure else facts_of(made.key, text, ref, result.id)
+        acts.append(made)
+    notes = tuple(f"s{each.step}.{each.k}" for each in records if each.kind == "note" and each.origin == "model")
+    return _Seen(tuple(acts), tuple(facts), any(record.kind == "user" for record in records), notes)
+
+
+def _history(tx: Reading, session: int, steps: Sequence[int]) -> str:
+    """The exact text of every record of some steps."""
+    parts: list[str] = []
+    for at in range(0, len(steps), _CHUNK):
+        parts += [tx.log.text(record.entry) for record in tx.log.records(session, steps[at : at + _CHUNK])]
+    return "\n".join(parts)
+
+
+def _text(tx: Reading, session: int, ref: str) -> str:
+    """The exact text of a record; empty where there is none."""
+    try:
+        named = parse_ref(ref)
+    except RefError:
+        return ""
+    if not isinstance(named, RecordRef):
+        return ""
+    found = [record for record in tx.log.records(session, [named.step]) if record.k == named.record]
+    return tx.log.text(found[0].entry) if found else ""

@@ -1,0 +1,50 @@
+"""The `refactor` tool: a history that went bad is mended in the view, never in the log. What fails its checks changes nothing, and the answer says why."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from mcp.server.mcpserver import Context
+from mcp_types import CallToolResult
+from pydantic import BaseModel
+
+from ctxfold import Refactored
+from ctxfold.refactoring import Operator
+from ctxfold.workspace import spans
+from mcp_server.answers import facts
+from mcp_server.desk import Desks, Seat
+from mcp_server.place import at
+
+
+class Mended(BaseModel, frozen=True):
+    """What was chosen, whether it was applied and why, and what the view cost before and after."""
+
+    operator: str
+    applied: bool
+    reason: str
+    steps: str
+    was_tokens: int
+    tokens: int
+
+
+async def refactor(
+    session: str, ctx: Context[Desks], operator: Literal["auto", Operator] = "auto", text: str = ""
+) -> Annotated[CallToolResult, Mended]:
+    """Mend the view."""
+
+    def work(seat: Seat) -> Refactored:
+        return seat.session.refactor(operator, text or None)
+
+    return facts(_mended(await at(ctx).use(session, work)))
+
+
+def _mended(done: Refactored) -> Mended:
+    was, now = done.tokens
+    return Mended(
+        operator=done.operator,
+        applied=done.applied,
+        reason=done.reason,
+        steps=spans(done.steps),
+        was_tokens=was,
+        tokens=now,
+    )

@@ -1,0 +1,107 @@
+"""Labelled dialogues that wander: read from text files, replayed through a session's public surface.
+
+A line is `label needs=… | words`. A label is a topic, `topic:branch` for a branch of it; `<n` says after which turn a new branch leaves. `needs`
+are the turns whose words the answer depends on.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+FOLDER = Path(__file__).parent
+
+Event = Literal["continue", "switch", "fork", "new_topic"]
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A message of the user, where it belongs, what it does, and which turns it needs (from 0)."""
+
+    words: str
+    label: str
+    event: Event
+    needs: tuple[int, ...]
+
+    @property
+    def topic(self) -> str:
+        """Its topic's label."""
+        return self.label.partition(":")[0]
+
+
+@dataclass(frozen=True)
+class Dialogue:
+    """A dialogue by name."""
+
+    name: str
+    turns: tuple[Turn, ...]
+
+
+def read(path: Path) -> Dialogue:
+    """A dialogue from its file."""
+    turns: list[Turn] = []
+    seen: list[str] = []
+    for line in path.read_text("utf-8").splitlines()[1:]:
+        head, _, words = line.partition(" | ")
+        label, *rest = head.split()
+        label = label.partition("<")[0]
+        before = turns[-1].label if turns else label
+        event: Event = (
+            "continue" if label == before else "switch" if label in seen else "fork" if ":" in label else "new_topic"
+        )
+        needs = tuple(int(n) - 1 for part in rest for n in part.removeprefix("needs=").split(","))
+        seen.append(label)
+        turns.append(Turn(words.strip(), label, event, needs))
+    return Dialogue(path.stem, tuple(turns))
+
+
+def dialogues(which: Literal["work", "held", "other"]) -> list[Dialogue]:
+    """The dialogues the decider was worked on with, those held out, or those of other domains and manners."""
+    if which == "other":
+        return [read(path) for path in sorted((FOLDER / "other").glob("*.txt"))]
+    return [
+        read(path)
+        for path in sorted((FOLDER / "dialogues").glob("*.txt"))
+        if ("held" in path.stem) == (which == "held")
+    ]
+
+
+_FILLER = (
+    "There is a bit more to weigh here than it seems at first sight. In most cases the simple way holds up well, and you can refine it once the rest is clear. "
+    "Keep an eye on the details that are hard to change afterwards, and settle those before the others. If something does not fit, say so and we adjust it. "
+)
+
+
+def reply(turn: Turn, at: int, tokens: int, manner: Literal["echo", "filler"]) -> str:
+    """A modelled reply: what was asked, restated with values of its own, then talk; about as long as a model's."""
+    chance = random.Random(f"{turn.words}{at}")
+    words = [word.strip(".,:;?!") for word in turn.words.split() if len(word) > 3]
+    pieces = (
+        [f"On your question about {' '.join(words[:6])}, here is what I would do."]
+        if manner == "echo"
+        else ["Sure, here is what I would do."]
+    )
+    length = 0
+    while length < tokens * 4.6:
+        if manner == "echo" and words and chance.random() < 0.4:
+            pieces.append(
+                f"{chance.choice(words).capitalize()}: count on about {chance.randint(12, 990)} here, and check it once more."
+            )
+        else:
+            pieces.append(_FILLER)
+        length = sum(map(len, pieces))
+    return " ".join(pieces)
+
+
+def numbers(words: str) -> Iterator[str]:
+    """Every number of a message."""
+    digits = ""
+    for char in f"{words} ":
+        if char.isdigit() or (digits and char in ".,"):
+            digits += char
+        elif digits:
+            yield digits.strip(".,")
+            digits = ""

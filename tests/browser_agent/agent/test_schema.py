@@ -1,0 +1,108 @@
+"""An answer in the form that was asked for: it validates, or the run says what is missing."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from pydantic import BaseModel
+
+from browser_agent.agent import BrowserAgent
+from browser_agent.cli.browse import browse as command
+from browser_agent.shape import Shape
+from ctxfold import Session
+from ctxfold.errors import InputError
+from tests.browser_agent.agent.scripts import decide, script
+from tests.sites.server import Site
+
+pytestmark = pytest.mark.anyio
+
+Serve = Callable[[dict[str, str]], Site]
+
+HOME = "<title>Ferries</title><main><h1>Ferries</h1><p>Timetable and fares.</p><a href=/fares>Fares to Elba</a></main>"
+FARES = (
+    "<title>Fares to Elba</title><main><h1>Fares to Elba</h1><p>What a ferry to Elba costs.</p><table><tr><th>Route<th>Price (EUR)"
+    "<th>Daily</tr><tr><td>Piombino<td>17.50<td>yes</tr><tr><td>Livorno<td>1,024<td>no</tr></table></main>"
+)
+
+
+class Fare(BaseModel):
+    route: str
+    price: float
+    daily: bool
+
+
+class Fares(BaseModel):
+    fares: list[Fare]
+
+
+WANTED = {
+    "fares": [{"route": "Piombino", "price": 17.5, "daily": True}, {"route": "Livorno", "price": 1024, "daily": False}]
+}
+
+
+async def test_the_explorer_takes_values_off_the_page_that_has_them(serve: Serve) -> None:
+    site = serve({"/": HOME, "/fares": FARES})
+    async with BrowserAgent() as agent:
+        result = await agent.run("Fares of the ferry to Elba", site.url, schema=Fares)
+    assert result.status == "answered", result.reason
+    assert result.data == WANTED == json.loads(result.answer or "")
+    Fares.model_validate(result.data)
+    with Session.open(result.session, create=False) as session:
+        taken = [session.recall(f"s{step}").text for step in range(1, session.tip + 1)]
+    assert any(json.dumps(WANTED) in text for text in taken)
+
+
+async def test_what_no_page_has_is_said_to_be_missing(serve: Serve) -> None:
+    site = serve({"/": HOME, "/fares": FARES})
+    schema = Fares.model_json_schema() | {"required": ["fares", "captain"]}
+    schema["properties"]["captain"] = {"type": "string"}
+    async with BrowserAgent() as agent:
+        result = await agent.run("Fares of the ferry to Elba", site.url, schema=schema)
+    assert result.status == "none_found"
+    assert result.data is None
+    assert "'captain' is a required property" in result.reason
+
+
+async def test_a_models_answer_is_held_to_the_schema_and_may_be_what_it_extracted(serve: Serve, tmp_path: Path) -> None:
+    site = serve({"/": FARES})
+    model = script(
+        tmp_path,
+        decide("Guess.", {"kind": "answer", "text": "x", "data": {"fares": [{"route": "Piombino"}]}}),
+        decide("Take it.", {"kind": "extract"}),
+        decide("There.", {"kind": "answer", "text": "Here they are."}),
+    )
+    async with BrowserAgent(model) as agent:
+        result = await agent.run("Fares of the ferry to Elba", site.url, schema=Fares)
+    assert result.data == WANTED
+    assert result.decider.startswith("script:")
+    assert result.usage.refused == 0
+
+
+def test_the_command_prints_the_data_or_says_what_is_missing_and_exits_with_1(tmp_path: Path) -> None:
+    schema = tmp_path / "fares.json"
+    schema.write_text(json.dumps(Fares.model_json_schema()))
+    with Site(pages={"/": FARES}) as site:
+        done = CliRunner().invoke(
+            command, ["Fares of the ferry to Elba", "--start-url", site.url, "--schema", str(schema)]
+        )
+        assert done.exit_code == 0, done.output
+        assert json.loads(done.stdout) == WANTED
+        schema.write_text('{"type": "object", "properties": {"captain": {"type": "integer"}}, "required": ["captain"]}')
+        done = CliRunner().invoke(command, ["Who is captain?", "--start-url", site.url, "--schema", str(schema)])
+        assert done.exit_code == 1
+        assert "captain" in done.stdout
+
+
+def test_what_is_no_schema_is_refused_before_anything_is_started(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no JSON schema"):
+        Shape.of({"type": "nonsense"})
+    with pytest.raises(InputError, match="name another file"):
+        Shape.read(tmp_path / "none.json")
+    for text in ("{", "[]"):
+        (tmp_path / "bad.json").write_text(text)
+        with pytest.raises(InputError, match="give"):
+            Shape.read(tmp_path / "bad.json")
+    with pytest.raises(InputError, match="under \\$defs"):
+        Shape.of({"$ref": "https://example.org/other.json"}).faults({})

@@ -1,0 +1,51 @@
+"""`branch`, `switch` and `tree`."""
+
+import json
+
+from ctxfold import Session
+from tests.cli.conftest import Run
+
+
+def test_a_branch_is_made_left_and_found_in_the_tree(run: Run) -> None:
+    with Session.open("trip") as session:
+        for n in range(5):
+            session.record_turn(user=f"Day {n} in Kyoto, please.")
+            session.record_reply(f"Temple {n} costs {n}00 yen. " * 20)
+        session.fold(summary="Two days.", first_step=1, last_step=2)
+    assert "on osaka of main, at s3" in run("branch", "trip", "osaka", "--at", "s3").out
+    with Session.open("trip") as session:
+        session.record_turn(user="What about Osaka?")
+    assert "on main of main, at s5" in run("switch", "trip", "main").out
+    assert "new topic" in run("branch", "trip", "leak", "--topic").out
+    lines = run("tree", "trip").out.splitlines()
+    assert lines[0] == "main"
+    assert lines[1].startswith("└─ main: s1-s5 | 5 steps")
+    assert "b1 s1-s2 folded" in lines[2]
+    assert lines[3].strip().startswith("└─ osaka from s3: s6 | 4 steps")
+    assert lines[-2:] == ["leak", "└─ * leak: nothing yet"]
+    told = json.loads(run("tree", "trip", "--json").out)
+    assert told["current"] == "leak"
+    main, osaka = told["topics"][0]["branches"]
+    assert (osaka["forked_from"], osaka["forked_at"], osaka["own"]) == ("main", 3, "s6")
+    assert main["shown"] < main["tokens"]
+
+
+def test_a_message_decides_and_says_why(run: Run) -> None:
+    with Session.open("trip") as session:
+        session.record_turn(user="Six days in Kyoto for 4200 euros.")
+        session.record_reply("Noted.")
+    done = run("branch", "trip", "--query", "By the way, our Node service leaks heap memory.")
+    assert done.out.startswith("new topic: ")
+    assert "% sure" in done.out
+    assert json.loads(run("branch", "trip", "--query", "Back to Kyoto", "--json").out)["action"] == "switch"
+    assert "kyoto" in run("branch", "trip", "kyoto", "--rename").out
+    assert run("undo", "trip").code == 0
+
+
+def test_what_makes_no_sense_together_is_refused(run: Run) -> None:
+    with Session.open("trip") as session:
+        session.record_turn(user="Kyoto.")
+    assert run("branch", "trip", "a", "--topic", "--rename").code == 2
+    assert run("branch", "trip", "a", "--query", "b").code == 2
+    assert run("branch", "trip", "--at", "s9").code == 2
+    assert run("switch", "trip", "nowhere").code == 2

@@ -1,0 +1,201 @@
+"""Context-Agent's forest: a message goes on, turns off, returns or begins anew; the view shows the path, and everything else in brief, once."""
+
+from pathlib import Path
+
+import pytest
+
+from ctxfold import Session, export_session, import_session, verify_session
+from ctxfold.errors import BranchError, InputError
+from tests.support.sessions import WIDE, events, settled
+
+TRIP = "We want to spend 6 days in Kyoto with two kids for at most 4200 euros."
+OSAKA = "What if we stayed in Osaka instead and took the train to Kyoto?"
+LEAK = "By the way, our Node service leaks 50 MB of heap an hour since release 4.2."
+
+
+def tell(session: Session, words: str, answer: str = "Noted.") -> str:
+    """A message where it belongs, and its answer. Returns the branch."""
+    moved = session.branch("auto", query=words)
+    session.record_turn(user=words)
+    session.record_reply(answer)
+    return moved.branch
+
+
+@pytest.fixture
+def wandering(session: Session) -> Session:
+    """Three limbs: a trip, an alternative to it, another topic; one stands on the last."""
+    tell(session, TRIP, "Kyoto in 6 days works well. Gion costs 180 euros a night.")
+    tell(session, "Which neighbourhood is quiet at night?", "Nishijin is quiet, about 140 euros.")
+    tell(session, OSAKA, "Osaka is 30 minutes away; near Umeda a room costs 95 euros.")
+    tell(session, LEAK, "Compare two heap snapshots.")
+    return session
+
+
+def test_a_message_is_placed_and_the_move_says_why(wandering: Session) -> None:
+    kinds = [(event.cause, event.decider) for event in events(wandering) if event.kind == "moved"]
+    assert [decider for _, decider in kinds] == ["embedded", "embedded"]
+    assert all(cause for cause, _ in kinds)
+    assert [(topic.name, len(topic.branches)) for topic in wandering.tree()] == [
+        ("main", 2),
+        (wandering.tree()[1].name, 1),
+    ]
+
+
+def test_going_on_is_no_event(session: Session) -> None:
+    tell(session, TRIP)
+    log = len(events(session))
+    moved = session.branch("auto", query="And which of them is near the station?")
+    assert (moved.action, moved.branch, moved.tip) == ("continue", "main", 1)
+    assert 0.5 <= moved.confidence <= 1
+    assert session.branch("continue").branch == "main"
+    assert len(events(session)) == log
+
+
+def test_one_returns_to_what_is_named_and_finds_everything_in_the_view(wandering: Session) -> None:
+    moved = wandering.branch("auto", query="Back to Osaka: is the room near Umeda big enough for four?")
+    assert (moved.action, moved.tip) == ("switch", 3)
+    text = wandering.view(2_000).text
+    for words in (TRIP, "Which neighbourhood is quiet at night?", OSAKA, LEAK):
+        assert text.count(words) == 1
+
+
+def test_from_another_topic_each_turn_of_a_forked_one_stands_once(wandering: Session) -> None:
+    text = wandering.view(2_000).text
+    assert [
+        words for words in (TRIP, "Which neighbourhood is quiet at night?", OSAKA, LEAK) if text.count(words) != 1
+    ] == []
+
+
+def test_the_first_plan_is_the_first_branch(wandering: Session) -> None:
+    wandering.branch("auto", query="Back to Osaka and Umeda")
+    moved = wandering.branch("auto", query="I think the first plan is better.")
+    assert (moved.action, moved.branch) == ("switch", "main")
+
+
+def test_what_is_doubtful_goes_on(session: Session) -> None:
+    tell(session, TRIP)
+    for words in ("Hm.", "Why?", "12", "???", "好", "And then?", "🙂", "Make it 7 days."):
+        assert session.branch("auto", query=words).action == "continue", words
+
+
+def test_a_question_for_everything_brings_every_word_of_the_user(wandering: Session) -> None:
+    long = "For the trip we also need " + ", ".join(f"thing number {n} from the list" for n in range(30)) + "."
+    wandering.branch("switch", to="main")
+    wandering.record_turn(user=long)
+    wandering.record_reply("Noted.")
+    wandering.branch("new_topic", to="other")
+    assert long not in wandering.view(2_000).text
+    wandering.record_turn(user="Give me the final plan with everything we discussed.")
+    text = wandering.view(2_000).text
+    assert [words for words in (TRIP, OSAKA, LEAK, long) if words not in text] == []
+
+
+def test_the_newest_words_decide_where_no_query_is_given(session: Session) -> None:
+    tell(session, TRIP)
+    session.record_turn(user=LEAK)
+    assert session.branch().action == "new_topic"
+    assert LEAK in session.view(2_000).text
+    with pytest.raises(InputError, match="query"):
+        session.branch()
+
+
+def test_a_query_decides_nothing_for_a_move_by_name(session: Session) -> None:
+    with pytest.raises(InputError, match="auto"):
+        session.branch("new_topic", query=LEAK)
+
+
+def test_a_branch_is_renamed_and_its_topic_with_it_and_both_come_back(wandering: Session) -> None:
+    before = wandering.tree()
+    assert wandering.branch("rename", to="heap-leak").branch == "heap-leak"
+    assert wandering.branch_name == "heap-leak"
+    assert wandering.tree()[1].name == "heap-leak"
+    with pytest.raises(BranchError, match="main"):
+        wandering.branch("rename", to="main")
+    wandering.undo()
+    assert wandering.tree() == before
+    wandering.redo()
+    assert wandering.branch_name == "heap-leak"
+
+
+def test_a_new_name_changes_no_revision_and_survives_a_copy(tmp_path: Path) -> None:
+    store = str(tmp_path / "store.db")
+    with Session.open("trip", store=store) as session:
+        tell(session, TRIP)
+        tell(session, LEAK)
+        session.branch("rename", to="leak")
+        shown = settled(session)
+    verify_session("trip", store)
+    export_session("trip", tmp_path / "trip.jsonl", store)
+    import_session(tmp_path / "trip.jsonl", store, "copy")
+    with Session.open("copy", store=store) as copy:
+        assert settled(copy) == shown
+        copy.undo()
+        assert copy.branch_name != "leak"
+
+
+def test_undo_takes_back_a_decided_move(wandering: Session) -> None:
+    here = wandering.branch_name
+    wandering.branch("auto", query="Back to Osaka and the room near Umeda")
+    assert wandering.branch_name != here
+    wandering.undo()
+    assert wandering.branch_name == here
+
+
+def test_undo_of_a_name_that_is_taken_meanwhile_is_refused(tmp_path: Path) -> None:
+    store = str(tmp_path / "store.db")
+    with Session.open("trip", store=store) as session, Session.open("trip", store=store) as other:
+        session.branch("rename", to="two")
+        other.branch("new_topic", to="main")
+        with pytest.raises(BranchError, match="main"):
+            session.undo()
+        assert session.branch_name == "two"
+
+
+def test_a_constraint_said_on_one_branch_stands_in_the_view_of_every_other(wandering: Session) -> None:
+    wandering.record_turn(user="Correction: spend at most 9000 euros altogether.")
+    wandering.plan()
+    for branch in ("main", *(branch.name for topic in wandering.tree() for branch in topic.branches)):
+        wandering.branch("switch", to=branch)
+        assert "9000 euros" in wandering.view(1_000).text
+
+
+def test_a_session_of_one_branch_shows_nothing_elsewhere(session: Session) -> None:
+    tell(session, TRIP)
+    assert "elsewhere" not in settled(session)
+    session.branch("new_topic", to="empty")
+    assert TRIP in settled(session)
+    session.branch("switch", to="main")
+    assert "elsewhere" not in settled(session), "a branch on which nothing was said is no news"
+
+
+@pytest.mark.parametrize("budget", [256, 300, 400, 600, 1_000])
+def test_a_forest_of_many_limbs_fits_any_budget(session: Session, budget: int) -> None:
+    """Twelve topics with long messages: never above the budget, the path's steps always addressed."""
+    for n in range(12):
+        session.branch("new_topic", to=f"topic-of-{n}")
+        session.record_turn(user=f"Plan number {n}: " + "a long story about nothing much " * 40 + f"for {n}77 euros.")
+        session.record_reply("Understood. " * 60)
+    view = session.view(budget)
+    assert view.tokens <= budget
+    assert "s23" in view.text or "s12" in view.text
+
+
+def test_recording_leaves_the_settled_part_alone_and_the_view_does_not_depend_on_the_handle(tmp_path: Path) -> None:
+    store = str(tmp_path / "store.db")
+    with Session.open("trip", store=store) as session:
+        for words in (TRIP, OSAKA, LEAK, "Back to Osaka: near which station?"):
+            tell(session, words)
+            with Session.open("trip", store=store) as other:
+                assert other.view(WIDE).text == session.view(WIDE).text
+
+
+def test_what_is_redacted_elsewhere_leaves_every_view(tmp_path: Path) -> None:
+    store = str(tmp_path / "store.db")
+    with Session.open("trip", store=store) as session, Session.open("trip", store=store) as other:
+        tell(session, "My card is 4929-1111-2222 and the trip goes to Kyoto for 6 days.")
+        tell(session, LEAK)
+        other.branch("switch", to=session.branch_name)
+        assert "4929-1111" in other.view(2_000).text
+        session.redact("s1.1")
+        assert "4929-1111" not in session.view(2_000).text
+        assert "4929-1111" not in other.view(2_000).text

@@ -1,0 +1,389 @@
+"""Refactoring: six operators that change the view and never the log, a router that mostly leaves a history alone, checks that keep it as it was."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import ctxfold
+from ctxfold import Session
+from ctxfold.errors import InputError, UndoError
+from ctxfold.refactoring import OPERATORS
+from ctxfold.tokens import MIN_BUDGET
+from tests.support.faults import ERROR, ORDERS, called, clean, failing, look_up, to_and_fro, visited
+from tests.support.sessions import WIDE, cover, database_bytes, events, settled, texts
+
+GOOD = "Looked up W-2001 to W-2005; W-2003 was delivered to Porto, total 103.5."
+
+
+def steps_of(session: Session) -> dict[int, list[str]]:
+    """Every record of the session."""
+    return {step: texts(session, step) for step in range(1, session.tip + 1)}
+
+
+def test_a_clean_history_is_left_alone_and_that_is_an_event(session: Session) -> None:
+    """None is the usual answer: not a byte of the view changes, and what was looked at is kept for learning."""
+    clean(session)
+    before = settled(session)
+    done = session.refactor()
+    assert (done.operator, done.applied, done.refused) == ("none", False, False)
+    assert done.reason
+    assert settled(session) == before
+    assert session.history()[0].kind == "routed"
+    with pytest.raises(UndoError):
+        session.undo()
+
+
+def test_a_call_that_fails_three_times_is_pruned_with_what_it_told(session: Session) -> None:
+    """One tile of status failed in place of the failures before the latest; the error's values, the user's words and the latest step stand."""
+    clean(session)
+    session.record_turn(user="Yes, refund W-2003.")
+    first, *_, latest = failing(session, 4)
+    before, log = settled(session), steps_of(session)
+    done = session.refactor()
+    after = settled(session)
+    assert (done.operator, done.applied) == ("path_prune", True)
+    assert done.steps == tuple(range(first, latest))
+    tile = session.workspace.blocks[-2]
+    assert getattr(tile, "status", None) == "failed"
+    assert "failed" in after
+    assert "4471" in after
+    assert "user: Yes, refund W-2003." in after
+    assert after.endswith(before[before.rindex(f"s{latest} ") :])
+    assert done.tokens[1] < done.tokens[0]
+    assert steps_of(session) == log
+
+
+def test_back_and_forth_between_two_pages_is_pruned_and_both_stay_readable(session: Session) -> None:
+    """What stood on either page still stands once."""
+    session.record_turn(user="Compare the two harbors.")
+    steps = to_and_fro(session)
+    done = session.refactor()
+    after = settled(session)
+    assert (done.operator, done.applied) == ("path_prune", True)
+    assert set(done.steps) <= set(steps[:-1])
+    for page in ("lisboa", "setubal"):
+        assert f"HB-{page}-22" in after
+    assert "world" in after or "outside" in after
+
+
+def test_asking_again_because_the_user_spoke_is_no_loop(session: Session) -> None:
+    """The same call after each message of the user is what was wanted."""
+    for at in range(4):
+        session.record_turn(user=f"Please check once more, number {at}.")
+        called(session, "get_status", {"line": "L1001"}, '{"line_id": "L1001", "state": "down"}')
+    assert session.refactor().operator == "none"
+
+
+def test_a_value_that_merely_changed_is_no_fault(session: Session) -> None:
+    """Two results of one order, the newer with another status: rows stand for their time."""
+    look_up(session, "W-2001", status="pending")
+    look_up(session, "W-2001", status="delivered")
+    assert session.refactor().operator == "none"
+
+
+def test_a_summary_that_says_an_older_value_is_corrected_and_cites_the_event(session: Session) -> None:
+    """The span alone changes; the older value is marked superseded; the rest of the summary is as it was."""
+    session.record_turn(user="How is W-2001?")
+    look_up(session, "W-2001", status="pending", note="left with the porter at the side entrance of the house")
+    session.fold(summary="Order W-2001 to Porto has status pending.", first_step=1, last_step=1)
+    newer = look_up(session, "W-2001", status="delivered")
+    session.record_reply("It has arrived.")
+    before = settled(session)
+    done = session.refactor()
+    after = settled(session)
+    assert (done.operator, done.applied) == ("fact_rectify", True), done.reason
+    assert f"Order W-2001 to Porto has status delivered (s{newer}.2)." in after
+    assert "status pending." in before
+    assert "status pending." not in after
+    fact = session.workspace.guidance.superseded[-1]
+    assert (fact.of, fact.field, fact.was, fact.now, fact.by) == (
+        "W-2001",
+        "status",
+        "pending",
+        "delivered",
+        f"s{newer}.2",
+    )
+    assert session.refactor().operator == "none"
+
+
+def test_a_summary_that_tells_of_the_change_itself_is_left_alone(session: Session) -> None:
+    """Both values beside each other are history, not a contradiction."""
+    look_up(session, "W-2001", status="pending", note="left with the porter at the side entrance of the house")
+    look_up(session, "W-2001", status="delivered")
+    session.record_reply("It has arrived, the status of the order in question is clear by now.")
+    session.fold(summary="W-2001 was pending at first; now delivered.", first_step=1, last_step=2)
+    assert session.refactor().operator == "none"
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        "W-9999",
+        "999.99 EUR",
+        "mia.li@example.org",
+        "2031-11-21",
+        "s77",
+        "QXZKJP",
+        '"never damaged"',
+        "Johannesburg",
+        "Anna Kowalski",
+    ],
+)
+@pytest.mark.parametrize("operator", ["state_abstract", "noise_filter", "cognitive_boosting", "attention_anchor"])
+def test_an_id_number_or_name_the_history_does_not_have_is_refused(
+    session: Session, operator: str, planted: str
+) -> None:
+    """The history stays as it was, and the event says why without the invented value."""
+    clean(session)
+    before = settled(session)
+    done = session.refactor(operator, text=f"{GOOD} It concerns {planted}.")
+    assert not done.applied
+    assert done.refused
+    assert done.reason
+    assert settled(session) == before
+    event = session.history()[0]
+    assert event.kind == "routed"
+    assert planted not in event.cause
+
+
+def test_a_true_text_of_a_host_takes_the_place_of_the_steps_and_keeps_their_facts(session: Session) -> None:
+    """The prose yields; every row with a value that the text does not say stands."""
+    clean(session)
+    session.record_turn(user="Yes please.")
+    done = session.refactor("state_abstract", text=GOOD)
+    after = settled(session)
+    assert done.applied, done.reason
+    assert done.decider == "host"
+    assert GOOD in after
+    assert all(order in after for order in ORDERS)
+    assert "user: Order W-2003 came broken" in after
+    assert cover(session)[-1] == (session.tip,)
+
+
+def test_key_info_is_the_last_of_the_view_and_a_thought_stands_before_it(session: Session) -> None:
+    """Both are insertions: not a byte of the cover changes. A newer one takes the place of the one before."""
+    clean(session)
+    session.plan(todo=["refund W-2003"])
+    before = settled(session)
+    blocks = session.workspace.blocks
+    assert session.refactor("attention_anchor").applied
+    assert session.refactor("cognitive_boosting", text="Refund W-2003 before anything else.").applied
+    after = settled(session)
+    assert after.startswith(before)
+    assert session.workspace.blocks == blocks
+    assert after.index("[Thought]") < after.index("[KEY INFO]")
+    last = after[after.index("[KEY INFO]") :]
+    assert "refund W-2003" in last
+    assert session.refactor("attention_anchor", text="Refund W-2003 to mia.li@example.com.").applied
+    newest = settled(session)
+    assert newest.count("[KEY INFO]") == 1
+    assert newest[newest.index("[KEY INFO]") :].endswith("Refund W-2003 to mia.li@example.com.")
+
+
+def test_a_thought_is_one_or_two_sentences(session: Session) -> None:
+    """A lecture is refused."""
+    clean(session)
+    long = "Refund it. Then ask. Then wait. Then answer."
+    assert session.refactor("cognitive_boosting", text=long).refused
+
+
+def test_repeats_can_be_filtered_and_nothing_else_goes(session: Session) -> None:
+    """Steps that show what stood before yield; every value still stands."""
+    session.record_turn(user="Look at all of them.")
+    for order in (*ORDERS, *ORDERS):
+        look_up(session, order)
+    session.record_reply("Seen.")
+    before = settled(session)
+    done = session.refactor("noise_filter")
+    after = settled(session)
+    assert done.applied, done.reason
+    assert all(order in after for order in ORDERS)
+    assert all(f"{100.5 + int(order[-1])}" in after for order in ORDERS)
+    assert session.view(WIDE).tokens < len(before)
+    assert done.tokens[1] < done.tokens[0]
+
+
+def test_a_constraint_last_shown_long_ago_is_anchored(session: Session) -> None:
+    """The user's words come back at the end, with their ref."""
+    session.record_turn(user="Find a flat in Porto. It must not cost more than 900 EUR.")
+    session.plan()
+    for at in range(30):
+        called(session, "get_flat", {"n": at}, json.dumps({"flat_id": f"F-{at}", "rent": 700 + at}))
+    done = session.refactor()
+    assert (done.operator, done.applied) == ("attention_anchor", True)
+    assert "900 EUR" in settled(session)[-400:]
+    assert session.refactor().operator == "none"
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_every_operator_can_be_undone_and_redone_to_the_byte(database: Path, operator: str) -> None:
+    """Before and after are shown, and stand again in another process."""
+    with Session.open("trip", goal="Refund", store=str(database)) as session:
+        faulty(session)
+        before, log = settled(session), steps_of(session)
+        done = session.refactor(operator)
+        assert done.applied, done.reason
+        assert done.before != done.after
+        assert done.diff not in ("", "no change")
+        after = settled(session)
+        assert after != before
+        assert session.undo().kind == "refactored"
+        assert settled(session) == before
+        session.redo()
+        assert settled(session) == after
+        assert steps_of(session) == log
+    with Session.open("trip", store=str(database)) as again:
+        assert settled(again) == after
+        again.undo()
+        assert settled(again) == before
+    assert ctxfold.verify_session("trip", store=str(database)) > 0
+
+
+def faulty(session: Session) -> None:
+    """Something for each operator: repeats, a failing call, a summary that is out of date, a plan."""
+    session.record_turn(user="Refund W-2003. It must go to mia.li@example.com.")
+    look_up(session, "W-2003", status="pending", note="left with the porter at the side entrance of the house")
+    session.plan(todo=["refund W-2003"])
+    session.fold(summary="W-2003 has status pending.", first_step=1, last_step=1)
+    for order in (*ORDERS, *ORDERS):
+        look_up(session, order)
+    failing(session, 4)
+    session.record_reply("The refund is refused; I will look for another way to do it for you.")
+
+
+def test_an_export_of_a_refactored_session_imports_to_the_same_bytes(tmp_path: Path) -> None:
+    """Notes, tiles and superseded values come along; replay verifies them."""
+    with Session.open("trip", goal="Refund", store=str(tmp_path / "one.db")) as session:
+        faulty(session)
+        for operator in OPERATORS:
+            session.refactor(operator)
+        session.refactor("state_abstract", text="Invented W-9999.")
+        before, kinds = settled(session), [(event.kind, event.cause, event.revision) for event in events(session)]
+    ctxfold.export_session("trip", tmp_path / "out.jsonl", store=str(tmp_path / "one.db"))
+    ctxfold.import_session(tmp_path / "out.jsonl", store=str(tmp_path / "two.db"))
+    with Session.open("trip", store=str(tmp_path / "two.db")) as session:
+        assert settled(session) == before
+        assert [(event.kind, event.cause, event.revision) for event in events(session)] == kinds
+    ctxfold.export_session("trip", tmp_path / "again.jsonl", store=str(tmp_path / "two.db"))
+    assert (tmp_path / "again.jsonl").read_bytes() == (tmp_path / "out.jsonl").read_bytes()
+
+
+def test_a_dry_run_changes_and_logs_nothing(session: Session) -> None:
+    """It says what would become of it, and that is what becomes of it."""
+    session.record_turn(user="Refund W-2003.")
+    failing(session)
+    before, log = settled(session), events(session)
+    tried = session.refactor(dry_run=True)
+    assert tried.operator == "path_prune"
+    assert settled(session) == before
+    assert events(session) == log
+    assert session.refactor() == tried
+
+
+def test_the_view_stays_within_every_budget_with_notes_at_its_end(session: Session) -> None:
+    """Notes yield like the rest of the end does."""
+    faulty(session)
+    for operator in OPERATORS:
+        session.refactor(operator)
+    for budget in (MIN_BUDGET, 300, 400, 700, 1_500, 8_000):
+        assert session.view(budget).tokens <= budget
+    assert "[KEY INFO]" in session.view(1_500).text
+
+
+def test_redaction_reaches_notes_and_superseded_values(database: Path) -> None:
+    """What refactorings left is masked like everything else, in the file too."""
+    with Session.open("trip", store=str(database)) as session:
+        look_up(session, "W-2001", status="pending", note="left with the porter at the side entrance of the house")
+        session.fold(summary="W-2001 has status pending-7731.", first_step=1, last_step=1)
+        called(session, "get_order", {"order_id": "W-2001"}, '{"order_id": "W-2001", "status": "SECRET-8842"}')
+        session.record_reply("W-2001 is at SECRET-8842 by now, as the newest look at it says.")
+        session.refactor("attention_anchor", text="W-2001 stands at SECRET-8842.")
+        session.redact("SECRET-8842")
+        assert "SECRET-8842" not in settled(session)
+    assert ctxfold.verify_session("trip", store=str(database)) > 0
+    assert b"SECRET-8842" not in database_bytes(database)
+
+
+def test_text_made_beside_untrusted_text_is_marked_in_notes_too(session: Session) -> None:
+    """Provenance: a note that a host wrote after reading pages is data."""
+    session.record_turn(user="Which harbor?")
+    visited(session, "lisboa")
+    session.record_reply("The one with code HB-lisboa-22.")
+    assert session.refactor("attention_anchor", text="Harbor code HB-lisboa-22.").applied
+    assert "\n< Harbor code HB-lisboa-22." in settled(session)
+
+
+def test_a_fork_before_a_refactoring_does_not_have_it(session: Session) -> None:
+    """Notes made later on the path are not on a branch that leaves it earlier."""
+    clean(session)
+    session.refactor("attention_anchor", text="Refund W-2003 to mia.li@example.com.")
+    session.branch("create", at=2, to="early")
+    assert "[KEY INFO]" not in settled(session)
+    session.branch("switch", to="main")
+    assert "[KEY INFO]" in settled(session)
+
+
+def test_an_unknown_operator_is_an_input_error(session: Session) -> None:
+    """One line that names those there are."""
+    with pytest.raises(InputError) as refused:
+        session.refactor("compress_everything")
+    assert "path_prune" in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_refactorings_are_bounded_in_depth_and_number(session: Session) -> None:
+    """However often it is asked for: what was refactored three times, and a path with its fill, is left as it is."""
+    clean(session)
+    said = []
+    for at in range(40):
+        called(
+            session,
+            "get_order",
+            {"order_id": "W-2001"},
+            json.dumps({"order_id": "W-2001", "seen": f"look-{at}"}),
+            "x " * 60,
+        )
+        session.record_reply("Looked at it with some care and with nothing else to say about it at all.")
+        said.append(
+            session.refactor("state_abstract", text=f"Looked at W-2001 so often, look-{at} the last before this.")
+        )
+    assert any(done.refused and "times already" in done.reason for done in said)
+    for at in range(60):
+        session.refactor("cognitive_boosting", text=f"Look at look-{at % 40} again.")
+    assert "stand on this path already" in session.refactor("cognitive_boosting", text="Look at W-2005 again.").reason
+
+
+def test_the_latest_message_and_observation_are_verbatim_after_every_operator(session: Session) -> None:
+    """Also when the user has just spoken, and the latest observation stands one step before."""
+    faulty(session)
+    last = visited(session, "porto")
+    session.record_turn(user="And now, what about 77 EUR?")
+    seen = settled(session)
+    shown = seen[seen.index(f"s{last} ") : seen.index("And now, what about 77 EUR?") + 27]
+    for operator in OPERATORS:
+        session.refactor(operator)
+        assert shown in settled(session), operator
+
+
+def test_an_error_is_told_once_in_a_pruned_stretch(session: Session) -> None:
+    """What binds the next try is kept: the error's own words."""
+    session.record_turn(user="Refund W-2003.")
+    failing(session, 5)
+    session.refactor()
+    assert settled(session).count(ERROR.removeprefix("Error: ")) == 2
+
+
+def test_high_water_is_that_of_the_budget_it_is_for(session: Session) -> None:
+    """A cover that fills one view is far from filling another; every fact of what is abstracted stands."""
+    session.record_turn(user="Look at many.")
+    for at in range(40):
+        found = {"order_id": f"W-{7000 + at}", "total": 10.5 + at}
+        called(
+            session, "get_order", {"n": at}, json.dumps(found), f"Looking at number {at} with care, as was asked. " * 6
+        )
+    assert session.refactor(budget=100_000).operator == "none"
+    done = session.refactor(budget=2_000)
+    assert (done.operator, done.applied) == ("state_abstract", True), done.reason
+    assert all(f"W-{7000 + at}" in settled(session) for at in range(40))
+    assert done.tokens[1] < done.tokens[0]

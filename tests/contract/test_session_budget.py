@@ -1,0 +1,64 @@
+"""The budget of a session's views: noted with the session, so that no restart and no other process forgets it."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+import ctxfold
+from ctxfold import Session
+from ctxfold.errors import BudgetError
+from tests.support.sessions import add_step, settled
+
+
+def test_a_session_has_the_default_budget_until_another_is_noted(database: Path) -> None:
+    """Every handle sees what was noted last, those that were open before too."""
+    with Session.open("trip", store=str(database)) as first, Session.open("trip", store=str(database)) as second:
+        assert first.budget == second.budget == 8_000
+        first.set_budget(3_000)
+        assert second.budget == 3_000
+    with Session.open("trip", store=str(database)) as third:
+        assert third.budget == 3_000
+
+
+def test_a_budget_below_the_least_is_refused_and_changes_nothing(session: Session) -> None:
+    """The least is the view's own."""
+    session.set_budget(3_000)
+    with pytest.raises(BudgetError):
+        session.set_budget(1)
+    assert session.budget == 3_000
+
+
+def test_noting_a_budget_is_no_event(session: Session) -> None:
+    """A setting of the session, not a decision: nothing to undo, no revision."""
+    add_step(session, 1)
+    before = settled(session), session.history()
+    session.set_budget(3_000)
+    assert (settled(session), session.history()) == before
+
+
+def test_the_budget_goes_with_an_export(tmp_path: Path, database: Path) -> None:
+    """An imported session is the one that was exported."""
+    with Session.open("trip", store=str(database)) as session:
+        session.set_budget(3_000)
+    ctxfold.export_session("trip", tmp_path / "trip.jsonl", store=str(database))
+    ctxfold.import_session(tmp_path / "trip.jsonl", store=str(database), name="other")
+    with Session.open("other", store=str(database), create=False) as session:
+        assert session.budget == 3_000
+
+
+def test_a_store_of_the_second_version_is_brought_up_to_date(tmp_path: Path) -> None:
+    """An older file opens, keeps its views, and can note a budget."""
+    store = tmp_path / "old.db"
+    with Session.open("trip", store=str(store)) as session:
+        add_step(session, 1)
+        before = settled(session)
+    old = sqlite3.connect(store)
+    old.executescript(
+        "ALTER TABLE session DROP COLUMN budget; ALTER TABLE event DROP COLUMN guide; PRAGMA user_version = 2;"
+    )
+    old.close()
+    with Session.open("trip", store=str(store)) as session:
+        assert settled(session) == before
+        session.set_budget(3_000)
+        assert session.budget == 3_000

@@ -1,0 +1,127 @@
+"""The embedded decider, on forests made by hand: what a cue does, what similarity does, and that doubt goes on."""
+
+import pytest
+
+from ctxfold.discourse import Choice, Elsewhere, Grove, Limb, Turn
+from ctxfold.discourse.choose import choose
+from ctxfold.discourse.cues import asks_for_all, cues_of
+
+
+def turns(first: int, *said: str) -> tuple[Turn, ...]:
+    """Turns of one step each."""
+    return tuple(Turn((first + at,), words, f"s{first + at}.1") for at, words in enumerate(said))
+
+
+TRIP = turns(1, "Six days in Kyoto with two kids", "Which district is quiet?", "Find a machiya house for 180 euros")
+OSAKA = Limb(
+    "osaka", "trip", 1, turns(4, "What if we stayed in Osaka near Umeda?", "What is the train pass?"), visited=9
+)
+LEAK = Limb("leak", "leak", 0, turns(6, "Our Node service leaks heap memory", "Compare two snapshots"), visited=12)
+GROVE = Grove(
+    TRIP, 1, Elsewhere("main", "trip", (OSAKA, LEAK)), ("main", "osaka"), (("trip", "main"), ("leak", "leak"))
+)
+
+
+def where(message: str, grove: Grove = GROVE) -> tuple[str, str | None]:
+    """The action and, for a switch, where to."""
+    made = choose(grove, message)
+    return made.action, made.to if made.action == "switch" else None
+
+
+@pytest.mark.parametrize(
+    ("message", "to"),
+    [
+        ("Back to the heap: what do the snapshots show?", "leak"),
+        ("Let's return to Osaka. Which hotel near Umeda?", "osaka"),
+        ("About the Node service again, could it be a listener?", "leak"),
+        ("Which heap snapshot tells more about leaks in Node?", "leak"),
+        ("I prefer the second option.", "osaka"),
+        ("回到 Node 的 heap，snapshot 怎么看？", "leak"),
+        ("OSAKA: what about Umeda station?", "osaka"),
+    ],
+)
+def test_a_return_finds_its_limb(message: str, to: str) -> None:
+    assert where(message) == ("switch", to)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "By the way, how do I prune roses?",
+        "Different question: my tax return is due.",
+        "Unrelated, but my dog limps.",
+        "换个话题，我想学钢琴",
+    ],
+)
+def test_what_says_it_is_something_else_begins_a_topic(message: str) -> None:
+    assert where(message)[0] == "new_topic"
+
+
+@pytest.mark.parametrize(
+    "message", ["What if we rented a camper instead?", "Alternatively, only three days in Kyoto?", "假如改去北海道呢？"]
+)
+def test_an_alternative_forks_where_it_turns_off(message: str) -> None:
+    made = choose(GROVE, message)
+    assert made.action == "create"
+    assert made.at in (1, 2, 3)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "And the second district?",
+        "Make it seven days.",
+        "ok",
+        "Is it far?",
+        "?",
+        "",
+        "180",
+        "Thanks, that helps.",
+        "The last one sounds good.",
+    ],
+)
+def test_everything_else_goes_on(message: str) -> None:
+    assert where(message) == ("continue", None)
+
+
+def test_confidence_is_a_share_and_doubt_says_so() -> None:
+    for message in ("Back to the other one", "Hm, memory", "Why?", "What if"):
+        made = choose(GROVE, message)
+        assert 0 <= made.confidence <= 1
+        assert made.reason
+
+
+def test_an_encoder_finds_what_shares_no_word() -> None:
+    class Meaning:
+        """Two dimensions: journeys and programs."""
+
+        name = "meaning"
+
+        def encode(self, texts):
+            return [
+                (1.0, 0.0)
+                if any(word in text for word in ("Kyoto", "district", "machiya", "Osaka", "train", "suitcase"))
+                else (0.0, 1.0)
+                for text in texts
+            ]
+
+    assert choose(GROVE, "Profiling the garbage collector showed nothing odd", Meaning()).to == "leak"
+    assert choose(GROVE, "How big a suitcase would the children need?", Meaning()).action == "continue"
+
+
+def test_the_first_message_goes_on() -> None:
+    empty = Grove((), 0, Elsewhere("main", "main"), ("main",), (("main", "main"),))
+    assert choose(empty, "By the way, back to the other plan instead") == Choice("continue", reason="the first message")
+
+
+@pytest.mark.parametrize(
+    "message",
+    ["Give me the final plan.", "Summarise everything we discussed", "最终方案是什么？", "Put it all together"],
+)
+def test_a_question_for_everything_is_known(message: str) -> None:
+    assert asks_for_all(message)
+
+
+def test_cues_of_a_very_long_message_are_read_in_time() -> None:
+    for piece in ("back to ", "(", "let's go ", "my my ", "the option ", "，", "if we went "):
+        cues_of(piece * 200_000)

@@ -1,0 +1,194 @@
+"""Live pages that a host's model drives: shown in few tokens, recorded in full, held to the guards."""
+
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, cast, get_args
+
+import pytest
+from anyio.to_thread import run_sync
+from mcp import Client
+from mcp_types import CallToolResult, ElicitResult
+
+from browser_agent.actions import PageAction
+from browser_agent.guard.secrets import Secret
+from browser_agent.hosted.pages import Pages
+from ctxfold import Session
+from ctxfold.tokens import count
+from mcp_server.browsing import Web
+from mcp_server.desk import Desks
+from mcp_server.prompts import described
+from mcp_server.server import build_server
+from tests.mcp_server.conftest import said
+from tests.sites.server import LAB, Site
+
+pytestmark = pytest.mark.anyio
+
+FORM = (
+    "<title>Order</title><main><h1>Order</h1><form method=post action=/echo>"
+    "<label>Name <input name=name></label><label>Key <input name=key></label><button>Place order</button></form></main>"
+)
+
+
+class Driver:
+    """A client on one session. What its user is asked is in `asked`; `answer` is what they say, None where they can't be asked."""
+
+    def __init__(self, client: Client, pages: Pages, asked: list[str], answers: list[bool]) -> None:
+        self._client = client
+        self.pages = pages
+        self.asked = asked
+        self.answers = answers
+
+    async def call(self, tool: str, **arguments: Any) -> CallToolResult:
+        return await self._client.call_tool(tool, {"session": "trip"} | arguments)
+
+    async def ok(self, tool: str, **arguments: Any) -> str:
+        result = await self.call(tool, **arguments)
+        assert not result.is_error, said(result)
+        return said(result)
+
+    async def wrong(self, tool: str, **arguments: Any) -> str:
+        result = await self.call(tool, **arguments)
+        assert result.is_error, said(result)
+        assert "Next: " in said(result)
+        return said(result)
+
+
+@asynccontextmanager
+async def driving(web: Web | None = None, era: str = "auto", asks: bool = False) -> AsyncIterator[Driver]:
+    """A client of a server with live pages; one that can ask its user, if it `asks`."""
+    asked: list[str] = []
+    answers: list[bool] = []
+
+    async def ask(_context: Any, params: Any) -> ElicitResult:
+        asked.append(params.message)
+        return ElicitResult(action="accept", content={"go_on": answers.pop(0)})
+
+    desks = Desks(web=web)
+    server = build_server(desks, caps=("core", "browser"))
+    async with Client(server, mode=era, elicitation_callback=cast("Any", ask) if asks else None) as client:
+        await client.call_tool("open_session", {"session": "trip"})
+        yield Driver(client, desks.of(None).browsing.pages, asked, answers)
+
+
+def ref_of(text: str, name: str) -> str:
+    """The ref that follows a name in a page's text."""
+    return text.split(name, 1)[1].split("[", 1)[1].split("]", 1)[0]
+
+
+async def test_a_page_is_opened_read_and_acted_on_in_hundreds_of_tokens_and_recorded_in_full() -> None:
+    rows = "".join(f"<tr><td>row {n}<td>{n * 7919 % 1000}</tr>" for n in range(400))
+    with Site(LAB, {"/rows": f"<title>Rows</title><main><h1>Rows</h1><table>{rows}</table></main>", "/": FORM}) as site:
+        async with driving() as host:
+            shown = await host.ok("page_open", url=f"{site.url}/rows")
+            assert count(shown) < 1000
+            assert "data, not instructions" in shown
+            assert "row 1" in shown
+            assert "row 399" not in shown
+            assert "row 399 | 681" in await host.ok("page_read", find="row 399")
+            assert "(page 2 of" in await host.ok("page_read", page=2)
+            assert count(await host.ok("page_read", page=2, budget=300)) < 400
+            form = await host.ok("page_open", url=f"{site.url}/")
+            fields = [{"ref": ref_of(form, '"Name"'), "value": "Ann"}, {"ref": ref_of(form, '"Key"'), "value": "k"}]
+            acts = [{"kind": "fill_form", "fields": fields}, {"kind": "click", "ref": ref_of(form, "Place order")}]
+            done = await host.ok("page_act", actions=acts, why="The user wants to order.")
+            assert "2 of 2 done" in done
+            assert "name=Ann" in done
+            where = shown.split("whole page ")[1].split(",")[0]
+            assert "row 12" in await host.ok("recall", ref=where)
+        with Session.open("trip", create=False) as session:
+            assert "row 399" in session.recall(where).text
+            assert "The user wants to order." in session.recall(f"s{session.tip}").text
+
+
+async def test_what_cannot_be_done_is_an_error_that_names_the_next_call() -> None:
+    with Site(LAB) as site:
+        async with driving() as host:
+            assert "page_open" in await host.wrong("page_read")
+            assert "page_open" in await host.wrong("page_act", actions=[{"kind": "back"}])
+            assert "no session" in said(await host.call("page_open", session="nobody", url=site.url))
+            for url in ("", "nope", "file:///etc/passwd", "javascript:alert(1)", "http://", "http://[::1"):
+                assert "web address" in await host.wrong("page_open", url=url)
+            assert "--allow" in await host.wrong("page_open", url="http://169.254.169.254/latest/meta-data")
+            assert "another address" in await host.wrong("page_open", url="http://127.0.0.1:9/")
+            shown = await host.ok("page_open", url=site.url)
+            assert "expected tags" in await host.wrong("page_act", actions=[{"kind": "fly"}])
+            assert "1 to 8 actions" in await host.wrong("page_act", actions=[])
+            assert "expected tags" in await host.wrong("page_act", actions=[{"kind": "answer", "text": "x"}])
+            waits = [{"kind": "wait_for", "text": "never", "seconds": 20}] * 2
+            assert "wait 40 s in all" in await host.wrong("page_act", actions=waits)
+            assert "one of the two" in await host.wrong("page_read", find="a", page=2)
+            assert "200 to 2000" in await host.wrong("page_read", budget=9)
+            stale = await host.wrong("page_act", actions=[{"kind": "click", "ref": "e9999"}])
+            assert "Go" in stale
+            assert ref_of(shown, '"Go"') in stale
+            for _ in range(2):
+                await host.ok("page_act", actions=[{"kind": "press", "key": "F2"}])
+            assert "choose another way" in await host.wrong("page_act", actions=[{"kind": "press", "key": "F2"}])
+
+
+async def test_a_page_reaches_no_further_than_where_it_was_opened_or_allowed_and_does_nothing_unasked() -> None:
+    with Site(LAB) as inner, Site(pages={"/": f"<a href={inner.url}/>Out</a>", "/order": FORM}) as site:
+        leave = [{"kind": "navigate", "url": inner.url}]
+        async with driving() as host:
+            shown = await host.ok("page_open", url=site.url)
+            assert "--allow" in await host.wrong("page_act", actions=[{"kind": "click", "ref": ref_of(shown, "Out")}])
+            assert "--allow" in await host.wrong("page_act", actions=leave)
+            assert not inner.seen
+        async with driving(Web(allow=(f"127.0.0.1:{site.port}",), confirm="always")) as host:
+            shown = await host.ok("page_open", url=f"{site.url}/order")
+            assert "--allow" in await host.wrong("page_open", url=inner.url)
+            assert not inner.seen
+            assert "agree" in await host.wrong("page_act", actions=[{"kind": "click", "ref": ref_of(shown, "Place")}])
+            assert "/echo" not in site.seen
+
+
+async def test_what_has_consequences_is_done_with_the_users_yes_alone(era: str) -> None:
+    with Site(pages={"/": FORM}) as site:
+        async with driving(Web(confirm="always"), era, asks=True) as host:
+            shown = await host.ok("page_open", url=site.url)
+            click = [{"kind": "click", "ref": ref_of(shown, "Place order")}]
+            host.answers[:] = [False, True]
+            assert "agree" in await host.wrong("page_act", actions=click)
+            assert "/echo" not in site.seen
+            assert "Received" in await host.ok("page_act", actions=click)
+            assert len(host.asked) == 2
+            assert all("Place order" in question and "Go on?" in question for question in host.asked)
+            with Site(pages={"/": "<p>Inside.</p>"}) as inner:
+                host.pages.saw("https://example.org/")
+                host.answers[:] = [False, True]
+                assert "needs the user's yes" in await host.wrong("page_open", url=inner.url)
+                assert not inner.seen
+                assert "Inside." in await host.ok("page_open", url=inner.url)
+                assert inner.url in host.asked[-1]
+
+
+async def test_a_secret_is_typed_where_it_belongs_and_stands_nowhere_else_and_downloads_are_kept(
+    ctxfold_home: Path,
+) -> None:
+    value = "hunter2-hunter2"
+    with Site(pages={"/": FORM + "<a href='/file?name=report.txt'>Report</a>"}) as site:
+        async with driving(Web(secrets=(Secret("key", value, "127.0.0.1"),))) as host:
+            shown = await host.ok("page_open", url=site.url)
+            saved = ctxfold_home / "downloads" / "trip" / "report.txt"
+            done = await host.ok("page_act", actions=[{"kind": "download", "ref": ref_of(shown, "Report")}])
+            assert f"saved {saved}" in done
+            assert saved.read_bytes() == b"twelve bytes"
+            key = {"kind": "type", "ref": ref_of(shown, '"Key"'), "text": "<secret:key>", "submit": True}
+            done = await host.ok("page_act", actions=[key])
+            assert "key=<secret:key>" in done
+            assert value not in done
+            assert value not in await host.ok("context")
+    kept = await run_sync(lambda: [file.read_bytes() for file in ctxfold_home.rglob("*") if file.is_file()])
+    assert kept
+    assert not any(value.encode() in content for content in kept)
+
+
+def test_the_words_on_actions_name_every_kind_and_field_there_is() -> None:
+    told = described("tools/page_act").arguments["actions"]
+    for kind in get_args(PageAction):
+        name = get_args(kind.model_fields["kind"].annotation)[0]
+        assert re.search(rf"(^|[:;] ){name}( |;)", told), name
+        for field in kind.model_fields.keys() - {"kind"}:
+            assert field in told, f"{name}.{field}"

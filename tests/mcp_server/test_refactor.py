@@ -1,0 +1,52 @@
+"""The tool `refactor`, through a client in this process."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from mcp import Client
+
+from mcp_server.desk import Desks
+from mcp_server.server import build_server
+
+pytestmark = pytest.mark.anyio
+
+STEP = {
+    "explanation": "Trying the refund of W-2003 to the card it was paid with once more.",
+    "calls": [{"name": "refund", "args": {"order": "W-2003"}}],
+    "results": [{"text": "Error: the card ending 4471 was refused"}],
+}
+
+
+async def told(client: Client, **arguments: Any) -> dict[str, Any]:
+    """What the tool answered, as data."""
+    result = await client.call_tool("refactor", {"session": "trip", **arguments})
+    assert not result.is_error
+    assert isinstance(result.structured_content, dict)
+    return result.structured_content
+
+
+async def test_a_loop_is_pruned_a_clean_history_left_alone_and_an_invention_refused() -> None:
+    async with Client(build_server(Desks())) as client:
+        await client.call_tool("open_session", {"session": "trip", "goal": "Refund W-2003"})
+        await client.call_tool("record", {"session": "trip", "user": "Refund W-2003."})
+        assert (await told(client))["operator"] == "none"
+        for _ in range(4):
+            await client.call_tool("record", {"session": "trip", "step": STEP})
+        mended = await told(client)
+        assert (mended["operator"], mended["applied"], mended["steps"]) == ("path_prune", True, "s1-s3")
+        assert mended["tokens"] < mended["was_tokens"]
+        refused = await told(client, operator="cognitive_boosting", text="Ask about W-9999.")
+        assert (refused["applied"], "does not have" in refused["reason"]) == (False, True)
+        assert (await told(client, operator="cognitive_boosting", text="Use another card."))["applied"]
+        undone = await client.call_tool("undo", {"session": "trip"})
+        assert undone.structured_content is not None
+        assert undone.structured_content["decision"] == "refactored"
+
+
+async def test_an_unknown_operator_is_refused_by_the_schema() -> None:
+    async with Client(build_server(Desks())) as client:
+        await client.call_tool("open_session", {"session": "trip"})
+        result = await client.call_tool("refactor", {"session": "trip", "operator": "burn"})
+        assert result.is_error

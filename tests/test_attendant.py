@@ -1,0 +1,262 @@
+"""The attendant: a model's plan and its choice of lines stand when the log bears them out; else they go back once, then the embedded deciders take over and say so."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from ctxfold import Session
+from ctxfold.attendant import Attendant
+from ctxfold.config import Endpoint
+from ctxfold.errors import InputError, ModelUnavailable
+from ctxfold.models import Reply, Request, Usage
+from ctxfold.models.anthropic import AnthropicModel
+from ctxfold.testing import Answer, Decide, MessagesServer, ScriptedModel, Words, in_turn
+from tests.support.sessions import events, prose, settled
+
+pytestmark = pytest.mark.anyio
+
+PLAN: dict[str, Any] = {
+    "summary": "The user wants order W-2003 refunded; it came broken.",
+    "todo": [{"text": "Refund W-2003 to the user's card"}, {"text": "Send a slip to mia.li@example.com"}],
+}
+
+
+@pytest.fixture
+def session() -> Iterator[Session]:
+    """A user's words and a call that looked their order up."""
+    with Session.open("orders", goal="Help the customer", store=":memory:") as opened:
+        opened.record_turn(user="Please refund order W-2003, it came broken. I am mia.li@example.com.")
+        look_up(opened, 3)
+        yield opened
+
+
+def look_up(session: Session, number: int) -> int:
+    """Look one order up, in bulk."""
+    order = {"order": f"W-200{number}", "total": 100.5 + number, "status": "delivered", "note": prose(number, 96)}
+    call = {"name": "get_order", "args": {"order": f"W-200{number}"}, "id": "c1"}
+    return session.record_step(calls=[call], results=[{"id": "c1", "text": json.dumps(order)}])
+
+
+def served(server: MessagesServer) -> AnthropicModel:
+    """The real adapter, speaking to the double."""
+    return AnthropicModel("claude-strong", Endpoint(server.url, True, "ANTHROPIC_API_KEY", "any"))
+
+
+def planned(session: Session) -> list[tuple[str, str]]:
+    """Who planned, and why."""
+    return [(event.decider, event.cause) for event in events(session) if event.kind == "intent_set"]
+
+
+def extracted(session: Session) -> list[tuple[str, str]]:
+    """Who extracted, and why."""
+    return [(event.decider, event.cause) for event in events(session) if event.kind == "extracted"]
+
+
+def fold_all(session: Session) -> None:
+    """Fold what was looked up, so that it stands nowhere in the view."""
+    for number in range(4, 9):
+        look_up(session, number)
+    session.fold(summary="Looked up orders.", first_step=1, last_step=session.tip)
+
+
+async def test_a_models_plan_stands_over_the_wire_and_the_event_says_whose_it_is_and_why(session: Session):
+    with MessagesServer(in_turn(Decide(PLAN, name="plan"))) as server:
+        kept = await Attendant(served(server)).keep(session, 8_000)
+        assert len(server.journal) == 1
+    assert [str(trigger) for trigger in kept.triggers] == ["intent change: asked, constraint"]
+    assert kept.notes == ()
+    assert kept.usage.prompt > 0
+    assert planned(session) == [("model", "intent change: asked, constraint; written by claude-strong")]
+    assert "so far: The user wants order W-2003 refunded; it came broken." in settled(session)
+    assert [item.text for item in session.intent.open] == [item["text"] for item in PLAN["todo"]]
+    assert session.intent.constraints, "the register is the user's words, whoever plans"
+
+
+async def test_no_model_is_asked_where_nothing_calls_for_it(session: Session):
+    model = ScriptedModel(PLAN)
+    attendant = Attendant(model)
+    await attendant.keep(session, 8_000)
+    session.record_reply("I will look into it.")
+    session.record_turn(user="Thank you!")
+    assert (await attendant.keep(session, 8_000)).triggers == ()
+    assert len(model.requests) == 1
+
+
+async def test_the_model_sees_what_is_known_and_what_is_new_each_under_its_ref(session: Session):
+    model = ScriptedModel(PLAN, PLAN)
+    await Attendant(model).plan(session)
+    session.record_reply("Refunded.")
+    session.record_turn(user="Actually, make it a replacement instead.")
+    await Attendant(model).plan(session)
+    first, second = (request.messages[-1]["content"][0]["text"] for request in model.requests)
+    assert "s1.1 user: Please refund order W-2003" in first
+    assert "s2.2" not in second.split("New since then")[1]
+    assert "t1 open: Refund W-2003 to the user's card" in second
+    assert "Actually, make it a replacement instead." in second
+    assert "data" in model.requests[0].system
+
+
+async def test_evidence_is_held_against_the_log_and_a_claim_goes_back_once(session: Session):
+    claim = {**PLAN, "todo": [{"text": "Look up W-2003", "state": "done", "evidence": ["s9"]}]}
+    right = {**PLAN, "todo": [{"text": "Look up W-2003", "state": "done", "evidence": ["s1.3"]}]}
+    with MessagesServer(in_turn(Decide(claim, name="plan"), Decide(right, name="plan"))) as server:
+        kept = await Attendant(served(server)).plan(session)
+        again = json.dumps(server.journal[1].body)
+    assert "does not show that t1 is done" in again
+    assert kept.notes == ()
+    assert [(item.state, item.evidence) for item in session.intent.items] == [("done", ("s1.3",))]
+
+
+@pytest.mark.parametrize(
+    ("answers", "fault"),
+    [
+        ((Words("I would rather not."), Words("No.")), "answering without its tool"),
+        ((Decide({"todo": []}, name="plan"), Decide({"summary": ""}, name="plan")), "its form"),
+        ((Decide({**PLAN, "more": 1}, name="plan"), Decide({"summary": 3}, name="plan")), "its form"),
+        ((Decide({"summary": "Refund W-9999."}, name="plan"),) * 2, "inventing values"),
+        ((Decide({**PLAN, "todo": [{"id": "t7", "state": "done"}]}, name="plan"),) * 2, "its evidence"),
+        ((Decide({**PLAN, "todo": [{"text": "Pay 77.12 EUR"}]}, name="plan"),) * 2, "inventing values"),
+    ],
+)
+async def test_a_plan_of_no_use_is_the_embedded_planners_work_and_the_event_says_so(
+    session: Session, answers: tuple[Answer, ...], fault: str
+):
+    with MessagesServer(in_turn(*answers)) as server:
+        kept = await Attendant(served(server)).plan(session, "intent change: asked")
+        assert len(server.journal) == 2
+    assert kept.notes == (f"claude-strong was refused twice, at last for {fault}",)
+    assert planned(session) == [("embedded", f"intent change: asked; {kept.notes[0]}")]
+    assert [item.ref for item in session.intent.open] == ["s1.1"]
+    assert "9999" not in settled(session)
+
+
+async def test_a_model_that_cannot_be_asked_stops_nothing(session: Session):
+    kept = await Attendant(ScriptedModel(ModelUnavailable("overloaded"), name="far")).plan(session)
+    assert kept.notes == ("far could not be asked: ModelUnavailable",)
+    assert session.intent.open
+
+
+async def test_lines_that_a_model_chose_stand_byte_for_byte(session: Session):
+    fold_all(session)
+    chosen = {"selections": [{"ref": "s1.3:2-3", "why": "the refund", "facts": ["W-2003", "W-7777"]}]}
+    with MessagesServer(in_turn(Decide(chosen, name="extract"))) as server:
+        kept = await Attendant(served(server)).extract(session, "total of W-2003", 200, "unresolved reference: W-2003")
+        asked = server.journal[0].body["messages"][-1]["content"][0]["text"]
+    assert '2|  "order": "W-2003",' in asked
+    assert kept.notes == ()
+    assert extracted(session) == [("model", "unresolved reference: W-2003; chosen by claude-strong")]
+    (extract,) = session.intent.extracts
+    assert extract.text == session.recall("s1.3:2-3").text
+    assert extract.facts == ("W-2003",)
+
+
+async def test_lines_that_are_not_there_go_back_once_and_then_the_embedded_extractor_looks(session: Session):
+    fold_all(session)
+    wrong = {"selections": [{"ref": "s1.3:900-901"}, {"ref": "s77"}]}
+    model = ScriptedModel(wrong, wrong, name="weak")
+    kept = await Attendant(model).extract(session, "total of W-2003", 200, "unresolved reference: W-2003")
+    assert "has 6 lines" in json.dumps(model.requests[1].messages[-1]["content"])
+    assert kept.notes == ("weak was refused twice, at last for its lines",)
+    assert extracted(session) == [("embedded", f"unresolved reference: W-2003; {kept.notes[0]}")]
+    assert '"total": 103.5' in settled(session)
+
+
+async def test_a_model_may_choose_nothing(session: Session):
+    fold_all(session)
+    kept = await Attendant(ScriptedModel({"selections": []})).extract(session)
+    assert kept.notes == ()
+    assert extracted(session) == []
+
+
+async def test_a_strong_folder_sees_to_a_long_session_and_every_reply_is_paid_for(session: Session):
+    def answer(body: dict[str, Any]) -> Answer:
+        match body["tools"][0]["name"]:
+            case "keep":
+                return Decide({"summary": "Looked up orders, all delivered."}, name="keep")
+            case "plan":
+                return Decide(PLAN, name="plan")
+            case _:
+                return Decide({"selections": [{"ref": "s1.3:2-3"}]}, name="extract")
+
+    with MessagesServer(answer) as server:
+        attendant = Attendant(served(server))
+        usage, folded = Usage(), 0
+        for number in range(1, 10):
+            look_up(session, number)
+            kept = await attendant.keep(session, 1_000)
+            usage, folded = usage + kept.usage, folded + len(kept.folded)
+        billed = sum(exchange.usage["output_tokens"] for exchange in server.journal)
+    assert folded
+    assert usage.output == billed
+    assert [decider for decider, _ in (*planned(session), *extracted(session))].count("embedded") == 0
+    assert session.view(1_000).tokens <= 1_000
+
+
+class Interrupted(ScriptedModel):
+    """A model during whose answer the user speaks."""
+
+    def __init__(self, session: Session, *decisions: dict[str, Any]) -> None:
+        super().__init__(*decisions)
+        self._session = session
+
+    async def decide(self, request: Request) -> Reply:
+        """Let the user speak, then answer."""
+        self._session.record_turn(user="Please also check order W-2004.")
+        return await super().decide(request)
+
+
+async def test_words_said_while_the_model_wrote_are_not_lost(session: Session):
+    kept = await Attendant(Interrupted(session, PLAN)).plan(session)
+    assert kept.notes == ("the user spoke while the model wrote",)
+    assert "Please also check order W-2004." in [item.text for item in session.intent.items]
+
+
+async def test_a_model_without_tools_plans_in_words(session: Session):
+    said = f"<think>hm</think>Here it is.\n<tool_call>{json.dumps({'name': 'plan', 'arguments': PLAN})}</tool_call>"
+    with MessagesServer(in_turn(Words(said))) as server:
+        kept = await Attendant(served(server)).plan(session)
+    assert kept.notes == ()
+    assert [decider for decider, _ in planned(session)] == ["model"]
+
+
+async def test_a_model_without_tools_folds_in_the_text_form_and_its_compliance_is_counted(session: Session):
+    for number in range(1, 10):
+        look_up(session, number)
+
+    def answer(body: dict[str, Any]) -> Answer:
+        if body["tools"][0]["name"] != "keep":
+            return Decide(PLAN, name="plan")
+        asked = body["messages"][-1]["content"][0]["text"]
+        steps = asked.split("The steps to fold, ")[1].split(".")[0]
+        fold = {"type": "deep_consolidation", "target": {"ids": [steps]}, "summary_text": "Looked up orders."}
+        return Words(f"Folding.\n<context>{json.dumps({'fold': fold})}</context>")
+
+    with MessagesServer(answer) as server:
+        kept = await Attendant(served(server)).keep(session, 1_000)
+    assert kept.folded
+    assert (kept.compliance.replies, kept.compliance.folds, kept.compliance.refused) == (1, 1, 0)
+    assert [event.decider for event in events(session) if event.kind == "folded"] == ["model"]
+
+
+async def test_the_attendants_model_is_a_setting_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, session: Session, tmp_path
+):
+    script = tmp_path / "plans.jsonl"
+    script.write_text(json.dumps(PLAN), encoding="utf-8")
+    monkeypatch.setenv("CTXFOLD_FOLDER_MODEL", f"script:{script}")
+    await Attendant.configured().plan(session)
+    assert planned(session)[0][0] == "model"
+    monkeypatch.setenv("CTXFOLD_FOLDER_MODEL", "nobody")
+    with pytest.raises(InputError, match="no model is named"):
+        Attendant.configured()
+    monkeypatch.delenv("CTXFOLD_FOLDER_MODEL")
+    assert Attendant.configured().name == ""
+
+
+async def test_without_a_model_the_embedded_deciders_see_to_all(session: Session):
+    kept = await Attendant(None).keep(session, 8_000)
+    assert [str(trigger) for trigger in kept.triggers] == ["intent change: asked, constraint"]
+    assert (kept.usage, kept.notes) == (Usage(), ())
+    assert planned(session) == [("embedded", "intent change: asked, constraint")]
