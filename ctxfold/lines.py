@@ -78,7 +78,7 @@ def text_of(lines: Iterable[Line]) -> str:
     before: Line | None = None
     for each in lines:
         if before is not None and _continues(each, before):
-            seam = " " if made[-1].endswith(":") or (each.kind == "call" and before.ref == each.ref) else "; "
+            seam = " " if made[-1].endswith(":") or (each.kind == "call" and not before.joined) else "; "
             made[-1] += seam + each.text.lstrip("<> ")
         else:
             made.append(each.text)
