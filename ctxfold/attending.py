@@ -96,6 +96,8 @@ def _pressed(workspace: Workspace, pressed: int) -> Trigger | None:
 
 
 def _place(line: Line) -> Place:
-    """Where a line's record stands."""
+    """Where a line's record stands; at the beginning for a line of a tile's own, which is never new."""
+    if not line.ref.startswith("s"):
+        return (0, 0)
     step, _, record = line.ref.removeprefix("s").partition(":")[0].partition(".")
-    return (int(step), int(record or 0))
+    return (int(step.partition("-")[0]), int(record or 0))

@@ -30,7 +30,7 @@ class Line:
         keys: the ledger keys whose value this line shows; later lines may point at them.
         points: the ledger keys whose value stands at an earlier line, which this one names by ref.
         untrusted: whether any of it came from a tool or a page.
-        joined: whether it stands on the line before it, when that is of the same record.
+        joined: whether it stands on the line before it, when that is of the same record, or of a call as this is.
     """
 
     kind: LineKind
@@ -77,10 +77,14 @@ def text_of(lines: Iterable[Line]) -> str:
     made: list[str] = []
     before: Line | None = None
     for each in lines:
-        if each.joined and before is not None and before.ref == each.ref and before.kind == each.kind:
-            seam = " " if made[-1].endswith(":") else "; "
+        if before is not None and _continues(each, before):
+            seam = " " if made[-1].endswith(":") or (each.kind == "call" and not before.joined) else "; "
             made[-1] += seam + each.text.lstrip("<> ")
         else:
             made.append(each.text)
         before = each
     return "\n".join(made)
+
+
+def _continues(each: Line, before: Line) -> bool:
+    return each.joined and before.kind == each.kind and (before.ref == each.ref or each.kind == "call")

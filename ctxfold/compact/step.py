@@ -20,11 +20,13 @@ from ctxfold.tokens import count
 
 __all__ = ["VERSION", "compact"]
 
-VERSION = 1
+VERSION = 2
 """Of the rendering rules. Events hold the rendered lines, so an older session keeps its bytes when this grows."""
 
 _REPEAT_FROM = 60
 """Characters from which a repeated text becomes a ref."""
+_WORD = 12
+"""Characters a word has at most on average, for an argument to be prose and not an address or code."""
 _PROSE = 100
 """Characters from which an argument in words is shortened like prose."""
 
@@ -94,24 +96,22 @@ def _call(record: Record, past: Ledger) -> tuple[Line, ...]:
     if not isinstance(args, dict):
         return (line("call", record.ref, f"> {name} {_whole(args)}"),)
     short = {key: value for key, value in args.items() if _short(value)}
-    columns = header_key(name, "|".join(short))
-    if short and past.find(columns) is not None:
-        words = "|".join(_said(value, past, free=True) for value in short.values())
-        made = [line("call", record.ref, f"> {name} {words}", points=(columns,))]
-    else:
-        words = " ".join(f"{word(key)}={_said(value, past)}" for key, value in short.items())
-        made = [line("call", record.ref, f"> {name} {words}".rstrip(), (columns,))]
+    said = [f"{word(key)}={_said(value, past)}" for key, value in short.items()]
+    about = f"{name} {said[0]}" if said else name
+    made = [line("call", record.ref, f"> {about}", (header_key(name, about),))]
+    if said[1:]:
+        rest = " ".join(said[1:])
+        made.append(Line("call", record.ref, f">  {rest}", count(rest) + 1, joined=True))
     for key, value in args.items():
         if not _short(value):
             made.extend(_long(record, key, value, past))
     return tuple(made)
 
 
-def _said(value: Any, past: Ledger, *, free: bool = False) -> str:
+def _said(value: Any, past: Ledger) -> str:
     """An argument's cell; prose in it is shortened like any other the assistant wrote."""
-    if isinstance(value, str) and len(value) > _PROSE:
-        return cell(shorten(value, past), free=free)
-    return cell(value, free=free)
+    words = isinstance(value, str) and len(value) > _PROSE and value.count(" ") > len(value) / _WORD
+    return cell(shorten(value, past) if words else value)
 
 
 def _short(value: Any) -> bool:

@@ -5,21 +5,19 @@ A piece is worth the values it brings that stand nowhere newer, by how surely th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log2
 
 from ctxfold.compact.prose import values
+from ctxfold.folding.pieces import depth, pieces
 from ctxfold.folding.relevance import Query
 from ctxfold.lines import Line, LineKind
-from ctxfold.tokens import count, head
 
-__all__ = ["Candidate", "candidates", "pieces"]
+__all__ = ["Candidate", "candidates"]
 
 _BASE: dict[LineKind, float] = {"user": 9.0, "note": 6.0, "data": 0.5, "call": 1.0, "text": 0.2, "say": 0.3}
-_PIECE = 120
-"""o200k tokens a piece costs at most."""
-_CUT_FROM = 40
-"""o200k tokens from which a text is cut into pieces."""
 _RANKED = 2_000
 """Characters of a piece that are looked at to rank it."""
 
@@ -51,21 +49,21 @@ def candidates(lines: Sequence[Line], query: Query, pinned: frozenset[int]) -> l
         query: what the session is about now.
         pinned: ledger keys that later lines point at.
     """
-    cut = [piece for line in lines for piece in pieces(line)]
+    cut = [piece for line in lines for piece in (pieces(line) if pinned.isdisjoint(line.keys) else (line,))]
     worth = _worths(cut, query)
     found: list[Candidate] = []
     rows: list[tuple[int, int]] = []
     places: dict[int, int] = {}
     ref, held = "", -1
     for at, line in enumerate(cut):
-        if line.ref != ref:
+        if line.ref != ref and not (line.joined and line.kind == "call"):
             ref, rows, held = line.ref, [], -1
         parents = tuple(places[key] for key in line.points if key in places)
-        if line.kind in ("data", "call"):
-            while rows and rows[-1][0] >= line.indent:
+        if line.kind in ("data", "call", "text"):
+            while rows and rows[-1][0] >= depth(line):
                 rows.pop()
             parents += (rows[-1][1],) if rows else ()
-            rows.append((line.indent, at))
+            rows.append((depth(line), at))
         if held >= 0 and line.indent <= held:
             held = -1
         if held < 0 and not pinned.isdisjoint(line.keys):
@@ -77,50 +75,34 @@ def candidates(lines: Sequence[Line], query: Query, pinned: frozenset[int]) -> l
 
 def _worths(cut: Sequence[Line], query: Query) -> list[float]:
     """Newest first, so that of a value told often the newest place counts."""
+    there = [values(line.text[:_RANKED]) for line in cut]
+    often = Counter(value for each in there for value in each)
+    used = {value for line, each in zip(cut, there, strict=True) if line.kind == "call" for value in each}
     told: set[str] = set()
     found: list[float] = []
     for at in range(len(cut) - 1, -1, -1):
         line = cut[at]
-        text = line.text[:_RANKED]
-        fresh = values(text) - told
+        fresh = there[at] - told
         told |= fresh
-        bearing = _BASE[line.kind] + 4 * query.score(text) + (at + 1) / (len(cut) + 1)
-        found.append(sum(map(_naming, fresh)) + bearing * (1.0 if fresh or line.kind not in ("data", "text") else 0.1))
+        bearing = _BASE[line.kind] + 4 * query.score(line.text[:_RANKED]) + (at + 1) / (len(cut) + 1)
+        naming = sum(_naming(value, often[value]) * (_USED if value in used else 1) for value in fresh)
+        found.append(naming + bearing * (1.0 if fresh or line.kind not in ("data", "text") else 0.1))
     return found[::-1]
 
 
-def _naming(value: str) -> float:
-    """How surely a value names something that may be asked for again: an id more than a date, a date more than a number."""
+_USED = 2
+"""What a value counts for that was put into a call: what was asked for once is asked for again."""
+_PLAIN = 12
+"""Characters of a value that one unit of worth pays for; a long address cannot be guessed from a part of it."""
+
+
+def _naming(value: str, often: int) -> float:
+    """How surely a value names something that may be asked for again: an id more than a date, a date more than a number; the oftener, the surer."""
     letters, digits = any(sign.isalpha() for sign in value), any(sign.isdigit() for sign in value)
     if letters and digits:
-        return 3.0
-    if "@" in value or "/" in value or "_" in value:
-        return 2.0
-    return 2.5 if letters else 1.0 if value.isdigit() else 1.5
-
-
-def pieces(line: Line) -> Iterator[Line]:
-    """A line as pieces that can be kept one by one: a long text in its own lines, each marked as the whole was; any other line as it is."""
-    if line.kind in ("user", "note", "data") or line.tokens <= _CUT_FROM:
-        yield line
-        return
-    mark, body = _opened(line)
-    first = True
-    for text in body.splitlines():
-        if not text.strip():
-            continue
-        kept = head(text, _PIECE)
-        shown = kept if first and not mark else f"{mark}{kept.strip() if mark == '< ' else kept}"
-        yield replace(
-            line, text=shown, tokens=count(shown) + 1, keys=line.keys if first and line.kind != "text" else ()
-        )
-        first = False
-
-
-def _opened(line: Line) -> tuple[str, str]:
-    """The mark each piece of a text takes, and the text without its fence."""
-    if line.text.startswith("<<"):
-        return "< ", line.text[line.text.index("\n") + 1 : line.text.rindex("\n")]
-    if line.text.startswith("< "):
-        return "< ", line.text[2:]
-    return ("", line.text) if line.kind == "say" else (">   ", line.text.lstrip("> "))
+        base = 3.0
+    elif "@" in value or "/" in value or "_" in value:
+        base = 2.0
+    else:
+        base = 2.5 if letters else 1.0 if value.isdigit() else 1.5
+    return base * (1 + log2(often) / 2) * max(1.0, len(value) / _PLAIN)

@@ -1,7 +1,7 @@
-"""When and what to fold without being told how: nothing below the high-water mark, else in one batch down to the low one. `fold` applies it.
+"""When and what to fold without being told how: nothing below the high-water mark, else a batch down to the low one. `fold` applies it.
 
-Batches keep the prompt cache: between two of them the view only grows at its end. The newest steps stay raw, older ones become one macro tile,
-and when the tiles themselves outgrow their share they are folded into one.
+Batches keep the prompt cache: between two of them the view only grows at its end. The newest steps stay raw; a batch of older ones becomes a tile
+behind those there are. What outgrew its share is folded: the raw steps when there is a batch of them, else the tiles, into one.
 """
 
 from __future__ import annotations
@@ -32,28 +32,36 @@ def due(workspace: Workspace, budget: int, settings: Settings) -> tuple[Sequence
         None below the high-water mark, or when nothing may be folded.
     """
     older = 0 if workspace.older is None else workspace.older.raw
-    if workspace.tokens + older < settings.trigger * budget:
+    whole = workspace.tokens + older
+    if whole < settings.trigger * budget:
         return None
-    low, high = int(settings.rest * budget), int(settings.facts * budget)
     blocks = workspace.blocks
+    first = next((at for at in range(len(blocks), 0, -1) if not isinstance(blocks[at - 1], RawStep)), 0)
+    tiles, raw = (sum(block.tokens for block in part) for part in (blocks[:first], blocks[first:]))
+    if tiles and raw + older < settings.grown * budget and whole < settings.brim * budget:
+        return None
+    if first > 1 and raw + older < settings.grown * budget:
+        room = (settings.brim * budget - raw - older) * settings.pressed
+        return blocks[:first], Room(int(room), int(room * settings.prose))
     end, tail = len(blocks), 0
-    while end > 0:
+    while end > first:
         block = blocks[end - 1]
         fits = tail + block.tokens <= settings.tail * budget
-        if not isinstance(block, RawStep) or not (len(blocks) - end < settings.recent or not block.settled or fits):
+        if not isinstance(block, RawStep) or (len(blocks) - end >= settings.recent and block.settled and not fits):
             break
         tail += block.tokens
         end -= 1
-    start = end
-    while start > 0 and isinstance(blocks[start - 1], RawStep):
-        start -= 1
-    raw = sum(block.tokens for block in blocks[start:end])
-    if end - start < settings.least and raw < low // 2:
+    if end - first < settings.least and raw - tail < settings.tail * budget:
         return None
-    tiles = sum(block.tokens for block in blocks[:start])
-    if tiles > high // 2:
-        start, tiles = 0, 0
-    return blocks[start:end], Room(max(high - tail - tiles, low // 4), max(low - tail - tiles, low // 8))
+    share = settings.facts * budget
+    again = share - tiles < share * _LEAST
+    room = (share if again else share - tiles) * settings.fill
+    prose = room * settings.prose if first else settings.rest * budget - tail
+    return blocks[0 if again else first : end], Room(int(room), int(prose))
+
+
+_LEAST = 1 / 6
+"""The share of the tiles' room below which a new tile is not worth its place, and all of them are folded into one."""
 
 
 def embedded_tile(workspace: Workspace, blocks: Sequence[Block], number: int, room: Room, query: Query) -> Tile:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from ctxfold.compact.spelled import spelled
 from ctxfold.folding.candidates import Candidate, candidates
+from ctxfold.folding.gathering import gathered
 from ctxfold.folding.relevance import Query
 from ctxfold.lines import Line
 from ctxfold.tokens import count
@@ -21,22 +22,32 @@ __all__ = ["Room", "Settings", "condense", "kept_by_all", "status_of"]
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How folding behaves: the AgentFold skill's parameters as numbers.
+    """How folding behaves: the AgentFold skill's parameters as numbers. A share is one of the budget.
 
     Attributes:
-        trigger: share of the budget from which the cover is consolidated.
-        rest: share it is worked down to, as far as prose goes.
-        facts: share that facts may fill when they alone stand above `rest`.
-        tail: share that the newest steps may fill raw.
+        trigger: share of the cover from which it is consolidated for the first time.
+        brim: share of the cover from which it is consolidated however little is raw.
+        rest: share it is worked down to when there is nothing but prose to keep.
+        grown: share of the raw steps from which they are folded once there are tiles: what makes a batch of them.
+        tail: share that the newest steps may fill raw after it.
+        facts: share that tiles may fill.
+        fill: how much of what is free of that share a new tile takes.
+        pressed: how much of what the raw steps leave free below the brim the tiles take when they are folded again.
+        prose: how much of a tile's room may be anything but rows of facts and calls.
         least: raw steps that are folded at once, unless they are very long.
         recent: steps that always stay raw.
         micro: o200k tokens of prose a folded step keeps at most.
     """
 
     trigger: float = 0.70
+    brim: float = 0.97
     rest: float = 0.40
-    facts: float = 0.62
+    grown: float = 0.50
     tail: float = 0.25
+    facts: float = 0.65
+    fill: float = 0.80
+    pressed: float = 0.60
+    prose: float = 0.50
     least: int = 3
     recent: int = 1
     micro: int = 120
@@ -68,7 +79,7 @@ def condense(
     Returns:
         Kept lines in their order, each with the ref it had.
     """
-    lines = _newest(spelled([line for block in blocks for line in _lines(block)]), pinned)
+    lines = _newest(gathered(spelled([line for block in blocks for line in _lines(block)])), pinned)
     found = candidates(lines, query, pinned)
     kept: dict[int, Line] = {}
     for item in found:

@@ -176,6 +176,20 @@ def test_the_prefix_of_the_view_outlives_every_trigger(session: Session) -> None
         assert common_prefix(before.text, after.text).startswith(kept)
 
 
+def test_a_fold_of_folds_with_words_of_its_own_is_looked_past(session: Session) -> None:
+    """What a tile says in its own words is no record of the log: it is shown, and never new."""
+    session.record_turn(user="Please collect the catalogue.")
+    add_steps(session, 3)
+    session.fold(summary="Read three pages.", first_step=1, last_step=3)
+    add_steps(session, 4, first=4)
+    session.fold(summary="Read four more pages.", first_step=4, last_step=session.tip)
+    for seed in range(8, 40):
+        add_step(session, seed)
+        drive(session)
+    session.record_turn(user="What did page END-2 say of page 3?")
+    assert drive(session)
+
+
 def test_most_steps_trigger_nothing(session: Session) -> None:
     """Never every turn: over sixty steps and two requests a handful of events."""
     session.record_turn(user="Please find the harbor page.")

@@ -64,7 +64,7 @@ def test_a_writer_killed_at_twenty_random_moments_loses_nothing_it_was_told_is_c
         lines = [forker.stdout.readline() for _ in range(chance.randrange(1, 25))]
         burn(chance.random() * 0.004)
         os.kill(writer, signal.SIGKILL)
-        lines += iter(forker.stdout.readline, "gone\n")
+        lines += until_gone(forker)
         for line in lines:
             number, text = line.rstrip("\n").split(" ", 1)
             assert int(number) not in told, f"s{number} was given out twice"
@@ -85,6 +85,15 @@ def test_a_writer_killed_at_twenty_random_moments_loses_nothing_it_was_told_is_c
     assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     connection.close()
     assert len(told) >= 100
+
+
+def until_gone(forker: "subprocess.Popen[str]") -> Iterator[str]:
+    """What the killed writer still said, up to its end."""
+    assert forker.stdout is not None
+    assert forker.stderr is not None
+    while (line := forker.stdout.readline()) != "gone\n":
+        assert line, f"the forker itself ended: {forker.stderr.read()}"
+        yield line
 
 
 def burn(seconds: float) -> None:

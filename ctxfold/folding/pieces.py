@@ -1,0 +1,75 @@
+"""Lines cut into pieces that can be kept one by one. It knows what hangs together, never what is worth keeping."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import groupby
+
+from ctxfold.lines import Line
+from ctxfold.tokens import count, head
+
+__all__ = ["depth", "pieces"]
+
+_PIECE = 120
+"""o200k tokens a piece costs at most."""
+_CUT_FROM = 40
+"""o200k tokens from which a text is cut into pieces."""
+_STEM = re.compile(r"([^\s:]{12,}:)(?=\S)(?!//)")
+"""What many lines of one text may begin with: a file's name before the number of a line, a host's before its message."""
+
+
+def pieces(line: Line) -> Iterator[Line]:
+    """The pieces of a line: a long text in its own lines, each marked as the whole was; any other line as it is.
+
+    Lines of one text that begin alike, up to a colon, become one piece with what they share and one for the rest of each, a step deeper.
+    """
+    if line.kind in ("user", "note", "data") or line.tokens <= _CUT_FROM:
+        yield line
+        return
+    mark, body = _opened(line)
+    keys = line.keys if line.kind != "text" else ()
+    told = [text for text in body.splitlines() if text.strip()]
+    if len(told) == 1:
+        yield _piece(line, f"{mark}{told[0]}", keys)
+        return
+    if mark != "< ":
+        for at, text in enumerate(told):
+            yield _piece(line, f"{mark}{text}", () if at else keys)
+        return
+    for stem, run in groupby((text.strip() for text in told), _stem):
+        same = list(run)
+        shared = stem if len(same) > 1 else ""
+        if shared:
+            yield _piece(line, f"< {shared}", ())
+        for text in same:
+            yield _piece(line, f"<  {text[len(shared) :].strip()}" if shared else f"< {text}", ())
+
+
+def depth(line: Line) -> int:
+    """How deep a piece stands under those before it, in characters."""
+    return len(line.text) - 1 - len(line.text[1:].lstrip(" "))
+
+
+def _piece(line: Line, text: str, keys: tuple[int, ...]) -> Line:
+    shown = head(text, _PIECE)
+    return replace(line, text=shown, tokens=count(shown) + 1, keys=keys)
+
+
+def _stem(text: str) -> str:
+    found = _STEM.match(text)
+    return found[1] if found else ""
+
+
+def _opened(line: Line) -> tuple[str, str]:
+    """The mark each piece of a text takes, and the text without its fence."""
+    if line.text.startswith("<<"):
+        return "< ", line.text[line.text.index("\n") + 1 : line.text.rindex("\n")]
+    if line.text.startswith("< "):
+        return "< ", line.text[2:]
+    if line.kind == "say":
+        return "", line.text
+    return (
+        (">   ", line.text.lstrip("> ")) if "\n" in line.text else (line.text[: line.indent], line.text[line.indent :])
+    )
