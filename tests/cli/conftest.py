@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from contextvars import Context
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,7 +36,7 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
     def running(*arguments: str, stdin: bytes = b"") -> Ran:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8"))
         with pytest.raises(SystemExit) as ended:
-            main(list(arguments))
+            Context().run(main, list(arguments))  # nothing of an event loop that other tests keep
         printed = capsys.readouterr()
         return Ran(int(ended.value.code or 0), printed.out, printed.err)
 

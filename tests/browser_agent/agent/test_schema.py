@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Callable
+from contextvars import Context
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 from pydantic import BaseModel
 
 from browser_agent.agent import BrowserAgent
@@ -80,17 +81,20 @@ async def test_a_models_answer_is_held_to_the_schema_and_may_be_what_it_extracte
     assert result.usage.refused == 0
 
 
+def invoked(task: str, site: Site, schema: Path) -> Result:
+    """The command's end, run with nothing of an event loop that other tests keep."""
+    return Context().run(CliRunner().invoke, command, [task, "--start-url", site.url, "--schema", str(schema)])
+
+
 def test_the_command_prints_the_data_or_says_what_is_missing_and_exits_with_1(tmp_path: Path) -> None:
     schema = tmp_path / "fares.json"
     schema.write_text(json.dumps(Fares.model_json_schema()))
     with Site(pages={"/": FARES}) as site:
-        done = CliRunner().invoke(
-            command, ["Fares of the ferry to Elba", "--start-url", site.url, "--schema", str(schema)]
-        )
+        done = invoked("Fares of the ferry to Elba", site, schema)
         assert done.exit_code == 0, done.output
         assert json.loads(done.stdout) == WANTED
         schema.write_text('{"type": "object", "properties": {"captain": {"type": "integer"}}, "required": ["captain"]}')
-        done = CliRunner().invoke(command, ["Who is captain?", "--start-url", site.url, "--schema", str(schema)])
+        done = invoked("Who is captain?", site, schema)
         assert done.exit_code == 1
         assert "captain" in done.stdout
 
