@@ -40,9 +40,9 @@ class Settings:
     """
 
     trigger: float = 0.70
-    brim: float = 0.97
+    brim: float = 0.92
     rest: float = 0.40
-    grown: float = 0.50
+    grown: float = 0.45
     tail: float = 0.25
     facts: float = 0.65
     fill: float = 0.80

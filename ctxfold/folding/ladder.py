@@ -188,9 +188,14 @@ def _without_prose(block: Shown) -> Shown:
     return replace(block, lines=kept, prose="", cut=True)
 
 
+@lru_cache(maxsize=4_096)
+def _spelled(lines: tuple[Line, ...]) -> tuple[Line, ...]:
+    return tuple(spelled(lines))
+
+
 def _by_relevance(blocks: Sequence[Shown], budget: int, query: Query) -> list[Shown]:
     """Keep the facts that fit what the session is about; every block without one becomes a stub around the user's words."""
-    blocks = [block if block.latest else replace(block, lines=tuple(spelled(block.lines))) for block in blocks]
+    blocks = [block if block.latest else replace(block, lines=_spelled(block.lines)) for block in blocks]
     bare = [
         block
         if block.latest
