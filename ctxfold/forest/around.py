@@ -175,7 +175,8 @@ def _turns(tx: Reading, session: int, path: Path, low: int, high: int) -> tuple[
     steps = tx.log.along(session, path, low, high)
     by_step: dict[int, list[StoredRecord]] = {step.n: [] for step in steps}
     for record in tx.log.records(session, list(by_step)):
-        by_step[record.step].append(record)
+        if record.at in by_step:  # a late result that stands on another branch is nothing of this one
+            by_step[record.step].append(record)
     made: list[Turn] = []
     group: list[Step] = []
     for step in steps:

@@ -199,3 +199,17 @@ def test_what_is_redacted_elsewhere_leaves_every_view(tmp_path: Path) -> None:
         session.redact("s1.1")
         assert "4929-1111" not in session.view(2_000).text
         assert "4929-1111" not in other.view(2_000).text
+
+
+def test_a_late_result_on_another_branch_changes_nothing_of_what_stands_beside(tmp_path: Path) -> None:
+    """Two branches share a step; its late answer stands on one of them. A handle that looked before and one opened after show the same."""
+    store = str(tmp_path / "store.db")
+    with Session.open("trip", store=store) as session:
+        call = {"name": "look", "args": {"at": "harbor"}, "id": "c1"}
+        shared = session.record_step(explanation="Looking at the harbor.", calls=[call])
+        session.branch("create", to="other")
+        session.branch("new_topic", to="apart")
+        assert "Looking at the harbor" in session.view().text
+        session.record_result(shared, "c1", "Twelve ships lie there.")
+        with Session.open("trip", store=store) as fresh:
+            assert fresh.view().text == session.view().text
