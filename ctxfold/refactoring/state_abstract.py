@@ -1,4 +1,4 @@
-"""`state_abstract`: what came of a long stretch in place of how it came about. Every fact stays; prose and calls yield.
+"""`state_abstract`: what came of a long stretch in place of how it came about. Facts stay, prose and calls yield; at high water it is a consolidation.
 
 Source: ACR's state abstraction: net results replace sequences; the latest instruction and observation stay as they are.
 """
@@ -23,7 +23,7 @@ def state_abstract(case: Case, text: str | None, origin: Origin) -> Refactoring 
 
     Args:
         case: what is looked at.
-        text: the state in words; None keeps facts alone, with as much prose as the low-water mark leaves.
+        text: the state in words; None keeps what a consolidation keeps where one is due, else every fact, with as much prose as the low-water mark leaves.
         origin: who wrote it.
 
     Returns:
@@ -37,7 +37,7 @@ def state_abstract(case: Case, text: str | None, origin: Origin) -> Refactoring 
     if not blocks:
         return Refusal("state_abstract", "nothing stands before the latest step")
     cost = sum(block.tokens for block in blocks)
-    room = Room(cost, min(int(_SETTINGS.rest * case.budget), cost // 2))
+    room = wanted[1] if wanted is not None else Room(cost, min(int(_SETTINGS.rest * case.budget), cost // 2))
     tile = embedded_tile(workspace, blocks, case.tile, room, query_of(workspace))
     if tile.whole or price(tile) >= price(*blocks):
         return Refusal("state_abstract", "what stands there is facts alone; nothing could be shortened")
