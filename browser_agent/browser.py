@@ -74,11 +74,7 @@ class Browser:
             asyncio.to_thread(count, _ANY_TEXT)
         )  # loads the token ranks while the browser starts
         try:
-            return cls(plan, await start(plan, report), report, proxy)
-        except BaseException:
-            if proxy is not None:
-                await proxy.close()
-            raise
+            return await cls._by(plan, report, proxy)
         finally:
             await ready
 
@@ -99,6 +95,11 @@ class Browser:
             raise InputError(f"{endpoint!r} is no browser endpoint; give http://host:port or ws://host:port/…")
         proxy = await _started(egress)
         plan = Plan(endpoint=endpoint, proxy=proxy.address if proxy else None)
+        return await cls._by(plan, report, proxy)
+
+    @classmethod
+    async def _by(cls, plan: Plan, report: Report, proxy: FilterProxy | None) -> Browser:
+        """A browser by a plan; where none comes, its proxy goes too."""
         try:
             return cls(plan, await start(plan, report), report, proxy)
         except BaseException:

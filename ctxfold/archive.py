@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from ctxfold import config
-from ctxfold.errors import CorruptStore, ImportFault, InputError, UnknownSession
+from ctxfold.errors import CorruptStore, ImportFault, InputError
 from ctxfold.forest.moves import check_name
 from ctxfold.log import Record, Step
+from ctxfold.opening import named
 from ctxfold.replay import verify
 from ctxfold.store import open_store
 from ctxfold.store.codec import pack_json, unpack_json
@@ -95,11 +96,7 @@ def delete_session(name: str, store: str | None = None) -> None:
     kept = open_store(store or config.default_store())
     try:
         with kept.writing() as tx:
-            row = tx.sessions.named(name)
-            if row is None:
-                raise UnknownSession(
-                    f"no session {name!r} in {kept.address}; `ctxfold sessions list` shows those there are"
-                )
+            row = named(tx, kept, name)
             tx.sessions.drop(row.id)
         kept.scrub()
     finally:
@@ -111,11 +108,7 @@ def verify_session(name: str, store: str | None = None) -> int:
     kept = open_store(store or config.default_store())
     try:
         with kept.reading() as tx:
-            row = tx.sessions.named(name)
-            if row is None:
-                raise UnknownSession(
-                    f"no session {name!r} in {kept.address}; `ctxfold sessions list` shows those there are"
-                )
+            row = named(tx, kept, name)
             return verify(tx, row.id)
     finally:
         kept.close()
@@ -152,11 +145,7 @@ def to_file(
     kept = open_store(store or config.default_store())
     try:
         with kept.reading() as tx:
-            row = tx.sessions.named(name)
-            if row is None:
-                raise UnknownSession(
-                    f"no session {name!r} in {kept.address}; `ctxfold sessions list` shows those there are"
-                )
+            row = named(tx, kept, name)
             try:
                 with open(os.open(file, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w", encoding="utf-8") as out:
                     _write(out, lines(tx, row))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import cast
 
 from ctxfold.events import DECISIONS, Decider, Event, EventKind
 from ctxfold.store.protocol import Reading
 from ctxfold.store.values import EventRow
 
-__all__ = ["history", "shown"]
+__all__ = ["history", "shown", "voided"]
 
 
 def history(tx: Reading, session: int, limit: int) -> list[Event]:
@@ -47,3 +48,23 @@ def shown(tx: Reading, session: int, row: EventRow, *, standing: bool) -> Event:
         row.time,
         standing,
     )
+
+
+def voided(events: Sequence[EventRow]) -> set[int]:
+    """The decisions among events that were undone and not redone: their numbers.
+
+    Args:
+        events: oldest first.
+    """
+    gone: set[int] = set()
+    undone: dict[int, int] = {}
+    for event in events:
+        if event.kind == "voided":
+            payload = json.loads(event.json)
+            target = int(payload["target"])
+            if payload["by"] == "undo":
+                undone[event.seq] = target
+                gone.add(target)
+            else:
+                gone.discard(undone.get(target, 0))
+    return gone

@@ -13,6 +13,7 @@ from typing import Any
 from ctxfold.commit import Happened, advance
 from ctxfold.errors import CorruptStore
 from ctxfold.events import Decider
+from ctxfold.history import voided
 from ctxfold.intent.apply import VERSION, extract, register, set_intent
 from ctxfold.intent.values import (
     Constraint,
@@ -76,20 +77,10 @@ def _based(base: dict[str, Any]) -> Intent:
 
 def _register(events: list[EventRow]) -> tuple[Constraint, ...]:
     """The constraints of every plan that stands."""
-    voided: set[int] = set()
-    undone: dict[int, int] = {}
-    for event in events:
-        if event.kind == "voided":
-            payload = json.loads(event.json)
-            target = int(payload["target"])
-            if payload["by"] == "undo":
-                undone[event.seq] = target
-                voided.add(target)
-            else:
-                voided.discard(undone.get(target, 0))
+    gone = voided(events)
     found: tuple[Constraint, ...] = ()
     for event in events:
-        if event.kind == "intent_set" and event.seq not in voided:
+        if event.kind == "intent_set" and event.seq not in gone:
             found = register(found, load_change(json.loads(event.json)["change"]).constraints)
     return found
 

@@ -6,16 +6,21 @@ import time
 
 from ctxfold.errors import UnknownSession
 from ctxfold.forest.moves import MAIN
-from ctxfold.store.protocol import Store, Writing
+from ctxfold.store.protocol import Reading, Store, Writing
 from ctxfold.store.values import HeadRow, SessionRow, TopicRow
 
-__all__ = ["found", "opened"]
+__all__ = ["found", "named", "opened"]
 
 
 def found(store: Store, name: str) -> SessionRow:
     """The session of that name. Raises UnknownSession when it is not there."""
     with store.reading() as tx:
-        row = tx.sessions.named(name)
+        return named(tx, store, name)
+
+
+def named(tx: Reading, store: Store, name: str) -> SessionRow:
+    """The same, inside a transaction that goes on. Raises UnknownSession when it is not there."""
+    row = tx.sessions.named(name)
     if row is None:
         raise UnknownSession(f"no session {name!r} in {store.address}; `ctxfold sessions list` shows those there are")
     return row

@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 from ctxfold.archive import to_file
 from ctxfold.forking import names_of
+from ctxfold.history import voided
 from ctxfold.refactoring.values import Act
 from ctxfold.store.protocol import Reading
 from ctxfold.store.values import EventRow, SessionRow
@@ -51,7 +52,7 @@ def export_router_pairs(name: str, file: str | os.PathLike[str], store: str | No
 
 def _pairs(tx: Reading, row: SessionRow) -> Iterator[dict[str, Any]]:
     events = tx.forest.events(row.id)
-    voided = _voided(events)
+    gone = voided(events)
     trail = Trail()
     for event in events:
         if event.kind not in ("refactored", "routed"):
@@ -62,7 +63,7 @@ def _pairs(tx: Reading, row: SessionRow) -> Iterator[dict[str, Any]]:
         outcome = _outcome(tx, row.id, events, event, trail)
         if outcome is None:
             continue
-        undone = event.seq in voided
+        undone = event.seq in gone
         kind = _kind(learnt["verdict"], learnt["tokens"], outcome, undone)
         yield {
             "features": learnt["features"],
@@ -142,19 +143,3 @@ def _kind(verdict: str, tokens: Sequence[int], outcome: _Outcome, undone: bool) 
     if outcome.after <= outcome.before and tokens[1] <= SHORTER * tokens[0]:
         return "compressive"
     return "leave alone"
-
-
-def _voided(events: Sequence[EventRow]) -> set[int]:
-    """The decisions that were undone and not redone."""
-    voided: set[int] = set()
-    undone: dict[int, int] = {}
-    for event in events:
-        if event.kind == "voided":
-            payload = json.loads(event.json)
-            target = int(payload["target"])
-            if payload["by"] == "undo":
-                undone[event.seq] = target
-                voided.add(target)
-            else:
-                voided.discard(undone.get(target, 0))
-    return voided

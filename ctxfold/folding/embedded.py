@@ -17,7 +17,7 @@ from ctxfold.lines import Line
 from ctxfold.tokens import count
 from ctxfold.workspace import Block, RawStep, Status, Tile
 
-__all__ = ["Room", "Settings", "condense", "kept_by_all", "status_of"]
+__all__ = ["Room", "Settings", "condense", "kept_by_all", "newest", "status_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ def condense(
     Returns:
         Kept lines in their order, each with the ref it had.
     """
-    lines = _newest(gathered(spelled([line for block in blocks for line in _lines(block)])), pinned)
+    lines = newest(gathered(spelled([line for block in blocks for line in _lines(block)])), pinned)
     found = candidates(lines, query, pinned)
     kept: dict[int, Line] = {}
     for item in found:
@@ -123,8 +123,13 @@ def _lines(block: Block) -> list[Line]:
             ]
 
 
-def _newest(lines: Sequence[Line], pinned: frozenset[int]) -> list[Line]:
-    """The lines without those whose every fact stands again, newer, further on."""
+def newest(lines: Sequence[Line], pinned: frozenset[int]) -> list[Line]:
+    """The lines without those whose every fact stands again, newer, further on.
+
+    Args:
+        lines: a stretch in path order.
+        pinned: ledger keys that later lines point at; what shows one of them stays.
+    """
     kept: list[Line] = []
     later: set[int] = set()
     for line in reversed(lines):

@@ -14,6 +14,7 @@ from ctxfold.compact.prose import values
 from ctxfold.compact.spelled import spelled
 from ctxfold.errors import FoldError
 from ctxfold.folding.consolidate import pinned_in, price
+from ctxfold.folding.embedded import newest
 from ctxfold.lines import Line
 from ctxfold.refactoring.apply import depth_of, refactor
 from ctxfold.refactoring.contradictions import Ledger, contradictions
@@ -183,20 +184,8 @@ def _in_force(blocks: Sequence[Block], pinned: frozenset[int], every: bool, oper
     """The values of a stretch's facts; for a prune those of every text of a tool or a page."""
     kinds = {"user", "note", "data"} | ({"text"} if every else set())
     lines = spelled([line for block in blocks for line in block.lines])
-    standing = [line for line in _newest(lines, pinned) if line.kind in kinds]
+    standing = [line for line in newest(lines, pinned) if line.kind in kinds]
     return _values([], [line for line in standing if operator == "state_abstract" or not _points_only(line)])
-
-
-def _newest(lines: Sequence[Line], pinned: frozenset[int]) -> list[Line]:
-    """The lines without those whose every fact stands again, newer, further on."""
-    kept: list[Line] = []
-    later: set[int] = set()
-    for line in reversed(lines):
-        if line.keys and line.kind != "user" and later.issuperset(line.keys) and pinned.isdisjoint(line.keys):
-            continue
-        later.update(line.keys)
-        kept.append(line)
-    return kept
 
 
 def _points_only(line: Line) -> bool:

@@ -10,7 +10,8 @@ from pathlib import Path
 from jinja2 import Environment, StrictUndefined
 
 from ctxfold import config
-from ctxfold.errors import InputError, UnknownSession
+from ctxfold.errors import InputError
+from ctxfold.opening import named
 from ctxfold.reporting.gathering import Picture, gathered
 from ctxfold.reporting.values import Report
 from ctxfold.store import open_store
@@ -51,11 +52,7 @@ def report_session(
     kept = open_store(store or config.default_store())
     try:
         with kept.reading() as tx:
-            row = tx.sessions.named(name)
-            if row is None:
-                raise UnknownSession(
-                    f"no session {name!r} in {kept.address}; `ctxfold sessions list` shows those there are"
-                )
+            row = named(tx, kept, name)
             report = gathered(tx, (row.id, row.name, row.current or 1), budget, _pictures(pictures))
     finally:
         kept.close()
