@@ -9,7 +9,7 @@ from typing import Any
 __all__ = ["Spelled", "bare", "cell", "is_flat", "pair", "parse", "quoted", "word"]
 
 _BARE = re.compile(r"(?![<>])[^\s\"'=|()\[\]{},;]+")
-_MARKED = re.compile(r"[|;\"]|^[<>]|:$")
+_MARKED = re.compile(r"[|;\"\[\]]|^[<>]|:$")
 _BREAKS = re.compile("[\u0085\u2028\u2029]")
 _MAX_DEPTH = 200
 

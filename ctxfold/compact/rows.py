@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ctxfold.compact.cells import cell, is_flat, pair, word
-from ctxfold.compact.tables import Table, cells_of, dittoed, table_of
+from ctxfold.compact.tables import Cells, Table, cells_of, dittoed, group_of, table_of
 from ctxfold.ledger import (
     Known,
     Ledger,
@@ -95,7 +95,7 @@ class _Pass:
     past: Ledger
     said: dict[int, str] = field(default_factory=dict)
     """Content keys of rows of this record, with what they are called."""
-    above: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    above: dict[int, Cells] = field(default_factory=dict)
     """Shapes of objects of this record, with the cells of the newest."""
     headers: set[int] = field(default_factory=set)
     """Headers that stand in this record."""
@@ -146,26 +146,50 @@ class _Pass:
             for name, child in changed.deep:
                 yield from self.value(child, at.under(name, owned, ""))
             return
-        cells, deep = cells_of(value)
-        shape = shape_key(cells)
+        cells = cells_of(value)
+        shape = shape_key(cells.texts)
         known = self.past.find(shape) if len(cells) >= _WORTH_COLUMNS else None
-        if len(cells) >= _WORTH_COLUMNS and shape in self.above:
-            yield at.row(("as above:", dittoed(list(cells.values()), self.above[shape])), keys)
-            below, known = replace(at, like="above"), Known("above", dict)
-        elif known is not None and isinstance(anchor := known.value, dict):
-            above = list(cells_of(anchor)[0].values())
-            yield at.row((f"as {known.ref}:", dittoed(list(cells.values()), above)), keys, (shape,))
+        if len(cells) >= _WORTH_COLUMNS and shape in self.above and cells.fits(self.above[shape]):
+            known = Known("above", dict)
+            yield self.alike(value, cells, self.above[shape], replace(at, like="above"), keys)
+            below = replace(at, like="above")
+        elif known is not None and isinstance(known.value, dict) and cells.fits(anchor := cells_of(known.value)):
             below = replace(at, like=known.ref)
+            yield self.alike(value, cells, anchor, below, (*keys,), (shape,))
         else:
-            yield from self.pairs(value, at, (*keys, shape) if len(cells) >= _WORTH_COLUMNS else keys, deep)
+            known = None
+            own = (*keys, *self.held(value, cells, at))
+            yield self.pairs(value, at, (*own, shape) if len(cells) >= _WORTH_COLUMNS else own)
             below = at
-        self.above[shape] = tuple(cells.values())
-        for name in deep:
+        self.above[shape] = cells
+        for name in cells.deep:
             groups = _alike(value[name])
             if groups:
                 yield from self.keyed(groups, below.under(name, owned, below.like), value[name])
             elif known is not None or self.inline(name, value[name]) is None:
                 yield from self.value(value[name], below.under(name, owned, below.like))
+
+    def alike(
+        self, value: dict[str, Any], cells: Cells, above: Cells, at: _At, keys: Iterable[int], points: Iterable[int] = ()
+    ) -> Row:
+        """An object's values alone, under the columns of another: what is the same there is a ditto mark, a list that stands elsewhere a ref."""
+        texts: list[str] = []
+        named = list(points)
+        for (path, text), up in zip(cells.texts.items(), above.texts.values(), strict=True):
+            known = self.known(value[path[0]]) if path in cells.groups and text != up else None
+            if known is not None:
+                named.append(self.spelling(value[path[0]])[1])
+            texts.append(text if known is None else f"={known.ref}")
+        return at.row((f"as {at.like}:", dittoed(texts, list(above.texts.values()))), (*keys, *self.held(value, cells, at)), named)
+
+    def held(self, value: dict[str, Any], cells: Cells, at: _At) -> Iterator[int]:
+        """The ledger keys of what stands inside an object's row: its lists of records, and each of them."""
+        owned = at.owned or identity(value) is not None
+        for (name,) in cells.groups:
+            inner = at.under(name, owned, "")
+            yield from self.keys(value[name], inner)
+            for child in value[name]:
+                yield from self.keys(child, inner)
 
     def keyed(self, groups: Iterable[dict[str, Any]], at: _At, value: dict[str, Any]) -> Iterator[Row]:
         """An object that holds records under their names: a table for each shape, the name its first column."""
@@ -187,7 +211,7 @@ class _Pass:
             for child, text in zip(group.values(), table.lines, strict=True):
                 yield replace(_At("", at.indent + 1).row((text,), self.keys(child, at)), joined=True)
 
-    def pairs(self, value: dict[str, Any], at: _At, keys: Iterable[int], deep: Sequence[str]) -> Iterator[Row]:
+    def pairs(self, value: dict[str, Any], at: _At, keys: Iterable[int]) -> Row:
         """An object's cells as `name=value`, what is short and nested among them."""
         words: list[str] = []
         points: list[int] = []
@@ -199,9 +223,9 @@ class _Pass:
             text = pair(name, child) if is_flat(child) else None if _alike(child) else self.inline(name, child)
             if text is not None:
                 words.append(text)
-                if name in deep and self.known(child) is not None:
+                if self.known(child) is not None:
                     points.append(self.spelling(child)[1])
-        yield at.row((*words, "…") if empty else words, keys, points)
+        return at.row((*words, "…") if empty else words, keys, points)
 
     def inline(self, name: str, value: Any) -> str | None:
         """A child short enough to stand in its parent's row, or None."""
@@ -213,16 +237,30 @@ class _Pass:
                 all(is_flat(child) for child in value.values()) and len(self.spelling(value)[0]) <= 2 * _INLINE
             ):
                 return f"{word(name)}({' '.join(pair(key, child) for key, child in value.items() if child != name)})"
-            case [dict() as only] if (
-                only and all(is_flat(child) for child in only.values()) and len(self.spelling(only)[0]) <= 2 * _INLINE
-            ):
-                return f"{word(name)}[{' '.join(pair(key, child) for key, child in only.items())}]"
+            case list() if not all(is_flat(child) for child in value):
+                listed = self.listed(value)
+                return None if listed is None else f"{word(name)}{listed}"
             case list() if all(is_flat(child) for child in value) and len(self.spelling(value)[0]) <= 4 * _INLINE:
                 return f"{word(name)}=[{', '.join(cell(child) for child in value)}]"
             case _:
                 return None
 
     # Lists and tables
+
+    def listed(self, value: list[Any]) -> str | None:
+        """A short list of records in brackets, or None: one with its names, several under their columns."""
+        match value:
+            case [dict() as only] if _record(only):
+                known = self.known(only)
+                if known is not None:
+                    return f"[{_name(only)} ={known.ref}]"
+                if len(self.spelling(only)[0]) <= 2 * _INLINE:
+                    return f"[{' '.join(pair(key, child) for key, child in only.items())}]"
+            case _:
+                group = group_of(value)
+                if group is not None:
+                    return f"[{group.header}: {'; '.join(group.lines)}]"
+        return None
 
     def items(self, value: list[Any], at: _At) -> Iterator[Row]:
         if all(is_flat(child) for child in value):
@@ -231,6 +269,10 @@ class _Pass:
         table = table_of(value)
         if table is not None:
             yield from self.table(table, list(value), at, self.keys(value, at))
+            return
+        alone = self.listed(value) if len(value) == 1 else None
+        if alone is not None:
+            yield at.row((alone,), (*self.keys(value, at), *self.keys(value[0], at)))
             return
         if len(value) > 1 and all(isinstance(child, list) and child for child in value):
             flat = [row for child in value for row in child]
