@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ctxfold.compact.cells import cell, is_flat, pair, word
+from ctxfold.compact.cells import cell, is_flat, listed, pair, word
 from ctxfold.compact.tables import Cells, Table, cells_of, dittoed, group_of, table_of
 from ctxfold.ledger import (
     Known,
@@ -24,7 +24,7 @@ from ctxfold.ledger import (
     shape_key,
 )
 
-__all__ = ["Row", "rows"]
+__all__ = ["Row", "rows", "within"]
 
 _WORTH_A_REF = 45
 """Characters of canonical JSON below which a ref would cost as much as the value."""
@@ -69,6 +69,24 @@ def rows(value: Any, past: Ledger, label: str = "") -> list[Row]:
         Rows in order; never empty.
     """
     return list(_Pass(past).value(value, _At(label)))
+
+
+def within(name: str, value: Any, past: Ledger) -> Row | None:
+    """A nested value short enough to stand in the row of what holds it; or None.
+
+    Args:
+        name: what it is called there.
+        value: the parsed value.
+        past: what stands in the view already.
+    """
+    walk = _Pass(past)
+    text = walk.inline(name, value)
+    if text is None:
+        return None
+    known = walk.known(value)
+    if known is not None:
+        return Row(text, 1, (), (walk.spelling(value)[1],), joined=True)
+    return Row(text, 1, tuple(walk.held({name: value}, cells_of({name: value}), _At(""))), (), joined=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,13 +167,13 @@ class _Pass:
         cells = cells_of(value)
         shape = shape_key(cells.texts)
         known = self.past.find(shape) if len(cells) >= _WORTH_COLUMNS else None
-        if len(cells) >= _WORTH_COLUMNS and shape in self.above and cells.fits(self.above[shape]):
+        if len(cells) >= _WORTH_COLUMNS and shape in self.above:
             known = Known("above", dict)
             yield self.alike(value, cells, self.above[shape], replace(at, like="above"), keys)
             below = replace(at, like="above")
-        elif known is not None and isinstance(known.value, dict) and cells.fits(anchor := cells_of(known.value)):
+        elif known is not None and isinstance(known.value, dict):
             below = replace(at, like=known.ref)
-            yield self.alike(value, cells, anchor, below, (*keys,), (shape,))
+            yield self.alike(value, cells, cells_of(known.value), below, keys, (shape,))
         else:
             known = None
             own = (*keys, *self.held(value, cells, at))
@@ -170,7 +188,13 @@ class _Pass:
                 yield from self.value(value[name], below.under(name, owned, below.like))
 
     def alike(
-        self, value: dict[str, Any], cells: Cells, above: Cells, at: _At, keys: Iterable[int], points: Iterable[int] = ()
+        self,
+        value: dict[str, Any],
+        cells: Cells,
+        above: Cells,
+        at: _At,
+        keys: Iterable[int],
+        points: Iterable[int] = (),
     ) -> Row:
         """An object's values alone, under the columns of another: what is the same there is a ditto mark, a list that stands elsewhere a ref."""
         texts: list[str] = []
@@ -179,13 +203,19 @@ class _Pass:
             known = self.known(value[path[0]]) if path in cells.groups and text != up else None
             if known is not None:
                 named.append(self.spelling(value[path[0]])[1])
-            texts.append(text if known is None else f"={known.ref}")
-        return at.row((f"as {at.like}:", dittoed(texts, list(above.texts.values()))), (*keys, *self.held(value, cells, at)), named)
+            same = above.groups.get(path, cells.groups.get(path)) == cells.groups.get(path)
+            texts.append(
+                f"={known.ref}" if known is not None else text if same else self.listed(value[path[0]]) or text
+            )
+        words = (f"as {at.like}:", dittoed(texts, list(above.texts.values())))
+        return at.row(words, (*keys, *self.held(value, cells, at)), named)
 
     def held(self, value: dict[str, Any], cells: Cells, at: _At) -> Iterator[int]:
         """The ledger keys of what stands inside an object's row: its lists of records, and each of them."""
         owned = at.owned or identity(value) is not None
         for (name,) in cells.groups:
+            if self.known(value[name]) is not None:
+                continue
             inner = at.under(name, owned, "")
             yield from self.keys(value[name], inner)
             for child in value[name]:
@@ -206,7 +236,7 @@ class _Pass:
                         _At(self.inline(name, child) or "", at.indent + 1).row((), self.keys(child, at)), joined=True
                     )
                 continue
-            header = _At("", at.indent + 1).row((table.header.removeprefix('""|') + ":",))
+            header = _At("", at.indent + 1).row((table.header.removeprefix('"" ') + ":",))
             yield replace(header, joined=True)
             for child, text in zip(group.values(), table.lines, strict=True):
                 yield replace(_At("", at.indent + 1).row((text,), self.keys(child, at)), joined=True)
@@ -238,10 +268,10 @@ class _Pass:
             ):
                 return f"{word(name)}({' '.join(pair(key, child) for key, child in value.items() if child != name)})"
             case list() if not all(is_flat(child) for child in value):
-                listed = self.listed(value)
-                return None if listed is None else f"{word(name)}{listed}"
+                records = self.listed(value)
+                return None if records is None else f"{word(name)}{records}"
             case list() if all(is_flat(child) for child in value) and len(self.spelling(value)[0]) <= 4 * _INLINE:
-                return f"{word(name)}=[{', '.join(cell(child) for child in value)}]"
+                return f"{word(name)}={listed(value)}"
             case _:
                 return None
 
@@ -264,7 +294,7 @@ class _Pass:
 
     def items(self, value: list[Any], at: _At) -> Iterator[Row]:
         if all(is_flat(child) for child in value):
-            yield at.row((f"[{', '.join(cell(child) for child in value)}]",), self.keys(value, at))
+            yield at.row((listed(value),), self.keys(value, at))
             return
         table = table_of(value)
         if table is not None:
@@ -294,7 +324,7 @@ class _Pass:
         if header in self.headers:
             yield at.row((opening,), keys)
         elif known is None:
-            yield at.row((opening, table.header), (*keys, header))
+            yield at.row((opening, f"{table.header}:"), (*keys, header))
         else:
             yield at.row((opening, "" if known.ref == at.like else f"as {known.ref}:"), keys, (header,))
         self.headers.add(header)
@@ -305,7 +335,7 @@ class _Pass:
             if key in self.said and len(text) > _SAID_AGAIN:
                 yield Row(f"{mark}{self.said[key]} (as above)", at.indent + 1, (), (key,), joined)
                 continue
-            self.said[key] = _name(child) or text.split("|")[0]
+            self.said[key] = _name(child) or text.split(" ")[0]
             yield Row(mark + text, at.indent + 1, self.keys(child, at), (), joined)
 
 

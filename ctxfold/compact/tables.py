@@ -7,20 +7,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ctxfold.compact.cells import cell, is_flat, word
+from ctxfold.compact.cells import DITTO, cell, is_flat, listed, word
 from ctxfold.ledger import canonical
 
 __all__ = ["DITTO", "Cells", "Path", "Table", "cells_of", "dittoed", "group_of", "grouped", "spelled_out", "table_of"]
 
-DITTO = '"'
-"""Stands for the cell above, or the cell of the row whose columns are used."""
 _WORTH_DITTO = 3
 """Characters of a cell from which a ditto mark is cheaper."""
 _LIST = 60
 """Characters of a list of scalars that still fits a cell."""
 _GROUP = 320
 """Characters of a list of records that still fits a cell."""
-_MARKS = re.compile(r"[|\[\]]")
+_MARKS = re.compile(r'"(?:[^"\\]|\\.)*"|[ \[\]]')
 
 Path = tuple[str, ...]
 """The names that lead to a cell."""
@@ -43,7 +41,7 @@ class Cells:
     def __len__(self) -> int:
         return len(self.texts)
 
-    def fits(self, header: Cells) -> bool:
+    def within(self, header: Cells) -> bool:
         """Whether these cells can be read under the header of others: the same columns, and those of every list of records."""
         return list(self.texts) == list(header.texts) and all(
             header.groups.get(path) == columns for path, columns in self.groups.items()
@@ -60,12 +58,12 @@ def cells_of(value: dict[str, Any]) -> Cells:
     for name, child in value.items():
         match child:
             case _ if is_flat(child):
-                made.texts[(name,)] = cell(child, free=True)
+                made.texts[(name,)] = cell(child)
             case dict() if _all_flat(child.values()):
-                made.texts.update({(name, key): cell(inner, free=True) for key, inner in child.items()})
+                made.texts.update({(name, key): cell(inner) for key, inner in child.items()})
             case list() if _all_flat(child):
                 if len(canonical(child)) <= _LIST:
-                    made.texts[(name,)] = ",".join(cell(inner) for inner in child)
+                    made.texts[(name,)] = listed(child)
                 else:
                     made.deep.append(name)
             case list() if (group := group_of(child)) is not None:
@@ -96,11 +94,11 @@ def group_of(value: list[Any]) -> Table | None:
     columns = tuple(value[0])
     if any(tuple(child) != columns for child in value[1:]):
         return None
-    grid = [[cell(inner, free=True) for inner in child.values()] for child in value]
+    grid = [[cell(inner) for inner in child.values()] for child in value]
     lines = tuple(_joined(grid))
-    if sum(map(len, lines)) > _GROUP or any(_hides(part) for line in grid for part in line):
+    if sum(map(len, lines)) > _GROUP:
         return None
-    return Table("|".join(map(word, columns)), lines, columns)
+    return Table(" ".join(map(word, columns)), lines, columns)
 
 
 def table_of(value: Sequence[Any]) -> Table | None:
@@ -112,10 +110,10 @@ def table_of(value: Sequence[Any]) -> Table | None:
     for cells in grid:
         groups.update(cells.groups)
     whole = Cells(grid[0].texts, groups)
-    if any(cells.deep or not cells.fits(whole) for cells in grid):
+    if any(cells.deep or not cells.within(whole) for cells in grid):
         return None
     lines = [list(cells.texts.values()) for cells in grid]
-    return Table("|".join(grouped(whole)), tuple(_joined(lines)))
+    return Table(" ".join(grouped(whole)), tuple(_joined(lines)))
 
 
 def _joined(lines: list[list[str]]) -> Iterator[str]:
@@ -124,16 +122,12 @@ def _joined(lines: list[list[str]]) -> Iterator[str]:
 
 
 def dittoed(line: Sequence[str], above: Sequence[str] | None) -> str:
-    """A row of cells, those like the row above as ditto marks; none where a quoted cell holds a mark that rows are made of."""
-    if above is None or len(above) != len(line) or any(map(_hides, (*line, *above))):
-        return "|".join(line)
-    return "|".join(
+    """A row of cells, those like the row above as ditto marks."""
+    if above is None or len(above) != len(line):
+        return " ".join(line)
+    return " ".join(
         DITTO if part == up and len(part) >= _WORTH_DITTO else part for part, up in zip(line, above, strict=True)
     )
-
-
-def _hides(part: str) -> bool:
-    return '"' in part and part[0] != "[" and _MARKS.search(part) is not None
 
 
 def spelled_out(text: str, above: str) -> str:
@@ -141,35 +135,40 @@ def spelled_out(text: str, above: str) -> str:
     parts, up = _parts(text), _parts(above)
     if DITTO not in parts or len(parts) != len(up):
         return text
-    return "|".join(there if part == DITTO else part for part, there in zip(parts, up, strict=True))
+    return " ".join(there if part == DITTO else part for part, there in zip(parts, up, strict=True))
 
 
 def _parts(text: str) -> list[str]:
-    """The cells of a row: cut at each bar that stands in no list of records."""
+    """The cells of a row: cut at each blank that stands neither in quotes nor in a list of records."""
     parts: list[str] = []
     depth = start = 0
     for found in _MARKS.finditer(text):
-        if found[0] == "|" and depth == 0:
-            parts.append(text[start : found.start()])
-            start = found.end()
-        elif found[0] != "|":
-            depth = max(depth + (1 if found[0] == "[" else -1), 0)
+        match found[0]:
+            case " " if depth == 0:
+                parts.append(text[start : found.start()])
+                start = found.end()
+            case "[":
+                depth += 1
+            case "]":
+                depth = max(depth - 1, 0)
+            case _:
+                pass
     return [*parts, text[start:]]
 
 
 def grouped(cells: Cells) -> Iterator[str]:
-    """Column names with a shared parent written once: `prices(economy|business)`, of a list of records `flights[number|date]`."""
+    """Column names with a shared parent written once: `prices(economy business)`, of a list of records `flights[number date]`."""
     names = list(cells.texts)
     at = 0
     while at < len(names):
         path = names[at]
         end = at + 1
         if path in cells.groups:
-            yield f"{word(path[0])}[{'|'.join(map(word, cells.groups[path]))}]"
+            yield f"{word(path[0])}[{' '.join(map(word, cells.groups[path]))}]"
         elif len(path) == 1:
             yield word(path[0])
         else:
             while end < len(names) and len(names[end]) > 1 and names[end][0] == path[0]:
                 end += 1
-            yield f"{word(path[0])}({'|'.join(word(name[1]) for name in names[at:end])})"
+            yield f"{word(path[0])}({' '.join(word(name[1]) for name in names[at:end])})"
         at = end
