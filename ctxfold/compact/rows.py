@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ctxfold.compact.cells import cell, is_flat, listed, pair, word
-from ctxfold.compact.tables import Cells, Table, cells_of, dittoed, group_of, table_of
+from ctxfold.compact.tables import Cells, Path, Table, cells_of, dittoed, group_of, table_of
 from ctxfold.ledger import (
     Known,
     Ledger,
@@ -28,8 +28,6 @@ __all__ = ["Row", "rows", "within"]
 
 _WORTH_A_REF = 45
 """Characters of canonical JSON below which a ref would cost as much as the value."""
-_INLINE = 90
-"""Characters up to which a nested value stays in its parent's row."""
 _WORTH_COLUMNS = 4
 """Cells from which naming another row's columns is cheaper than writing them."""
 _SAID_AGAIN = 40
@@ -80,13 +78,15 @@ def within(name: str, value: Any, past: Ledger) -> Row | None:
         past: what stands in the view already.
     """
     walk = _Pass(past)
-    text = walk.inline(name, value)
-    if text is None:
+    whole = {name: value}
+    cells = cells_of(whole)
+    if cells.deep and walk.known(value) is None:
         return None
     known = walk.known(value)
+    text = walk.inline(name, value)
     if known is not None:
         return Row(text, 1, (), (walk.spelling(value)[1],), joined=True)
-    return Row(text, 1, tuple(walk.held({name: value}, cells_of({name: value}), _At(""))), (), joined=True)
+    return Row(text, 1, tuple(walk.held(whole, cells, _At(""))), (), joined=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,14 +107,47 @@ class _At:
 
 
 @dataclass(frozen=True, slots=True)
+class _Header:
+    """A row whose columns others use.
+
+    Attributes:
+        ref: what it is called.
+        columns: the paths of the cells that stand in the row that names them.
+        cells: its own cells.
+        points: the key of its shape, where it stands in another record.
+    """
+
+    ref: str
+    columns: tuple[Path, ...]
+    cells: Cells
+    points: tuple[int, ...] = ()
+
+
+def _columns(value: dict[str, Any], cells: Cells) -> tuple[Path, ...]:
+    return tuple(path for path in cells.texts if not _is_empty(value[path[0]]))
+
+
+def _is_empty(value: Any) -> bool:
+    return value is None or value == [] or value == {}
+
+
+def _listed(value: list[dict[str, Any]]) -> str:
+    """Records in brackets: one with its names, several under their columns."""
+    if len(value) == 1:
+        return f"[{' '.join(pair(key, child) for key, child in value[0].items())}]"
+    group = group_of(value)
+    return "" if group is None else f"[{group.header}: {'; '.join(group.lines)}]"
+
+
+@dataclass(frozen=True, slots=True)
 class _Pass:
     """One walk over one record's value."""
 
     past: Ledger
     said: dict[int, str] = field(default_factory=dict)
     """Content keys of rows of this record, with what they are called."""
-    above: dict[int, Cells] = field(default_factory=dict)
-    """Shapes of objects of this record, with the cells of the newest."""
+    above: dict[int, _Header] = field(default_factory=dict)
+    """Shapes of objects of this record, with the newest of each."""
     headers: set[int] = field(default_factory=set)
     """Headers that stand in this record."""
     spelt: dict[int, tuple[str, int]] = field(default_factory=dict)
@@ -166,49 +199,56 @@ class _Pass:
             return
         cells = cells_of(value)
         shape = shape_key(cells.texts)
-        known = self.past.find(shape) if len(cells) >= _WORTH_COLUMNS else None
-        if len(cells) >= _WORTH_COLUMNS and shape in self.above:
-            known = Known("above", dict)
-            yield self.alike(value, cells, self.above[shape], replace(at, like="above"), keys)
-            below = replace(at, like="above")
-        elif known is not None and isinstance(known.value, dict):
-            below = replace(at, like=known.ref)
-            yield self.alike(value, cells, cells_of(known.value), below, keys, (shape,))
+        header = self.header(shape) if len(cells) >= _WORTH_COLUMNS else None
+        if header is not None:
+            below = replace(at, like=header.ref)
+            yield self.alike(value, cells, header, below, keys)
         else:
-            known = None
             own = (*keys, *self.held(value, cells, at))
-            yield self.pairs(value, at, (*own, shape) if len(cells) >= _WORTH_COLUMNS else own)
+            yield self.pairs(value, cells, at, (*own, shape) if len(cells) >= _WORTH_COLUMNS else own)
             below = at
-        self.above[shape] = cells
+        columns = _columns(value, cells) if header is None else header.columns
+        self.above[shape] = _Header("above", columns, cells)
         for name in cells.deep:
+            if header is None and self.known(value[name]) is not None:
+                continue
             groups = _alike(value[name])
             if groups:
                 yield from self.keyed(groups, below.under(name, owned, below.like), value[name])
-            elif known is not None or self.inline(name, value[name]) is None:
+            else:
                 yield from self.value(value[name], below.under(name, owned, below.like))
 
-    def alike(
-        self,
-        value: dict[str, Any],
-        cells: Cells,
-        above: Cells,
-        at: _At,
-        keys: Iterable[int],
-        points: Iterable[int] = (),
-    ) -> Row:
-        """An object's values alone, under the columns of another: what is the same there is a ditto mark, a list that stands elsewhere a ref."""
+    def header(self, shape: int) -> _Header | None:
+        """The row whose columns an object of a shape can use: the one before it in its record, else the newest that stands in the view."""
+        if shape in self.above:
+            return self.above[shape]
+        known = self.past.find(shape)
+        if known is None or not isinstance(known.value, dict):
+            return None
+        cells = cells_of(known.value)
+        return _Header(known.ref, _columns(known.value, cells), cells, (shape,))
+
+    def alike(self, value: dict[str, Any], cells: Cells, header: _Header, at: _At, keys: Iterable[int]) -> Row:
+        """An object's values alone, under the columns of another: what is the same there is a ditto mark, a list that stands elsewhere a ref.
+
+        What has no column there stands behind them with its name.
+        """
         texts: list[str] = []
-        named = list(points)
-        for (path, text), up in zip(cells.texts.items(), above.texts.values(), strict=True):
-            known = self.known(value[path[0]]) if path in cells.groups and text != up else None
+        points = list(header.points)
+        for path in header.columns:
+            text, up, group = cells.texts[path], header.cells.texts[path], cells.groups.get(path)
+            known = self.known(value[path[0]]) if group and text != up else None
             if known is not None:
-                named.append(self.spelling(value[path[0]])[1])
-            same = above.groups.get(path, cells.groups.get(path)) == cells.groups.get(path)
-            texts.append(
-                f"={known.ref}" if known is not None else text if same else self.listed(value[path[0]]) or text
-            )
-        words = (f"as {at.like}:", dittoed(texts, list(above.texts.values())))
-        return at.row(words, (*keys, *self.held(value, cells, at)), named)
+                text = f"={known.ref}"
+                points.append(self.spelling(value[path[0]])[1])
+            elif group != header.cells.groups.get(path, group):
+                text = _listed(value[path[0]])
+            texts.append(text)
+        words = dittoed(texts, [header.cells.texts[path] for path in header.columns])
+        more = {path[0]: value[path[0]] for path in cells.texts if path not in header.columns}
+        rest = self.pairs(more, cells, _At(""), ())
+        own = (*keys, *self.held(value, cells, at))
+        return at.row((f"as {header.ref}:", words, rest.text), own, (*points, *rest.points))
 
     def held(self, value: dict[str, Any], cells: Cells, at: _At) -> Iterator[int]:
         """The ledger keys of what stands inside an object's row: its lists of records, and each of them."""
@@ -241,56 +281,41 @@ class _Pass:
             for child, text in zip(group.values(), table.lines, strict=True):
                 yield replace(_At("", at.indent + 1).row((text,), self.keys(child, at)), joined=True)
 
-    def pairs(self, value: dict[str, Any], at: _At, keys: Iterable[int]) -> Row:
+    def pairs(self, value: dict[str, Any], cells: Cells, at: _At, keys: Iterable[int]) -> Row:
         """An object's cells as `name=value`, what is short and nested among them."""
         words: list[str] = []
         points: list[int] = []
         empty = False
         for name, child in value.items():
-            if child is None or child == [] or child == {}:
+            if _is_empty(child):
                 empty = True
-                continue
-            text = pair(name, child) if is_flat(child) else None if _alike(child) else self.inline(name, child)
-            if text is not None:
-                words.append(text)
+            elif name not in cells.deep or self.known(child) is not None:
+                words.append(self.inline(name, child))
                 if self.known(child) is not None:
                     points.append(self.spelling(child)[1])
         return at.row((*words, "…") if empty else words, keys, points)
 
-    def inline(self, name: str, value: Any) -> str | None:
-        """A child short enough to stand in its parent's row, or None."""
+    def inline(self, name: str, value: Any) -> str:
+        """A child as it stands in its parent's row."""
         known = self.known(value)
         if known is not None:
             return " ".join(part for part in (f"{word(name)}:", _name(value), f"={known.ref}") if part)
         match value:
-            case dict() if (
-                all(is_flat(child) for child in value.values()) and len(self.spelling(value)[0]) <= 2 * _INLINE
-            ):
+            case dict() if value:
                 return f"{word(name)}({' '.join(pair(key, child) for key, child in value.items() if child != name)})"
-            case list() if not all(is_flat(child) for child in value):
-                records = self.listed(value)
-                return None if records is None else f"{word(name)}{records}"
-            case list() if all(is_flat(child) for child in value) and len(self.spelling(value)[0]) <= 4 * _INLINE:
+            case list() if value and not all(map(is_flat, value)):
+                return f"{word(name)}{self.listed(value)}"
+            case list() if value:
                 return f"{word(name)}={listed(value)}"
             case _:
-                return None
+                return pair(name, value)
 
     # Lists and tables
 
-    def listed(self, value: list[Any]) -> str | None:
-        """A short list of records in brackets, or None: one with its names, several under their columns."""
-        match value:
-            case [dict() as only] if _record(only):
-                known = self.known(only)
-                if known is not None:
-                    return f"[{_name(only)} ={known.ref}]"
-                if len(self.spelling(only)[0]) <= 2 * _INLINE:
-                    return f"[{' '.join(pair(key, child) for key, child in only.items())}]"
-            case _:
-                group = group_of(value)
-                if group is not None:
-                    return f"[{group.header}: {'; '.join(group.lines)}]"
-        return None
+    def listed(self, value: list[dict[str, Any]]) -> str:
+        """A short list of records in brackets; one that stands elsewhere as a ref."""
+        known = self.known(value[0]) if len(value) == 1 else None
+        return _listed(value) if known is None else f"[{_name(value[0])} ={known.ref}]"
 
     def items(self, value: list[Any], at: _At) -> Iterator[Row]:
         if all(is_flat(child) for child in value):
@@ -300,9 +325,8 @@ class _Pass:
         if table is not None:
             yield from self.table(table, list(value), at, self.keys(value, at))
             return
-        alone = self.listed(value) if len(value) == 1 else None
-        if alone is not None:
-            yield at.row((alone,), (*self.keys(value, at), *self.keys(value[0], at)))
+        if len(value) == 1 and group_of(value) is not None:
+            yield at.row((self.listed(value),), (*self.keys(value, at), *self.keys(value[0], at)))
             return
         if len(value) > 1 and all(isinstance(child, list) and child for child in value):
             flat = [row for child in value for row in child]

@@ -8,16 +8,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ctxfold.compact.cells import DITTO, cell, is_flat, listed, word
-from ctxfold.ledger import canonical
 
 __all__ = ["DITTO", "Cells", "Path", "Table", "cells_of", "dittoed", "group_of", "grouped", "spelled_out", "table_of"]
 
 _WORTH_DITTO = 3
 """Characters of a cell from which a ditto mark is cheaper."""
-_LIST = 60
-"""Characters of a list of scalars that still fits a cell."""
-_GROUP = 320
-"""Characters of a list of records that still fits a cell."""
+_FLAT = 180
+"""Characters of an object's cells up to which it stands in the row of what holds it."""
+_LIST = 320
+"""Characters of a list up to which it stands in the row of what holds it."""
 _MARKS = re.compile(r'"(?:[^"\\]|\\.)*"|[ \[\]]')
 
 Path = tuple[str, ...]
@@ -41,7 +40,7 @@ class Cells:
     def __len__(self) -> int:
         return len(self.texts)
 
-    def within(self, header: Cells) -> bool:
+    def under(self, header: Cells) -> bool:
         """Whether these cells can be read under the header of others: the same columns, and those of every list of records."""
         return list(self.texts) == list(header.texts) and all(
             header.groups.get(path) == columns for path, columns in self.groups.items()
@@ -56,21 +55,26 @@ def cells_of(value: dict[str, Any]) -> Cells:
     """
     made = Cells()
     for name, child in value.items():
-        match child:
-            case _ if is_flat(child):
-                made.texts[(name,)] = cell(child)
-            case dict() if _all_flat(child.values()):
-                made.texts.update({(name, key): cell(inner) for key, inner in child.items()})
-            case list() if _all_flat(child):
-                if len(canonical(child)) <= _LIST:
-                    made.texts[(name,)] = listed(child)
-                else:
-                    made.deep.append(name)
-            case list() if (group := group_of(child)) is not None:
-                made.texts[(name,)] = f"[{'; '.join(group.lines)}]"
-                made.groups[(name,)] = group.columns
-            case _:
+        if is_flat(child):
+            made.texts[(name,)] = cell(child)
+        elif isinstance(child, dict):
+            flat = child if _all_flat(child.values()) else {}
+            inner: dict[Path, str] = {(name, key): cell(each) for key, each in flat.items()}
+            if inner and sum(len(path[1]) + len(text) for path, text in inner.items()) <= _FLAT:
+                made.texts.update(inner)
+            else:
                 made.deep.append(name)
+        elif _all_flat(child):
+            text = listed(child)
+            if len(text) <= _LIST:
+                made.texts[(name,)] = text
+            else:
+                made.deep.append(name)
+        elif (group := group_of(child)) is not None:
+            made.texts[(name,)] = f"[{'; '.join(group.lines)}]"
+            made.groups[(name,)] = group.columns
+        else:
+            made.deep.append(name)
     return made
 
 
@@ -96,7 +100,7 @@ def group_of(value: list[Any]) -> Table | None:
         return None
     grid = [[cell(inner) for inner in child.values()] for child in value]
     lines = tuple(_joined(grid))
-    if sum(map(len, lines)) > _GROUP:
+    if sum(map(len, lines)) > _LIST:
         return None
     return Table(" ".join(map(word, columns)), lines, columns)
 
@@ -110,7 +114,7 @@ def table_of(value: Sequence[Any]) -> Table | None:
     for cells in grid:
         groups.update(cells.groups)
     whole = Cells(grid[0].texts, groups)
-    if any(cells.deep or not cells.within(whole) for cells in grid):
+    if any(cells.deep or not cells.under(whole) for cells in grid):
         return None
     lines = [list(cells.texts.values()) for cells in grid]
     return Table(" ".join(grouped(whole)), tuple(_joined(lines)))
