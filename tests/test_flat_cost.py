@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -34,7 +34,7 @@ class Work:
 
 
 @pytest.fixture
-def work(monkeypatch: pytest.MonkeyPatch) -> Iterator[Work]:
+def work(monkeypatch: pytest.MonkeyPatch) -> Work:
     """A count over every store that the test opens."""
     counted = Work()
     connect = sqlite3.connect
@@ -45,7 +45,7 @@ def work(monkeypatch: pytest.MonkeyPatch) -> Iterator[Work]:
         return connection
 
     monkeypatch.setattr(sqlite3, "connect", counting)
-    yield counted
+    return counted
 
 
 def test_a_late_append_fold_and_view_ask_sqlite_for_no_more_than_early_ones(work: Work) -> None:
