@@ -95,7 +95,7 @@ class Current:
             self.seen = self.seen or state.tip
         newest = tx.forest.newest_intent(self.session) or state.intent
         if newest != self._planned:
-            self._workspace = replace(self._workspace, intent=intent_of(tx, self.session, state.intent))
+            self._workspace = replace(self._workspace, intent=intent_of(tx, self.session, state.intent, state.tip))
             self._planned = newest
         return state
 

@@ -58,7 +58,8 @@ def plan(
     given = None if todo is None else wishes(todo)
     place = now.place(tx)
     before = place.workspace.intent
-    events, read = since(tx, place.session, place.state.tip, before.read)
+    upto = before.looked if _triggered(cause) else before.read
+    events, read = since(tx, place.session, place.state.tip, upto)
     embedded = planned(before, events, next_constraint(tx, place.session), todo=given is None)
     change = replace(embedded, read=read)
     outside = decider != "embedded" and _untrusted(place.workspace)
@@ -76,6 +77,10 @@ def plan(
     intent = set_intent(before, change)
     now.intends(after, intent)
     return intent
+
+
+def _triggered(cause: str) -> bool:
+    return bool(cause) and not cause.startswith(ASKED)
 
 
 def _same(before: Intent, change: IntentChange) -> bool:
@@ -114,7 +119,7 @@ class Wanted:
     @property
     def triggered(self) -> bool:
         """Whether a trigger calls for it: then what stands in the view is left out, and what was asked for stays. Off where somebody asks."""
-        return bool(self.cause) and not self.cause.startswith(ASKED)
+        return _triggered(self.cause)
 
 
 def extracted(tx: Writing, now: Current, wanted: Wanted, decider: Decider) -> Extraction:
