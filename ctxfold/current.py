@@ -101,7 +101,7 @@ class Current:
             self.seen = self.seen or state.tip
         planned = tx.forest.newest_intent(self.session) or state.intent
         if planned != self._planned:
-            self._workspace = replace(self._workspace, intent=intent_of(tx, self.session, state.intent))
+            self._workspace = replace(self._workspace, intent=intent_of(tx, self.session, state.intent, state.tip))
             self._planned = planned
         return state
 
