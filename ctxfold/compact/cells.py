@@ -16,6 +16,10 @@ _BREAKS = re.compile("[\u0085\u2028\u2029]")
 _MAX_DEPTH = 200
 
 
+_spell = json.JSONEncoder(ensure_ascii=False).encode
+"""JSON as it is usually written; one encoder for all calls."""
+
+
 class Spelled(float):
     """A number that remembers how it was written, so that `10.0` and `1e3` stay as they were."""
 
@@ -79,7 +83,7 @@ def bare(text: str, extra: str = "") -> bool:
 
 def quoted(text: str) -> str:
     """A string in quotes, as JSON, with nothing in it that any reader could take for the end of a line."""
-    return _BREAKS.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(text, ensure_ascii=False))
+    return _BREAKS.sub(lambda found: f"\\u{ord(found[0]):04x}", _spell(text))
 
 
 def word(name: str) -> str:
@@ -89,13 +93,11 @@ def word(name: str) -> str:
 
 def cell(value: Any) -> str:
     """One scalar (or empty container) as it stands in a row: without a blank, or in quotes."""
-    match value:
-        case str():
-            return value if bare(value) else quoted(value)
-        case Spelled():
-            return value.spelling
-        case _:
-            return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, str):
+        return value if bare(value) else quoted(value)
+    if isinstance(value, Spelled):
+        return value.spelling
+    return "true" if value is True else "false" if value is False else _spell(value)
 
 
 def listed(values: Iterable[Any]) -> str:
