@@ -11,13 +11,25 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ctxfold.compact.cells import cell, is_flat, listed, pair, word
-from ctxfold.compact.tables import Cells, Path, Table, cells_of, dittoed, group_of, table_of
+from ctxfold.compact.changed import changed
+from ctxfold.compact.tables import (
+    Cells,
+    Path,
+    Table,
+    bracketed,
+    cells_of,
+    columns_of,
+    dittoed,
+    group_of,
+    in_groups,
+    is_empty,
+    table_of,
+)
 from ctxfold.ledger import (
     Known,
     Ledger,
     canonical,
     canonical_key,
-    content_key,
     header_key,
     identity,
     identity_key,
@@ -123,22 +135,6 @@ class _Header:
     points: tuple[int, ...] = ()
 
 
-def _columns(value: dict[str, Any], cells: Cells) -> tuple[Path, ...]:
-    return tuple(path for path in cells.texts if not _is_empty(value[path[0]]))
-
-
-def _is_empty(value: Any) -> bool:
-    return value is None or value == [] or value == {}
-
-
-def _listed(value: list[dict[str, Any]]) -> str:
-    """Records in brackets: one with its names, several under their columns."""
-    if len(value) == 1:
-        return f"[{' '.join(pair(key, child) for key, child in value[0].items())}]"
-    group = group_of(value)
-    return "" if group is None else f"[{group.header}: {'; '.join(group.lines)}]"
-
-
 @dataclass(frozen=True, slots=True)
 class _Pass:
     """One walk over one record's value."""
@@ -191,10 +187,10 @@ class _Pass:
     def object(self, value: dict[str, Any], at: _At) -> Iterator[Row]:
         keys = self.keys(value, at)
         owned = at.owned or identity(value) is not None
-        changed = None if at.owned else _changed(value, self.past, at.path)
-        if changed is not None:
-            yield at.row((_name(value), *changed.cells, f"rest ={changed.ref}"), keys, changed.points)
-            for name, child in changed.deep:
+        change = None if at.owned else changed(value, self.past, at.path)
+        if change is not None:
+            yield at.row((_name(value), *change.cells, f"rest ={change.ref}"), keys, change.points)
+            for name, child in change.deep:
                 yield from self.value(child, at.under(name, owned, ""))
             return
         cells = cells_of(value)
@@ -207,12 +203,12 @@ class _Pass:
             own = (*keys, *self.held(value, cells, at))
             yield self.pairs(value, cells, at, (*own, shape) if len(cells) >= _WORTH_COLUMNS else own)
             below = at
-        columns = _columns(value, cells) if header is None else header.columns
+        columns = columns_of(value, cells) if header is None else header.columns
         self.above[shape] = _Header("above", columns, cells)
         for name in cells.deep:
             if header is None and self.known(value[name]) is not None:
                 continue
-            groups = _alike(value[name])
+            groups = in_groups(value[name])
             if groups:
                 yield from self.keyed(groups, below.under(name, owned, below.like), value[name])
             else:
@@ -226,7 +222,7 @@ class _Pass:
         if known is None or not isinstance(known.value, dict):
             return None
         cells = cells_of(known.value)
-        return _Header(known.ref, _columns(known.value, cells), cells, (shape,))
+        return _Header(known.ref, columns_of(known.value, cells), cells, (shape,))
 
     def alike(self, value: dict[str, Any], cells: Cells, header: _Header, at: _At, keys: Iterable[int]) -> Row:
         """An object's values alone, under the columns of another: what is the same there is a ditto mark, a list that stands elsewhere a ref.
@@ -241,8 +237,8 @@ class _Pass:
             if known is not None:
                 text = f"={known.ref}"
                 points.append(self.spelling(value[path[0]])[1])
-            elif group != header.cells.groups.get(path, group):
-                text = _listed(value[path[0]])
+            elif group and group != header.cells.groups.get(path, group):
+                text = bracketed(value[path[0]])
             texts.append(text)
         words = dittoed(texts, [header.cells.texts[path] for path in header.columns])
         more = {path[0]: value[path[0]] for path in cells.texts if path not in header.columns}
@@ -287,7 +283,7 @@ class _Pass:
         points: list[int] = []
         empty = False
         for name, child in value.items():
-            if _is_empty(child):
+            if is_empty(child):
                 empty = True
             elif name not in cells.deep or self.known(child) is not None:
                 words.append(self.inline(name, child))
@@ -315,7 +311,7 @@ class _Pass:
     def listed(self, value: list[dict[str, Any]]) -> str:
         """A short list of records in brackets; one that stands elsewhere as a ref."""
         known = self.known(value[0]) if len(value) == 1 else None
-        return _listed(value) if known is None else f"[{_name(value[0])} ={known.ref}]"
+        return bracketed(value) if known is None else f"[{_name(value[0])} ={known.ref}]"
 
     def items(self, value: list[Any], at: _At) -> Iterator[Row]:
         if all(is_flat(child) for child in value):
@@ -363,55 +359,6 @@ class _Pass:
             yield Row(mark + text, at.indent + 1, self.keys(child, at), (), joined)
 
 
-def _alike(value: Any) -> list[dict[str, Any]]:
-    """An object of records, in groups of like columns; none when it is not one, or nothing in it is alike."""
-    if not isinstance(value, dict) or len(value) < 2 or not all(map(_record, value.values())):
-        return []
-    groups: dict[tuple[str, ...], dict[str, Any]] = {}
-    for name, child in value.items():
-        groups.setdefault(tuple(key for key, cell in child.items() if cell != name), {})[name] = child
-    return list(groups.values()) if len(groups) < len(value) else []
-
-
-def _record(value: Any) -> bool:
-    return isinstance(value, dict) and bool(value) and all(is_flat(child) for child in value.values())
-
-
 def _name(value: Any) -> str:
     named = identity(value)
     return cell(named[1]) if named else ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Change:
-    cells: tuple[str, ...]
-    deep: tuple[tuple[str, Any], ...]
-    ref: str
-    points: tuple[int, ...]
-
-
-def _changed(value: dict[str, Any], past: Ledger, path: str) -> _Change | None:
-    """What differs from the newest version of the same object, when that is the shorter thing to say."""
-    named = identity(value)
-    key = identity_key(value, path)
-    before = past.find(key) if key is not None else None
-    old = before.value if before is not None else None
-    if named is None or before is None or not isinstance(old, dict):
-        return None
-    both = {**old, **value}
-    fields = [
-        name for name in both if (name in old) != (name in value) or canonical(old[name]) != canonical(value[name])
-    ]
-    if len(fields) * 2 > len(value):
-        return None
-    cells: list[str] = []
-    deep: list[tuple[str, Any]] = []
-    for name in fields:
-        if name not in value:
-            cells.append(f"{word(name)} gone")
-        elif is_flat(value[name]):
-            was = f" (was {cell(old[name])})" if name in old and is_flat(old[name]) else ""
-            cells.append(pair(name, value[name]) + was)
-        else:
-            deep.append((name, value[name]))
-    return _Change(tuple(cells), tuple(deep), before.ref, (content_key(old),))

@@ -7,9 +7,23 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ctxfold.compact.cells import DITTO, cell, is_flat, listed, word
+from ctxfold.compact.cells import DITTO, cell, is_flat, listed, pair, word
 
-__all__ = ["DITTO", "Cells", "Path", "Table", "cells_of", "dittoed", "group_of", "grouped", "spelled_out", "table_of"]
+__all__ = [
+    "Cells",
+    "Path",
+    "Table",
+    "bracketed",
+    "cells_of",
+    "columns_of",
+    "dittoed",
+    "group_of",
+    "grouped",
+    "in_groups",
+    "is_empty",
+    "spelled_out",
+    "table_of",
+]
 
 _WORTH_DITTO = 3
 """Characters of a cell from which a ditto mark is cheaper."""
@@ -176,3 +190,35 @@ def grouped(cells: Cells) -> Iterator[str]:
                 end += 1
             yield f"{word(path[0])}({' '.join(word(name[1]) for name in names[at:end])})"
         at = end
+
+
+def columns_of(value: dict[str, Any], cells: Cells) -> tuple[Path, ...]:
+    """The paths of the cells that an object's own row names: those that hold something."""
+    return tuple(path for path in cells.texts if not is_empty(value[path[0]]))
+
+
+def is_empty(value: Any) -> bool:
+    """Whether a value says nothing: null, an empty list, an empty object."""
+    return value is None or value == [] or value == {}
+
+
+def bracketed(value: list[dict[str, Any]]) -> str:
+    """Records in brackets: one with its names, several under their columns."""
+    if len(value) == 1:
+        return f"[{' '.join(pair(key, child) for key, child in value[0].items())}]"
+    group = group_of(value)
+    return "" if group is None else f"[{group.header}: {'; '.join(group.lines)}]"
+
+
+def in_groups(value: Any) -> list[dict[str, Any]]:
+    """An object of records, in groups of like columns; none when it is not one, or nothing in it is alike."""
+    if not isinstance(value, dict) or len(value) < 2 or not all(map(_record, value.values())):
+        return []
+    groups: dict[tuple[str, ...], dict[str, Any]] = {}
+    for name, child in value.items():
+        groups.setdefault(tuple(key for key, cell in child.items() if cell != name), {})[name] = child
+    return list(groups.values()) if len(groups) < len(value) else []
+
+
+def _record(value: Any) -> bool:
+    return isinstance(value, dict) and bool(value) and all(is_flat(child) for child in value.values())
