@@ -76,7 +76,8 @@ class BrowserAgent:
         self._keeping = keeping or Keeping()
         self._safety = safety or Safety()
         self._secrets = Secrets(self._safety.secrets)
-        self._attendant = Attendant(load(self._keeping.folder) if self._keeping.folder else None)
+        named = self._keeping.folder
+        self._attendant = Attendant(load(named) if isinstance(named, str) else named)
         self._browser: Browser | None = None
 
     async def run(

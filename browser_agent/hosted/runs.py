@@ -16,7 +16,6 @@ from typing import Literal
 import anyio
 
 from browser_agent.agent import BrowserAgent
-from browser_agent.hosted.book import Book
 from browser_agent.hosted.pages import Means, Pages
 from browser_agent.observation.words import clean, cut
 from browser_agent.result import Result, Status, StepTaken
@@ -24,6 +23,7 @@ from browser_agent.safety import Asked
 from browser_agent.settings import Keeping, RunLimits, Watching
 from ctxfold.config import EXPLORER
 from ctxfold.errors import CtxfoldError, InputError, UnknownRun
+from ctxfold.lending import Book
 
 __all__ = ["BEAT", "MOST", "PATIENCE", "Errand", "Runs", "Standing", "Told"]
 
@@ -179,7 +179,8 @@ class Runs:
         name = f"{session[:_NAME]}-{secrets.token_hex(8)}"
         asked = {"task": task, "session": name, **({"start_url": start_url} if start_url else {})}
         step = await book(lambda handle: handle.record_step("", calls=[{"name": "browse", "args": asked, "id": name}]))
-        keeping, means = Keeping(name, self._store), self._means
+        means = self._means
+        keeping = Keeping(name, self._store, folder=means.folder)
         agent = BrowserAgent(
             self._model, limits=self._limits, browser=means.choice, keeping=keeping, safety=means.safety
         )

@@ -14,6 +14,10 @@ _BREAKS = re.compile("[\u0085\u2028\u2029]")
 _MAX_DEPTH = 200
 
 
+_spell = json.JSONEncoder(ensure_ascii=False).encode
+"""JSON as it is usually written; one encoder for all calls."""
+
+
 class Spelled(float):
     """A number that remembers how it was written, so that `10.0` and `1e3` stay as they were."""
 
@@ -77,7 +81,7 @@ def bare(text: str, extra: str = "") -> bool:
 
 def quoted(text: str) -> str:
     """A string in quotes, as JSON, with nothing in it that any reader could take for the end of a line."""
-    return _BREAKS.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(text, ensure_ascii=False))
+    return _BREAKS.sub(lambda found: f"\\u{ord(found[0]):04x}", _spell(text))
 
 
 def word(name: str) -> str:
@@ -92,17 +96,15 @@ def cell(value: Any, *, free: bool = False) -> str:
         value: a JSON scalar (or an empty container).
         free: the cell stands between `|`, so blanks need no quotes.
     """
-    match value:
-        case str():
-            if bare(value):
-                return value
-            if free and not _MARKED.search(value) and value.splitlines() == [value] and value == value.strip():
-                return value
-            return quoted(value)
-        case Spelled():
-            return value.spelling
-        case _:
-            return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, str):
+        if _BARE.fullmatch(value):
+            return value
+        if free and not _MARKED.search(value) and value.splitlines() == [value] and value == value.strip():
+            return value
+        return quoted(value)
+    if isinstance(value, Spelled):
+        return value.spelling
+    return "true" if value is True else "false" if value is False else _spell(value)
 
 
 def pair(name: str, value: Any) -> str:
