@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import log2
 
 from ctxfold.compact.prose import values
@@ -74,22 +75,28 @@ def candidates(lines: Sequence[Line], query: Query, pinned: frozenset[int]) -> l
 
 
 def _worths(cut: Sequence[Line], query: Query) -> list[float]:
-    """Newest first, so that of a value told often the newest place counts."""
+    """Newest first, so that of a value told often the newest place counts most."""
     there = [values(line.text[:_RANKED]) for line in cut]
     often = Counter(value for each in there for value in each)
     used = {value for line, each in zip(cut, there, strict=True) if line.kind == "call" for value in each}
-    told: set[str] = set()
+    newer: set[str] = set()
     found: list[float] = []
     for at in range(len(cut) - 1, -1, -1):
         line = cut[at]
-        fresh = there[at] - told
-        told |= fresh
+        fresh = there[at] - newer
+        newer |= fresh
         bearing = _BASE[line.kind] + 4 * query.score(line.text[:_RANKED]) + (at + 1) / (len(cut) + 1)
-        naming = sum(_naming(value, often[value]) * (_USED if value in used else 1) for value in fresh)
+        counted = there[at] if line.kind == "data" else fresh
+        naming = sum(
+            _naming(value, often[value]) * (_USED if value in used else 1) * (1 if value in fresh else _AGAIN)
+            for value in counted
+        )
         found.append(naming + bearing * (1.0 if fresh or line.kind not in ("data", "text") else 0.1))
     return found[::-1]
 
 
+_AGAIN = 0.5
+"""What a value in a record counts for that stands in a newer line too: the record says what belongs to it, the newer line often does not."""
 _USED = 2
 """What a value counts for that was put into a call: what was asked for once is asked for again."""
 _PLAIN = 12
@@ -98,11 +105,18 @@ _PLAIN = 12
 
 def _naming(value: str, often: int) -> float:
     """How surely a value names something that may be asked for again: an id more than a date, a date more than a number; the oftener, the surer."""
-    letters, digits = any(sign.isalpha() for sign in value), any(sign.isdigit() for sign in value)
+    base, long = _kind(value)
+    return base * (1 + log2(often) / 2) * long
+
+
+@lru_cache(maxsize=16_384)
+def _kind(value: str) -> tuple[float, float]:
+    """How surely a value names something by the signs it is made of, and by its length."""
+    letters, digits = any(map(str.isalpha, value)), any(map(str.isdigit, value))
     if letters and digits:
         base = 3.0
     elif "@" in value or "/" in value or "_" in value:
         base = 2.0
     else:
         base = 2.5 if letters else 1.0 if value.isdigit() else 1.5
-    return base * (1 + log2(often) / 2) * max(1.0, len(value) / _PLAIN)
+    return base, max(1.0, len(value) / _PLAIN)

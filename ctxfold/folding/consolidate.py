@@ -47,16 +47,21 @@ def due(workspace: Workspace, budget: int, settings: Settings) -> tuple[Sequence
     end, tail = len(blocks), 0
     while end > first:
         block = blocks[end - 1]
-        fits = tail + block.tokens <= settings.tail * budget
+        near = len(blocks) - end < settings.window
+        fits = tail + block.tokens <= (settings.near if near else settings.tail) * budget
         if not isinstance(block, RawStep) or (len(blocks) - end >= settings.recent and block.settled and not fits):
             break
         tail += block.tokens
         end -= 1
     if end - first < settings.least and raw - tail < settings.tail * budget:
         return None
-    share = settings.facts * budget
-    again = share - tiles < share * _LEAST
-    room = (share if again else share - tiles) * settings.fill
+    if end == first:
+        return None
+    free = settings.brim * budget - tail - older
+    share = min(settings.facts * budget, free)
+    least = settings.facts * budget * _LEAST
+    again = share - tiles < least
+    room = max(min((share if again else share - tiles) * settings.fill, free), least)
     prose = room * settings.prose if first else settings.rest * budget - tail
     return blocks[0 if again else first : end], Room(int(room), int(prose))
 
@@ -65,7 +70,9 @@ _LEAST = 1 / 6
 """The share of the tiles' room below which a new tile is not worth its place, and all of them are folded into one."""
 
 
-def embedded_tile(workspace: Workspace, blocks: Sequence[Block], number: int, room: Room, query: Query) -> Tile:
+def embedded_tile(
+    workspace: Workspace, blocks: Sequence[Block], number: int, room: Room, query: Query, opened: Sequence[Block] = ()
+) -> Tile:
     """The tile the embedded folder makes of blocks; it never costs more than they do.
 
     Args:
@@ -74,13 +81,13 @@ def embedded_tile(workspace: Workspace, blocks: Sequence[Block], number: int, ro
         number: the tile's number.
         room: what it may cost.
         query: what the session is about now.
+        opened: the same steps with more of their lines, where there are more; the blocks themselves otherwise.
     """
     cost = sum(block.tokens for block in blocks)
     room = room.within(cost - HEADER - 5)
     pinned = pinned_in(workspace, blocks)
-    tile = tile_of(
-        blocks, number, "", condense(_presifted(blocks, room, query, pinned), room, query, pinned), "embedded"
-    )
+    sifted = _presifted(opened or blocks, room, query, pinned)
+    tile = tile_of(blocks, number, "", condense(sifted, room, query, pinned), "embedded")
     if price(tile) < price(*blocks):
         return tile
     return tile_of(blocks, number, "", tuple(line for block in blocks for line in block.lines), "embedded", whole=True)

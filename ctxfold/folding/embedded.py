@@ -49,6 +49,8 @@ class Settings:
     pressed: float = 0.60
     prose: float = 0.50
     least: int = 3
+    window: int = 6
+    near: float = 0.5
     recent: int = 1
     micro: int = 120
 
