@@ -106,7 +106,7 @@ class Current:
         return state
 
     def _holds(self, step: int) -> bool:
-        return any(step in block.steps for block in self._workspace.blocks)
+        return any(step in block.steps for block in reversed(self._workspace.blocks))
 
     def place(self, tx: Reading, upto: int | None = None) -> Branch:
         """Where recording and deciding happen now; `upto` is a step that must be loaded."""

@@ -164,6 +164,9 @@ class Cover(Protocol):
     def tile(self, session: int, tile: int) -> bytes | None:
         """The body of a folded tile."""
 
+    def tile_end(self, session: int, tile: int) -> int | None:
+        """The last step, in path order, of a folded tile."""
+
     def tile_numbers(self, session: int) -> list[int]:
         """Every tile of a session."""
 
