@@ -6,8 +6,9 @@ A fact is known only while its line stands in the settled cover: once a fold has
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from ctxfold.compact import parse
@@ -37,7 +38,7 @@ class Words:
 
     def add(self, lines: Iterable[Line]) -> None:
         """Take in lines that were added to the view."""
-        self._count(lines, 1)
+        self._count(tuple(lines), 1)
 
     def became(self, before: Workspace, after: Workspace) -> None:
         """Take in that other blocks stand now: only those that differ are read."""
@@ -68,11 +69,10 @@ class Words:
         if isinstance(block, Tile):
             self._unread.append((block.summary, sign))
 
-    def _count(self, lines: Iterable[Line], sign: int) -> None:
-        for line in lines:
-            self._unread.append((line.text, sign))
-            for key in line.keys:
-                self._keys[key] += sign
+    def _count(self, lines: Sequence[Line], sign: int) -> None:
+        self._unread.extend((line.text, sign) for line in lines)
+        keys = chain.from_iterable(line.keys for line in lines)
+        self._keys.update(keys) if sign > 0 else self._keys.subtract(keys)
 
 
 _READ = 200_000

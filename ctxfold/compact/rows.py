@@ -106,9 +106,22 @@ class _Pass:
         """The canonical form of a node and its content key."""
         made = self.spelt.get(id(value))
         if made is None:
-            text = canonical(value)
+            text = self.composed(value)
             made = self.spelt[id(value)] = (text, canonical_key(text))
         return made
+
+    def composed(self, value: Any) -> str:
+        """The canonical form of a node, put together from those of the nodes inside it."""
+        match value:
+            case list() if not all(map(is_flat, value)):
+                return f"[{','.join(self.inside(child) for child in value)}]"
+            case dict() if not all(map(is_flat, value.values())):
+                return f"{{{','.join(f'{canonical(name)}:{self.inside(value[name])}' for name in sorted(value))}}}"
+            case _:
+                return canonical(value)
+
+    def inside(self, value: Any) -> str:
+        return canonical(value) if is_flat(value) else self.spelling(value)[0]
 
     def value(self, value: Any, at: _At) -> Iterator[Row]:
         known = self.known(value)
