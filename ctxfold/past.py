@@ -165,7 +165,7 @@ def _identities(nodes: list[tuple[str, Any]]) -> Iterator[tuple[int, Any]]:
 
 
 def _shapes(nodes: list[tuple[str, Any]]) -> Iterator[tuple[int, Any]]:
-    return ((shape_key(cells_of(node)[0]), node) for _, node in nodes if isinstance(node, dict))
+    return ((shape_key(cells_of(node).texts), node) for _, node in nodes if isinstance(node, dict))
 
 
 def _contents(nodes: list[tuple[str, Any]]) -> Iterator[tuple[int, Any]]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["Spelled", "bare", "cell", "is_flat", "pair", "parse", "quoted", "word"]
+__all__ = ["DITTO", "Spelled", "bare", "cell", "is_flat", "listed", "pair", "parse", "quoted", "word"]
 
+DITTO = "^"
+"""Stands for the cell above, or the cell of the row whose columns are used."""
 _BARE = re.compile(r"(?![<>])[^\s\"'=|()\[\]{},;]+")
-_MARKED = re.compile(r"[|;\"]|^[<>]|:$")
 _BREAKS = re.compile("[\u0085\u2028\u2029]")
 _MAX_DEPTH = 200
 
@@ -76,7 +78,7 @@ def _depth_within(tree: Any, most: int) -> bool:
 
 def bare(text: str, extra: str = "") -> bool:
     """Whether a string can stand without quotes between blanks, `=` and the given separators."""
-    return _BARE.fullmatch(text) is not None and not any(mark in text for mark in extra)
+    return _BARE.fullmatch(text) is not None and text != DITTO and not any(mark in text for mark in extra)
 
 
 def quoted(text: str) -> str:
@@ -89,22 +91,18 @@ def word(name: str) -> str:
     return name if bare(name) else quoted(name)
 
 
-def cell(value: Any, *, free: bool = False) -> str:
-    """One scalar as it stands in a row.
-
-    Args:
-        value: a JSON scalar (or an empty container).
-        free: the cell stands between `|`, so blanks need no quotes.
-    """
+def cell(value: Any) -> str:
+    """One scalar (or empty container) as it stands in a row: without a blank, or in quotes."""
     if isinstance(value, str):
-        if _BARE.fullmatch(value):
-            return value
-        if free and not _MARKED.search(value) and value.splitlines() == [value] and value == value.strip():
-            return value
-        return quoted(value)
+        return value if bare(value) else quoted(value)
     if isinstance(value, Spelled):
         return value.spelling
     return "true" if value is True else "false" if value is False else _spell(value)
+
+
+def listed(values: Iterable[Any]) -> str:
+    """Scalars in brackets, a blank between them."""
+    return f"[{' '.join(map(cell, values))}]"
 
 
 def pair(name: str, value: Any) -> str:
