@@ -24,7 +24,7 @@ __all__ = ["PathLedger", "Words"]
 
 
 class Words:
-    """The telling words and the ledger keys that stand in a workspace, kept up as it changes.
+    """The telling words and the ledger keys that stand in a workspace, and which block each step stands in, kept up as it changes.
 
     Words are read when one is first asked for: most records never ask.
     """
@@ -32,6 +32,7 @@ class Words:
     def __init__(self, workspace: Workspace) -> None:
         self._words: Counter[str] = Counter()
         self._keys: Counter[int] = Counter()
+        self._at: dict[int, Block] = {}
         self._unread: list[tuple[str, int]] = []
         for block in workspace.blocks:
             self._take(block, 1)
@@ -39,6 +40,10 @@ class Words:
     def add(self, lines: Iterable[Line]) -> None:
         """Take in lines that were added to the view."""
         self._count(tuple(lines), 1)
+
+    def grew(self, step: RawStep) -> None:
+        """Take in the step at the path's end as it stands now; its lines were added one by one."""
+        self._at[step.n] = step
 
     def became(self, before: Workspace, after: Workspace) -> None:
         """Take in that other blocks stand now: only those that differ are read."""
@@ -55,6 +60,16 @@ class Words:
         """Whether the value of a ledger key stands in a line."""
         return self._keys[key] > 0
 
+    def stands(self, step: int, key: int) -> bool:
+        """Whether the value of a key that a step settled stands where that step does."""
+        match self._at.get(step):
+            case Tile() as tile:
+                return key in tile.keys
+            case RawStep():
+                return True
+            case None:
+                return False
+
     def __contains__(self, word: str) -> bool:
         while self._unread:
             text, sign = self._unread.pop()
@@ -66,6 +81,11 @@ class Words:
 
     def _take(self, block: Block, sign: int) -> None:
         self._count(block.lines, sign)
+        for step in block.steps:
+            if sign > 0:
+                self._at[step] = block
+            else:
+                self._at.pop(step, None)
         if isinstance(block, Tile):
             self._unread.append((block.summary, sign))
 
@@ -85,12 +105,11 @@ class PathLedger:
         tx: an open transaction.
         session: the session's row id.
         path: the path up to the step being recorded.
-        workspace: the settled cover of that path.
-        words: its telling words.
+        words: what stands in the settled cover of that path.
     """
 
-    def __init__(self, tx: Reading, session: int, path: Path, workspace: Workspace, words: Words) -> None:
-        self._tx, self._session, self._path, self._workspace, self._words = tx, session, path, workspace, words
+    def __init__(self, tx: Reading, session: int, path: Path, words: Words) -> None:
+        self._tx, self._session, self._path, self._words = tx, session, path, words
         self._fresh: dict[int, tuple[str, _Values]] = {}
         self._read: dict[int, _Values] = {}
 
@@ -103,7 +122,7 @@ class PathLedger:
             return None
         record = self._tx.facts.known(self._session, key, self._path)
         stored = None if record is None else self._tx.log.record_by_id(record)
-        if stored is None or not self._stands(stored.at, key):
+        if stored is None or not self._words.stands(stored.at, key):
             return None
         if stored.id not in self._read:
             self._read[stored.id] = _Values(self._tx.log.text(stored.entry), stored.kind)
@@ -121,12 +140,6 @@ class PathLedger:
         for line in lines:
             for key in line.keys:
                 self._fresh[key] = (line.ref, there)
-
-    def _stands(self, step: int, key: int) -> bool:
-        for block in reversed(self._workspace.blocks):
-            if step in block.steps:
-                return isinstance(block, RawStep) or key in block.keys
-        return False
 
 
 class _Values:

@@ -192,7 +192,7 @@ def _keep(
     """Render and store records; their lines, raw cost and content hashes."""
     path = tx.log.path(branch.session, step.parent) if step.parent else ()
     path = ((step.lane, step.depth), *(place for place in path if place[0] != step.lane))
-    past = PathLedger(tx, branch.session, path, branch.workspace, branch.words)
+    past = PathLedger(tx, branch.session, path, branch.words)
     lines: list[Line] = []
     material: list[bytes] = []
     facts: list[tuple[int, int, int, int]] = []
