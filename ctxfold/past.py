@@ -6,7 +6,7 @@ A fact is known only while its line stands in the settled cover: once a fold has
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -125,7 +125,7 @@ class PathLedger:
         if stored is None or not self._words.stands(stored.at, key):
             return None
         if stored.id not in self._read:
-            self._read[stored.id] = _Values(self._tx.log.text(stored.entry), stored.kind)
+            self._read[stored.id] = _Values(partial(self._tx.log.text, stored.entry), stored.kind)
         return Known(f"s{stored.step}.{stored.k}", partial(self._read[stored.id].of, key))
 
     def says(self, word: str) -> bool:
@@ -136,16 +136,16 @@ class PathLedger:
         """Take in the lines just rendered, so that the next record of the step sees them."""
         lines = tuple(lines)
         self._words.add(lines)
-        there = _Values(text, kind)
+        there = _Values(lambda: text, kind)
         for line in lines:
             for key in line.keys:
                 self._fresh[key] = (line.ref, there)
 
 
 class _Values:
-    """The JSON objects and lists inside one record by ledger key, indexed kind by kind when first asked for."""
+    """The JSON objects and lists inside one record by ledger key, read and indexed kind by kind when first asked for: a ref needs none of it."""
 
-    def __init__(self, text: str, kind: str) -> None:
+    def __init__(self, text: Callable[[], str], kind: str) -> None:
         self._text, self._kind = text, kind
         self._nodes: list[tuple[str, Any]] | None = None
         self._kinds = iter((_identities, _shapes, _contents))
@@ -163,7 +163,7 @@ class _Values:
 
     def _all(self) -> list[tuple[str, Any]]:
         if self._nodes is None:
-            tree = parse(self._text)
+            tree = parse(self._text())
             if self._kind == "call" and isinstance(tree, dict):
                 tree = tree.get("args")
             self._nodes = list(objects(tree))
