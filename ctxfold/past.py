@@ -5,6 +5,7 @@ A fact is known only while its line stands in the settled cover: once a fold has
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
@@ -16,32 +17,62 @@ from ctxfold.ledger import Known, content_key, identity_key, objects, shape_key
 from ctxfold.lines import Line
 from ctxfold.store.protocol import Reading
 from ctxfold.store.values import Path
-from ctxfold.workspace import RawStep, Workspace
+from ctxfold.workspace import Block, RawStep, Tile, Workspace
 
 __all__ = ["PathLedger", "Words"]
 
 
 class Words:
-    """The telling words that stand in a workspace, kept up as it grows. They are read when first asked for: most records never ask."""
+    """The telling words and the ledger keys that stand in a workspace, kept up as it changes.
+
+    Words are read when one is first asked for: most records never ask.
+    """
 
     def __init__(self, workspace: Workspace) -> None:
-        self._words: set[str] = set()
-        self._unread: list[str] = []
+        self._words: Counter[str] = Counter()
+        self._keys: Counter[int] = Counter()
+        self._unread: list[tuple[str, int]] = []
         for block in workspace.blocks:
-            self.add(block.lines)
-            if not isinstance(block, RawStep):
-                self._unread.append(block.summary)
+            self._take(block, 1)
 
     def add(self, lines: Iterable[Line]) -> None:
         """Take in lines that were added to the view."""
-        self._unread.extend(line.text for line in lines)
+        self._count(lines, 1)
+
+    def became(self, before: Workspace, after: Workspace) -> None:
+        """Take in that other blocks stand now: only those that differ are read."""
+        old, new = before.blocks, after.blocks
+        most = min(len(old), len(new))
+        start = next((at for at in range(most) if old[at] is not new[at]), most)
+        end = next((at for at in range(most - start) if old[-1 - at] is not new[-1 - at]), most - start)
+        for block in old[start : len(old) - end]:
+            self._take(block, -1)
+        for block in new[start : len(new) - end]:
+            self._take(block, 1)
+
+    def settles(self, key: int) -> bool:
+        """Whether the value of a ledger key stands in a line."""
+        return self._keys[key] > 0
 
     def __contains__(self, word: str) -> bool:
         while self._unread:
-            for telling in values(self._unread.pop()[:_READ]):
-                self._words.add(telling)
-                self._words.update(parts(telling))
-        return word in self._words
+            text, sign = self._unread.pop()
+            for telling in values(text[:_READ]):
+                self._words[telling] += sign
+                for part in parts(telling):
+                    self._words[part] += sign
+        return self._words[word] > 0
+
+    def _take(self, block: Block, sign: int) -> None:
+        self._count(block.lines, sign)
+        if isinstance(block, Tile):
+            self._unread.append((block.summary, sign))
+
+    def _count(self, lines: Iterable[Line], sign: int) -> None:
+        for line in lines:
+            self._unread.append((line.text, sign))
+            for key in line.keys:
+                self._keys[key] += sign
 
 
 _READ = 200_000
@@ -68,6 +99,8 @@ class PathLedger:
         if key in self._fresh:
             ref, values_there = self._fresh[key]
             return Known(ref, partial(values_there.of, key))
+        if not self._words.settles(key):
+            return None
         record = self._tx.facts.known(self._session, key, self._path)
         stored = None if record is None else self._tx.log.record_by_id(record)
         if stored is None or not self._stands(stored.at, key):
@@ -132,7 +165,7 @@ def _identities(nodes: list[tuple[str, Any]]) -> Iterator[tuple[int, Any]]:
 
 
 def _shapes(nodes: list[tuple[str, Any]]) -> Iterator[tuple[int, Any]]:
-    return ((shape_key(cells_of(node)[0]), node) for _, node in nodes if isinstance(node, dict))
+    return ((shape_key(cells_of(node).texts), node) for _, node in nodes if isinstance(node, dict))
 
 
 def _contents(nodes: list[tuple[str, Any]]) -> Iterator[tuple[int, Any]]:

@@ -46,8 +46,19 @@ def spans(steps: Sequence[int]) -> str:
     return ", ".join(f"s{first}" if first == last else f"s{first}-s{last}" for first, last in runs)
 
 
-@dataclass(frozen=True, slots=True)
-class RawStep:
+class _Lined:
+    """What holds lines. What is asked of all of them at every fold is gathered once a block."""
+
+    lines: tuple[Line, ...]
+
+    @cached_property
+    def points(self) -> frozenset[int]:
+        """The ledger keys that its lines point at."""
+        return frozenset(key for line in self.lines for key in line.points)
+
+
+@dataclass(frozen=True)
+class RawStep(_Lined):
     """A step shown in full: every line of its compact form.
 
     Attributes:
@@ -75,7 +86,7 @@ HEADER = 4
 
 
 @dataclass(frozen=True)
-class Tile:
+class Tile(_Lined):
     """What stands in the view for a stretch of steps that was folded.
 
     Attributes:

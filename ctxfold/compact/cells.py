@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["Spelled", "bare", "cell", "is_flat", "pair", "parse", "quoted", "word"]
+__all__ = ["DITTO", "Spelled", "bare", "cell", "is_flat", "listed", "pair", "parse", "quoted", "word"]
 
+DITTO = "^"
+"""Stands for the cell above, or the cell of the row whose columns are used."""
 _BARE = re.compile(r"(?![<>])[^\s\"'=|()\[\]{},;]+")
-_MARKED = re.compile(r"[|;\"]|^[<>]|:$")
 _BREAKS = re.compile("[\u0085\u2028\u2029]")
 _MAX_DEPTH = 200
+
+
+_spell = json.JSONEncoder(ensure_ascii=False).encode
+"""JSON as it is usually written; one encoder for all calls."""
 
 
 class Spelled(float):
@@ -72,12 +78,12 @@ def _depth_within(tree: Any, most: int) -> bool:
 
 def bare(text: str, extra: str = "") -> bool:
     """Whether a string can stand without quotes between blanks, `=` and the given separators."""
-    return _BARE.fullmatch(text) is not None and not any(mark in text for mark in extra)
+    return _BARE.fullmatch(text) is not None and text != DITTO and not any(mark in text for mark in extra)
 
 
 def quoted(text: str) -> str:
     """A string in quotes, as JSON, with nothing in it that any reader could take for the end of a line."""
-    return _BREAKS.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(text, ensure_ascii=False))
+    return _BREAKS.sub(lambda found: f"\\u{ord(found[0]):04x}", _spell(text))
 
 
 def word(name: str) -> str:
@@ -85,24 +91,18 @@ def word(name: str) -> str:
     return name if bare(name) else quoted(name)
 
 
-def cell(value: Any, *, free: bool = False) -> str:
-    """One scalar as it stands in a row.
+def cell(value: Any) -> str:
+    """One scalar (or empty container) as it stands in a row: without a blank, or in quotes."""
+    if isinstance(value, str):
+        return value if bare(value) else quoted(value)
+    if isinstance(value, Spelled):
+        return value.spelling
+    return "true" if value is True else "false" if value is False else _spell(value)
 
-    Args:
-        value: a JSON scalar (or an empty container).
-        free: the cell stands between `|`, so blanks need no quotes.
-    """
-    match value:
-        case str():
-            if bare(value):
-                return value
-            if free and not _MARKED.search(value) and value.splitlines() == [value] and value == value.strip():
-                return value
-            return quoted(value)
-        case Spelled():
-            return value.spelling
-        case _:
-            return json.dumps(value, ensure_ascii=False)
+
+def listed(values: Iterable[Any]) -> str:
+    """Scalars in brackets, a blank between them."""
+    return f"[{' '.join(map(cell, values))}]"
 
 
 def pair(name: str, value: Any) -> str:

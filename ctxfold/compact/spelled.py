@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ctxfold.compact.tables import DITTO, spelled_out
+from ctxfold.compact.cells import DITTO
+from ctxfold.compact.tables import spelled_out
 from ctxfold.lines import Line
 from ctxfold.tokens import count
 
 __all__ = ["spelled"]
 
-_MARK = f"|{DITTO}"
+_MARK = f" {DITTO}"
 
 
 def spelled(lines: Sequence[Line]) -> list[Line]:

@@ -1,23 +1,28 @@
 """The embedded decider: where in a forest a message belongs, in one look at all topics. Deterministic; no model, no network. It applies nothing.
 
-Source: Context-Agent: attach to the topic the message depends on, then look for a fork point that is not simply the turn before. What is
+Source: Context-Agent: attach to the topic the message depends on, then look for a fork point that is not simply the turn before. Every place is
+weighed by the same few signs; the weights are fitted to labelled dialogues (`python -m tests.benchmarks.forest.fit`) and ship as data. What is
 doubtful continues: a wrong move hides what was said last, a missed one hides nothing.
 """
 
 from __future__ import annotations
 
-from ctxfold.discourse.cued import begun, counted, fronted, named, returned, turned
-from ctxfold.discourse.likely import drawn, strange
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from importlib.resources import files
+from math import exp
+
 from ctxfold.discourse.likeness import Encoder
-from ctxfold.discourse.sight import Sight, look
+from ctxfold.discourse.sight import look
+from ctxfold.discourse.signs import Place, outright, places
 from ctxfold.discourse.values import Choice, Grove
 
-__all__ = ["choose"]
+__all__ = ["choose", "shares"]
 
 _DOUBT = 0.5
-"""Confidence below which a message continues."""
-_RULES = (counted, named, returned, begun, fronted, drawn, turned, strange)
-"""In this order; the first that gives a move is heard."""
+"""Confidence below which a message continues: how sure a move is, beside going on."""
 
 
 def choose(grove: Grove, message: str, encoder: Encoder | None = None) -> Choice:
@@ -34,18 +39,62 @@ def choose(grove: Grove, message: str, encoder: Encoder | None = None) -> Choice
     if not grove.path and grove.around.empty:
         return Choice("continue", confidence=1.0, reason="the first message")
     seen = look(grove, message, encoder)
-    for rule in _RULES:
-        made = rule(seen)
-        if made is not None:
-            return (
-                made
-                if made.confidence >= _DOUBT
-                else Choice("continue", confidence=1 - made.confidence, reason=f"in doubt: {made.reason}")
-            )
-    return Choice("continue", confidence=_certain(seen), reason="goes on")
+    told = outright(seen)
+    if told is not None:
+        return told
+    found = list(places(seen))
+    weights = _weights()["words" if encoder is None else "meaning"]
+    given = shares(found, weights)
+    at = max(range(1, len(found)), key=lambda at: given[at], default=0)
+    sure = given[at] / (given[at] + given[0]) if at else 0.0
+    if sure >= _DOUBT:
+        return replace(found[at].choice, confidence=round(sure, 2), reason=_reason(found[at], weights))
+    doubt = f"in doubt: {_reason(found[at], weights)}" if sure > 0.35 else "goes on"
+    return Choice("continue", confidence=round(1 - sure, 2), reason=doubt)
 
 
-def _certain(seen: Sight) -> float:
-    """How sure it is that a message goes on."""
-    best = max((near.score for _, near in seen.limbs), default=0.0)
-    return round(min(1.0, max(0.5, 0.75 + seen.here.score - best)), 2)
+def shares(found: Sequence[Place], weights: Mapping[str, float]) -> list[float]:
+    """How likely each place is: shares that sum to 1.
+
+    Args:
+        found: the places.
+        weights: of each sign.
+    """
+    told = [sum(weights.get(name, 0.0) * value for name, value in place.signs.items()) for place in found]
+    most = max(told)
+    raised = [exp(score - most) for score in told]
+    return [each / sum(raised) for each in raised]
+
+
+_REASONS = {
+    "there.back": "returns to what it names",
+    "there.other.back": "returns to another topic",
+    "there.sibling.back": "returns to another branch",
+    "there.fresh.back": "returns to what was left last",
+    "there.front": "begins with its matter",
+    "there.kin": "a matter of that kind",
+    "there.meant": "means what was said there",
+    "there": "speaks of what stands there",
+    "aside": "opens an alternative",
+    "anew.begins": "says it begins something else",
+    "anew.also": "asks for one thing more",
+    "anew.brings": "brings in something of its own",
+    "anew.meant": "means something else than all before",
+    "anew": "another matter",
+}
+"""What a sign that spoke loudest is called; the longest beginning that fits."""
+
+
+def _reason(place: Place, weights: Mapping[str, float]) -> str:
+    """Why, by the sign that spoke loudest."""
+    loudest = max(place.signs, key=lambda name: weights.get(name, 0.0) * place.signs[name])
+    fits = [name for name in _REASONS if loudest == name or loudest.startswith(f"{name}.")]
+    return _REASONS[max(fits, key=len)] if fits else "goes on"
+
+
+@cache
+def _weights() -> Mapping[str, Mapping[str, float]]:
+    """The weight of each sign, by words alone and with an encoder."""
+    text = files(__package__).joinpath("weights.json").read_text(encoding="utf-8")
+    read: Mapping[str, Mapping[str, float]] = json.loads(text)
+    return read

@@ -42,7 +42,8 @@ class Nearness:
         nearest: the place in the stretch of the turn it is nearest to.
         peak: how near that turn is.
         kin: how well its field goes with theirs, None where either tells of none.
-        meant: how near it is by an encoder, placed among what the dialogue has shown; None without one.
+        meant: how near it is by an encoder, as a cosine; 0 without one.
+        rank: where that stands among the cosines this dialogue has shown, 0 to 1; 0 without an encoder.
     """
 
     score: float
@@ -51,7 +52,8 @@ class Nearness:
     nearest: int
     peak: float
     kin: float | None
-    meant: float | None = None
+    meant: float = 0.0
+    rank: float = 0.0
 
 
 _REPLY = 0.45
@@ -126,11 +128,10 @@ class Measure:
         nearest = max(range(len(peaks)), key=lambda at: (peaks[at], at))
         whole = cosine(self._words(asked), self._middle(stretch))
         cover, own = self._cover(asked, stretch)
-        meant = self._meant(asked, stretch)
+        meant, rank = self._meant(asked, stretch)
         kin = kinship(fields_of(asked), _summed(stretch))
-        lexical = 0.45 * cover + 0.35 * min(1.0, 2 * peaks[nearest]) + 0.2 * min(1.0, 3 * whole)
-        score = lexical if meant is None else 0.45 * lexical + 0.55 * meant
-        return Nearness(score, cover, own, nearest, peaks[nearest], kin, meant)
+        score = 0.45 * cover + 0.35 * min(1.0, 2 * peaks[nearest]) + 0.2 * min(1.0, 3 * whole)
+        return Nearness(score, cover, own, nearest, peaks[nearest], kin, meant, rank)
 
     def _middle(self, stretch: Sequence[Turn]) -> Vector:
         """The direction the user's words in a stretch share."""
@@ -147,11 +148,7 @@ class Measure:
         vector = self._words(text)
         said = cosine(vector, self._words(self._told(turn)))
         reply = cosine(vector, self._words(turn.reply[:_READ])) if turn.reply else 0.0
-        lexical = max(said, 0.6 * reply, 0.8 * said + 0.3 * reply)
-        if self._encoder is None:
-            return lexical
-        meant = _dot(self._vector(text), self._vector(turn.said))
-        return 0.4 * lexical + 0.6 * percentile(meant, self._seen) * max(meant, 0.0)
+        return max(said, 0.6 * reply, 0.8 * said + 0.3 * reply)
 
     def _told(self, turn: Turn) -> str:
         """A turn's words, less what a branch turned away from with them."""
@@ -184,15 +181,16 @@ class Measure:
             own += share * weight * (self._holders.get(word, 0) <= 1)
         return found / total, own / total
 
-    def _meant(self, text: str, stretch: Sequence[Turn]) -> float | None:
+    def _meant(self, text: str, stretch: Sequence[Turn]) -> tuple[float, float]:
+        """How near by the encoder, and where that stands among the likenesses of this dialogue's turns; nothing without one."""
         if self._encoder is None:
-            return None
+            return 0.0, 0.0
         vector = self._vector(text)
         found = sorted((_dot(vector, self._vector(turn.said)) for turn in stretch if turn.said), reverse=True)
         if not found:
-            return 0.0
+            return 0.0, 0.0
         top = 0.7 * found[0] + 0.3 * sum(found[:3]) / len(found[:3])
-        return 0.5 * max(top, 0.0) + 0.5 * percentile(top, self._seen)
+        return max(top, 0.0), percentile(top, self._seen) if len(self._seen) >= _ENOUGH else 0.5
 
     def _encoded(self) -> dict[str, Sequence[float]]:
         texts = list({turn.said[:_READ] for stretch in self._stretches for turn in stretch})
@@ -212,6 +210,8 @@ class Measure:
         return sorted(_dot(one, other) for at, one in enumerate(texts) for other in texts[:at])
 
 
+_ENOUGH = 6
+"""Likenesses below which a dialogue has not shown what is high."""
 _SAMPLE = 60
 """Turns whose cosines a dialogue is calibrated by."""
 

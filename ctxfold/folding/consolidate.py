@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 from ctxfold.errors import FoldError
 from ctxfold.folding.embedded import Room, Settings, condense, kept_by_all, status_of
@@ -168,12 +169,8 @@ def pinned_in(workspace: Workspace, blocks: Sequence[Block]) -> frozenset[int]:
         workspace: where they stand.
         blocks: a contiguous stretch of it.
     """
-    found: set[int] = set()
-    for block in reversed(workspace.blocks):
-        if block is blocks[-1]:
-            break
-        found.update(key for line in block.lines for key in line.points)
-    return frozenset(found)
+    later = takewhile(lambda block: block is not blocks[-1], reversed(workspace.blocks))
+    return frozenset().union(*(block.points for block in later))
 
 
 def price(*blocks: Block) -> int:
