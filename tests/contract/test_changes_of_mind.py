@@ -17,15 +17,13 @@ SESSIONS: dict[str, Any] = json.loads(Path(__file__).with_name("changes_of_mind.
 def play(session: Session, turns: list[dict[str, Any]]) -> None:
     """Record a script as a driver does, with a look after each entry."""
     for turn in turns:
-        match turn:
-            case {"user": words}:
-                session.record_turn(user=words)
-            case {"reply": words}:
-                session.record_reply(words)
-            case {"call": name, "args": args, "result": text}:
-                session.record_step(
-                    calls=[{"name": name, "args": args, "id": "c"}], results=[{"id": "c", "text": text}]
-                )
+        if "user" in turn:
+            session.record_turn(user=turn["user"])
+        elif "reply" in turn:
+            session.record_reply(turn["reply"])
+        else:
+            call = {"name": turn["call"], "args": turn["args"], "id": "c"}
+            session.record_step(calls=[call], results=[{"id": "c", "text": turn["result"]}])
         session.attend(8_000)
 
 
