@@ -288,7 +288,8 @@ class Run:
         """The last step: the answer, or why there is none."""
         match end:
             case Answer(text=text, quote=quote, url=url, data=data):
-                sources = () if quote is None else (Source(quote, url or "", evidence.ref(url or "")),)
+                told = (*(() if quote is None else (Source(quote, url or ""),)), *decided.beside)
+                sources = tuple(replace(source, ref=evidence.ref(source.url)) for source in told)
                 text, data = self._shaped(text, data)
                 ending = Ending("answered", "", text, sources, data, decided.decider)
                 said = "\n".join([text, *(f"“{source.quote}” ({source.url} {source.ref})" for source in sources)])

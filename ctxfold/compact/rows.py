@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ctxfold.compact.cells import cell, is_flat, listed, pair, word
+from ctxfold.compact.cells import all_flat, cell, is_flat, listed, pair, word
 from ctxfold.compact.changed import changed
+from ctxfold.compact.spelling import Spelling
 from ctxfold.compact.tables import (
     Cells,
     Path,
@@ -28,8 +29,6 @@ from ctxfold.compact.tables import (
 from ctxfold.ledger import (
     Known,
     Ledger,
-    canonical,
-    canonical_key,
     header_key,
     identity,
     identity_key,
@@ -146,16 +145,8 @@ class _Pass:
     """Shapes of objects of this record, with the newest of each."""
     headers: set[int] = field(default_factory=set)
     """Headers that stand in this record."""
-    spelt: dict[int, tuple[str, int]] = field(default_factory=dict)
-    """By identity of a node of the value, its canonical form and content key: each is asked for many times."""
-
-    def spelling(self, value: Any) -> tuple[str, int]:
-        """The canonical form of a node and its content key."""
-        made = self.spelt.get(id(value))
-        if made is None:
-            text = canonical(value)
-            made = self.spelt[id(value)] = (text, canonical_key(text))
-        return made
+    spelling: Spelling = field(default_factory=Spelling)
+    """Each node is asked for many times."""
 
     def value(self, value: Any, at: _At) -> Iterator[Row]:
         known = self.known(value)
@@ -299,7 +290,7 @@ class _Pass:
         match value:
             case dict() if value:
                 return f"{word(name)}({' '.join(pair(key, child) for key, child in value.items() if child != name)})"
-            case list() if value and not all(map(is_flat, value)):
+            case list() if value and not all_flat(value):
                 return f"{word(name)}{self.listed(value)}"
             case list() if value:
                 return f"{word(name)}={listed(value)}"
@@ -314,7 +305,7 @@ class _Pass:
         return bracketed(value) if known is None else f"[{_name(value[0])} ={known.ref}]"
 
     def items(self, value: list[Any], at: _At) -> Iterator[Row]:
-        if all(is_flat(child) for child in value):
+        if all_flat(value):
             yield at.row((listed(value),), self.keys(value, at))
             return
         table = table_of(value)

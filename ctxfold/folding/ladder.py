@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from ctxfold.compact.spelled import spelled
 from ctxfold.folding.relevance import Query
-from ctxfold.lines import Line, text_of
+from ctxfold.lines import Line, texts_of
 from ctxfold.tokens import count, head
 from ctxfold.workspace import HEADER, Block, RawStep, Tile, spans
 
@@ -30,7 +30,7 @@ TOLD = ("failed", "partial")
 """The endings a view mentions; what was completed needs no word."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Shown:
     """A block as a view shows it now.
 
@@ -59,22 +59,28 @@ class Shown:
         """Whether nothing of it stands but its address."""
         return not self.prose and not self.lines and self.cut
 
-    @property
+    @cached_property
     def tokens(self) -> int:
         """o200k tokens, header included."""
         prose = count(self.prose) + 1 + self.untrusted * (1 + self.prose.count("\n")) if self.prose else 0
         status = 2 * (self.status in TOLD)
         return HEADER + (8 if self.stub else 3 * self.cut) + status + prose + sum(line.tokens for line in self.lines)
 
-    @property
-    def text(self) -> str:
-        """What stands in the view for it."""
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
+        """What stands in the view for it, one text under the other."""
         if self.stub:
             where = spans(self.steps)
-            return f"[{where} | {self.raw} tok | recall {where}]"
+            return (f"[{where} | {self.raw} tok | recall {where}]",)
         mark = f"{spans(self.steps)}{'…' if self.cut else ''}" + (f" {self.status}" if self.status in TOLD else "")
         prose = "\n".join(f"< {part}" for part in self.prose.splitlines()) if self.untrusted else self.prose
-        return f"{mark} " + "\n".join(part for part in (prose, text_of(self.lines)) if part)
+        first, *rest = (*([prose] if prose else []), *texts_of(self.lines)) or ("",)
+        return (f"{mark} {first}", *rest)
+
+    @cached_property
+    def text(self) -> str:
+        """The same as one text."""
+        return "\n".join(self.texts)
 
 
 def show(block: Block, latest: bool = False) -> Shown:

@@ -53,7 +53,7 @@ def depth(line: Line) -> int:
 
 
 def _piece(line: Line, text: str, keys: tuple[int, ...]) -> Line:
-    shown = head(text, _PIECE)
+    shown = text if text.isascii() and len(text) <= _PIECE else head(text, _PIECE)
     return replace(line, text=shown, tokens=count(shown) + 1, keys=keys)
 
 

@@ -61,11 +61,13 @@ def fulfilled(deed: Deed, items: Sequence[Item]) -> Item | None:
         items: the open items.
     """
     done = call_kind(deed.name)
+    if not done or all(kind(item.text) != done for item in items):
+        return None
     asked = frozenset(words(f"{deed.name} {_plain(deed.args)}"))
     said = asked | frozenset(words(deed.text[:_READ]))
     found: list[tuple[float, int, Item]] = []
     for at, item in enumerate(items):
-        if not done or kind(item.text) != done or not _names(item, f"{deed.args} {deed.text[:_READ]}", said):
+        if kind(item.text) != done or not _names(item, f"{deed.args} {deed.text[:_READ]}", said):
             continue
         about = content(item.text)
         share = overlap(about, said)

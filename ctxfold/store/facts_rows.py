@@ -24,14 +24,14 @@ class FactsRows:
 
     def known(self, session: int, key: int, path: Path) -> int | None:
         """The newest record on a path that settles a ledger key."""
-        best: tuple[int, int] | None = None
-        tops = dict(path)
-        for lane, depth, record in self._run(
-            "SELECT lane, depth, record FROM fact WHERE session = ? AND key = ?", (session, key)
-        ):
-            if depth <= tops.get(lane, -1) and (best is None or (depth, record) > best):
-                best = (depth, record)
-        return None if best is None else best[1]
+        for lane, depth in path:
+            row = self._run(
+                "SELECT record FROM fact WHERE session = ? AND key = ? AND lane = ? AND depth <= ? ORDER BY depth DESC, record DESC LIMIT 1",
+                (session, key, lane, depth),
+            ).fetchone()
+            if row is not None:
+                return int(row[0])
+        return None
 
     def add_facts(self, session: int, facts: Iterable[tuple[int, int, int, int]]) -> None:
         """Ledger rows as (key, lane, depth, record)."""

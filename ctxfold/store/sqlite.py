@@ -17,9 +17,8 @@ from contextlib import closing, contextmanager, suppress
 from importlib.resources import files
 from pathlib import Path as FilePath
 
-from filelock import FileLock, Timeout
-
 from ctxfold.errors import BusyStore, CorruptStore, CtxfoldError, FullDisk, NotOurStore, ReadOnlyStore, StoreError
+from ctxfold.store.guard import Guard
 from ctxfold.store.rows import Rows
 
 __all__ = ["AFFECTED_BELOW", "SqliteStore"]
@@ -52,13 +51,13 @@ class SqliteStore:
         self._lock = threading.RLock()
         self._closed = False
         self._writes = 0
-        self._guard: FileLock | None = None
+        self._guard: Guard | None = None
         if not self._memory:
             path = FilePath(address).absolute()
             with _MAKING:
                 _private(path)
             if sqlite3.sqlite_version_info < AFFECTED_BELOW:
-                self._guard = FileLock(f"{path}.lock", timeout=_WAIT, mode=0o600, thread_local=False)
+                self._guard = Guard(path.with_name(f"{path.name}.lock"), _WAIT)
         with _translated(self.address):
             self._connection = sqlite3.connect(
                 address, timeout=_WAIT, isolation_level=None, check_same_thread=False, cached_statements=256
@@ -67,6 +66,8 @@ class SqliteStore:
             self._prepare()
         except CtxfoldError:
             self._connection.close()
+            if self._guard is not None:
+                self._guard.close()
             raise
         self._rows = Rows(self._connection)
 
@@ -121,7 +122,7 @@ class SqliteStore:
             return
         try:
             self._guard.acquire()
-        except Timeout as error:
+        except TimeoutError as error:
             raise BusyStore(
                 f"another process has held {self.address} for {_WAIT:.0f} s; end it or try again"
             ) from error
@@ -178,6 +179,8 @@ class SqliteStore:
             self._closed = True
             with _translated(self.address), self._guarded():
                 self._connection.close()
+            if self._guard is not None:
+                self._guard.close()
 
     def _check_open(self) -> None:
         if self._closed:
