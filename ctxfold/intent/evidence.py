@@ -20,6 +20,7 @@ _FAILED = re.compile(
     re.I,
 )
 _ENDED = frozenset({"error", "failed", "failure", "fail", "denied", "rejected", "invalid", "not_found"})
+_NUMBER = re.compile(r"\d+")
 _READ = 4_000
 
 
@@ -80,7 +81,15 @@ def _names(item: Item, text: str, said: frozenset[str]) -> bool:
     """Whether, where an item names codes or names, at least one of them stands in what was done."""
     named = facts_of(item.text)
     low = text.lower()
-    return not named or any(fact.lower() in low or said.issuperset(words(fact)) for fact in named)
+    return not named or any(
+        fact.lower() in low or said.issuperset(words(fact)) or _numbers(fact, low) for fact in named
+    )
+
+
+def _numbers(fact: str, text: str) -> bool:
+    """Whether the numbers of a quantity such as `300 people` all stand in a text."""
+    numbers = _NUMBER.findall(fact)
+    return bool(numbers) and all(re.search(rf"(?<!\d){re.escape(each)}(?!\d)", text) for each in numbers)
 
 
 def _plain(args: str) -> str:
