@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from ctxfold.compact import parse
 from ctxfold.compact.prose import parts, values
@@ -77,7 +77,7 @@ class Words:
 
     def settles(self, key: int) -> bool:
         """Whether the value of a ledger key stands in a line."""
-        return self._keys[key] > 0
+        return self._keys.get(key, 0) > 0
 
     def stands(self, step: int, key: int) -> bool:
         """Whether the value of a key that a step settled stands where that step does."""
@@ -93,10 +93,9 @@ class Words:
         while self._unread:
             text, sign = self._unread.pop()
             for telling in values(text[:_READ]):
-                self._words[telling] += sign
-                for part in parts(telling):
-                    self._words[part] += sign
-        return self._words[word] > 0
+                for each in (telling, *parts(telling)):
+                    _add(self._words, each, sign)
+        return self._words.get(word, 0) > 0
 
     def _take(self, block: Block, sign: int) -> None:
         self._count(block.lines, sign)
@@ -111,7 +110,23 @@ class Words:
     def _count(self, lines: Sequence[Line], sign: int) -> None:
         self._unread.extend((line.text, sign) for line in lines)
         keys = chain.from_iterable(line.keys for line in lines)
-        self._keys.update(keys) if sign > 0 else self._keys.subtract(keys)
+        if sign > 0:
+            self._keys.update(keys)
+        else:
+            for key in keys:
+                _add(self._keys, key, sign)
+
+
+_Counted = TypeVar("_Counted")
+
+
+def _add(counts: Counter[_Counted], each: _Counted, sign: int) -> None:
+    """Count; what stands nowhere any more is forgotten."""
+    now = counts.get(each, 0) + sign
+    if now:
+        counts[each] = now
+    else:
+        counts.pop(each, None)
 
 
 _READ = 200_000
