@@ -130,7 +130,7 @@ class BrowserAgent:
                 asked = await journal.asked(task.strip() or goal, starts)
             window = await self._window(named, told, starts[1:])
             try:
-                terms = Terms(self._limits, self._watch(named), told, self._budget, shape)
+                terms = Terms(self._limits, self._watch(named), told, self._budget, shape, self._keeping.screenshots)
                 run = Run(goal, decider, journal, window, terms)
                 run.kept(asked)
                 return await run.to_the_end(evidence, begin)

@@ -129,6 +129,11 @@ class Journal:
         """What came of a step. Returns the ref of the page's snapshot, empty where there was no page to look at."""
         return await _threaded(lambda: ended(self._session, step.step, len(step.decision.actions), outcome))
 
+    async def picture(self, step: Begun, jpeg: bytes | None) -> None:
+        """Keep a picture of the page after a step; nothing where there is none."""
+        if jpeg is not None:
+            await _threaded(lambda: self._session.picture(step.step, jpeg))
+
     async def refuse(self, step: Begun, reason: str) -> None:
         """A step that was not done: its calls are answered with the reason."""
         await _threaded(lambda: refused(self._session, step.step, len(step.decision.actions), reason))

@@ -20,6 +20,7 @@ from browser_agent.evidence import Evidence, address
 from browser_agent.journal import Begun, Context, Journal
 from browser_agent.loop_guard import LoopGuard, Verdict
 from browser_agent.observation import Observation
+from browser_agent.picturing import pictured
 from browser_agent.result import Result, Source, Status, StepTaken, Usage
 from browser_agent.safety import Watch
 from browser_agent.settings import RunLimits, Watching
@@ -69,6 +70,7 @@ class Terms:
         watching: who is told of each step.
         budget: tokens the context of a decision may take.
         shape: the form the answer must have; None for words.
+        screenshots: whether the page after each step is pictured.
     """
 
     limits: RunLimits
@@ -76,6 +78,7 @@ class Terms:
     watching: Watching
     budget: int
     shape: Shape | None = None
+    screenshots: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,6 +243,8 @@ class Run:
             return verdict
         outcome = await perform(self._window, decided.decision.page_actions, self._task)
         ref = await self._journal.end(begun, outcome)
+        if self._terms.screenshots:
+            await self._journal.picture(begun, await pictured(self._window, outcome.observation))
         self._arrive(outcome, ref, evidence, begun)
         self._tell(begun, decided, "" if outcome.ok else outcome.message, context, before)
         if outcome.kind == "browser_gone":

@@ -23,6 +23,7 @@ __all__ = [
     "header_key",
     "identity",
     "identity_key",
+    "named_key",
     "objects",
     "shape_key",
     "text_key",
@@ -144,8 +145,11 @@ def identity_key(value: JSON, path: str = "") -> int | None:
         path: where it stands, for objects that only a title names; an id is taken to be one thing wherever it stands.
     """
     named = identity(value)
-    if named is None:
-        return None
+    return None if named is None else named_key(named, value, path)
+
+
+def named_key(named: tuple[str, str], value: JSON, path: str) -> int:
+    """The same, where the object's identity is at hand."""
     field, name = named
     strong = _strength(field) == 0
     shape = "" if strong else path + "|" + ",".join(sorted(value))

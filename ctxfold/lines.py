@@ -45,6 +45,10 @@ class Line:
     def __hash__(self) -> int:
         return hash((self.ref, self.text, self.tokens))
 
+    def reworded(self, text: str, tokens: int, keys: tuple[int, ...]) -> Line:
+        """The same line in other words."""
+        return Line(self.kind, self.ref, text, tokens, keys, self.points, self.untrusted, self.joined)
+
     @property
     def indent(self) -> int:
         """How deep a row of facts stands under the row it belongs to."""

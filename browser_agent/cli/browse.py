@@ -50,6 +50,11 @@ _file = click.Path(dir_okay=False, path_type=Path)
     metavar="FILE",
     help="A JSON schema the answer must have: it is printed as JSON, or what is missing is said.",
 )
+@click.option(
+    "--screenshots",
+    is_flag=True,
+    help="Keep a small picture of the page after each step, for `ctxfold report`; passwords and secrets are covered.",
+)
 @click.option("--headed", is_flag=True, help="Show the browser.")
 @click.option("--browser", "executable", type=_file, metavar="PATH", help="The browser to start.")
 @click.option("--endpoint", metavar="URL", help="A browser that is running already, to use instead.")
@@ -88,6 +93,7 @@ def browse(
     session: str | None,
     resume: bool,
     schema: Path | None,
+    screenshots: bool,
     headed: bool,
     executable: Path | None,
     endpoint: str | None,
@@ -121,7 +127,7 @@ def browse(
             budget,
             RunLimits(max_steps, timeout, max_cost),
             BrowserChoice(headed, executable, endpoint, storage_state),
-            Keeping(session, store, resume, folder_model or config.folder_model()),
+            Keeping(session, store, resume, folder_model or config.folder_model(), screenshots),
             Safety(allow, tuple(read_secret(said, next(iter(start_urls), None)) for said in secrets), confirm),
             as_json,
             None if schema is None else Shape.read(schema),

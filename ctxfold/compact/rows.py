@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from ctxfold.compact.cells import all_flat, cell, is_flat, listed, pair, word
 from ctxfold.compact.changed import changed
@@ -31,7 +31,7 @@ from ctxfold.ledger import (
     Ledger,
     header_key,
     identity,
-    identity_key,
+    named_key,
     shape_key,
 )
 
@@ -47,8 +47,7 @@ _SHORT = 72
 """Characters up to which a row of a table stands on the line of the row before it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One line of facts.
 
     Attributes:
@@ -168,10 +167,13 @@ class _Pass:
         return self.past.find(key) if len(text) >= _WORTH_A_REF else None
 
     def keys(self, value: Any, at: _At) -> tuple[int, ...]:
+        return self.keys_of(value, identity(value), at)
+
+    def keys_of(self, value: Any, named: tuple[str, str] | None, at: _At) -> tuple[int, ...]:
+        """The ledger keys that a node settles, its identity at hand."""
         text, key = self.spelling(value)
         own = (key,) if len(text) >= _WORTH_A_REF else ()
-        named = None if at.owned else identity_key(value, at.path)
-        return own if named is None else (*own, named)
+        return own if named is None or at.owned else (*own, named_key(named, value, at.path))
 
     # Objects
 
@@ -259,14 +261,13 @@ class _Pass:
             table = table_of(made)
             if table is None:
                 for name, child in group.items():
-                    yield replace(
-                        _At(self.inline(name, child) or "", at.indent + 1).row((), self.keys(child, at)), joined=True
-                    )
+                    inline = _At(self.inline(name, child) or "", at.indent + 1)
+                    yield inline.row((), self.keys(child, at))._replace(joined=True)
                 continue
             header = _At("", at.indent + 1).row((table.header.removeprefix('"" ') + ":",))
-            yield replace(header, joined=True)
+            yield header._replace(joined=True)
             for child, text in zip(group.values(), table.lines, strict=True):
-                yield replace(_At("", at.indent + 1).row((text,), self.keys(child, at)), joined=True)
+                yield _At("", at.indent + 1).row((text,), self.keys(child, at))._replace(joined=True)
 
     def pairs(self, value: dict[str, Any], cells: Cells, at: _At, keys: Iterable[int]) -> Row:
         """An object's cells as `name=value`, what is short and nested among them."""
@@ -346,8 +347,9 @@ class _Pass:
             if key in self.said and len(text) > _SAID_AGAIN:
                 yield Row(f"{mark}{self.said[key]} (as above)", at.indent + 1, (), (key,), joined)
                 continue
-            self.said[key] = _name(child) or text.split(" ")[0]
-            yield Row(mark + text, at.indent + 1, self.keys(child, at), (), joined)
+            named = identity(child)
+            self.said[key] = cell(named[1]) if named else text.split(" ")[0]
+            yield Row(mark + text, at.indent + 1, self.keys_of(child, named, at), (), joined)
 
 
 def _name(value: Any) -> str:

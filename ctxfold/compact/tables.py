@@ -170,6 +170,8 @@ def spelled_out(text: str, above: str) -> str:
 
 def _parts(text: str) -> list[str]:
     """The cells of a row: cut at each blank that stands neither in quotes nor in a list of records."""
+    if not ('"' in text or "[" in text or "]" in text):
+        return text.split(" ")
     parts: list[str] = []
     depth = start = 0
     for found in _MARKS.finditer(text):

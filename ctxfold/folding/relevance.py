@@ -26,7 +26,7 @@ class Query:
         """A query from texts and their weights; the highest weight of a word counts."""
         found: dict[str, float] = {}
         for text, weight in parts:
-            for word in query_words(text[:_READ]):
+            for word in _asked(text[:_READ]):
                 found[word] = max(weight, found.get(word, 0.0))
         return Query(tuple(found.items()))
 
@@ -42,7 +42,7 @@ class Query:
     def _bears(self, text: str) -> bool:
         """Whether an ASCII text may hold a word of the query at all: a word stands in it as it is, or with another ending."""
         low = text.lower().replace("'", "")
-        return any(stem in low for stem in self._stems)
+        return any(map(low.__contains__, self._stems))
 
     @cached_property
     def _stems(self) -> tuple[str, ...]:
@@ -53,3 +53,8 @@ class Query:
 @lru_cache(maxsize=8192)
 def _words(text: str) -> frozenset[str]:
     return frozenset(words(text))
+
+
+@lru_cache(maxsize=256)
+def _asked(text: str) -> tuple[str, ...]:
+    return tuple(query_words(text))

@@ -26,7 +26,7 @@ __all__ = ["AFFECTED_BELOW", "SqliteStore"]
 AFFECTED_BELOW = (3, 51, 3)
 """The first SQLite version whose WAL needs no guard."""
 _APPLICATION = 0x63747866
-_VERSION = 4
+_VERSION = 5
 _WAIT = 30.0
 _CHECKPOINT_EVERY = 400
 _MAKING = threading.Lock()
