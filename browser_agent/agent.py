@@ -19,7 +19,7 @@ from browser_agent.comparer import Comparer
 from browser_agent.deciding import Decider
 from browser_agent.evidence import Evidence
 from browser_agent.explorer import Explorer
-from browser_agent.guard.egress import origin_of
+from browser_agent.guard.egress import check_start, origin_of
 from browser_agent.guard.secrets import Secrets
 from browser_agent.journal import Journal
 from browser_agent.model_decider import ModelDecider
@@ -104,7 +104,7 @@ class BrowserAgent:
             What it came to. A run that finds nothing, or reaches a limit, is a result too.
 
         Raises:
-            InputError: no task, no page to start from, a session that is there already, or no schema of that form.
+            InputError: no task, no page to start from or no web address, a session that is there already, or no schema of that form.
             PageUnreachable: the start page cannot be opened.
             BrowserError: no browser, or one that is lost for good.
             ModelError: the model cannot be asked. What was done until then stays in the session.
@@ -112,6 +112,8 @@ class BrowserAgent:
         """
         told = watching or Watching()
         starts = [start_url] if isinstance(start_url, str) else list(start_url or ())
+        for each in starts:
+            check_start(each)
         first = starts[0] if starts else None
         shape = None if schema is None else Shape.of(schema)
         session = await anyio.to_thread.run_sync(self._open, task.strip())
