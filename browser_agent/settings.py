@@ -9,6 +9,7 @@ from pathlib import Path
 from browser_agent.provision import Report
 from browser_agent.result import StepTaken
 from ctxfold.errors import InputError
+from ctxfold.models import Model
 
 __all__ = ["BrowserChoice", "Keeping", "RunLimits", "Watching"]
 
@@ -64,13 +65,15 @@ class Keeping:
         session: its name; None makes one up.
         store: a path, a URL or `:memory:`; None for the configured default.
         resume: go on with a session that is there, from its last commit.
-        folder: the model that folds, plans and extracts, whoever decides the steps; None for the embedded deciders.
+        folder: the model that folds, plans and extracts, whoever decides the steps, or its name; None for the embedded deciders.
+        screenshots: keep a picture of the page after each step beside the store; `ctxfold report` shows them. Each takes a moment.
     """
 
     session: str | None = None
     store: str | None = None
     resume: bool = False
-    folder: str | None = None
+    folder: str | Model | None = None
+    screenshots: bool = False
 
 
 def _nothing(_: object) -> None:

@@ -9,30 +9,29 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self, TypeVar
+from typing import Any
 
-import anyio.to_thread
 from pydantic import BaseModel, ConfigDict, Field
 
-from ctxfold import config
 from ctxfold.attending import extraction_of
 from ctxfold.deciding import DEFAULT_BUDGET
-from ctxfold.deciding_intent import Wanted
+from ctxfold.deciding_intent import ASKED, Wanted
 from ctxfold.errors import InputError, InvalidReply, ModelError, StaleDecision
 from ctxfold.folding.invented import invented
 from ctxfold.folding.parsing import Compliance
+from ctxfold.intent import Extraction
 from ctxfold.intent.triggers import Trigger
 from ctxfold.intent.written import ItemWritten, LinesWritten
+from ctxfold.lending import Book, lent
 from ctxfold.material import Material, for_extract, for_plan
-from ctxfold.models import Model, Reply, Request, Tool, Usage, load, settle
+from ctxfold.models import Model, Reply, Request, Tool, Usage, settle
 from ctxfold.planner import Planner
 from ctxfold.prompts import prompt
 from ctxfold.session import Session
 from ctxfold.tokens import Budget
+from ctxfold.workspace import Tile
 
 __all__ = ["Attendant", "Kept", "LinesChosen", "PlanWritten"]
-
-T = TypeVar("T")
 
 _REPLY = 8_000
 _NAMED = 8
@@ -62,18 +61,20 @@ class Kept:
     """What was seen to.
 
     Attributes:
-        folded: the tiles that were made, as `b7`.
+        folded: the tiles that were made.
         triggers: what called for a plan or an extract.
         notes: why something is not the model's work, a line each.
         usage: tokens of every reply, refused ones included.
         compliance: how well replies in words kept to the form of a fold.
+        extraction: what an extraction that was asked for brought; empty where nothing serves, None where none was.
     """
 
-    folded: tuple[str, ...] = ()
+    folded: tuple[Tile, ...] = ()
     triggers: tuple[Trigger, ...] = ()
     notes: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
     compliance: Compliance = field(default_factory=Compliance)
+    extraction: Extraction | None = None
 
 
 @dataclass
@@ -100,65 +101,56 @@ class Attendant:
         self._plan = Tool.deciding(PlanWritten, prompt("plan_tool"), "plan")
         self._extract = Tool.deciding(LinesChosen, prompt("extract_tool"), "extract")
 
-    @classmethod
-    def configured(cls) -> Self:
-        """The attendant of the model that ``CTXFOLD_FOLDER_MODEL`` names; the embedded deciders where it names none.
-
-        Raises:
-            InputError: no such model.
-            ModelKeyMissing: it needs a key, and none is set.
-        """
-        name = config.folder_model()
-        return cls(None if name is None else load(name))
-
     @property
     def name(self) -> str:
         """The model's name; empty for the embedded deciders."""
         return "" if self._model is None else self._model.name
 
-    async def keep(self, session: Session, budget: int = DEFAULT_BUDGET, model: str | None = None) -> Kept:
+    async def keep(self, session: Session | Book, budget: int = DEFAULT_BUDGET, model: str | None = None) -> Kept:
         """Consolidate, plan and extract, each where it is due: most often nothing is, and no one is asked.
 
         Args:
-            session: where; it is used in worker threads.
+            session: where, or what lends it; it is used in worker threads, and free while a model writes.
             budget: tokens of the view it is for.
             model: the model that reads the view, by which those tokens are counted; None for o200k.
 
         Raises:
             BudgetError: a budget below the least.
         """
-        planned = await self._planner.consolidate(session, budget, model)
-        folded = () if planned is None else (planned.tile.id,)
+        book = lent(session)
+        planned = await self._planner.consolidate(book, budget, model)
+        folded = () if planned is None else planned.tiles
         spent = Kept() if planned is None else Kept(usage=planned.usage, compliance=planned.compliance)
         notes = [planned.note] if planned is not None and planned.note else []
         if self._model is None:
-            due = await _threaded(lambda: session.attend(budget, model))
+            due = await book(lambda session: session.attend(budget, model))
             return Kept(folded, due, tuple(notes))
-        due = await _threaded(lambda: session.attend(budget, model, act=False))
+        due = await book(lambda session: session.attend(budget, model, act=False))
         usage = spent.usage
         change = next((trigger for trigger in due if trigger.cause == "intent change"), None)
         if change is not None:
-            done = await self.plan(session, str(change))
+            done = await self.plan(book, str(change))
             usage, notes = usage + done.usage, [*notes, *done.notes]
         limit = Budget.of(budget, model).tokens
-        wanted = await _threaded(lambda: extraction_of(due, session.workspace, limit))
+        wanted = await book(lambda session: extraction_of(due, session.workspace, limit))
         if wanted is not None:
-            done = await self.extract(session, wanted.need, wanted.budget, wanted.cause)
+            done = await self.extract(book, wanted.need, wanted.budget, wanted.cause)
             usage, notes = usage + done.usage, [*notes, *done.notes]
         return Kept(folded, due, tuple(notes), usage, spent.compliance)
 
-    async def plan(self, session: Session, cause: str = "asked for") -> Kept:
+    async def plan(self, session: Session | Book, cause: str = ASKED) -> Kept:
         """Set the intent: the model's summary and to-do, else the embedded planner's.
 
         Args:
-            session: where; it is used in worker threads.
+            session: where, or what lends it; it is used in worker threads, and free while a model writes.
             cause: why, in a few words for the history.
         """
+        book = lent(session)
         if self._model is None:
-            await _threaded(lambda: session.plan(cause=cause))
+            await book(lambda session: session.plan(cause=cause))
             return Kept()
         model, tally = self._model, _Tally()
-        shown = await _threaded(lambda: for_plan(session))
+        shown = await book(for_plan)
 
         async def take(arguments: Mapping[str, Any]) -> None:
             tally.fault = "its form"
@@ -169,46 +161,47 @@ class Attendant:
             tally.fault = "its evidence"
             todo = [item.given() for item in written.todo]
             why = f"{cause}; written by {model.name}"
-            await _threaded(lambda: _planned(session, shown, written.summary, todo, why))
+            await book(lambda session: _planned(session, shown, written.summary, todo, why))
 
         request = _request("plan_system", prompt("plan_request", **shown.blanks), self._plan)
         note = await self._settled(request, take, tally)
         if note:
-            await _threaded(lambda: session.plan(cause=f"{cause}; {note}"))
+            await book(lambda session: session.plan(cause=f"{cause}; {note}"))
         return Kept(notes=(note,) if note else (), usage=tally.usage)
 
     async def extract(
-        self, session: Session, need: str | None = None, budget: int = 400, cause: str = "budget pressure"
+        self, session: Session | Book, need: str | None = None, budget: int = 400, cause: str = ASKED
     ) -> Kept:
         """Put lines of the log at the end of the view: those the model chooses, else those the embedded extractor finds.
 
         Args:
-            session: where; it is used in worker threads.
+            session: where, or what lends it; it is used in worker threads, and free while a model writes.
             need: what is wanted, in words; None for what the intent is about.
             budget: o200k tokens that all of it may cost.
-            cause: the trigger, for the history.
+            cause: the trigger, for the history; as it is where somebody asks: what stands in the view is not left out then.
         """
-        wanted = Wanted(need, None, budget, cause)
+        book, wanted = lent(session), Wanted(need, None, budget, cause)
         if self._model is None:
-            await _threaded(lambda: _found(session, wanted))
-            return Kept()
+            return Kept(extraction=await book(lambda session: _found(session, wanted)))
         model, tally = self._model, _Tally()
-        shown = await _threaded(lambda: for_extract(session, wanted))
+        shown = await book(lambda session: for_extract(session, wanted))
+        made = Extraction((), need=need or "")
 
         async def take(arguments: Mapping[str, Any]) -> None:
+            nonlocal made
             tally.fault = "its form"
             chosen = LinesChosen.model_validate(arguments)
             tally.fault = "its lines"
             given = [lines.model_dump() for lines in chosen.selections]
             why = f"{cause}; chosen by {model.name}"
             if given:
-                await _threaded(lambda: session.extract(need, given, budget, "model", why))
+                made = await book(lambda session: session.extract(need, given, budget, "model", why))
 
         request = _request("extract_system", prompt("extract_request", **shown.blanks), self._extract)
         note = await self._settled(request, take, tally)
         if note:
-            await _threaded(lambda: _found(session, Wanted(need, None, budget, f"{cause}; {note}")))
-        return Kept(notes=(note,) if note else (), usage=tally.usage)
+            made = await book(lambda session: _found(session, Wanted(need, None, budget, f"{cause}; {note}")))
+        return Kept(notes=(note,) if note else (), usage=tally.usage, extraction=made)
 
     async def _settled(
         self, request: Request, take: Callable[[Mapping[str, Any]], Awaitable[None]], tally: _Tally
@@ -239,8 +232,8 @@ def _planned(session: Session, shown: Material, summary: str, todo: Sequence[dic
     session.plan(summary, todo, "model", cause)
 
 
-def _found(session: Session, wanted: Wanted) -> None:
-    session.extract(wanted.need, None, wanted.budget, "embedded", wanted.cause)
+def _found(session: Session, wanted: Wanted) -> Extraction:
+    return session.extract(wanted.need, None, wanted.budget, "embedded", wanted.cause)
 
 
 def _must_not_invent(text: str, shown: Material) -> None:
@@ -258,7 +251,3 @@ def _must_not_invent(text: str, shown: Material) -> None:
 def _request(system: str, asked: str, tool: Tool) -> Request:
     messages = [{"role": "user", "content": [{"type": "text", "text": asked}]}]
     return Request(system=prompt(system), messages=messages, tool=tool, max_tokens=_REPLY)
-
-
-async def _threaded(work: Callable[[], T]) -> T:
-    return await anyio.to_thread.run_sync(work)

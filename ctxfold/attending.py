@@ -44,14 +44,14 @@ def triggers(tx: Reading, now: Current, limit: int, *, taken: bool) -> tuple[Tri
     """
     state = now.refresh(tx, reach=limit)
     workspace = now.workspace
-    upto = max(workspace.intent.read, now.looked)
+    upto = max(workspace.intent.looked, now.looked)
     events, read = since(tx, now.session, state.tip, upto)
     found = [changing(workspace.intent, planned(workspace.intent, events, 1))]
     heard = [event.text for event in events if isinstance(event, Heard)]
     if folded(workspace):
         held = Sources(tx, now.session)
         found.append(leaning(workspace, heard, lambda line: _place(line) > upto, lambda name: held.holds(name, upto)))
-        found.append(_pressed(workspace, now.pressed))
+        found.append(_pressed(workspace, max(now.pressed, workspace.intent.passed.seen)))
     due = tuple(trigger for trigger in found if trigger is not None)
     if taken or not due:
         now.looked = read

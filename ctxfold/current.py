@@ -54,6 +54,7 @@ class Current:
         self._planned = 0
         self._waiting = 0
         self._head: HeadRow | None = None
+        self._newest = 0
         self._around = Surroundings(session)
 
     @property
@@ -79,11 +80,16 @@ class Current:
             reach: o200k tokens of a view that is wanted.
             upto: a step that must be loaded.
         """
-        self._head = head_of(tx, self.session, self.branch)
-        state = state_of(tx, self.session, self._head)
         older = self._workspace.older
         short = older is not None and (self._loaded < 3 * reach or (upto is not None and not self._holds(upto)))
-        if self._state is None or self._state.seq != state.seq or short or self._loaded > 3 * max(REACH, 3 * reach):
+        other = short or self._loaded > 3 * max(REACH, 3 * reach)
+        newest = tx.forest.last_event(self.session)
+        if self._state is not None and self._head is not None and self._newest == newest and not other:
+            self._head = replace(self._head, seq=self._state.seq)
+            return self._state
+        self._newest, self._head = newest, head_of(tx, self.session, self.branch)
+        state = state_of(tx, self.session, self._head)
+        if self._state is None or self._state.seq != state.seq or other:
             loaded = load(tx, self.session, state, max(REACH, 4 * reach), upto)
             self._workspace = replace(loaded, guidance=guidance_of(tx, self.session, state.guide))
             self._words = None
@@ -93,14 +99,14 @@ class Current:
             self._planned = 0
             self._waiting = waiting_at(tx, self.session, state.tip)
             self.seen = self.seen or state.tip
-        newest = tx.forest.newest_intent(self.session) or state.intent
-        if newest != self._planned:
-            self._workspace = replace(self._workspace, intent=intent_of(tx, self.session, state.intent))
-            self._planned = newest
+        planned = tx.forest.newest_intent(self.session) or state.intent
+        if planned != self._planned:
+            self._workspace = replace(self._workspace, intent=intent_of(tx, self.session, state.intent, state.tip))
+            self._planned = planned
         return state
 
     def _holds(self, step: int) -> bool:
-        return any(step in block.steps for block in self._workspace.blocks)
+        return any(step in block.steps for block in reversed(self._workspace.blocks))
 
     def place(self, tx: Reading, upto: int | None = None) -> Branch:
         """Where recording and deciding happen now; `upto` is a step that must be loaded."""
@@ -143,20 +149,30 @@ class Current:
                 if isinstance(block, RawStep) and not block.settled:
                     blocks[at] = replace(block, settled=True)
         tokens = HEADER + sum(line.tokens for line in lines)
-        blocks.append(RawStep(step.n, lines, step.raw, tokens, not step.open and self._waiting <= 0))
+        blocks.append(grown := RawStep(step.n, lines, step.raw, tokens, not step.open and self._waiting <= 0))
+        if self._words is not None:
+            self._words.grew(grown)
         self._workspace = replace(self._workspace, path_length=step.depth, blocks=tuple(blocks), unfolded=step.raw_upto)
         self._loaded += sum(line.tokens for line in taken.lines)
-        self._state = taken.state
+        self._stands(taken.state)
         self.seen = taken.state.tip
 
     def became(self, state: State, workspace: Workspace, freed: int) -> None:
         """Take in a fold or a refactoring, and how many o200k tokens it took off the cover."""
-        self._state, self._workspace, self._words = state, workspace, None
+        if self._words is not None:
+            self._words.became(self._workspace, workspace)
+        self._stands(state)
+        self._workspace = workspace
         self._loaded -= freed
 
     def intends(self, state: State, intent: Intent) -> None:
         """Take in a plan or an extraction; there is none newer."""
-        self._state, self._workspace, self._planned = state, replace(self._workspace, intent=intent), state.intent
+        self._stands(state)
+        self._workspace, self._planned = replace(self._workspace, intent=intent), state.intent
+
+    def _stands(self, state: State) -> None:
+        """Stand at a revision that was just made here: its event is the session's newest."""
+        self._state, self._newest = state, state.seq
 
     def arrived(self, tx: Writing, step: int, result: Result, key: str | None) -> None:
         """Record a late result where it is shown, and take it in where that is here.

@@ -27,12 +27,17 @@ from ctxfold.store.protocol import Writing
 from ctxfold.tokens import count
 from ctxfold.workspace import Workspace
 
-__all__ = ["Selections", "Todo", "Wanted", "extracted", "plan"]
+__all__ = ["ASKED", "Selections", "Todo", "Wanted", "extracted", "plan"]
 
 Todo = Sequence[str | Mapping[str, Any]]
 """A to-do as it is given: texts, or `{"id"?, "text"?, "state"?, "evidence"?}`."""
 Selections = Sequence[Mapping[str, Any]]
 """What to extract as it is given: `{"ref", "why"?, "todo"?, "path"?, "facts"?}`."""
+
+ASKED: Cause = "asked for"
+"""The cause of what nobody but the caller called for."""
+_UNSAID = ("", ASKED)
+"""Causes that say nothing: the history then says what it was."""
 
 _SEARCHED = 24
 _LEAST = 16
@@ -53,7 +58,8 @@ def plan(
     given = None if todo is None else wishes(todo)
     place = now.place(tx)
     before = place.workspace.intent
-    events, read = since(tx, place.session, place.state.tip, before.read)
+    upto = before.looked if _triggered(cause) else before.read
+    events, read = since(tx, place.session, place.state.tip, upto)
     embedded = planned(before, events, next_constraint(tx, place.session), todo=given is None)
     change = replace(embedded, read=read)
     outside = decider != "embedded" and _untrusted(place.workspace)
@@ -66,11 +72,15 @@ def plan(
     now.looked = read
     if change.nothing or (change.afresh and _same(before, change)):
         return before
-    said = (by, cause or _cause(change))
+    said = (by, _cause(change) if cause in _UNSAID else cause)
     after = put_intent(tx, place.session, place.head, place.state, before, change, said)
     intent = set_intent(before, change)
     now.intends(after, intent)
     return intent
+
+
+def _triggered(cause: str) -> bool:
+    return bool(cause) and not cause.startswith(ASKED)
 
 
 def _same(before: Intent, change: IntentChange) -> bool:
@@ -98,13 +108,18 @@ class Wanted:
         need: what is wanted, in words; None for what the intent is about.
         selections: the lines that were chosen; None lets the log be searched.
         budget: o200k tokens that all of it may cost.
-        cause: why, where a trigger says it: then what stands in the view is left out, and what was asked for stays. Empty where somebody asks.
+        cause: why, for the history; empty lets it be said.
     """
 
     need: str | None = None
     selections: Selections | None = field(default=None, hash=False)
     budget: int = 400
     cause: str = ""
+
+    @property
+    def triggered(self) -> bool:
+        """Whether a trigger calls for it: then what stands in the view is left out, and what was asked for stays. Off where somebody asks."""
+        return _triggered(self.cause)
 
 
 def extracted(tx: Writing, now: Current, wanted: Wanted, decider: Decider) -> Extraction:
@@ -130,13 +145,13 @@ def extracted(tx: Writing, now: Current, wanted: Wanted, decider: Decider) -> Ex
         made = replace(made, extracts=_embedded(log, workspace, wanted))
     tokens = sum(count(each.text) + OVERHEAD for each in made.extracts)
     before = intent.extraction
-    asked = not wanted.cause or (before is not None and before.asked and before.extracts[:1] == made.extracts[:1])
+    asked = not wanted.triggered or (before is not None and before.asked and before.extracts[:1] == made.extracts[:1])
     made = replace(made, tokens=tokens, hint=_hint(intent.open), seen=newest_fold(workspace), asked=asked)
     by: Decider = "embedded" if wanted.selections is None else decider
     now.pressed = made.seen
-    if made.extracts == intent.extracts and (wanted.cause or not made.extracts):
+    if made.extracts == intent.extracts and (wanted.triggered or not made.extracts):
         return made
-    said = (by, wanted.cause or made.cause)
+    said = (by, made.cause if wanted.cause in _UNSAID else wanted.cause)
     after = put_extraction(tx, place.session, place.head, place.state, intent, made, said)
     now.intends(after, extract(intent, made))
     return made
@@ -146,12 +161,12 @@ def _embedded(log: Sources, workspace: Workspace, wanted: Wanted) -> tuple[Extra
     intent, need = workspace.intent, wanted.need
     said = [line.text.partition(" ")[2] for block in workspace.blocks for line in block.lines if line.kind == "user"]
     about = [*(item.text for item in intent.open), *said[-1:], *(each.text for each in intent.binding)]
-    if wanted.cause:
+    if wanted.triggered:
         offered = [line.text for block in workspace.blocks[-_RECENT:] for line in block.lines if line.kind == "say"]
         about = [*said[-1:], *offered[-1:], *about]
     query = "\n".join(part[:2_000] for part in ([need] if need else about or [workspace.goal]))
     found = log.found([query, *(item.text for item in intent.open[:4] if not need)], _SEARCHED)
-    if not wanted.cause:
+    if not wanted.triggered:
         return tuple(chosen(query, found, intent.open, wanted.budget))
     shown = "\n".join(line.text for block in workspace.blocks for line in block.lines)
     fresh = chosen(query, found, intent.open, wanted.budget, shown)
@@ -173,7 +188,7 @@ def _beside(intent: Intent, fresh: Sequence[Extract], cause: str) -> tuple[Extra
 def cause_of(workspace: Workspace, wanted: Wanted) -> Cause:
     """Why something is extracted now: the trigger's word; else what is needed stands nowhere in the cover, the intent changed, or the cover was folded."""
     named = next((cause for cause in CAUSES if wanted.cause.startswith(cause)), None)
-    if named is not None:
+    if named is not None and wanted.triggered:
         return named
     need = wanted.need
     if need:

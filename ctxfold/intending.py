@@ -12,7 +12,7 @@ from typing import Any
 
 from ctxfold.commit import Happened, advance
 from ctxfold.errors import CorruptStore
-from ctxfold.events import Decider
+from ctxfold.events import INTENTS, Decider
 from ctxfold.history import voided
 from ctxfold.intent.apply import VERSION, extract, register, set_intent
 from ctxfold.intent.values import (
@@ -20,6 +20,7 @@ from ctxfold.intent.values import (
     Extraction,
     Intent,
     IntentChange,
+    Passed,
     dump_change,
     dump_extraction,
     load_change,
@@ -35,13 +36,14 @@ _CHAIN = 32
 """Events of a chain after which one holds all that stood before it."""
 
 
-def intent_of(tx: Reading, session: int, root: int) -> Intent:
+def intent_of(tx: Reading, session: int, root: int, tip: int = 0) -> Intent:
     """The intent a revision stands at, with the session's register.
 
     Args:
         tx: an open transaction.
         session: the session's row id.
         root: the newest plan or extraction of the branch, 0 for none.
+        tip: its last step, by which is told what undone decisions had looked at; 0 where that does not matter.
 
     Raises:
         CorruptStore: an event it needs does not read back.
@@ -59,7 +61,25 @@ def intent_of(tx: Reading, session: int, root: int) -> Intent:
             intent = extract(intent, load_extraction(payload["extraction"]))
         else:
             intent = set_intent(intent, load_change(payload["change"]))
-    return replace(intent, constraints=_register(tx.forest.intents(session)))
+    events = tx.forest.intents(session)
+    return replace(intent, constraints=_register(events), passed=_passed(tx, session, events, tip))
+
+
+def _passed(tx: Reading, session: int, events: list[EventRow], tip: int) -> Passed:
+    """What the undone plans and extractions on the way to a step had looked at."""
+    gone = voided(events)
+    path = dict(tx.log.path(session, tip)) if gone and tip else {}
+    passed = Passed()
+    for event in (tx.forest.event(session, seq) for seq in gone if path):
+        if event is None or event.kind not in INTENTS:
+            continue
+        payload = json.loads(event.json)
+        step, k = payload["change"]["read"] if event.kind == "intent_set" else payload.get("read", (event.state.tip, 0))
+        last = tx.log.step(session, step)
+        if last is not None and last.depth <= path.get(last.lane, 0):
+            seen = payload["extraction"].get("seen", 0) if event.kind == "extracted" else 0
+            passed = Passed(max(passed.read, (step, k)), max(passed.seen, seen))
+    return passed
 
 
 def _payload(tx: Reading, session: int, seq: int) -> tuple[str, dict[str, Any]]:
@@ -121,7 +141,8 @@ def put_extraction(
 ) -> State:
     """Commit an extraction on a branch. `said` is who decided, and why in a few words."""
     steps = _steps([each.ref for each in made.extracts])
-    payload = {"extraction": dump_extraction(made), "steps": steps}
+    last = max((record.k for record in tx.log.records(session, [state.tip])), default=0) if state.tip else 0
+    payload = {"extraction": dump_extraction(made), "steps": steps, "read": [state.tip, last]}
     return _put(tx, session, head, state, before, ("extracted", payload), said)
 
 

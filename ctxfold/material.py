@@ -54,7 +54,7 @@ def for_plan(session: Session) -> Material:
     intent = workspace.intent
     new: list[str] = []
     left = NEW
-    for line in reversed([line for line in _lines(workspace) if _place(line.ref) > intent.read]):
+    for line in reversed([line for line in _lines(workspace) if _place(line.ref) > intent.looked]):
         said = f"{line.ref} {line.text}"
         said = said if line.tokens <= NEW // 4 else f"{head(said, NEW // 4)} …"
         left -= count(said) + 1

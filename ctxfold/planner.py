@@ -6,21 +6,20 @@ be asked, the embedded folder folds, and the event's cause says why. The model i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, Literal
 
-import anyio.to_thread
 from pydantic import BaseModel, ConfigDict, Field
 
-from ctxfold import config
 from ctxfold.compact.spelled import spelled
 from ctxfold.errors import FoldError, InputError, InvalidReply, ModelError, StaleDecision
 from ctxfold.folding import Settings, due, stretch, told_tile
 from ctxfold.folding.invented import invented
 from ctxfold.folding.ladder import show
 from ctxfold.folding.parsing import Compliance, parse
-from ctxfold.models import Model, Reply, Request, Tool, Usage, ask, load
+from ctxfold.lending import Book, lent
+from ctxfold.models import Model, Reply, Request, Tool, Usage, ask
 from ctxfold.models.spoken import spoken
 from ctxfold.prompts import prompt
 from ctxfold.session import Session
@@ -28,8 +27,6 @@ from ctxfold.tokens import Budget
 from ctxfold.workspace import Block, RawStep, Tile, Workspace, spans
 
 __all__ = ["FoldSummary", "Planned", "Planner"]
-
-T = TypeVar("T")
 
 MICRO, MACRO = 120, 800
 """o200k tokens a model is asked to stay within for one step, and for several."""
@@ -59,6 +56,7 @@ class Planned:
         note: why it is not the model's, in one line; empty when it is, or when there is no model.
         usage: tokens of every reply, refused ones included.
         compliance: how well replies in words kept to the form of a directive.
+        tiles: all that a consolidation made, `tile` the last of them; empty for a fold.
     """
 
     tile: Tile
@@ -66,6 +64,7 @@ class Planned:
     note: str = ""
     usage: Usage = field(default_factory=Usage)
     compliance: Compliance = field(default_factory=Compliance)
+    tiles: tuple[Tile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,22 +110,13 @@ class Planner:
         self._tool = Tool.deciding(FoldSummary, prompt("fold_tool"), "keep")
         self._system = prompt("fold_system")
 
-    @classmethod
-    def configured(cls) -> Self:
-        """The planner of the model that ``CTXFOLD_FOLDER_MODEL`` names; the embedded folder where it names none.
-
-        Raises:
-            InputError: no such model.
-            ModelKeyMissing: it needs a key, and none is set.
-        """
-        name = config.folder_model()
-        return cls(None if name is None else load(name))
-
-    async def fold(self, session: Session, first_step: int | None = None, last_step: int | None = None) -> Planned:
+    async def fold(
+        self, session: Session | Book, first_step: int | None = None, last_step: int | None = None
+    ) -> Planned:
         """Fold a stretch of a session.
 
         Args:
-            session: where; it is used in worker threads.
+            session: where, or what lends it; it is used in worker threads, and free while a model writes.
             first_step: the first step; None for the last alone.
             last_step: the last step; None for the latest.
 
@@ -137,21 +127,24 @@ class Planner:
             FoldError: nothing to fold there, or a cut through a tile.
             StaleDecision: the steps changed while the model wrote. Nothing was folded.
         """
+        book = lent(session)
         if self._model is None:
-            tile = await _threaded(lambda: session.fold(None, first_step, last_step, decider="embedded"))
+            tile = await book(lambda session: session.fold(None, first_step, last_step, decider="embedded"))
             return Planned(tile, "embedded")
-        wish = await _threaded(lambda: _wish(session, first_step, last_step))
+        wish = await book(lambda session: _wish(session, first_step, last_step))
         if wish is None or wish.tokens > LONGEST:
             note = f"too much, or too far back, to ask {self._model.name} about"
-            tile = await _threaded(lambda: session.fold(None, first_step, last_step, "embedded", note))
+            tile = await book(lambda session: session.fold(None, first_step, last_step, "embedded", note))
             return Planned(tile, "embedded", note)
-        return await self._asked(self._model, session, wish)
+        return await self._asked(self._model, book, wish)
 
-    async def consolidate(self, session: Session, budget: int = 8000, model: str | None = None) -> Planned | None:
+    async def consolidate(
+        self, session: Session | Book, budget: int = 8000, model: str | None = None
+    ) -> Planned | None:
         """What `Session.consolidate` does at its high-water mark, with this planner's summary in place of the embedded one.
 
         Args:
-            session: where; it is used in worker threads.
+            session: where, or what lends it; it is used in worker threads, and free while a model writes.
             budget: tokens of the view it is for.
             model: the model that reads the view, by which those tokens are counted; None for o200k.
 
@@ -161,28 +154,28 @@ class Planner:
         Raises:
             BudgetError: a budget below the least.
         """
-        limit = Budget.of(budget, model).tokens
-        wish = await _threaded(lambda: _due(session, limit)) if self._model is not None else None
+        limit, book = Budget.of(budget, model).tokens, lent(session)
+        wish = await book(lambda session: _due(session, limit)) if self._model is not None else None
         note, usage, compliance = "", Usage(), Compliance()
         if self._model is not None and wish is not None and wish.tokens <= LONGEST:
             planned = await self._written(self._model, wish)
             note, usage, compliance = planned.note, planned.usage, planned.compliance
             if planned.summary is not None:
                 try:
-                    tile = await _threaded(lambda: _put(session, wish, planned, "high water, "))
-                    return Planned(tile, "model", "", usage, compliance)
+                    tile = await book(lambda session: _put(session, wish, planned, "high water, "))
+                    return Planned(tile, "model", "", usage, compliance, (tile,))
                 except StaleDecision:
                     note = "the steps changed while the model wrote"
         cause = f"high water; {note}" if note else "high water"
-        tiles = await _threaded(lambda: session.consolidate(budget, model, cause))
-        return Planned(tiles[-1], "embedded", note, usage, compliance) if tiles else None
+        tiles = await book(lambda session: session.consolidate(budget, model, cause))
+        return Planned(tiles[-1], "embedded", note, usage, compliance, tiles) if tiles else None
 
-    async def _asked(self, model: Model, session: Session, wish: _Wish) -> Planned:
+    async def _asked(self, model: Model, book: Book, wish: _Wish) -> Planned:
         planned = await self._written(model, wish)
         if planned.summary is None:
-            tile = await _threaded(lambda: session.fold(None, wish.first, wish.last, "embedded", planned.note))
+            tile = await book(lambda session: session.fold(None, wish.first, wish.last, "embedded", planned.note))
             return Planned(tile, "embedded", planned.note, planned.usage, planned.compliance)
-        tile = await _threaded(lambda: _put(session, wish, planned))
+        tile = await book(lambda session: _put(session, wish, planned))
         return Planned(tile, "model", "", planned.usage, planned.compliance)
 
     async def _written(self, model: Model, wish: _Wish) -> _Written:
@@ -326,7 +319,3 @@ def _must_stand(session: Session, wish: _Wish) -> None:
         raise StaleDecision(f"{spans(wish.steps)} changed while the fold was written ({error}); fold again") from error
     if [(block.steps, block.lines) for block in now] != [(block.steps, block.lines) for block in wish.blocks]:
         raise StaleDecision(f"{spans(wish.steps)} changed while the fold was written; fold again")
-
-
-async def _threaded(work: Callable[[], T]) -> T:
-    return await anyio.to_thread.run_sync(work)

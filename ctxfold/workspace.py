@@ -46,8 +46,24 @@ def spans(steps: Sequence[int]) -> str:
     return ", ".join(f"s{first}" if first == last else f"s{first}-s{last}" for first, last in runs)
 
 
-@dataclass(frozen=True, slots=True)
-class RawStep:
+class _Lined:
+    """What holds lines. What is asked of all of them at every fold is gathered once a block."""
+
+    lines: tuple[Line, ...]
+
+    @cached_property
+    def points(self) -> frozenset[int]:
+        """The ledger keys that its lines point at."""
+        return frozenset(key for line in self.lines for key in line.points)
+
+    @cached_property
+    def said(self) -> tuple[Line, ...]:
+        """The user's words among its lines."""
+        return tuple(line for line in self.lines if line.kind == "user")
+
+
+@dataclass(frozen=True)
+class RawStep(_Lined):
     """A step shown in full: every line of its compact form.
 
     Attributes:
@@ -64,7 +80,7 @@ class RawStep:
     tokens: int
     settled: bool = True
 
-    @property
+    @cached_property
     def steps(self) -> tuple[int, ...]:
         """The one step."""
         return (self.n,)
@@ -75,7 +91,7 @@ HEADER = 4
 
 
 @dataclass(frozen=True)
-class Tile:
+class Tile(_Lined):
     """What stands in the view for a stretch of steps that was folded.
 
     Attributes:
@@ -223,7 +239,7 @@ class Workspace:
     @property
     def asked(self) -> str:
         """The user's last words among the newest blocks; empty where none stand there."""
-        said = [line.text for block in self.blocks[-4:] for line in block.lines if line.kind == "user"]
+        said = [line.text for block in self.blocks[-4:] for line in block.said]
         return said[-1] if said else ""
 
     @property

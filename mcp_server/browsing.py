@@ -15,6 +15,7 @@ import anyio
 
 from browser_agent.settings import BrowserChoice, RunLimits
 from ctxfold.config import model_default
+from ctxfold.models import Model
 
 if TYPE_CHECKING:
     from browser_agent.guard.secrets import Secret
@@ -55,12 +56,14 @@ class Browsing:
         web: how it browses.
         store: where sessions are kept; None for the configured default.
         downloads: tells the folder below which downloads go, when it is first needed.
+        folder: the model that folds, plans and extracts beside whoever drives; None for the embedded deciders.
     """
 
-    def __init__(self, web: Web, store: str | None, downloads: Callable[[], Path]) -> None:
+    def __init__(self, web: Web, store: str | None, downloads: Callable[[], Path], folder: Model | None = None) -> None:
         self._web = web
         self._store = store
         self._downloads = downloads
+        self._folder = folder
 
     @cached_property
     def pages(self) -> Pages:
@@ -90,4 +93,5 @@ class Browsing:
         from browser_agent.safety import Safety
 
         web = self._web
-        return Means(self._downloads(), Safety(web.allow, web.secrets, web.confirm), web.choice, web.uploads)
+        safety = Safety(web.allow, web.secrets, web.confirm)
+        return Means(self._downloads(), safety, web.choice, web.uploads, self._folder)

@@ -21,6 +21,7 @@ import ctxfold
 import ctxfold.config
 from ctxfold import Session, SessionInfo
 from ctxfold.errors import InputError, UnknownSession
+from ctxfold.models import Model
 from ctxfold.tokens import Budget
 from mcp_server.browsing import Browsing, Web
 
@@ -51,10 +52,18 @@ class Desk:
         store: where the sessions are kept; None for the configured default.
         files: whether its host may name files on this machine.
         browsing: its browsers; None for the usual ones.
+        folder: the model that folds, plans and extracts what hosts leave to it; None for the embedded deciders.
     """
 
-    def __init__(self, store: str | None = None, files: bool = True, browsing: Browsing | None = None) -> None:
+    def __init__(
+        self,
+        store: str | None = None,
+        files: bool = True,
+        browsing: Browsing | None = None,
+        folder: Model | None = None,
+    ) -> None:
         self.files = files
+        self.folder = folder
         self.browsing = browsing or Browsing(Web(), store, partial(_downloads, None))
         self._store = store
         self._seats: OrderedDict[str, Seat] = OrderedDict()
@@ -158,12 +167,16 @@ class Desks:
         store: the store of whoever needs no name; None for the configured default. A principal's own lies beside it.
         files: whether hosts may name files on this machine.
         web: how it browses.
+        folder: the model that folds, plans and extracts what hosts leave to it; None for the embedded deciders.
     """
 
-    def __init__(self, store: str | None = None, files: bool = True, web: Web | None = None) -> None:
+    def __init__(
+        self, store: str | None = None, files: bool = True, web: Web | None = None, folder: Model | None = None
+    ) -> None:
         self._store = store
         self._files = files
         self._web = web or Web()
+        self._folder = folder
         self._desks: dict[str | None, Desk] = {}
 
     def of(self, principal: str | None) -> Desk:
@@ -178,8 +191,8 @@ class Desks:
         desk = self._desks.get(principal)
         if desk is None:
             store = _store_of(self._store, principal)
-            browsing = Browsing(self._web, store, partial(_downloads, principal))
-            desk = self._desks[principal] = Desk(store, self._files, browsing)
+            browsing = Browsing(self._web, store, partial(_downloads, principal), self._folder)
+            desk = self._desks[principal] = Desk(store, self._files, browsing, self._folder)
         return desk
 
     async def close(self) -> None:

@@ -10,7 +10,7 @@ from ctxfold import Session
 from ctxfold.attendant import Attendant
 from ctxfold.config import Endpoint
 from ctxfold.errors import InputError, ModelUnavailable
-from ctxfold.models import Reply, Request, Usage
+from ctxfold.models import Reply, Request, Usage, folder
 from ctxfold.models.anthropic import AnthropicModel
 from ctxfold.testing import Answer, Decide, MessagesServer, ScriptedModel, Words, in_turn
 from tests.support.sessions import events, prose, settled
@@ -246,13 +246,13 @@ async def test_the_attendants_model_is_a_setting_of_its_own(
     script = tmp_path / "plans.jsonl"
     script.write_text(json.dumps(PLAN), encoding="utf-8")
     monkeypatch.setenv("CTXFOLD_FOLDER_MODEL", f"script:{script}")
-    await Attendant.configured().plan(session)
+    await Attendant(folder()).plan(session)
     assert planned(session)[0][0] == "model"
     monkeypatch.setenv("CTXFOLD_FOLDER_MODEL", "nobody")
     with pytest.raises(InputError, match="no model is named"):
-        Attendant.configured()
+        Attendant(folder())
     monkeypatch.delenv("CTXFOLD_FOLDER_MODEL")
-    assert Attendant.configured().name == ""
+    assert Attendant(folder()).name == ""
 
 
 async def test_without_a_model_the_embedded_deciders_see_to_all(session: Session):

@@ -7,7 +7,7 @@ import pytest
 
 from ctxfold import Session
 from ctxfold.errors import FoldError, InputError, ModelKeyMissing, ModelUnavailable, StaleDecision
-from ctxfold.models import Reply, Request, Usage
+from ctxfold.models import Reply, Request, Usage, folder
 from ctxfold.planner import Planner
 from ctxfold.testing import ScriptedModel
 from tests.support.sessions import add_json, add_steps, prose
@@ -256,11 +256,11 @@ async def test_the_folders_model_is_a_setting_of_its_own(monkeypatch: pytest.Mon
     script.write_text(json.dumps(said(GOOD)), encoding="utf-8")
     monkeypatch.setenv("CTXFOLD_MODEL", "explorer")
     monkeypatch.setenv("CTXFOLD_FOLDER_MODEL", f"script:{script}")
-    planned = await Planner.configured().fold(session, 1, 3)
+    planned = await Planner(folder()).fold(session, 1, 3)
     assert planned.decider == "model"
     monkeypatch.setenv("CTXFOLD_FOLDER_MODEL", "nobody")
     with pytest.raises(InputError, match="no model is named"):
-        Planner.configured()
+        Planner(folder())
     monkeypatch.delenv("CTXFOLD_FOLDER_MODEL")
     session.undo()
-    assert (await Planner.configured().fold(session, 1, 3)).decider == "embedded"
+    assert (await Planner(folder()).fold(session, 1, 3)).decider == "embedded"

@@ -14,13 +14,14 @@ from browser_agent.actions import Extract, Find, Outcome, OutcomeKind, PageActio
 from browser_agent.browser import Browser
 from browser_agent.decision import Decision
 from browser_agent.describing import described
-from browser_agent.hosted.book import Book
 from browser_agent.loop_guard import LoopGuard
 from browser_agent.safety import Asked, Watch
 from browser_agent.window import Window
 from browser_agent.writing import begun, ended, refused
-from ctxfold import Session
+from ctxfold.attendant import Attendant
 from ctxfold.errors import InputError
+from ctxfold.lending import Book
+from ctxfold.models import InTime, Model
 from ctxfold.prompts import prompt
 
 __all__ = ["BUDGET", "Page", "Reading", "Shown", "Wish"]
@@ -33,6 +34,9 @@ LEAST, LARGEST = 200, 2000
 
 WAITS = 30.0
 """Seconds that the waits of one call may take together: hosts give up on a call after a minute."""
+
+PATIENCE = 15.0
+"""Seconds that one call waits for the replies of the folder's model, all together."""
 
 _PROMPTS = "browser_agent.prompts"
 
@@ -133,12 +137,14 @@ class Page:
         browser: its own browser, ended with it.
         window: the tabs.
         watch: what is asked about before it is done; the start address is where the host last opened the page.
+        folder: the model that folds, plans and extracts; None for the embedded deciders.
     """
 
-    def __init__(self, browser: Browser, window: Window, watch: Watch) -> None:
+    def __init__(self, browser: Browser, window: Window, watch: Watch, folder: Model | None = None) -> None:
         self._browser = browser
         self._window = window
         self._watch = watch
+        self._folder = folder
         self._guard = LoopGuard()
         self._need = ""
         self._lock = anyio.Lock()
@@ -188,12 +194,18 @@ class Page:
                 await book(lambda session: refused(session, step, count, held))
                 return Shown(step, "refused", held, 0, count)
             outcome = await self._outcome(book, step, wish)
-            ref = await book(lambda session: _ended(session, step, count, outcome))
+            ref = await book(lambda session: ended(session, step, count, outcome))
+            await self._kept_small(book)
             return _shown(step, ref, outcome, count)
 
     async def end(self) -> None:
         """End the page and its browser at once."""
         await self._browser.end()
+
+    async def _kept_small(self, book: Book) -> None:
+        """Let the session fold, plan and extract where that is due, at its own budget."""
+        budget = await book(lambda session: session.budget)
+        await Attendant(None if self._folder is None else InTime(self._folder, PATIENCE)).keep(book, budget)
 
     def _held_back(self, wish: Wish, agreed: Asked | None) -> str:
         """Why a wish is not done; empty where it may be. What only reads is never held back."""
@@ -230,13 +242,6 @@ def _check_waits(wish: Wish) -> None:
     waits = sum(action.seconds for action in wish.actions if isinstance(action, WaitFor))
     if waits > WAITS:
         raise InputError(f"these wait {waits:g} s in all, and one call may wait {WAITS:g}; wait again in the next")
-
-
-def _ended(session: Session, step: int, count: int, outcome: Outcome) -> str:
-    """Write what came of it, then let the session consolidate at its own budget."""
-    ref = ended(session, step, count, outcome)
-    session.consolidate(session.budget)
-    return ref
 
 
 def _shown(step: int, ref: str, outcome: Outcome, asked: int) -> Shown:

@@ -21,13 +21,14 @@ from browser_agent.browser import Browser
 from browser_agent.decision import MOST_ACTIONS
 from browser_agent.guard.egress import Egress, origin_of
 from browser_agent.guard.secrets import Secrets
-from browser_agent.hosted.book import Book
 from browser_agent.hosted.page import BUDGET, Page, Reading, Shown, Wish
 from browser_agent.hosted.reach import Reach
 from browser_agent.safety import Asked, Safety, Watch
 from browser_agent.settings import BrowserChoice
 from browser_agent.terms import Folders
 from ctxfold.errors import BrowserGone, CtxfoldError, InputError, PageUnreachable, Refused, UnknownPage
+from ctxfold.lending import Book
+from ctxfold.models import Model
 
 __all__ = ["IDLE", "MOST", "PATIENCE", "Means", "Pages"]
 
@@ -54,12 +55,14 @@ class Means:
         safety: what may be reached, typed and brought about; a host is asked by its own protocol, never by `safety.ask`.
         choice: which browser is started.
         uploads: folders that files may be uploaded from; none for none.
+        folder: the model that folds, plans and extracts beside whoever drives; None for the embedded deciders.
     """
 
     downloads: Path
     safety: Safety = field(default_factory=Safety)
     choice: BrowserChoice = field(default_factory=BrowserChoice)
     uploads: tuple[Path, ...] = ()
+    folder: Model | None = None
 
 
 class Pages:
@@ -264,7 +267,7 @@ class Pages:
             with anyio.CancelScope(shield=True):
                 await browser.end()
             raise
-        return Page(browser, window, Watch(means.safety, None, True, self._secrets))
+        return Page(browser, window, Watch(means.safety, None, True, self._secrets), means.folder)
 
     def _touch(self, session: str) -> None:
         if session in self._live:

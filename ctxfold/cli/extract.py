@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from ctxfold.cli.options import existing, json_option, session_argument, store_option
 from ctxfold.cli.output import harmless, on_terminal, print_json
+
+if TYPE_CHECKING:
+    from ctxfold import Session
+    from ctxfold.intent import Extraction
 
 __all__ = ["extract"]
 
@@ -35,7 +41,7 @@ def extract(
     """
     chosen = [{"ref": ref, **({"path": path} if path else {})} for ref in lines] or None
     with existing(session, store) as opened:
-        made = opened.extract(need, chosen, budget)
+        made = opened.extract(need, chosen, budget) if chosen else _found(opened, need, budget)
     if as_json:
         print_json(made)
         return
@@ -46,3 +52,19 @@ def extract(
         click.echo(f"{number} {what}", err=True)
     if not made.extracts:
         click.echo(f"nothing in {session} serves that: try other words, or a ref", err=True)
+
+
+def _found(session: Session, need: str | None, budget: int) -> Extraction:
+    """What the folder's model chooses, where one is set; else what the embedded extractor finds."""
+    from functools import partial
+
+    import anyio
+
+    from ctxfold.attendant import Attendant
+    from ctxfold.intent import Extraction
+    from ctxfold.models import folder
+
+    kept = anyio.run(partial(Attendant(folder()).extract, session, need, budget))
+    for note in kept.notes:
+        click.echo(f"note: {note}", err=True)
+    return kept.extraction or Extraction(())

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from ctxfold.cli.options import existing, json_option, session_argument, store_option
 from ctxfold.cli.output import harmless, print_json
+
+if TYPE_CHECKING:
+    from ctxfold import Session
 
 __all__ = ["todo"]
 
@@ -36,8 +41,11 @@ def todo(
     entries: list[str | dict[str, str]] = [*added]
     entries += [_closed(entry, "done") for entry in done] + [_closed(entry, "dropped") for entry in drop]
     with existing(session, store) as opened:
-        wanted = plan or summary is not None or entries
-        intent = opened.plan(summary, entries or None) if wanted else opened.intent
+        if summary is not None or entries:
+            opened.plan(summary, entries or None)
+        elif plan:
+            _plan(opened)
+        intent = opened.intent
     if as_json:
         print_json(intent)
         return
@@ -49,6 +57,17 @@ def todo(
         click.echo(harmless(f"{each.id}  {each.ref:<7}  {' '.join(each.text.split())}{holds}"))
     if not intent.items and not intent.constraints:
         click.echo(f"nothing is planned in {session}: add --plan to read what was said and done", err=True)
+
+
+def _plan(session: Session) -> None:
+    """Plan with the folder's model, where one is set; else the embedded planner does."""
+    import anyio
+
+    from ctxfold.attendant import Attendant
+    from ctxfold.models import folder
+
+    for note in anyio.run(Attendant(folder()).plan, session).notes:
+        click.echo(f"note: {note}", err=True)
 
 
 def _closed(entry: str, state: str) -> dict[str, str]:

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["Spelled", "bare", "cell", "is_flat", "pair", "parse", "quoted", "word"]
+__all__ = ["DITTO", "Spelled", "all_flat", "bare", "cell", "is_flat", "listed", "pair", "parse", "quoted", "word"]
 
+DITTO = "^"
+"""Stands for the cell above, or the cell of the row whose columns are used."""
 _BARE = re.compile(r"(?![<>])[^\s\"'=|()\[\]{},;]+")
-_MARKED = re.compile(r"[|;\"]|^[<>]|:$")
 _BREAKS = re.compile("[\u0085\u2028\u2029]")
 _MAX_DEPTH = 200
+
+
+_spell = json.JSONEncoder(ensure_ascii=False).encode
+"""JSON as it is usually written; one encoder for all calls."""
 
 
 class Spelled(float):
@@ -53,7 +59,8 @@ def parse(text: str) -> Any | None:
         tree = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse, parse_float=Spelled)
     except (ValueError, RecursionError):
         return None
-    return tree if _depth_within(tree, _MAX_DEPTH) else None
+    shallow = text.count("[") + text.count("{") <= _MAX_DEPTH
+    return tree if shallow or _depth_within(tree, _MAX_DEPTH) else None
 
 
 def _depth_within(tree: Any, most: int) -> bool:
@@ -72,12 +79,13 @@ def _depth_within(tree: Any, most: int) -> bool:
 
 def bare(text: str, extra: str = "") -> bool:
     """Whether a string can stand without quotes between blanks, `=` and the given separators."""
-    return _BARE.fullmatch(text) is not None and not any(mark in text for mark in extra)
+    return _BARE.fullmatch(text) is not None and text != DITTO and not any(mark in text for mark in extra)
 
 
 def quoted(text: str) -> str:
     """A string in quotes, as JSON, with nothing in it that any reader could take for the end of a line."""
-    return _BREAKS.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(text, ensure_ascii=False))
+    spelled = _spell(text)
+    return spelled if spelled.isascii() else _BREAKS.sub(lambda found: f"\\u{ord(found[0]):04x}", spelled)
 
 
 def word(name: str) -> str:
@@ -85,24 +93,20 @@ def word(name: str) -> str:
     return name if bare(name) else quoted(name)
 
 
-def cell(value: Any, *, free: bool = False) -> str:
-    """One scalar as it stands in a row.
+def cell(value: Any) -> str:
+    """One scalar (or empty container) as it stands in a row: without a blank, or in quotes."""
+    if isinstance(value, str):
+        return value if _BARE.fullmatch(value) and value != DITTO else quoted(value)
+    if isinstance(value, Spelled):
+        return value.spelling
+    if value is True or value is False:
+        return "true" if value else "false"
+    return str(value) if type(value) is int else _spell(value)
 
-    Args:
-        value: a JSON scalar (or an empty container).
-        free: the cell stands between `|`, so blanks need no quotes.
-    """
-    match value:
-        case str():
-            if bare(value):
-                return value
-            if free and not _MARKED.search(value) and value.splitlines() == [value] and value == value.strip():
-                return value
-            return quoted(value)
-        case Spelled():
-            return value.spelling
-        case _:
-            return json.dumps(value, ensure_ascii=False)
+
+def listed(values: Iterable[Any]) -> str:
+    """Scalars in brackets, a blank between them."""
+    return f"[{' '.join(map(cell, values))}]"
 
 
 def pair(name: str, value: Any) -> str:
@@ -113,3 +117,9 @@ def pair(name: str, value: Any) -> str:
 def is_flat(value: Any) -> bool:
     """Whether a value is a scalar or an empty container: something one cell can hold."""
     return not isinstance(value, (dict, list)) or not value
+
+
+def all_flat(values: Iterable[Any]) -> bool:
+    """Whether one cell can hold each of some values."""
+    nested = [value for value in values if isinstance(value, (dict, list))]
+    return not any(nested)

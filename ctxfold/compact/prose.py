@@ -1,11 +1,12 @@
-"""Prose said by the assistant, shortened without losing a value: its head, what it asks, and every sentence that brings something new.
+"""Prose said by the assistant, shortened without losing a value: its head, what it asks, and every value that is new among its words.
 
-Restating what a tool returned is most of an assistant's prose; those sentences yield to the rows that hold the same values.
+Restating what a tool returned is most of an assistant's prose; that yields to the rows that hold the same values.
 """
 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from ctxfold.ledger import Ledger
 from ctxfold.text import sentences
@@ -15,18 +16,36 @@ __all__ = ["parts", "shorten", "values"]
 
 _VALUE = re.compile(r"[^\s\"'`()\[\]{}<>*,;，。、；：！？|=]+")
 _TELLING = re.compile(r"\d|[@/_\\#]|\w[A-Z]|^[A-Z]{3,}$")
+_WORD = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af]|[^\s\u2e80-\u9fff\uac00-\ud7af]+")
+_CUTS = re.compile(r"(?:\s*…)+\s*")
 _PART = re.compile(r"\d+(?:\.\d+)+|[^\W_]+")
 
 WHOLE = 16
 """Tokens up to which prose stays as it is."""
 HEAD = 8
 """Tokens of the head that always stays."""
+AROUND = 4
+"""Words on each side of a value that stay with it, so that it can be told what it is a value of."""
+NEAR = 12
+"""Characters up to which leaving something out saves nothing."""
 
 
 def values(text: str) -> set[str]:
     """The words of a text that carry a value: with a digit or an address sign, or written in capitals. Lower case, without a currency sign."""
-    words = (found[0].strip(".:!?-—–…$€£¥%~") for found in _VALUE.finditer(text))
-    return {word.lower() for word in words if len(word) > 1 and _TELLING.search(word)}
+    found = {_told(word) if len(word) <= _SHORT else _value(word) for word in set(_VALUE.findall(text))}
+    found.discard("")
+    return found
+
+
+def _value(word: str) -> str:
+    """The value that a word carries, or nothing."""
+    bare = word.strip(".:!?-—–…$€£¥%~")
+    return bare.lower() if len(bare) > 1 and _TELLING.search(bare) else ""
+
+
+_told = lru_cache(maxsize=16_384)(_value)
+_SHORT = 64
+"""Characters of a word whose value is kept in memory."""
 
 
 def parts(value: str) -> list[str]:
@@ -42,25 +61,38 @@ def shorten(text: str, past: Ledger) -> str:
         past: what stands in the view already.
 
     Returns:
-        The text itself when it is short or nothing could go; else its head and every sentence with a question or a value that stands nowhere yet.
+        The text itself when it is short or nothing could go; else its head, the head of what it asks, and every value that stands
+        nowhere yet with the words around it.
     """
     if len(text) <= WHOLE or count(text) <= WHOLE:
         return text
     pieces = [text[span.start : span.end].strip() for span in sentences(text)]
+    asked = max((at for at, piece in enumerate(pieces) if piece.endswith(("?", "？"))), default=-1)
     kept: list[str] = []
     told: set[str] = set()
-    asked = max((at for at, piece in enumerate(pieces) if piece.endswith(("?", "？"))), default=-1)
     for at, piece in enumerate(pieces):
         fresh = {value for value in values(piece) if value not in told and not _stands(value, past)}
         told |= fresh
-        if fresh:
-            kept.append(piece)
-        elif at in (0, asked):
-            kept.append(piece if count(piece) <= HEAD + 4 else f"{head(piece, HEAD)}{CUT}")
-        elif kept and not kept[-1].endswith(CUT):
-            kept.append(CUT)
-    short = " ".join(kept).replace(f" {CUT}", CUT)
+        opens = at == asked or (at == 0 and (asked < 0 or bool(values(piece))))
+        kept.append(_excerpt(piece, fresh, opens=opens))
+    short = _CUTS.sub(f"{CUT} ", " ".join(kept)).strip().removeprefix(f"{CUT} ")
     return short if CUT in short and count(short) + 2 < count(text) else text
+
+
+def _excerpt(piece: str, fresh: set[str], *, opens: bool) -> str:
+    """Of a sentence its opening, when that is asked for, and the words around each fresh value; a mark stands for what is cut."""
+    spans = [(0, len(head(piece, HEAD)))] if opens else []
+    words = [found.span() for found in _WORD.finditer(piece)]
+    for at, (start, end) in enumerate(words):
+        if not fresh.isdisjoint(values(piece[start:end])):
+            spans.append((words[max(0, at - AROUND)][0], words[min(len(words) - 1, at + AROUND)][1]))
+    made, done = "", 0
+    for start, end in sorted(spans):
+        if end > done:
+            near = start - done < NEAR
+            made += piece[done:end] if near else f"{CUT} {piece[start:end]}"
+            done = end
+    return made + (piece[done:] if len(piece) - done < NEAR else CUT)
 
 
 CUT = "…"

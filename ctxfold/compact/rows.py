@@ -8,28 +8,37 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
-from ctxfold.compact.cells import cell, is_flat, pair, word
-from ctxfold.compact.tables import Table, cells_of, dittoed, table_of
+from ctxfold.compact.cells import all_flat, cell, is_flat, listed, pair, word
+from ctxfold.compact.changed import changed
+from ctxfold.compact.spelling import Spelling
+from ctxfold.compact.tables import (
+    Cells,
+    Path,
+    Table,
+    bracketed,
+    cells_of,
+    columns_of,
+    dittoed,
+    group_of,
+    in_groups,
+    is_empty,
+    table_of,
+)
 from ctxfold.ledger import (
     Known,
     Ledger,
-    canonical,
-    canonical_key,
-    content_key,
     header_key,
     identity,
-    identity_key,
+    named_key,
     shape_key,
 )
 
-__all__ = ["Row", "rows"]
+__all__ = ["Row", "rows", "within"]
 
 _WORTH_A_REF = 45
 """Characters of canonical JSON below which a ref would cost as much as the value."""
-_INLINE = 90
-"""Characters up to which a nested value stays in its parent's row."""
 _WORTH_COLUMNS = 4
 """Cells from which naming another row's columns is cheaper than writing them."""
 _SAID_AGAIN = 40
@@ -38,8 +47,7 @@ _SHORT = 72
 """Characters up to which a row of a table stands on the line of the row before it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One line of facts.
 
     Attributes:
@@ -71,6 +79,26 @@ def rows(value: Any, past: Ledger, label: str = "") -> list[Row]:
     return list(_Pass(past).value(value, _At(label)))
 
 
+def within(name: str, value: Any, past: Ledger) -> Row | None:
+    """A nested value short enough to stand in the row of what holds it; or None.
+
+    Args:
+        name: what it is called there.
+        value: the parsed value.
+        past: what stands in the view already.
+    """
+    walk = _Pass(past)
+    whole = {name: value}
+    cells = cells_of(whole)
+    if cells.deep and walk.known(value) is None:
+        return None
+    known = walk.known(value)
+    text = walk.inline(name, value)
+    if known is not None:
+        return Row(text, 1, (), (walk.spelling(value)[1],), joined=True)
+    return Row(text, 1, tuple(walk.held(whole, cells, _At(""))), (), joined=True)
+
+
 @dataclass(frozen=True, slots=True)
 class _At:
     """Where a value stands: the words before it, its indent and path, whether an object that names itself holds it, whose columns it uses."""
@@ -89,26 +117,35 @@ class _At:
 
 
 @dataclass(frozen=True, slots=True)
+class _Header:
+    """A row whose columns others use.
+
+    Attributes:
+        ref: what it is called.
+        columns: the paths of the cells that stand in the row that names them.
+        cells: its own cells.
+        points: the key of its shape, where it stands in another record.
+    """
+
+    ref: str
+    columns: tuple[Path, ...]
+    cells: Cells
+    points: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class _Pass:
     """One walk over one record's value."""
 
     past: Ledger
     said: dict[int, str] = field(default_factory=dict)
     """Content keys of rows of this record, with what they are called."""
-    above: dict[int, tuple[str, ...]] = field(default_factory=dict)
-    """Shapes of objects of this record, with the cells of the newest."""
+    above: dict[int, _Header] = field(default_factory=dict)
+    """Shapes of objects of this record, with the newest of each."""
     headers: set[int] = field(default_factory=set)
     """Headers that stand in this record."""
-    spelt: dict[int, tuple[str, int]] = field(default_factory=dict)
-    """By identity of a node of the value, its canonical form and content key: each is asked for many times."""
-
-    def spelling(self, value: Any) -> tuple[str, int]:
-        """The canonical form of a node and its content key."""
-        made = self.spelt.get(id(value))
-        if made is None:
-            text = canonical(value)
-            made = self.spelt[id(value)] = (text, canonical_key(text))
-        return made
+    spelling: Spelling = field(default_factory=Spelling)
+    """Each node is asked for many times."""
 
     def value(self, value: Any, at: _At) -> Iterator[Row]:
         known = self.known(value)
@@ -130,42 +167,88 @@ class _Pass:
         return self.past.find(key) if len(text) >= _WORTH_A_REF else None
 
     def keys(self, value: Any, at: _At) -> tuple[int, ...]:
+        return self.keys_of(value, identity(value), at)
+
+    def keys_of(self, value: Any, named: tuple[str, str] | None, at: _At) -> tuple[int, ...]:
+        """The ledger keys that a node settles, its identity at hand."""
         text, key = self.spelling(value)
         own = (key,) if len(text) >= _WORTH_A_REF else ()
-        named = None if at.owned else identity_key(value, at.path)
-        return own if named is None else (*own, named)
+        return own if named is None or at.owned else (*own, named_key(named, value, at.path))
 
     # Objects
 
     def object(self, value: dict[str, Any], at: _At) -> Iterator[Row]:
         keys = self.keys(value, at)
         owned = at.owned or identity(value) is not None
-        changed = None if at.owned else _changed(value, self.past, at.path)
-        if changed is not None:
-            yield at.row((_name(value), *changed.cells, f"rest ={changed.ref}"), keys, changed.points)
-            for name, child in changed.deep:
+        change = None if at.owned else changed(value, self.past, at.path)
+        if change is not None:
+            yield at.row((_name(value), *change.cells, f"rest ={change.ref}"), keys, change.points)
+            for name, child in change.deep:
                 yield from self.value(child, at.under(name, owned, ""))
             return
-        cells, deep = cells_of(value)
-        shape = shape_key(cells)
-        known = self.past.find(shape) if len(cells) >= _WORTH_COLUMNS else None
-        if len(cells) >= _WORTH_COLUMNS and shape in self.above:
-            yield at.row(("as above:", dittoed(list(cells.values()), self.above[shape])), keys)
-            below, known = replace(at, like="above"), Known("above", dict)
-        elif known is not None and isinstance(anchor := known.value, dict):
-            above = list(cells_of(anchor)[0].values())
-            yield at.row((f"as {known.ref}:", dittoed(list(cells.values()), above)), keys, (shape,))
-            below = replace(at, like=known.ref)
+        cells = cells_of(value)
+        shape = shape_key(cells.texts)
+        header = self.header(shape) if len(cells) >= _WORTH_COLUMNS else None
+        if header is not None:
+            below = replace(at, like=header.ref)
+            yield self.alike(value, cells, header, below, keys)
         else:
-            yield from self.pairs(value, at, (*keys, shape) if len(cells) >= _WORTH_COLUMNS else keys, deep)
+            own = (*keys, *self.held(value, cells, at))
+            yield self.pairs(value, cells, at, (*own, shape) if len(cells) >= _WORTH_COLUMNS else own)
             below = at
-        self.above[shape] = tuple(cells.values())
-        for name in deep:
-            groups = _alike(value[name])
+        columns = columns_of(value, cells) if header is None else header.columns
+        self.above[shape] = _Header("above", columns, cells)
+        for name in cells.deep:
+            if header is None and self.known(value[name]) is not None:
+                continue
+            groups = in_groups(value[name])
             if groups:
                 yield from self.keyed(groups, below.under(name, owned, below.like), value[name])
-            elif known is not None or self.inline(name, value[name]) is None:
+            else:
                 yield from self.value(value[name], below.under(name, owned, below.like))
+
+    def header(self, shape: int) -> _Header | None:
+        """The row whose columns an object of a shape can use: the one before it in its record, else the newest that stands in the view."""
+        if shape in self.above:
+            return self.above[shape]
+        known = self.past.find(shape)
+        if known is None or not isinstance(known.value, dict):
+            return None
+        cells = cells_of(known.value)
+        return _Header(known.ref, columns_of(known.value, cells), cells, (shape,))
+
+    def alike(self, value: dict[str, Any], cells: Cells, header: _Header, at: _At, keys: Iterable[int]) -> Row:
+        """An object's values alone, under the columns of another: what is the same there is a ditto mark, a list that stands elsewhere a ref.
+
+        What has no column there stands behind them with its name.
+        """
+        texts: list[str] = []
+        points = list(header.points)
+        for path in header.columns:
+            text, up, group = cells.texts[path], header.cells.texts[path], cells.groups.get(path)
+            known = self.known(value[path[0]]) if group and text != up else None
+            if known is not None:
+                text = f"={known.ref}"
+                points.append(self.spelling(value[path[0]])[1])
+            elif group and group != header.cells.groups.get(path, group):
+                text = bracketed(value[path[0]])
+            texts.append(text)
+        words = dittoed(texts, [header.cells.texts[path] for path in header.columns])
+        more = {path[0]: value[path[0]] for path in cells.texts if path not in header.columns}
+        rest = self.pairs(more, cells, _At(""), ())
+        own = (*keys, *self.held(value, cells, at))
+        return at.row((f"as {header.ref}:", words, rest.text), own, (*points, *rest.points))
+
+    def held(self, value: dict[str, Any], cells: Cells, at: _At) -> Iterator[int]:
+        """The ledger keys of what stands inside an object's row: its lists of records, and each of them."""
+        owned = at.owned or identity(value) is not None
+        for (name,) in cells.groups:
+            if self.known(value[name]) is not None:
+                continue
+            inner = at.under(name, owned, "")
+            yield from self.keys(value[name], inner)
+            for child in value[name]:
+                yield from self.keys(child, inner)
 
     def keyed(self, groups: Iterable[dict[str, Any]], at: _At, value: dict[str, Any]) -> Iterator[Row]:
         """An object that holds records under their names: a table for each shape, the name its first column."""
@@ -178,59 +261,60 @@ class _Pass:
             table = table_of(made)
             if table is None:
                 for name, child in group.items():
-                    yield replace(
-                        _At(self.inline(name, child) or "", at.indent + 1).row((), self.keys(child, at)), joined=True
-                    )
+                    inline = _At(self.inline(name, child) or "", at.indent + 1)
+                    yield inline.row((), self.keys(child, at))._replace(joined=True)
                 continue
-            header = _At("", at.indent + 1).row((table.header.removeprefix('""|') + ":",))
-            yield replace(header, joined=True)
+            header = _At("", at.indent + 1).row((table.header.removeprefix('"" ') + ":",))
+            yield header._replace(joined=True)
             for child, text in zip(group.values(), table.lines, strict=True):
-                yield replace(_At("", at.indent + 1).row((text,), self.keys(child, at)), joined=True)
+                yield _At("", at.indent + 1).row((text,), self.keys(child, at))._replace(joined=True)
 
-    def pairs(self, value: dict[str, Any], at: _At, keys: Iterable[int], deep: Sequence[str]) -> Iterator[Row]:
+    def pairs(self, value: dict[str, Any], cells: Cells, at: _At, keys: Iterable[int]) -> Row:
         """An object's cells as `name=value`, what is short and nested among them."""
         words: list[str] = []
         points: list[int] = []
         empty = False
         for name, child in value.items():
-            if child is None or child == [] or child == {}:
+            if is_empty(child):
                 empty = True
-                continue
-            text = pair(name, child) if is_flat(child) else None if _alike(child) else self.inline(name, child)
-            if text is not None:
-                words.append(text)
-                if name in deep and self.known(child) is not None:
+            elif name not in cells.deep or self.known(child) is not None:
+                words.append(self.inline(name, child))
+                if self.known(child) is not None:
                     points.append(self.spelling(child)[1])
-        yield at.row((*words, "…") if empty else words, keys, points)
+        return at.row((*words, "…") if empty else words, keys, points)
 
-    def inline(self, name: str, value: Any) -> str | None:
-        """A child short enough to stand in its parent's row, or None."""
+    def inline(self, name: str, value: Any) -> str:
+        """A child as it stands in its parent's row."""
         known = self.known(value)
         if known is not None:
             return " ".join(part for part in (f"{word(name)}:", _name(value), f"={known.ref}") if part)
         match value:
-            case dict() if (
-                all(is_flat(child) for child in value.values()) and len(self.spelling(value)[0]) <= 2 * _INLINE
-            ):
+            case dict() if value:
                 return f"{word(name)}({' '.join(pair(key, child) for key, child in value.items() if child != name)})"
-            case [dict() as only] if (
-                only and all(is_flat(child) for child in only.values()) and len(self.spelling(only)[0]) <= 2 * _INLINE
-            ):
-                return f"{word(name)}[{' '.join(pair(key, child) for key, child in only.items())}]"
-            case list() if all(is_flat(child) for child in value) and len(self.spelling(value)[0]) <= 4 * _INLINE:
-                return f"{word(name)}=[{', '.join(cell(child) for child in value)}]"
+            case list() if value and not all_flat(value):
+                return f"{word(name)}{self.listed(value)}"
+            case list() if value:
+                return f"{word(name)}={listed(value)}"
             case _:
-                return None
+                return pair(name, value)
 
     # Lists and tables
 
+    def listed(self, value: list[dict[str, Any]]) -> str:
+        """A short list of records in brackets; one that stands elsewhere as a ref."""
+        known = self.known(value[0]) if len(value) == 1 else None
+        return bracketed(value) if known is None else f"[{_name(value[0])} ={known.ref}]"
+
     def items(self, value: list[Any], at: _At) -> Iterator[Row]:
-        if all(is_flat(child) for child in value):
-            yield at.row((f"[{', '.join(cell(child) for child in value)}]",), self.keys(value, at))
+        if all_flat(value):
+            yield at.row((listed(value),), self.keys(value, at))
             return
         table = table_of(value)
         if table is not None:
             yield from self.table(table, list(value), at, self.keys(value, at))
+            return
+        if len(value) == 1 and group_of(value) is not None:
+            yield at.row((self.listed(value),), (*self.keys(value, at), *self.keys(value[0], at)))
             return
         if len(value) > 1 and all(isinstance(child, list) and child for child in value):
             flat = [row for child in value for row in child]
@@ -252,7 +336,7 @@ class _Pass:
         if header in self.headers:
             yield at.row((opening,), keys)
         elif known is None:
-            yield at.row((opening, table.header), (*keys, header))
+            yield at.row((opening, f"{table.header}:"), (*keys, header))
         else:
             yield at.row((opening, "" if known.ref == at.like else f"as {known.ref}:"), keys, (header,))
         self.headers.add(header)
@@ -263,59 +347,11 @@ class _Pass:
             if key in self.said and len(text) > _SAID_AGAIN:
                 yield Row(f"{mark}{self.said[key]} (as above)", at.indent + 1, (), (key,), joined)
                 continue
-            self.said[key] = _name(child) or text.split("|")[0]
-            yield Row(mark + text, at.indent + 1, self.keys(child, at), (), joined)
-
-
-def _alike(value: Any) -> list[dict[str, Any]]:
-    """An object of records, in groups of like columns; none when it is not one, or nothing in it is alike."""
-    if not isinstance(value, dict) or len(value) < 2 or not all(map(_record, value.values())):
-        return []
-    groups: dict[tuple[str, ...], dict[str, Any]] = {}
-    for name, child in value.items():
-        groups.setdefault(tuple(key for key, cell in child.items() if cell != name), {})[name] = child
-    return list(groups.values()) if len(groups) < len(value) else []
-
-
-def _record(value: Any) -> bool:
-    return isinstance(value, dict) and bool(value) and all(is_flat(child) for child in value.values())
+            named = identity(child)
+            self.said[key] = cell(named[1]) if named else text.split(" ")[0]
+            yield Row(mark + text, at.indent + 1, self.keys_of(child, named, at), (), joined)
 
 
 def _name(value: Any) -> str:
     named = identity(value)
     return cell(named[1]) if named else ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Change:
-    cells: tuple[str, ...]
-    deep: tuple[tuple[str, Any], ...]
-    ref: str
-    points: tuple[int, ...]
-
-
-def _changed(value: dict[str, Any], past: Ledger, path: str) -> _Change | None:
-    """What differs from the newest version of the same object, when that is the shorter thing to say."""
-    named = identity(value)
-    key = identity_key(value, path)
-    before = past.find(key) if key is not None else None
-    old = before.value if before is not None else None
-    if named is None or before is None or not isinstance(old, dict):
-        return None
-    both = {**old, **value}
-    fields = [
-        name for name in both if (name in old) != (name in value) or canonical(old[name]) != canonical(value[name])
-    ]
-    if len(fields) * 2 > len(value):
-        return None
-    cells: list[str] = []
-    deep: list[tuple[str, Any]] = []
-    for name in fields:
-        if name not in value:
-            cells.append(f"{word(name)} gone")
-        elif is_flat(value[name]):
-            was = f" (was {cell(old[name])})" if name in old and is_flat(old[name]) else ""
-            cells.append(pair(name, value[name]) + was)
-        else:
-            deep.append((name, value[name]))
-    return _Change(tuple(cells), tuple(deep), before.ref, (content_key(old),))

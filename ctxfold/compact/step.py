@@ -7,12 +7,12 @@ the user's words and raw text stay as they are.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, assert_never
 
 from ctxfold.compact.cells import cell, is_flat, parse, word
 from ctxfold.compact.prose import shorten
-from ctxfold.compact.rows import Row, rows
+from ctxfold.compact.rows import Row, rows, within
 from ctxfold.ledger import Ledger, header_key, text_key
 from ctxfold.lines import Line, LineKind, fence, line
 from ctxfold.log import Record
@@ -20,7 +20,7 @@ from ctxfold.tokens import count
 
 __all__ = ["VERSION", "compact"]
 
-VERSION = 2
+VERSION = 3
 """Of the rendering rules. Events hold the rendered lines, so an older session keeps its bytes when this grows."""
 
 _REPEAT_FROM = 60
@@ -53,7 +53,7 @@ def compact(record: Record, past: Ledger) -> tuple[Line, ...]:
         case "note":
             return (line("note", record.ref, f"note: {record.text}"),)
         case "call":
-            return _call(record, past)
+            return tuple(_call(record, past))
         case "result":
             return (*_late(record), *_result(record, past))
         case _:
@@ -90,22 +90,25 @@ def _row(record: Record, kind: LineKind, mark: str, row: Row, keys: tuple[int, .
     return Line(kind, record.ref, text, tokens, (*keys, *row.keys), row.points, record.untrusted, row.joined)
 
 
-def _call(record: Record, past: Ledger) -> tuple[Line, ...]:
+def _call(record: Record, past: Ledger) -> Iterator[Line]:
     tree = json.loads(record.text)
     name, args = str(tree["name"]), tree["args"]
     if not isinstance(args, dict):
-        return (line("call", record.ref, f"> {name} {_whole(args)}"),)
+        yield line("call", record.ref, f"> {name} {_whole(args)}")
+        return
     short = {key: value for key, value in args.items() if _short(value)}
     said = [f"{word(key)}={_said(value, past)}" for key, value in short.items()]
     about = f"{name} {said[0]}" if said else name
-    made = [line("call", record.ref, f"> {about}", (header_key(name, about),))]
-    if said[1:]:
-        rest = " ".join(said[1:])
-        made.append(Line("call", record.ref, f">  {rest}", count(rest) + 1, joined=True))
+    yield line("call", record.ref, f"> {about}", (header_key(name, about),))
+    nested = {key: within(key, value, past) for key, value in args.items() if isinstance(value, (dict, list)) and value}
+    inside = [row for row in nested.values() if row is not None]
+    rest = " ".join((*said[1:], *(row.text for row in inside)))
+    if rest:
+        keys, points = ([key for row in inside for key in row.keys], [key for row in inside for key in row.points])
+        yield Line("call", record.ref, f">  {rest}", count(rest) + 1, tuple(keys), tuple(points), joined=True)
     for key, value in args.items():
-        if not _short(value):
-            made.extend(_long(record, key, value, past))
-    return tuple(made)
+        if not _short(value) and nested.get(key) is None:
+            yield from _long(record, key, value, past)
 
 
 def _said(value: Any, past: Ledger) -> str:

@@ -2,51 +2,94 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from ctxfold.compact.cells import cell, is_flat, word
-from ctxfold.ledger import canonical
+from ctxfold.compact.cells import DITTO, all_flat, cell, is_flat, listed, pair, word
 
-__all__ = ["DITTO", "Cells", "Table", "cells_of", "dittoed", "grouped", "spelled_out", "table_of"]
+__all__ = [
+    "Cells",
+    "Path",
+    "Table",
+    "bracketed",
+    "cells_of",
+    "columns_of",
+    "dittoed",
+    "group_of",
+    "grouped",
+    "in_groups",
+    "is_empty",
+    "spelled_out",
+    "table_of",
+]
 
-DITTO = '"'
-"""Stands for the cell above, or the cell of the row whose columns are used."""
 _WORTH_DITTO = 3
 """Characters of a cell from which a ditto mark is cheaper."""
-_LIST = 60
-"""Characters of a list of scalars that still fits a cell."""
+_FLAT = 180
+"""Characters of an object's cells up to which it stands in the row of what holds it."""
+_LIST = 320
+"""Characters of a list up to which it stands in the row of what holds it."""
+_MARKS = re.compile(r'"(?:[^"\\]|\\.)*"|[ \[\]]')
 
-Cells = dict[tuple[str, ...], str]
-"""The cells of an object by path, as they stand in a row."""
+Path = tuple[str, ...]
+"""The names that lead to a cell."""
 
 
-def cells_of(value: dict[str, Any]) -> tuple[Cells, list[str]]:
-    """The cells of an object, nested objects and lists of one object included, and the names of what fits no cell.
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """The cells of an object, nested objects and short lists of records included.
+
+    Attributes:
+        texts: each cell by path, as it stands in a row.
+        groups: the columns of the cells that hold a list of records.
+        deep: the names of what fits no cell.
+    """
+
+    texts: dict[Path, str] = field(default_factory=dict)
+    groups: dict[Path, tuple[str, ...]] = field(default_factory=dict)
+    deep: list[str] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def under(self, header: Cells) -> bool:
+        """Whether these cells can be read under the header of others: the same columns, and those of every list of records."""
+        return list(self.texts) == list(header.texts) and all(
+            header.groups.get(path) == columns for path, columns in self.groups.items()
+        )
+
+
+def cells_of(value: dict[str, Any]) -> Cells:
+    """The cells of an object.
 
     Args:
         value: a JSON object.
     """
-    made: Cells = {}
-    deep: list[str] = []
+    made = Cells()
     for name, child in value.items():
-        match child:
-            case _ if is_flat(child):
-                made[(name,)] = cell(child, free=True)
-            case dict() if _all_flat(child.values()):
-                made.update({(name, key): cell(inner, free=True) for key, inner in child.items()})
-            case [dict() as only] if only and _all_flat(only.values()):
-                made.update({(name, key): cell(inner, free=True) for key, inner in only.items()})
-            case list() if _all_flat(child) and len(canonical(child)) <= _LIST:
-                made[(name,)] = ",".join(cell(inner) for inner in child)
-            case _:
-                deep.append(name)
-    return made, deep
-
-
-def _all_flat(values: Any) -> bool:
-    return all(is_flat(value) for value in values)
+        if is_flat(child):
+            made.texts[(name,)] = cell(child)
+        elif isinstance(child, dict):
+            flat = child if all_flat(child.values()) else {}
+            inner: dict[Path, str] = {(name, key): cell(each) for key, each in flat.items()}
+            if inner and sum(len(path[1]) + len(text) for path, text in inner.items()) <= _FLAT:
+                made.texts.update(inner)
+            else:
+                made.deep.append(name)
+        elif all_flat(child):
+            text = listed(child)
+            if len(text) <= _LIST:
+                made.texts[(name,)] = text
+            else:
+                made.deep.append(name)
+        elif (group := group_of(child)) is not None:
+            made.texts[(name,)] = f"[{'; '.join(group.lines)}]"
+            made.groups[(name,)] = group.columns
+        else:
+            made.deep.append(name)
+    return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,18 +98,52 @@ class Table:
 
     header: str
     lines: tuple[str, ...]
+    columns: tuple[str, ...] = ()
+
+
+def group_of(value: list[Any]) -> Table | None:
+    """The table of a list of flat records with the same columns, short enough to stand in a cell; or None."""
+    lines: list[str] = []
+    size, above = 0, None
+    for line in _alike(value):
+        lines.append(dittoed(line, above))
+        size, above = size + len(lines[-1]), line
+        if size > _LIST:
+            return None
+    if len(lines) < len(value):
+        return None
+    columns = tuple(value[0])
+    return Table(" ".join(map(word, columns)), tuple(lines), columns)
+
+
+def _alike(value: Sequence[Any]) -> Iterator[list[str]]:
+    """The cells of flat records one after the other, for as long as each has the columns of the first."""
+    columns: list[str] | None = None
+    for child in value:
+        if not isinstance(child, dict) or not child or not all_flat(child.values()):
+            return
+        columns = columns or list(child)
+        if list(child) != columns:
+            return
+        yield list(map(cell, child.values()))
 
 
 def table_of(value: Sequence[Any]) -> Table | None:
     """The table of two or more objects with the same columns, or None."""
     if len(value) < 2 or not all(isinstance(child, dict) and child for child in value):
         return None
+    flat = list(_alike(value))
+    if len(flat) == len(value):
+        return Table(" ".join(map(word, value[0])), tuple(_joined(flat)))
     grid = [cells_of(child) for child in value]
-    names = list(grid[0][0])
-    if any(deep or list(cells) != names for cells, deep in grid):
+    groups: dict[Path, tuple[str, ...]] = {}
+    for cells in grid:
+        groups.update(cells.groups)
+    whole = Cells(grid[0].texts, groups)
+    if any(cells.deep or not cells.under(whole) for cells in grid):
         return None
-    lines = [list(cells.values()) for cells, _ in grid]
-    return Table("|".join(grouped(names)), tuple(_joined(lines)))
+    lines = [list(cells.texts.values()) for cells in grid]
+    return Table(" ".join(grouped(whole)), tuple(_joined(lines)))
 
 
 def _joined(lines: list[list[str]]) -> Iterator[str]:
@@ -75,32 +152,87 @@ def _joined(lines: list[list[str]]) -> Iterator[str]:
 
 
 def dittoed(line: Sequence[str], above: Sequence[str] | None) -> str:
-    """A row of cells, those like the row above as ditto marks; none where a cell holds the separator itself."""
-    if above is None or len(above) != len(line) or any("|" in part for part in (*line, *above)):
-        return "|".join(line)
-    return "|".join(
-        DITTO if part == up and len(part) >= _WORTH_DITTO else part for part, up in zip(line, above, strict=True)
+    """A row of cells, those like the row above as ditto marks."""
+    if above is None or len(above) != len(line):
+        return " ".join(line)
+    return " ".join(
+        [DITTO if part == up and len(part) >= _WORTH_DITTO else part for part, up in zip(line, above, strict=True)]
     )
 
 
 def spelled_out(text: str, above: str) -> str:
     """A row with its ditto marks filled in from the row above it, itself spelled out; the row as it is when it has none."""
-    parts, up = text.split("|"), above.split("|")
+    parts, up = _parts(text), _parts(above)
     if DITTO not in parts or len(parts) != len(up):
         return text
-    return "|".join(there if part == DITTO else part for part, there in zip(parts, up, strict=True))
+    return " ".join(there if part == DITTO else part for part, there in zip(parts, up, strict=True))
 
 
-def grouped(names: Sequence[tuple[str, ...]]) -> Iterator[str]:
-    """Column names with a shared parent written once: `prices(economy|business)`."""
+def _parts(text: str) -> list[str]:
+    """The cells of a row: cut at each blank that stands neither in quotes nor in a list of records."""
+    if not ('"' in text or "[" in text or "]" in text):
+        return text.split(" ")
+    parts: list[str] = []
+    depth = start = 0
+    for found in _MARKS.finditer(text):
+        match found[0]:
+            case " " if depth == 0:
+                parts.append(text[start : found.start()])
+                start = found.end()
+            case "[":
+                depth += 1
+            case "]":
+                depth = max(depth - 1, 0)
+            case _:
+                pass
+    return [*parts, text[start:]]
+
+
+def grouped(cells: Cells) -> Iterator[str]:
+    """Column names with a shared parent written once: `prices(economy business)`, of a list of records `flights[number date]`."""
+    names = list(cells.texts)
     at = 0
     while at < len(names):
         path = names[at]
         end = at + 1
-        if len(path) == 1:
+        if path in cells.groups:
+            yield f"{word(path[0])}[{' '.join(map(word, cells.groups[path]))}]"
+        elif len(path) == 1:
             yield word(path[0])
         else:
             while end < len(names) and len(names[end]) > 1 and names[end][0] == path[0]:
                 end += 1
-            yield f"{word(path[0])}({'|'.join(word(name[1]) for name in names[at:end])})"
+            yield f"{word(path[0])}({' '.join(word(name[1]) for name in names[at:end])})"
         at = end
+
+
+def columns_of(value: dict[str, Any], cells: Cells) -> tuple[Path, ...]:
+    """The paths of the cells that an object's own row names: those that hold something."""
+    return tuple(path for path in cells.texts if not is_empty(value[path[0]]))
+
+
+def is_empty(value: Any) -> bool:
+    """Whether a value says nothing: null, an empty list, an empty object."""
+    return value is None or value == [] or value == {}
+
+
+def bracketed(value: list[dict[str, Any]]) -> str:
+    """Records in brackets: one with its names, several under their columns."""
+    if len(value) == 1:
+        return f"[{' '.join(pair(key, child) for key, child in value[0].items())}]"
+    group = group_of(value)
+    return "" if group is None else f"[{group.header}: {'; '.join(group.lines)}]"
+
+
+def in_groups(value: Any) -> list[dict[str, Any]]:
+    """An object of records, in groups of like columns; none when it is not one, or nothing in it is alike."""
+    if not isinstance(value, dict) or len(value) < 2 or not all(map(_record, value.values())):
+        return []
+    groups: dict[tuple[str, ...], dict[str, Any]] = {}
+    for name, child in value.items():
+        groups.setdefault(tuple(key for key, cell in child.items() if cell != name), {})[name] = child
+    return list(groups.values()) if len(groups) < len(value) else []
+
+
+def _record(value: Any) -> bool:
+    return isinstance(value, dict) and bool(value) and all_flat(value.values())

@@ -6,7 +6,6 @@ adds its cosine, placed among those the dialogue itself has shown: a constant wo
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,6 +14,7 @@ from typing import Protocol
 
 from ctxfold.discourse.fields import fields_of, kinship
 from ctxfold.discourse.values import Turn
+from ctxfold.phrases import listed, pattern
 from ctxfold.text import STOP_WORDS, Vector, Vocabulary, centroid, cosine, features, percentile, stem, words
 
 __all__ = ["Encoder", "Measure", "Nearness", "telling"]
@@ -42,7 +42,8 @@ class Nearness:
         nearest: the place in the stretch of the turn it is nearest to.
         peak: how near that turn is.
         kin: how well its field goes with theirs, None where either tells of none.
-        meant: how near it is by an encoder, placed among what the dialogue has shown; None without one.
+        meant: how near it is by an encoder, as a cosine; 0 without one.
+        rank: where that stands among the cosines this dialogue has shown, 0 to 1; 0 without an encoder.
     """
 
     score: float
@@ -51,7 +52,8 @@ class Nearness:
     nearest: int
     peak: float
     kin: float | None
-    meant: float | None = None
+    meant: float = 0.0
+    rank: float = 0.0
 
 
 _REPLY = 0.45
@@ -61,22 +63,7 @@ _AGAIN = 0.4
 _READ = 1_200
 """Characters of a text that are compared."""
 
-_PLAIN = """
-    add also ask answer apart begin best better big book build call change check choose come compare continue cost create day different draft easy
-    else end example explain fact find first follow fine full general give go good great happy help hour idea include keep kind know last later least
-    left let list little live long look main make many matter mean mind minute moment money month more morning move much name need new next nice
-    night note number ok okay old open option order part past people person pick place plan please point possible problem put question quick quite read
-    ready really recommend right run same save say second see seem send set short show side simple small sort sound start step stick still stop
-    sure take talk task tell thank thing think third time today together tomorrow top topic total try turn two type understand update useful version wait
-    walk want way week weekend well whole wonder word work world worry write wrong year yes detail suggest suggestion back instead alternative approach
-    assume enough square far between split prefer current everything anything something someone most rough roughly budget under max least around exactly
-    one three four five six seven eight nine ten per each every single double half extra stay different
-    euro dollar pound usd eur gbp percent km kilometre kilometer metre meter cm kg gram litre liter mile people person adult
-    january february march april may june july august september october november december monday tuesday wednesday thursday friday saturday sunday
-    spring summer autumn fall winter write show draft explain anyway okay hmm haha hey oh also
-    我们 我想 一个 可以 怎么 什么 多少 需要 一下 这个 那个 应该 如果 现在 还是 或者 以及 帮我 请问 能不 不能 然后 我的 有没 没有 比较 推荐 建议 计划 方案
-"""
-_DULL = frozenset(map(stem, STOP_WORDS)) | frozenset(word for entry in _PLAIN.split() for word in words(entry))
+_DULL = frozenset(map(stem, STOP_WORDS)) | frozenset(word for entry in listed("plain") for word in words(entry))
 
 
 @lru_cache(maxsize=8_192)
@@ -141,11 +128,10 @@ class Measure:
         nearest = max(range(len(peaks)), key=lambda at: (peaks[at], at))
         whole = cosine(self._words(asked), self._middle(stretch))
         cover, own = self._cover(asked, stretch)
-        meant = self._meant(asked, stretch)
+        meant, rank = self._meant(asked, stretch)
         kin = kinship(fields_of(asked), _summed(stretch))
-        lexical = 0.45 * cover + 0.35 * min(1.0, 2 * peaks[nearest]) + 0.2 * min(1.0, 3 * whole)
-        score = lexical if meant is None else 0.45 * lexical + 0.55 * meant
-        return Nearness(score, cover, own, nearest, peaks[nearest], kin, meant)
+        score = 0.45 * cover + 0.35 * min(1.0, 2 * peaks[nearest]) + 0.2 * min(1.0, 3 * whole)
+        return Nearness(score, cover, own, nearest, peaks[nearest], kin, meant, rank)
 
     def _middle(self, stretch: Sequence[Turn]) -> Vector:
         """The direction the user's words in a stretch share."""
@@ -162,15 +148,11 @@ class Measure:
         vector = self._words(text)
         said = cosine(vector, self._words(self._told(turn)))
         reply = cosine(vector, self._words(turn.reply[:_READ])) if turn.reply else 0.0
-        lexical = max(said, 0.6 * reply, 0.8 * said + 0.3 * reply)
-        if self._encoder is None:
-            return lexical
-        meant = _dot(self._vector(text), self._vector(turn.said))
-        return 0.4 * lexical + 0.6 * percentile(meant, self._seen) * max(meant, 0.0)
+        return max(said, 0.6 * reply, 0.8 * said + 0.3 * reply)
 
     def _told(self, turn: Turn) -> str:
         """A turn's words, less what a branch turned away from with them."""
-        return _GIVEN_UP.sub(" ", turn.said) if turn.steps[0] in self._forks else turn.said
+        return pattern("message.gives_up").sub(" ", turn.said) if turn.steps[0] in self._forks else turn.said
 
     def _words(self, text: str) -> Vector:
         if text not in self._weighed:
@@ -199,15 +181,16 @@ class Measure:
             own += share * weight * (self._holders.get(word, 0) <= 1)
         return found / total, own / total
 
-    def _meant(self, text: str, stretch: Sequence[Turn]) -> float | None:
+    def _meant(self, text: str, stretch: Sequence[Turn]) -> tuple[float, float]:
+        """How near by the encoder, and where that stands among the likenesses of this dialogue's turns; nothing without one."""
         if self._encoder is None:
-            return None
+            return 0.0, 0.0
         vector = self._vector(text)
         found = sorted((_dot(vector, self._vector(turn.said)) for turn in stretch if turn.said), reverse=True)
         if not found:
-            return 0.0
+            return 0.0, 0.0
         top = 0.7 * found[0] + 0.3 * sum(found[:3]) / len(found[:3])
-        return 0.5 * max(top, 0.0) + 0.5 * percentile(top, self._seen)
+        return max(top, 0.0), percentile(top, self._seen) if len(self._seen) >= _ENOUGH else 0.5
 
     def _encoded(self) -> dict[str, Sequence[float]]:
         texts = list({turn.said[:_READ] for stretch in self._stretches for turn in stretch})
@@ -227,6 +210,8 @@ class Measure:
         return sorted(_dot(one, other) for at, one in enumerate(texts) for other in texts[:at])
 
 
+_ENOUGH = 6
+"""Likenesses below which a dialogue has not shown what is high."""
 _SAMPLE = 60
 """Turns whose cosines a dialogue is calibrated by."""
 
@@ -244,7 +229,11 @@ def _repeated(
         for stretch in limbs:
             own = {word for turn in stretch for word in telling(turn.said)}
             given_up = (
-                {word for part in _GIVEN_UP.findall(stretch[0].said[:_READ]) for word in telling(" ".join(part))}
+                {
+                    word
+                    for part in pattern("message.gives_up").findall(stretch[0].said[:_READ])
+                    for word in telling(" ".join(part))
+                }
                 if stretch is not limbs[0]
                 else set()
             )
@@ -253,12 +242,6 @@ def _repeated(
             oldest = limbs[0][0].steps[0]
             left[oldest] = left.get(oldest, frozenset()) | given_up
     return found, left
-
-
-_GIVEN_UP = re.compile(
-    r"\b(?:instead of|rather than|in place of|as opposed to)\s+([^,.;?!]{1,60})|(?:而不是|不再|放弃)([^，。；？！]{1,16})",
-    re.I,
-)
 
 
 def _dot(one: Sequence[float], other: Sequence[float]) -> float:

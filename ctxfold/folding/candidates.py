@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import log2
+from functools import lru_cache
+from itertools import chain
+from math import fsum, log2
 
 from ctxfold.compact.prose import values
 from ctxfold.folding.pieces import depth, pieces
@@ -76,8 +78,8 @@ def candidates(lines: Sequence[Line], query: Query, pinned: frozenset[int]) -> l
 def _worths(cut: Sequence[Line], query: Query) -> list[float]:
     """Newest first, so that of a value told often the newest place counts."""
     there = [values(line.text[:_RANKED]) for line in cut]
-    often = Counter(value for each in there for value in each)
-    used = {value for line, each in zip(cut, there, strict=True) if line.kind == "call" for value in each}
+    often = Counter(chain.from_iterable(there))
+    used = set().union(*(each for line, each in zip(cut, there, strict=True) if line.kind == "call"))
     told: set[str] = set()
     found: list[float] = []
     for at in range(len(cut) - 1, -1, -1):
@@ -85,7 +87,7 @@ def _worths(cut: Sequence[Line], query: Query) -> list[float]:
         fresh = there[at] - told
         told |= fresh
         bearing = _BASE[line.kind] + 4 * query.score(line.text[:_RANKED]) + (at + 1) / (len(cut) + 1)
-        naming = sum(_naming(value, often[value]) * (_USED if value in used else 1) for value in fresh)
+        naming = fsum(_naming(value, often[value]) * (_USED if value in used else 1) for value in fresh)
         found.append(naming + bearing * (1.0 if fresh or line.kind not in ("data", "text") else 0.1))
     return found[::-1]
 
@@ -98,11 +100,18 @@ _PLAIN = 12
 
 def _naming(value: str, often: int) -> float:
     """How surely a value names something that may be asked for again: an id more than a date, a date more than a number; the oftener, the surer."""
-    letters, digits = any(sign.isalpha() for sign in value), any(sign.isdigit() for sign in value)
+    base, long = _kind(value)
+    return base * (1 + log2(often) / 2) * long
+
+
+@lru_cache(maxsize=16_384)
+def _kind(value: str) -> tuple[float, float]:
+    """How surely a value names something by the signs it is made of, and by its length."""
+    letters, digits = any(map(str.isalpha, value)), any(map(str.isdigit, value))
     if letters and digits:
         base = 3.0
     elif "@" in value or "/" in value or "_" in value:
         base = 2.0
     else:
         base = 2.5 if letters else 1.0 if value.isdigit() else 1.5
-    return base * (1 + log2(often) / 2) * max(1.0, len(value) / _PLAIN)
+    return base, max(1.0, len(value) / _PLAIN)

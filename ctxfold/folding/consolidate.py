@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 from ctxfold.errors import FoldError
 from ctxfold.folding.embedded import Room, Settings, condense, kept_by_all, status_of
 from ctxfold.folding.ladder import show
 from ctxfold.folding.relevance import Query
-from ctxfold.lines import Line
-from ctxfold.tokens import count
+from ctxfold.lines import Line, cost
 from ctxfold.workspace import HEADER, Block, Origin, RawStep, Status, Tile, Workspace, spans
 
 __all__ = ["due", "embedded_tile", "micro_room", "pinned_in", "price", "tile_of", "told_tile"]
@@ -168,14 +168,10 @@ def pinned_in(workspace: Workspace, blocks: Sequence[Block]) -> frozenset[int]:
         workspace: where they stand.
         blocks: a contiguous stretch of it.
     """
-    found: set[int] = set()
-    for block in reversed(workspace.blocks):
-        if block is blocks[-1]:
-            break
-        found.update(key for line in block.lines for key in line.points)
-    return frozenset(found)
+    later = takewhile(lambda block: block is not blocks[-1], reversed(workspace.blocks))
+    return frozenset().union(*(block.points for block in later))
 
 
 def price(*blocks: Block) -> int:
     """o200k tokens of blocks as a view shows them, their seams counted."""
-    return count("\n" + "\n".join(show(block).text for block in blocks) + "\n")
+    return cost(("", *(text for block in blocks for text in show(block).texts), ""))

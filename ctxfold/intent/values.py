@@ -22,6 +22,7 @@ __all__ = [
     "Intent",
     "IntentChange",
     "Item",
+    "Passed",
     "Said",
     "State",
     "dump_change",
@@ -146,6 +147,19 @@ class Extraction:
 
 
 @dataclass(frozen=True, slots=True)
+class Passed:
+    """What undone plans and extractions had looked at: of itself it calls for none again.
+
+    Attributes:
+        read: the last record they had read, as (step, place in it).
+        seen: the last step of the newest fold of several that an undone extraction had looked behind.
+    """
+
+    read: tuple[int, int] = (0, 0)
+    seen: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Intent:
     """What the session is after, as a view needs it.
 
@@ -156,6 +170,7 @@ class Intent:
         extraction: the newest extraction, None when there is none.
         read: the last of the user's records that was read, as (step, place in it).
         planned: whether anything was ever planned here.
+        passed: what undone plans and extractions had looked at.
     """
 
     course: tuple[Said, ...] = ()
@@ -164,6 +179,12 @@ class Intent:
     extraction: Extraction | None = None
     read: tuple[int, int] = (0, 0)
     planned: bool = False
+    passed: Passed = Passed()
+
+    @property
+    def looked(self) -> tuple[int, int]:
+        """The last record that a trigger need not look at."""
+        return max(self.read, self.passed.read)
 
     @property
     def summary(self) -> str:

@@ -8,13 +8,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from ctxfold import config
-from ctxfold.errors import InputError
+from ctxfold.errors import InputError, ModelKeyMissing
 from ctxfold.models.anthropic import AnthropicModel
+from ctxfold.models.folder import Absent, InTime
 from ctxfold.models.prices import cost
 from ctxfold.models.protocol import Message, Model, Reply, Request, Tool, Usage, Words, ask, settle
 from ctxfold.models.script import ScriptedModel, read_script
 
 __all__ = [
+    "Absent",
+    "InTime",
     "Message",
     "Model",
     "Reply",
@@ -25,6 +28,7 @@ __all__ = [
     "Words",
     "ask",
     "cost",
+    "folder",
     "load",
     "settle",
 ]
@@ -54,3 +58,26 @@ def load(name: str) -> Model | None:
     raise InputError(
         f"no model is named {name!r}: use explorer, claude-… (such as {config.KEYED_MODEL}), or script:FILE"
     )
+
+
+def folder(named: str | None = None, *, must: bool = True) -> Model | None:
+    """The model that folds, plans and extracts, whoever decides the rest: a setting of its own.
+
+    Args:
+        named: the model; None for what ``CTXFOLD_FOLDER_MODEL`` names.
+        must: off, a missing key leaves a model that says so when it is asked: the embedded deciders then take over, and their events say why.
+
+    Returns:
+        The model; None for the embedded deciders, where none is named.
+
+    Raises:
+        InputError: no such model, or a script that cannot be read.
+        ModelKeyMissing: it needs a key, and none is set.
+    """
+    name = named or config.folder_model()
+    try:
+        return None if name is None else load(name)
+    except ModelKeyMissing as error:
+        if must or name is None:
+            raise
+        return Absent(name, error)

@@ -12,6 +12,8 @@ __all__ = ["ForestRows"]
 _EVENT = (
     "seq, head, prev, kind, decider, cause, json, time, revision, tip, cover, notes, decision, undone, intent, guide"
 )
+_PLANS = "INDEXED BY event_intent WHERE session = ? AND kind IN ('intent_set', 'voided')"
+"""The planner would walk every event of a session instead: it takes the key for the nearer way to the newest."""
 
 
 class ForestRows:
@@ -75,16 +77,14 @@ class ForestRows:
     def intents(self, session: int) -> list[EventRow]:
         """Every plan of a session, and every undo and redo, in order."""
         found = self._run(
-            f"SELECT {_EVENT} FROM event WHERE session = ? AND kind IN ('intent_set', 'voided') ORDER BY seq",
+            f"SELECT {_EVENT} FROM event {_PLANS} ORDER BY seq",
             (session,),
         )
         return [_event(row) for row in found]
 
     def newest_intent(self, session: int) -> int:
         """The number of the newest of these events, 0 for none."""
-        row = self._run(
-            "SELECT max(seq) FROM event WHERE session = ? AND kind IN ('intent_set', 'voided')", (session,)
-        ).fetchone()
+        row = self._run(f"SELECT max(seq) FROM event {_PLANS}", (session,)).fetchone()
         return int(row[0] or 0)
 
     def last_event(self, session: int) -> int:

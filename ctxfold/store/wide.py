@@ -14,5 +14,8 @@ _SEARCHED = 400_000
 
 def searchable(text: str) -> str:
     """The words of a text as the index takes them: scripts without blanks become runs of two signs."""
-    text = text[:_SEARCHED].encode("utf-8", "replace").decode("utf-8")
+    text = text[:_SEARCHED]
+    if text.isascii():
+        return text
+    text = text.encode("utf-8", "replace").decode("utf-8")
     return _WIDE.sub(lambda found: f" {found[1]} ", text)

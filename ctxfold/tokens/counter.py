@@ -6,15 +6,13 @@ Counts are kept by content, in bounded memory, so a block that stands in many vi
 from __future__ import annotations
 
 import re
-from collections import OrderedDict
 from collections.abc import Sequence
 from hashlib import blake2b
-from threading import Lock
 
-from ctxfold.tokens.pieces import pieces
+from ctxfold.tokens.pieces import PIECE, pieces
 from ctxfold.tokens.ranks import encoding
 
-_SHORT = 64
+_SHORT = 128
 """Texts up to this many characters are their own key; longer ones are known by a digest, so the cache holds no big text."""
 
 _WIDE = 8
@@ -22,28 +20,29 @@ _WIDE = 8
 
 
 class _Counts:
-    """Counts by content, the longest unused forgotten first. Safe among threads."""
+    """Counts by content, in two halves: when the newer is full, what was not asked for since the older was is forgotten.
+
+    Safe among threads without a lock: each step is one operation on one dictionary, and a lost count is counted again.
+    """
 
     def __init__(self, most: int) -> None:
-        self._most = most
-        self._kept: OrderedDict[str | bytes, int] = OrderedDict()
-        self._lock = Lock()
+        self._half = most // 2
+        self._newer: dict[str | bytes, int] = {}
+        self._older: dict[str | bytes, int] = {}
 
     def of(self, piece: str) -> int:
         """Tokens of one piece (see `pieces`), from memory where it was counted before."""
         key = (
             piece if len(piece) <= _SHORT else blake2b(piece.encode("utf-8", "surrogatepass"), digest_size=16).digest()
         )
-        with self._lock:
-            known = self._kept.get(key)
-            if known is not None:
-                self._kept.move_to_end(key)
-                return known
-        tokens = len(_encode(piece))
-        with self._lock:
-            self._kept[key] = tokens
-            while len(self._kept) > self._most:
-                self._kept.popitem(last=False)
+        tokens = self._newer.get(key)
+        if tokens is None:
+            tokens = self._older.get(key)
+            if tokens is None:
+                tokens = len(_encode(piece))
+            if len(self._newer) >= self._half:
+                self._newer, self._older = {}, self._newer
+            self._newer[key] = tokens
         return tokens
 
 
@@ -63,7 +62,7 @@ def count(text: str) -> int:
     Raises:
         BrokenInstall: the package's rank table is missing or altered. No text makes it raise.
     """
-    return sum(map(_counts.of, pieces(text)))
+    return _counts.of(text) if len(text) <= PIECE else sum(map(_counts.of, pieces(text)))
 
 
 def head(text: str, tokens: int) -> str:

@@ -26,10 +26,11 @@ def encoding() -> Encoding:
     Raises:
         BrokenInstall: a data file is missing or not the one that was packed.
     """
-    with _lock:
-        if not _built:
-            _built.append(_build())
-        return _built[0]
+    if not _built:
+        with _lock:
+            if not _built:
+                _built.append(_build())
+    return _built[0]
 
 
 def _build() -> Encoding:

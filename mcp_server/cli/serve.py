@@ -10,6 +10,7 @@ import click
 
 if TYPE_CHECKING:
     from browser_agent.safety import Confirm
+    from ctxfold.models import Model
     from mcp_server.browsing import Web
     from mcp_server.tools.spec import Caps
 
@@ -77,6 +78,11 @@ class Address(NamedTuple):
 @click.option("--executable", type=_file, metavar="PATH", help="The browser to start.")
 @click.option("--storage-state", type=_file, metavar="FILE", help="Cookies and local storage pages begin with.")
 @click.option("--model", metavar="NAME", help="Who decides the runs of browse, as for `ctxfold browse`.")
+@click.option(
+    "--folder-model",
+    metavar="NAME",
+    help="Who folds, plans and extracts what hosts leave to it; CTXFOLD_FOLDER_MODEL or none if not said.",
+)
 @click.option("--max-steps", type=int, default=200, show_default=True, metavar="N", help="The most steps of a run.")
 @click.option("--max-cost", type=float, metavar="DOLLARS", help="The most a run's model may cost.")
 @click.option("--uploads", type=_folder, multiple=True, metavar="FOLDER", help="Files below it may be uploaded.")
@@ -95,6 +101,7 @@ def serve(
     executable: Path | None,
     storage_state: Path | None,
     model: str | None,
+    folder_model: str | None,
     max_steps: int,
     max_cost: float | None,
     uploads: tuple[Path, ...],
@@ -117,9 +124,9 @@ def serve(
         return Web(allow, tuple(read_secret(said, None) for said in secrets), confirm, choice, uploads, model, limits)
 
     if transport == "stdio":
-        _stdio(store, offered, web)
+        _stdio(store, offered, folder_model, web)
     else:
-        _http(Address(host, port, allow_host), token_file, store, offered, web)
+        _http(Address(host, port, allow_host), token_file, store, offered, folder_model, web)
 
 
 def capabilities(said: str) -> tuple[Caps, ...]:
@@ -136,7 +143,17 @@ def capabilities(said: str) -> tuple[Caps, ...]:
     return tuple(dict.fromkeys(known[name] for name in wanted))
 
 
-def _stdio(store: str | None, caps: tuple[Caps, ...], web: Callable[[], Web]) -> None:
+def _folds(named: str | None) -> Model | None:
+    """The folder's model. Without its key the server serves all the same: it says so here, and where the embedded deciders did its work."""
+    from ctxfold.models import Absent, folder
+
+    model = folder(named, must=False)
+    if isinstance(model, Absent):
+        click.echo(f"the embedded deciders fold, plan and extract: {model.reason}", err=True)
+    return model
+
+
+def _stdio(store: str | None, caps: tuple[Caps, ...], named: str | None, web: Callable[[], Web]) -> None:
     from mcp_server.wire import claim
 
     wire = claim()
@@ -144,12 +161,17 @@ def _stdio(store: str | None, caps: tuple[Caps, ...], web: Callable[[], Web]) ->
     from mcp_server.life import run_stdio
     from mcp_server.server import build_server
 
-    desks = Desks(store, web=web())
+    desks = Desks(store, web=web(), folder=_folds(named))
     run_stdio(desks, build_server(desks, caps=caps), wire)
 
 
 def _http(
-    address: Address, token_file: Path | None, store: str | None, caps: tuple[Caps, ...], web: Callable[[], Web]
+    address: Address,
+    token_file: Path | None,
+    store: str | None,
+    caps: tuple[Caps, ...],
+    named: str | None,
+    web: Callable[[], Web],
 ) -> None:
     from mcp_server.desk import Desks
     from mcp_server.http import Door, run_http
@@ -158,4 +180,5 @@ def _http(
 
     tokens = read_tokens(token_file) if token_file else None
     door = Door(*address, open=tokens is None)
-    run_http(build_server(Desks(store, files=False, web=web()), tokens, caps), door)
+    desks = Desks(store, files=False, web=web(), folder=_folds(named))
+    run_http(build_server(desks, tokens, caps), door)

@@ -6,7 +6,8 @@ from mcp.server.mcpserver import Context
 from mcp_types import TextContent
 from pydantic import BaseModel, ConfigDict
 
-from mcp_server.desk import Desks, Seat
+from mcp_server.desk import Desks
+from mcp_server.folder import extracted
 from mcp_server.place import at
 from mcp_server.showing import shown_extracts
 
@@ -25,9 +26,5 @@ async def extract(
     session: str, ctx: Context[Desks], need: str = "", lines: tuple[LinesGiven, ...] = (), budget: int = 400
 ) -> list[TextContent]:
     """Show what serves the intent."""
-
-    def work(seat: Seat) -> list[TextContent]:
-        chosen = [each.model_dump() for each in lines] or None
-        return shown_extracts(seat.session.extract(need or None, chosen, budget))
-
-    return await at(ctx).use(session, work)
+    made, notes = await extracted(at(ctx), session, need, [each.model_dump() for each in lines], budget)
+    return shown_extracts(made, notes)

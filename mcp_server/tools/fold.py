@@ -8,10 +8,10 @@ from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult
 from pydantic import BaseModel
 
-from ctxfold import Tile
 from ctxfold.workspace import spans
 from mcp_server.answers import facts
-from mcp_server.desk import Desks, Seat
+from mcp_server.desk import Desks
+from mcp_server.folder import folded
 from mcp_server.place import at
 
 
@@ -23,17 +23,15 @@ class Folded(BaseModel, frozen=True):
     scale: str
     tokens: int
     was_tokens: int
+    notes: list[str] = []
 
 
 async def fold(
     session: str, ctx: Context[Desks], summary: str = "", first_step: int = 0, last_step: int = 0
 ) -> Annotated[CallToolResult, Folded]:
     """Fold a stretch of steps into one block."""
-
-    def work(seat: Seat) -> Tile:
-        return seat.session.fold(summary=summary or None, first_step=first_step or None, last_step=last_step or None)
-
-    tile = await at(ctx).use(session, work)
+    tile, notes = await folded(at(ctx), session, summary, first_step, last_step)
+    steps, scale = spans(tile.steps), tile.scale
     return facts(
-        Folded(block=tile.id, steps=spans(tile.steps), scale=tile.scale, tokens=tile.tokens, was_tokens=tile.raw)
+        Folded(block=tile.id, steps=steps, scale=scale, tokens=tile.tokens, was_tokens=tile.raw, notes=[*notes])
     )

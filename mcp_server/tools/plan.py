@@ -10,7 +10,8 @@ from pydantic import BaseModel, ConfigDict
 
 from ctxfold.intent import Intent
 from mcp_server.answers import facts
-from mcp_server.desk import Desks, Seat
+from mcp_server.desk import Desks
+from mcp_server.folder import planned
 from mcp_server.place import at
 from mcp_server.showing import short
 
@@ -33,17 +34,15 @@ class Planned(BaseModel, frozen=True):
     done: list[str]
     dropped: list[str]
     constraints: list[str]
+    notes: list[str] = []
 
 
 async def plan(
     session: str, ctx: Context[Desks], summary: str = "", todo: tuple[ItemGiven, ...] = ()
 ) -> Annotated[CallToolResult, Planned]:
     """Set the intent."""
-
-    def work(seat: Seat) -> Intent:
-        return seat.session.plan(summary or None, [_entry(each) for each in todo] or None)
-
-    return facts(_planned(await at(ctx).use(session, work)))
+    intent, notes = await planned(at(ctx), session, summary, [_entry(each) for each in todo])
+    return facts(_planned(intent, notes))
 
 
 def _entry(given: ItemGiven) -> dict[str, str]:
@@ -54,10 +53,11 @@ def _entry(given: ItemGiven) -> dict[str, str]:
     )
 
 
-def _planned(intent: Intent) -> Planned:
+def _planned(intent: Intent, notes: tuple[str, ...]) -> Planned:
     return Planned(
         open=[f"{item.id} {short(item.text)}" for item in intent.open],
         done=[item.id for item in intent.items if item.state == "done"],
         dropped=[item.id for item in intent.items if item.state == "dropped"],
         constraints=[f"{each.ref} {short(each.text)}" for each in intent.binding],
+        notes=[*notes],
     )

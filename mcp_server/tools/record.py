@@ -9,10 +9,12 @@ from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult
 from pydantic import BaseModel, ConfigDict
 
+from ctxfold.attendant import Kept
 from ctxfold.errors import InputError, Refused
 from ctxfold.workspace import spans
 from mcp_server.answers import facts
-from mcp_server.desk import Desks, Seat
+from mcp_server.desk import Desk, Desks, Seat
+from mcp_server.folder import saw_to
 from mcp_server.intake import Entry, LateResult, NoteKept, ReplyGiven, StepTaken, UserSaid, size, take_in
 from mcp_server.place import at
 from mcp_server.textfile import read_text_file
@@ -54,6 +56,7 @@ class Recorded(BaseModel, frozen=True):
     view_tokens: int
     budget: int
     consolidated: list[str]
+    notes: list[str] = []
 
 
 _NO_STEP = StepGiven()
@@ -78,7 +81,7 @@ async def record(
     ]
     if not entries:
         raise InputError("nothing to record: give user, step, file, reply or note")
-    return facts(await at(ctx).use(session, lambda seat: _recorded(seat, entries)))
+    return facts(await _recorded(at(ctx), session, entries))
 
 
 def _said(text: str, kind: type[UserSaid] | type[ReplyGiven] | type[NoteKept]) -> list[Entry]:
@@ -117,15 +120,19 @@ def _file(name: str, allowed: bool) -> list[Entry]:
     return [StepTaken("", [call], [{"id": "c1", "text": file.text}])]
 
 
-def _recorded(seat: Seat, entries: list[Entry]) -> Recorded:
+async def _recorded(desk: Desk, session: str, entries: list[Entry]) -> Recorded:
     """Record in order, then let the session consolidate at its budget, and plan and extract where something calls for it."""
-    steps = [take_in(seat.session, entry) for entry in entries]
-    blocks = seat.session.consolidate(budget=seat.budget)
-    seat.session.attend(budget=seat.budget)
+    steps = await desk.use(session, lambda seat: [take_in(seat.session, entry) for entry in entries])
+    kept = await saw_to(desk, session)
+    return await desk.use(session, lambda seat: _standing(seat, entries, steps, kept))
+
+
+def _standing(seat: Seat, entries: list[Entry], steps: list[int], kept: Kept) -> Recorded:
     return Recorded(
         recorded=list(dict.fromkeys(f"s{step}" for step in steps)),
         bytes=sum(map(size, entries)),
         view_tokens=seat.session.view(budget=seat.budget).tokens,
         budget=seat.budget,
-        consolidated=[f"{spans(block.steps)} to {block.id}" for block in blocks],
+        consolidated=[f"{spans(block.steps)} to {block.id}" for block in kept.folded],
+        notes=[*kept.notes],
     )

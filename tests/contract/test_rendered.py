@@ -301,3 +301,44 @@ def test_full_text_is_searchable_where_only_a_compact_form_shows(session: Sessio
         results=[{"id": "o", "text": "far below: marmalade", "origin": "page", "shown": "Heading"}],
     )
     assert [hit.step for hit in session.recall(query="marmalade")] == [step]
+
+
+def _order(name: str, parcels: int, **more: object) -> dict[str, object]:
+    return {
+        "order_id": name,
+        "owner": "mara_lind_22",
+        "status": "open",
+        "parcels": [{"track": f"{name}-{n}", "depot": "Lyon", "grams": 400 + n} for n in range(parcels)],
+        "paid_by": "card_99",
+        **more,
+    }
+
+
+def test_records_share_their_columns_however_many_their_lists_hold(session: Session) -> None:
+    """An order of one parcel, of three and of none are read under the columns of the first; no name is written again."""
+    first = add_json(session, _order("W-100", 2))
+    for name, parcels in (("W-200", 1), ("W-300", 3), ("W-400", 0)):
+        add_json(session, _order(name, parcels))
+    shown = settled(session)
+    assert shown.count("parcels[") == 1
+    assert shown.count("paid_by") == 1
+    assert shown.count(f"as s{first}.") == 3
+    assert all(f"{name}-{n}" in shown for name, parcels in (("W-200", 1), ("W-300", 3)) for n in range(parcels))
+
+
+def test_a_row_is_read_only_under_columns_that_stand(session: Session) -> None:
+    """What was empty in the row that names the columns has none there: a later value stands with its name, not at a place no reader could find."""
+    first = add_json(session, _order("W-100", 2, refund=None, note=None))
+    add_json(session, _order("W-200", 2, refund="R-7", note=None))
+    line = next(line for line in settled(session).splitlines() if "W-200" in line and f"as s{first}" in line)
+    assert "refund=R-7" in line
+    cells = line[line.index("W-200") :].split(" refund=")[0]
+    assert cells.endswith(("card_99", "^"))
+
+
+@pytest.mark.parametrize("odd", ["^", "a b", '"', "[x]", "x; y", "", " ^", "line\nbreak", "k=v"])
+def test_no_cell_can_be_taken_for_a_mark(session: Session, odd: str) -> None:
+    """A value that looks like a ditto, a bracket or a blank stands in quotes."""
+    add_json(session, [{"id": f"K-{n}", "word": odd, "place": "Harbour"} for n in range(3)])
+    rows = [line for line in settled(session).splitlines() if "K-" in line]
+    assert any(json.dumps(odd, ensure_ascii=False) in row for row in rows)

@@ -243,3 +243,86 @@ def test_a_to_do_of_a_host_takes_up_the_item_the_users_words_opened(session: Ses
         ("t1", "Search flights to Lyon", "s1.1"),
         ("t2", "Rent a car", ""),
     ]
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+def test_an_undone_plan_stays_undone_until_the_user_says_something_new(database: Path, restarted: bool) -> None:
+    """Neither the next look nor another handle plans the same words again; new words are planned for themselves, and who asks gets all."""
+    session = Session.open("trip", store=str(database))
+    session.record_turn(user="Please book a hotel in Porto.")
+    drive(session)
+    session.record_turn(user="Please cancel the hotel booking email of 4 May that you wanted to send.")
+    drive(session)
+    assert [item.state for item in session.intent.items] != ["open"]
+    session.undo()
+    if restarted:
+        session.close()
+        session = Session.open("trip", store=str(database))
+    for _ in range(2):
+        session.record_step(explanation="Looking.", calls=[], results=[])
+        assert drive(session) == []
+        assert [(item.text, item.state) for item in session.intent.items] == [("Please book a hotel in Porto.", "open")]
+    session.record_turn(user="Please also find a tram map.")
+    assert drive(session) == ["intent change: asked"]
+    assert [(item.text, item.state) for item in session.intent.items] == [
+        ("Please book a hotel in Porto.", "open"),
+        ("Please also find a tram map.", "open"),
+    ]
+    session.close()
+
+
+def test_who_asks_for_a_plan_has_undone_words_read_again(session: Session) -> None:
+    """An undo keeps what happens of itself away, not what somebody asks for; redo brings the very plan back."""
+    session.record_turn(user="Please book a hotel in Porto.")
+    drive(session)
+    planned = session.intent
+    session.undo()
+    session.redo()
+    assert session.intent.items == planned.items
+    session.undo()
+    assert drive(session) == []
+    session.plan()
+    assert session.intent.items == planned.items
+
+
+def test_an_undone_item_that_a_call_closed_stays_open(session: Session) -> None:
+    session.record_turn(user="Please find the tide table of Porto.")
+    drive(session)
+    find = {"name": "find_table", "args": {"place": "Porto tide table"}, "id": "c1"}
+    session.record_step(calls=[find], results=[{"id": "c1", "text": '{"table": "Porto", "high": "14:20"}'}])
+    drive(session)
+    session.undo()
+    session.record_reply("That was the table of last year.")
+    assert drive(session) == []
+    assert [item.state for item in session.intent.items] == ["open"]
+
+
+def test_an_undone_extraction_stays_away_until_it_is_named_again(session: Session) -> None:
+    """The words that brought it bring it no more, here or on a new look; the next words do."""
+    long_session(session)
+    gone, other = [n for n in range(30) if f"W-{9000 + n}" not in settled(session)][:2]
+    session.record_turn(user=f"And what did W-{9000 + gone} cost?")
+    drive(session)
+    before = len(caused(session, "extracted"))
+    session.undo()
+    assert not session.intent.extracts or f"{13.5 + gone}" not in str(session.intent.extracts)
+    session.record_reply("Let me see.")
+    assert drive(session) == []
+    assert len(caused(session, "extracted")) == before
+    session.record_turn(user=f"And W-{9000 + other}?")
+    assert f"unresolved reference: W-{9000 + other}" in drive(session)
+    assert f'"total": {13.5 + other}' in session.view(BUDGET).text
+
+
+def test_an_undo_on_one_branch_leaves_the_others_alone(session: Session) -> None:
+    """What was undone elsewhere was not looked at here."""
+    session.record_turn(user="Please book a hotel in Porto.")
+    session.record_reply("Which one?")
+    drive(session)
+    session.branch("create", at="s1", to="other")
+    session.record_turn(user="Please find a tram map of Porto.")
+    drive(session)
+    session.undo()
+    session.branch("switch", to="main")
+    session.record_turn(user="Please find a tram map of Porto.")
+    assert drive(session) == ["intent change: asked, constraint"]

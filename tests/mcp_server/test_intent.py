@@ -25,6 +25,7 @@ async def test_a_to_do_is_kept_by_evidence_and_read_as_a_resource() -> None:
         planned = await client.call_tool("plan", {"session": "trip"})
         assert planned.structured_content == {
             "open": ["t1 Book a room in Porto, at most 90 EUR."], "done": [], "dropped": [], "constraints": ["s1.1 Book a room in Porto, at most 90 EUR."],
+            "notes": [],
         }  # fmt: skip
         refused = await client.call_tool("plan", {"session": "trip", "todo": [{"id": "t1", "state": "done"}]})
         assert refused.is_error

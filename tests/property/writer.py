@@ -10,12 +10,13 @@ import sys
 
 from ctxfold import Session
 from ctxfold.errors import FoldError, UndoError
-from ctxfold.tokens import count
 
 
 def main(store: str) -> None:
-    """Fork a writer for each seed asked for."""
-    count("warm")
+    """Fork a writer for each seed asked for. What a writer imports on its way is imported here, once, or each of them would pay for it."""
+    with Session.open("warm", goal="Survive", store=":memory:") as warm:
+        step(warm, 0, "harbor")
+        warm.fold()
     for seed in sys.stdin:
         writer = os.fork()
         if writer == 0:
@@ -33,10 +34,14 @@ def write(store: str, seed: int) -> None:
         while True:
             n += 1
             text = f"text-{seed}-{n} " + "harbor " * chance.randrange(60)
-            call = {"name": "go", "args": {"n": n}, "id": "c"}
-            step = session.record_step(explanation="Go.", calls=[call], results=[{"id": "c", "text": text}])
-            print(step, text, flush=True)
+            print(step(session, n, text), text, flush=True)
             decide(session, chance)
+
+
+def step(session: Session, n: int, text: str) -> int:
+    """Record one whole step; its number."""
+    call = {"name": "go", "args": {"n": n}, "id": "c"}
+    return session.record_step(explanation="Go.", calls=[call], results=[{"id": "c", "text": text}])
 
 
 def decide(session: Session, chance: random.Random) -> None:

@@ -89,13 +89,17 @@ def test_a_block_that_was_counted_is_not_tokenized_again(monkeypatch: pytest.Mon
 
 
 def test_counts_are_kept_in_bounded_memory() -> None:
-    counts = counter._Counts(most=3)
-    for word in ("one", "two", "three", "four"):
+    counts = counter._Counts(most=4)
+    for word in ("one", "two", "three", "four", "five", "five", "four"):
         counts.of(word)
-    assert list(counts._kept) == ["two", "three", "four"]
+        held = {**counts._older, **counts._newer}
+        assert word in held
+        assert len(held) <= 4
+    assert "one" not in {**counts._older, **counts._newer}
 
 
 def test_a_counted_block_leaves_no_text_in_memory() -> None:
-    counts = counter._Counts(most=3)
+    counts = counter._Counts(most=4)
     counts.of("long " * 5_000)
-    assert all(len(key) <= 64 for key in counts._kept)
+    assert counts._newer
+    assert all(len(key) <= counter._SHORT for key in counts._newer)

@@ -1,6 +1,6 @@
 """Dialogues that wander, replayed: where each message is attached, what its view costs, and whether what it needs stands in it.
 
-    python -m tests.benchmarks.forest [--held] [--encoder FOLDER] [--budget 2000] [--show]
+    python -m tests.benchmarks.forest [--held] [--encoder FOLDER] [--budget 2000] [--show] [--each]
 
 It prints, for each set of dialogues: attach accuracy (each message against its label, the decisions before it as they fell, and once more with each wrong one
 set right), moves found, false moves, mean view tokens by length, numbers of the user present, and turns a return needs that stand in the view, against the
@@ -12,12 +12,12 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass, field, replace
+from typing import Literal, get_args
 
 from ctxfold import Session
 from ctxfold.tokens import count
-from tests.benchmarks.forest.dialogues import Dialogue, Turn, dialogues, numbers, reply
+from tests.benchmarks.forest.dialogues import Dialogue, Set, Turn, dialogues, numbers, reply
 
 REPLY = 900
 
@@ -35,6 +35,16 @@ class Tally:
     numbers: list[int] = field(default_factory=lambda: [0, 0])
     needed: list[int] = field(default_factory=lambda: [0, 0, 0])
     wrong: list[str] = field(default_factory=list)
+
+    def since(self, before: Tally) -> Tally:
+        """What was counted since an earlier count."""
+        return Tally(
+            self.turns - before.turns,
+            self.attached - before.attached,
+            self.moves - before.moves,
+            self.found - before.found,
+            self.false - before.false,
+        )
 
     def line(self, name: str) -> str:
         """The tally in one line."""
@@ -147,16 +157,23 @@ def main() -> int:
     options.add_argument("--encoder", metavar="FOLDER")
     options.add_argument("--budget", type=int, default=2_000)
     options.add_argument("--show", action="store_true", help="each message that was attached wrongly")
+    options.add_argument(
+        "--right", action="store_true", help="with --show: of the run in which wrong moves are set right"
+    )
     options.add_argument("--manner", choices=("echo", "filler"), default="echo")
     options.add_argument("--no-views", action="store_true")
+    options.add_argument("--each", action="store_true", help="a line for each dialogue")
+    options.add_argument("--set", action="append", choices=get_args(Set), help="these sets alone")
     chosen = options.parse_args()
     if chosen.encoder:
         os.environ["CTXFOLD_ENCODER"] = chosen.encoder
     worst = 0
-    for which in ("work", "other", *(("held",) if chosen.held else ())):
+    sets: tuple[Set, ...] = ("work", "other", "fresh", *(("held", "fresh-check") if chosen.held else ()))
+    for which in chosen.set or sets:
         for right in (False, True):
             tally = Tally()
             for dialogue in dialogues(which):
+                before = replace(tally)
                 replay(
                     dialogue,
                     tally,
@@ -165,8 +182,10 @@ def main() -> int:
                     manner=chosen.manner,
                     views=not right and not chosen.no_views,
                 )
+                if chosen.each and not right:
+                    print(f"  {tally.since(before).line(dialogue.name)}")
             print(tally.line(f"{which}{', set right' if right else ''}"))
-            if right and chosen.show:
+            if chosen.show and right == chosen.right:
                 print("  " + "\n  ".join(tally.wrong))
             if tally.needed[0]:
                 all_, stand, recent = tally.needed

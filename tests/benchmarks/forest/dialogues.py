@@ -19,12 +19,13 @@ Event = Literal["continue", "switch", "fork", "new_topic"]
 
 @dataclass(frozen=True)
 class Turn:
-    """A message of the user, where it belongs, what it does, and which turns it needs (from 0)."""
+    """A message of the user, where it belongs, what it does, which turns it needs (from 0), and after which a fork leaves (from 1)."""
 
     words: str
     label: str
     event: Event
     needs: tuple[int, ...]
+    after: int = 0
 
     @property
     def topic(self) -> str:
@@ -47,21 +48,24 @@ def read(path: Path) -> Dialogue:
     for line in path.read_text("utf-8").splitlines()[1:]:
         head, _, words = line.partition(" | ")
         label, *rest = head.split()
-        label = label.partition("<")[0]
+        label, _, after = label.partition("<")
         before = turns[-1].label if turns else label
         event: Event = (
             "continue" if label == before else "switch" if label in seen else "fork" if ":" in label else "new_topic"
         )
         needs = tuple(int(n) - 1 for part in rest for n in part.removeprefix("needs=").split(","))
         seen.append(label)
-        turns.append(Turn(words.strip(), label, event, needs))
+        turns.append(Turn(words.strip(), label, event, needs, int(after or 0)))
     return Dialogue(path.stem, tuple(turns))
 
 
-def dialogues(which: Literal["work", "held", "other"]) -> list[Dialogue]:
-    """The dialogues the decider was worked on with, those held out, or those of other domains and manners."""
-    if which == "other":
-        return [read(path) for path in sorted((FOLDER / "other").glob("*.txt"))]
+Set = Literal["work", "other", "fresh", "held", "fresh-check"]
+
+
+def dialogues(which: Set) -> list[Dialogue]:
+    """A set of dialogues: `work` and `fresh` the decider was worked on with, `other` has other domains and manners, `held` and `fresh-check` were held out."""
+    if which not in ("work", "held"):
+        return [read(path) for path in sorted((FOLDER / which).glob("*.txt"))]
     return [
         read(path)
         for path in sorted((FOLDER / "dialogues").glob("*.txt"))

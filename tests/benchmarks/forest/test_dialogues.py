@@ -1,7 +1,13 @@
 """The bounded form of the benchmark: the dialogues it was worked on with keep their bars. The whole of it is `python -m tests.benchmarks.forest`."""
 
+import json
+from importlib.resources import files
+
+from ctxfold.discourse.sight import look
+from ctxfold.discourse.signs import places
 from tests.benchmarks.forest.__main__ import Tally, replay
 from tests.benchmarks.forest.dialogues import dialogues
+from tests.benchmarks.forest.woods import told
 
 
 def test_messages_are_attached_where_they_belong() -> None:
@@ -11,6 +17,23 @@ def test_messages_are_attached_where_they_belong() -> None:
     assert tally.attached >= 0.85 * tally.turns, tally.wrong
     assert tally.found >= 0.80 * tally.moves
     assert tally.false <= 0.05 * tally.turns
+
+
+def test_messages_of_dialogues_held_out_are_attached_too() -> None:
+    tally = Tally()
+    for dialogue in dialogues("fresh-check"):
+        replay(dialogue, tally, right=True, budget=2_000, manner="filler", views=False)
+    assert tally.attached >= 0.85 * tally.turns, tally.wrong
+    assert tally.found >= 0.80 * tally.moves
+    assert tally.false <= 0.05 * tally.turns
+
+
+def test_the_weights_that_ship_are_those_of_signs_there_are() -> None:
+    wood, turn, _ = list(told(dialogues("work")[0], "filler"))[-1]
+    known = {name for place in places(look(wood.grove(), turn.words, None)) for name in place.signs}
+    for weights in json.loads(files("ctxfold.discourse").joinpath("weights.json").read_text("utf-8")).values():
+        assert set(weights) <= known
+        assert all(abs(weight) < 10 for weight in weights.values())
 
 
 def test_a_view_holds_what_a_return_needs_and_every_number_of_the_user() -> None:
@@ -27,4 +50,8 @@ def test_a_view_holds_what_a_return_needs_and_every_number_of_the_user() -> None
 def test_ten_dialogues_in_two_domains_are_there() -> None:
     ours = [*dialogues("work"), *dialogues("held")]
     assert len(ours) == 10
-    assert all(10 <= len(dialogue.turns) <= 25 for dialogue in [*ours, *dialogues("other")])
+    assert all(
+        10 <= len(dialogue.turns) <= 25
+        for which in ("other", "fresh", "fresh-check")
+        for dialogue in [*ours, *dialogues(which)]
+    )

@@ -1,0 +1,244 @@
+"""What speaks for each place a message may belong to: signs between about -1 and 1, by name. It weighs none of them and decides nothing.
+
+Source: Context-Agent's two questions, the same core object and dependence on it, and its cues; each becomes a sign beside the others, so that a
+cue without its matter, or a matter without a cue, can still be outweighed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Literal
+
+from ctxfold.discourse.likeness import telling
+from ctxfold.discourse.sight import Beside, Sight, name_of, spread, usual
+from ctxfold.discourse.values import Choice, Limb, Turn
+from ctxfold.text import words
+
+__all__ = ["Place", "outright", "places"]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Somewhere a message may belong.
+
+    Attributes:
+        choice: the move that leads there; its confidence and reason are not yet said.
+        signs: what speaks for it, and how strongly.
+    """
+
+    choice: Choice
+    signs: Mapping[str, float]
+
+
+def places(seen: Sight) -> Iterator[Place]:
+    """Every place there is: here, each limb, an alternative, a topic of its own; here first.
+
+    Args:
+        seen: the forest and the message.
+    """
+    yield Place(Choice("continue"), _here(seen))
+    best = max((beside.near.score for beside in seen.limbs), default=0.0)
+    meant = max((beside.near.meant for beside in seen.limbs), default=0.0)
+    last = max((beside.limb.visited for beside in seen.limbs), default=0)
+    for beside in seen.limbs:
+        fresh = float(beside.limb.visited == last)
+        signs = {
+            "there.best": float(best > 0 and beside.near.score >= best - 0.01),
+            "there.fresh": fresh,
+            "there.meant.best": float(meant > 0 and beside.near.meant >= meant - 0.01),
+            "there.fresh.back": fresh * seen.cues.returns,
+        }
+        yield Place(Choice("switch", to=beside.limb.branch), signs | _there(seen, beside))
+    name = name_of(seen.measure.message)
+    if seen.grove.path:
+        yield Place(Choice("create", at=_fork(seen), to=name), _aside(seen))
+        yield Place(Choice("new_topic", to=name), _anew(seen))
+
+
+def outright(seen: Sight) -> Choice | None:
+    """Where a message says outright that it belongs: by number ("the second option"), or by a branch's name in words of return. Nothing outranks it."""
+    here, counted = seen.grove.around.branch, _counted(seen)
+    if counted is not None:
+        action: Literal["continue", "switch"] = "continue" if counted == here else "switch"
+        return Choice(action, to=None if counted == here else counted, confidence=0.85, reason="names it by number")
+    named = [beside.limb for beside in seen.limbs if seen.cues.returns and _named(seen, beside.limb)]
+    if not named:
+        return None
+    to = max(named, key=lambda limb: limb.visited).branch
+    return Choice("switch", to=to, confidence=0.9, reason="says its name")
+
+
+def _here(seen: Sight) -> dict[str, float]:
+    """What speaks for going on."""
+    cues, near = seen.cues, seen.here
+    last = seen.measure.near(seen.grove.path[-1:])
+    asked = telling(seen.measure.message)
+    streak = _streak(seen)
+    return {
+        "here.leans": float(cues.leans),
+        "here.points": float(cues.points),
+        "here.corrects": float(cues.corrects),
+        "here.short": max(0.0, 1 - len(asked) / 4),
+        "here.cover": near.cover,
+        "here.score": near.score,
+        "here.last": last.cover,
+        "here.kin": near.kin or 0.0,
+        "here.first": float(streak == 1),
+        "here.second": float(streak == 2),
+        "here.asks": float(seen.measure.message.rstrip().endswith(("?", "？")) and len(asked) <= 4),
+        "here.meant": near.meant,
+        "here.meant.last": last.meant,
+        "here.meant.rank": near.rank,
+    }
+
+
+def _there(seen: Sight, beside: Beside) -> dict[str, float]:
+    """What speaks for a limb, against where one stands."""
+    cues, near = seen.cues, beside.near
+    turns, stay = (seen.owned, seen.own) if beside.sibling else (seen.grove.path, seen.here)
+    gain = near.score - stay.score
+    kind = "sibling" if beside.sibling else "other"
+    return {
+        f"there.{kind}": 1.0,
+        f"there.{kind}.gain": gain,
+        f"there.{kind}.back": float(cues.returns),
+        "there.score": near.score,
+        "there.cover": near.cover - stay.cover,
+        "there.own": near.own,
+        "there.clear": max(0.0, gain - max(0.0, usual(seen, beside.turns))),
+        "there.back.part": _gain(seen, beside, turns, cues.topic) if cues.returns else 0.0,
+        "there.front": _gain(seen, beside, turns, cues.fronted) if cues.fronted else 0.0,
+        "there.kin": 0.0 if near.kin is None or stay.kin is None else near.kin - stay.kin,
+        "there.begins": float(cues.begins),
+        "there.leans": float(cues.leans),
+        "there.turns": float(cues.turns),
+        "there.every": float(cues.every),
+        "there.last": seen.measure.near(beside.turns[-2:]).cover,
+        f"there.{kind}.young": float(_streak(seen) <= 2),
+        f"there.{kind}.asks": float(len(telling(seen.measure.message)) <= 2 and not cues.returns),
+        "there.empty": float(not beside.limb.turns),
+        "there.meant": near.meant - stay.meant,
+        "there.meant.rank": near.rank - stay.rank,
+        "there.meant.all": near.meant,
+        "there.meant.last": seen.measure.near(beside.turns[-2:]).meant - seen.measure.near(seen.grove.path[-2:]).meant,
+    }
+
+
+def _gain(seen: Sight, beside: Beside, turns: Sequence[Turn], part: str) -> float:
+    """How much nearer a part of the message is to a limb than to where one stands."""
+    if not telling(part):
+        return 0.0
+    there, here = seen.measure.near(beside.turns, part), seen.measure.near(turns, part)
+    return 0.5 * (there.score - here.score) + 0.5 * (there.cover - here.cover)
+
+
+def _aside(seen: Sight) -> dict[str, float]:
+    """What speaks for an alternative."""
+    cues = seen.cues
+    return {
+        "aside": 1.0,
+        "aside.turns": float(cues.turns),
+        "aside.soft": float(cues.soft and not cues.turns),
+        "aside.instead": float(cues.instead),
+        "aside.leans": float(cues.leans),
+        "aside.points": float(cues.points),
+        "aside.begins": float(cues.begins),
+        "aside.returns": float(cues.returns),
+        "aside.every": float(cues.every),
+        "aside.corrects": float(cues.corrects and not cues.turns),
+        "aside.turns.cover": seen.here.cover * cues.turns,
+        "aside.known": max((beside.near.cover for beside in seen.limbs), default=0.0) * cues.turns,
+        "aside.new": (1 - _known(seen)) * _weight(seen) * cues.turns,
+        "aside.meant": seen.here.meant,
+    }
+
+
+def _anew(seen: Sight) -> dict[str, float]:
+    """What speaks for a topic of its own."""
+    cues, weight, known = seen.cues, _weight(seen), _known(seen)
+    nears = [seen.here, *(beside.near for beside in seen.limbs)]
+    kin = [near.kin for near in nears if near.kin is not None]
+    lone = (1 - known) * weight * (not cues.leans)
+    return {
+        "anew": 1.0,
+        "anew.begins": float(cues.begins),
+        "anew.opens": float(cues.opens),
+        "anew.brings": float(cues.brings),
+        "anew.also": float(cues.also),
+        "anew.weight": weight,
+        "anew.lone": lone,
+        "anew.lone.opens": lone * cues.opens,
+        "anew.lone.brings": lone * cues.brings,
+        "anew.known": known,
+        "anew.kin": max(kin, default=0.5),
+        "anew.kin.here": 0.5 if seen.here.kin is None else seen.here.kin,
+        "anew.stranger": float(bool(kin) and max(kin) < 0.3) * weight,
+        "anew.leans": float(cues.leans),
+        "anew.points": float(cues.points),
+        "anew.returns": float(cues.returns),
+        "anew.turns": float(cues.turns),
+        "anew.every": float(cues.every),
+        "anew.soft": float(cues.soft),
+        "anew.long": _length(seen),
+        "anew.here.last": seen.measure.near(seen.grove.path[-1:]).cover,
+        "anew.young": float(len(seen.grove.path) <= 2),
+        "anew.meant": max(near.meant for near in nears),
+        "anew.meant.rank": max(near.rank for near in nears),
+        "anew.meant.here": seen.here.meant,
+    }
+
+
+def _streak(seen: Sight) -> int:
+    """Turns said here since one last stood elsewhere."""
+    left = max((turn.steps[-1] for beside in seen.limbs for turn in beside.limb.turns), default=0)
+    return sum(turn.steps[0] > left for turn in seen.grove.path) if left else len(seen.grove.path)
+
+
+def _known(seen: Sight) -> float:
+    """The share of the message's telling words that stand anywhere."""
+    return max([seen.here.cover, *(beside.near.cover for beside in seen.limbs)])
+
+
+def _weight(seen: Sight) -> float:
+    """How much the message tells, from 0 to 1; a pair of characters of an unspaced script tells less than a word."""
+    told = sum(1.0 if word.isascii() or len(word) > 2 else 0.4 for word in telling(seen.measure.message))
+    return min(1.0, told / 6)
+
+
+def _length(seen: Sight) -> float:
+    """How much longer the message is than those before it on the path: who begins something explains it."""
+    before = median(len(turn.said) for turn in seen.grove.path[-6:])
+    return max(-1.0, min(1.0, len(seen.measure.message) / max(before, 1.0) - 1))
+
+
+def _fork(seen: Sight) -> int:
+    """The step an alternative leaves after: the turn it is nearest to, where it is nearer than turns are to one another; else the last."""
+    near, path = seen.here, seen.grove.path
+    at = near.nearest if near.peak >= spread(seen) else len(path) - 1
+    return path[at].steps[-1]
+
+
+def _counted(seen: Sight) -> str | None:
+    """The branch named by number ("the second option", "plan B"), where there is more than one."""
+    number, grove = seen.cues.ordinal, seen.grove
+    if number is None or seen.cues.turns:
+        return None
+    named = [branch for _, branch in grove.topics] if seen.cues.kind == "topic" else list(grove.branches)
+    at = number - 1 if number > 0 else len(named) - 1
+    return named[at] if len(named) > 1 and at < len(named) else None
+
+
+_GIVEN = re.compile(r"^(?:main|(?:branch|topic)-\d+)$")
+
+
+def _named(seen: Sight, limb: Limb) -> bool:
+    """Whether the message says the limb's own name, or its topic's."""
+    said = f" {' '.join(words(seen.measure.message))} "
+    for name in {limb.branch, limb.topic} - {seen.grove.around.topic}:
+        spelled = " ".join(words(name.replace("-", " ")))
+        if not _GIVEN.match(name) and spelled and f" {spelled} " in said:
+            return True
+    return False

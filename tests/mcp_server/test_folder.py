@@ -1,0 +1,187 @@
+"""The folder's model behind the server: it folds, plans and extracts what a host leaves to ctxfold; where it fails, the embedded deciders do, and both answer and event say so."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client
+from mcp_types import CallToolResult
+
+from ctxfold import Session
+from ctxfold.config import Endpoint
+from ctxfold.errors import ModelUnavailable
+from ctxfold.models import InTime, Model, Reply, Request
+from ctxfold.models.anthropic import AnthropicModel
+from ctxfold.testing import Answer, Decide, MessagesServer, ScriptedModel
+from mcp_server.desk import Desks
+from mcp_server.server import build_server
+from tests.mcp_server.conftest import ROOT, Host
+from tests.support.sessions import events, prose
+
+pytestmark = pytest.mark.anyio
+
+PLAN = {"summary": "The user wants W-2003 refunded.", "todo": [{"text": "Refund W-2003"}]}
+
+
+def answers(body: dict[str, Any]) -> Answer:
+    """What a strong folder says to each of its questions."""
+    match body["tools"][0]["name"]:
+        case "keep":
+            return Decide({"summary": "Looked up orders, all delivered."}, name="keep")
+        case "plan":
+            return Decide(PLAN, name="plan")
+        case _:
+            return Decide({"selections": [{"ref": "s1.3:2-3"}]}, name="extract")
+
+
+def order(number: int) -> dict[str, Any]:
+    """A step that looked an order up, in bulk."""
+    text = json.dumps({"order": f"W-200{number}", "total": 100.5 + number, "note": prose(number, 96)})
+    return {"calls": [{"name": "get_order", "args": {"order": f"W-200{number}"}}], "results": [{"text": text}]}
+
+
+def deciders(name: str) -> dict[str, set[str]]:
+    """Who made which kind of decision in a session."""
+    with Session.open(name, create=False) as session:
+        found: dict[str, set[str]] = {}
+        for event in events(session):
+            found.setdefault(event.kind, set()).add(event.decider)
+    return found
+
+
+async def orders(client: Client, name: str = "orders") -> CallToolResult:
+    """A user's wish, and nine orders looked up; the last call's answer."""
+    await client.call_tool("open_session", {"session": name, "budget": 1_000})
+    done = await client.call_tool("record", {"session": name, "user": "Please refund order W-2003."})
+    for number in range(1, 10):
+        done = await client.call_tool("record", {"session": name, "step": order(number)})
+    return done
+
+
+async def test_what_a_host_leaves_out_the_folders_model_decides_over_the_wire() -> None:
+    with MessagesServer(answers) as server:
+        strong = AnthropicModel("claude-strong", Endpoint(server.url, True, "ANTHROPIC_API_KEY", "any"))
+        async with Client(build_server(Desks(folder=strong))) as client:
+            await orders(client)
+            planned = await client.call_tool("plan", {"session": "orders"})
+            lines = await client.call_tool("extract", {"session": "orders", "need": "total of W-2003"})
+            await client.call_tool("record", {"session": "orders", "step": order(0)})
+            folded = await client.call_tool("fold", {"session": "orders"})
+        asked = {exchange.body["tools"][0]["name"] for exchange in server.journal}
+    assert asked == {"keep", "plan", "extract"}
+    assert planned.structured_content is not None
+    assert planned.structured_content["notes"] == []
+    assert "s1.3:2-3" in lines.content[-1].text  # type: ignore[union-attr]
+    assert not folded.is_error
+    made = deciders("orders")
+    assert (made["folded"], made["intent_set"]) == ({"model"}, {"model"})
+    assert "model" in made["extracted"]
+
+
+async def test_a_folder_that_cannot_be_asked_is_named_in_the_answer_and_the_embedded_deciders_take_over() -> None:
+    far = ScriptedModel(*(ModelUnavailable("overloaded") for _ in range(40)), name="far")
+    async with Client(build_server(Desks(folder=far))) as client:
+        await client.call_tool("open_session", {"session": "orders"})
+        recorded = await client.call_tool("record", {"session": "orders", "user": "Please refund order W-2003."})
+        planned = await client.call_tool("plan", {"session": "orders"})
+        folded = await client.call_tool("fold", {"session": "orders"})
+    for answer in (recorded, planned, folded):
+        assert answer.structured_content is not None
+        assert answer.structured_content["notes"] == ["far could not be asked: ModelUnavailable"]
+    made = deciders("orders")
+    assert (made["folded"], made["intent_set"]) == ({"embedded"}, {"embedded"})
+
+
+async def test_a_host_that_says_it_itself_asks_no_folder() -> None:
+    model = ScriptedModel(name="idle")
+    async with Client(build_server(Desks(folder=model))) as client:
+        await client.call_tool("open_session", {"session": "orders"})
+        await client.call_tool("record", {"session": "orders", "step": order(1)})
+        await client.call_tool("record", {"session": "orders", "step": order(2)})
+        assert not (
+            await client.call_tool("fold", {"session": "orders", "summary": "Looked up.", "first_step": 1})
+        ).is_error
+        assert not (await client.call_tool("plan", {"session": "orders", "todo": [{"text": "Refund"}]})).is_error
+        assert not (await client.call_tool("extract", {"session": "orders", "lines": [{"ref": "s1.2:1-2"}]})).is_error
+    assert model.requests == []
+
+
+class Waiting(ScriptedModel):
+    """A model that answers when it is let."""
+
+    def __init__(self, *decisions: dict[str, Any]) -> None:
+        super().__init__(*decisions, name="slow")
+        self.asked, self.go_on = anyio.Event(), anyio.Event()
+
+    async def decide(self, request: Request) -> Reply:
+        """Say that it was asked, and wait."""
+        self.asked.set()
+        await self.go_on.wait()
+        return await super().decide(request)
+
+
+async def test_a_session_is_free_while_its_folder_writes() -> None:
+    slow = Waiting(PLAN)
+    async with Client(build_server(Desks(folder=slow))) as client, anyio.create_task_group() as tasks:
+        await client.call_tool("open_session", {"session": "orders"})
+        await client.call_tool("record", {"session": "orders", "step": order(1)})
+        tasks.start_soon(client.call_tool, "plan", {"session": "orders"})
+        await slow.asked.wait()
+        shown = await client.call_tool("context", {"session": "orders"})
+        assert "W-2001" in shown.content[0].text  # type: ignore[union-attr]
+        slow.go_on.set()
+
+
+async def test_replies_that_do_not_come_in_time_are_no_replies() -> None:
+    model: Model = InTime(Waiting(PLAN), 0.01)
+    request: Any = None
+    for _ in range(2):
+        with pytest.raises(ModelUnavailable, match=r"slow did not answer within 0\.01 s"):
+            await model.decide(request)
+
+
+@pytest.mark.parametrize("said", [("--folder-model", "claude-strong"), ()])
+def test_the_server_takes_its_folder_from_the_command_line_or_the_environment(
+    host: Callable[..., Host], tmp_path: Any, said: tuple[str, ...]
+) -> None:
+    with MessagesServer(answers) as server:
+        given = {"ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": "any", "CTXFOLD_HOME": str(tmp_path)}
+        given |= {} if said else {"CTXFOLD_FOLDER_MODEL": "claude-strong"}
+        one = host(env=environment(given), arguments=said)
+        one.begin()
+        one.call("open_session", session="orders")
+        one.call("record", session="orders", user="Please refund order W-2003.")
+        assert {exchange.body["model"] for exchange in server.journal} == {"claude-strong"}
+        assert "t1 Refund W-2003" in one.call("plan", session="orders")
+
+
+def test_without_its_key_the_server_serves_and_says_who_did_the_work(host: Callable[..., Host], tmp_path: Any) -> None:
+    one = host(env=environment({"CTXFOLD_HOME": str(tmp_path), "CTXFOLD_FOLDER_MODEL": "claude-strong"}))
+    one.begin()
+    one.call("open_session", session="orders")
+    answer = one.call("record", session="orders", user="Please refund order W-2003.")
+    assert "claude-strong could not be asked: ModelKeyMissing" in answer
+    assert one.process.stderr is not None
+    one.process.kill()
+    said = one.process.stderr.read().decode()
+    assert "the embedded deciders fold, plan and extract" in said
+    assert "ANTHROPIC_API_KEY" in said
+
+
+def test_a_folder_there_is_not_is_wrong_usage_before_anything_is_served(
+    host: Callable[..., Host], tmp_path: Any
+) -> None:
+    one = host(env=environment({"CTXFOLD_HOME": str(tmp_path)}), arguments=("--folder-model", "nobody"))
+    assert one.process.wait(30) != 0
+    assert one.process.stderr is not None
+    assert "no model is named 'nobody'" in one.process.stderr.read().decode()
+
+
+def environment(given: dict[str, str]) -> dict[str, str]:
+    """A server process's own environment."""
+    return {name: os.environ[name] for name in ("HOME", "PATH")} | {"PYTHONPATH": str(ROOT)} | given
