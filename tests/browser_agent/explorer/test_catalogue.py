@@ -79,5 +79,5 @@ async def test_the_explorer_reads_the_pages_that_the_index_ranks_best():
         path = f"search?{urlencode({'area': 'all', 'q': query})}"
         site[path] = results.model_copy(update={"url": f"{ORIGIN}{path}"})
     _, opened, _ = await explore(task, site)
-    assert sum(path.startswith("search") for path in opened) == 2
+    assert sum(path.startswith("search?") for path in opened) == 2
     assert opened[3] == "library/files.html"
