@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import re
 import secrets
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
 import anyio.to_thread
 
+from browser_agent.alternatives import Comparison, comparison
 from browser_agent.browser import Browser
+from browser_agent.comparer import Comparer
 from browser_agent.deciding import Decider
 from browser_agent.evidence import Evidence
 from browser_agent.explorer import Explorer
-from browser_agent.guard.egress import origin_of
+from browser_agent.guard.egress import check_start, origin_of
 from browser_agent.guard.secrets import Secrets
 from browser_agent.journal import Journal
 from browser_agent.model_decider import ModelDecider
@@ -83,7 +86,7 @@ class BrowserAgent:
     async def run(
         self,
         task: str,
-        start_url: str | None = None,
+        start_url: str | Sequence[str] | None = None,
         watching: Watching | None = None,
         schema: Schema | None = None,
     ) -> Result:
@@ -91,7 +94,8 @@ class BrowserAgent:
 
         Args:
             task: what is wanted, in words; when resuming, empty for the session's own goal.
-            start_url: the page to begin on. The explorer needs one; a model may find its own.
+            start_url: the page to begin on. The explorer needs one; a model may find its own. Several are alternatives, which the explorer
+                compares, each on a branch of its own.
             watching: who is told of each step.
             schema: the form the answer must have, as a JSON schema or a pydantic model; None for words. The result's `data` then has
                 it, and `answer` is that as JSON; or the run says what is missing.
@@ -100,28 +104,33 @@ class BrowserAgent:
             What it came to. A run that finds nothing, or reaches a limit, is a result too.
 
         Raises:
-            InputError: no task, no page to start from, a session that is there already, or no schema of that form.
+            InputError: no task, no page to start from or no web address, a session that is there already, or no schema of that form.
             PageUnreachable: the start page cannot be opened.
             BrowserError: no browser, or one that is lost for good.
             ModelError: the model cannot be asked. What was done until then stays in the session.
             StoreError: the session cannot be written.
         """
         told = watching or Watching()
+        starts = [start_url] if isinstance(start_url, str) else list(start_url or ())
+        for each in starts:
+            check_start(each)
+        first = starts[0] if starts else None
         shape = None if schema is None else Shape.of(schema)
         session = await anyio.to_thread.run_sync(self._open, task.strip())
         journal = Journal(session, self._budget, _counted_as(self._model), self._secrets, self._attendant)
         try:
             goal = await anyio.to_thread.run_sync(lambda: session.goal)
-            named = start_url or (await journal.start_address() if self._keeping.resume else None)
-            begin = await self._begin(journal, start_url)
+            named = first or (await journal.start_address() if self._keeping.resume else None)
+            compared = self._compared(goal, shape, starts)
+            begin = await self._begin(journal, first) if compared is None or len(starts) < 2 else None
             evidence = Evidence()
-            decider = self._decider(goal, evidence, shape)
+            decider = self._decider(goal, evidence, shape, compared)
             asked = Kept()
             if session.created or task.strip():
-                asked = await journal.asked(task.strip() or goal, start_url)
-            window = await self._window(named, told)
+                asked = await journal.asked(task.strip() or goal, starts)
+            window = await self._window(named, told, starts[1:])
             try:
-                terms = Terms(self._limits, self._watch(named), told, self._budget, shape)
+                terms = Terms(self._limits, self._watch(named), told, self._budget, shape, self._keeping.screenshots)
                 run = Run(goal, decider, journal, window, terms)
                 run.kept(asked)
                 return await run.to_the_end(evidence, begin)
@@ -179,10 +188,14 @@ class BrowserAgent:
             )
         return begin
 
-    def _decider(self, goal: str, evidence: Evidence, shape: Shape | None) -> Decider:
+    def _compared(self, goal: str, shape: Shape | None, starts: Sequence[str]) -> Comparison | None:
+        """What the embedded decider is to compare; a model, and an answer with a schema, find their own way."""
+        return comparison(goal, starts) if shape is None and self._model is None else None
+
+    def _decider(self, goal: str, evidence: Evidence, shape: Shape | None, compared: Comparison | None) -> Decider:
         """Who decides: the model, with the embedded decider behind it; or that alone."""
-        explorer = Explorer(goal)
-        embedded: Decider = explorer if shape is None else Seeker(explorer, shape, goal)
+        explorer: Decider = Explorer(goal) if compared is None else Comparer(compared, Explorer)
+        embedded = explorer if shape is None else Seeker(explorer, shape, goal)
         if self._model is None:
             return embedded
         return ModelDecider(self._model, evidence, embedded, self._secrets, shape)
@@ -191,7 +204,7 @@ class BrowserAgent:
         start = origin_of(named) if named is not None else None
         return Watch(self._safety, start, self._model is not None, self._secrets)
 
-    async def _window(self, named: str | None, told: Watching) -> Window:
+    async def _window(self, named: str | None, told: Watching, beside: Sequence[str]) -> Window:
         """A window whose browser may reach the address a person named, and what the rules allow."""
         choice, report, egress = self._choice, told.report, self._safety.egress(named)
         if self._browser is None:
@@ -203,6 +216,8 @@ class BrowserAgent:
                 )
         elif named is not None and origin_of(named) is not None:
             self._browser.permit(named)
+        for url in beside:
+            self._browser.permit(url)
         return await self._browser.window(storage_state=choice.storage_state, secrets=self._secrets)
 
 

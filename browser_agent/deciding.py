@@ -53,6 +53,7 @@ class Decided:
         usage: what a model's replies cost, each by itself; empty without a model.
         note: what a person should know of how it came about; empty when there is nothing.
         nearest: where no answer was found, the passages that came nearest.
+        beside: further passages that bear the answer, beside the one it quotes.
         compliance: how well replies in words kept to the form of a fold; nothing where a tool was called.
     """
 
@@ -62,6 +63,7 @@ class Decided:
     usage: tuple[Usage, ...] = ()
     note: str = ""
     nearest: tuple[Source, ...] = ()
+    beside: tuple[Source, ...] = ()
     compliance: Compliance = field(default_factory=Compliance)
 
 

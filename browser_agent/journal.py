@@ -32,6 +32,8 @@ T = TypeVar("T")
 
 _START = "First page: "
 """Says which page the user named. Not as a request: a to-do is read from the same words."""
+_BESIDE = "Beside it: "
+"""Says which further pages they named; the first page stands last."""
 _AT = re.compile(r"; now at (\S+)$")
 
 
@@ -96,9 +98,10 @@ class Journal:
         """The model that folds, plans and extracts; empty for the embedded deciders."""
         return self._attendant.name
 
-    async def asked(self, task: str, start_url: str | None) -> Kept:
-        """The user's task, as a turn, with the address they named to begin at; and as the to-do. Returns what a model had to do with that."""
-        words = self._scrub(task if start_url is None else f"{task}\n{_START}{start_url}")
+    async def asked(self, task: str, starts: Sequence[str]) -> Kept:
+        """The user's task, as a turn, with the addresses they named to begin at; and as the to-do. Returns what a model had to do with that."""
+        named = [*(f"{_BESIDE}{url}" for url in starts[1:]), *(f"{_START}{url}" for url in starts[:1])]
+        words = self._scrub("\n".join([task, *named]))
         await _threaded(lambda: self._session.record_turn(user=words))
         kept = await self._attendant.plan(self._session, "intent change: the task") if self.folder else Kept()
         await _threaded(lambda: opened(self._session, self._scrub(task)))
@@ -125,6 +128,11 @@ class Journal:
     async def end(self, step: Begun, outcome: Outcome) -> str:
         """What came of a step. Returns the ref of the page's snapshot, empty where there was no page to look at."""
         return await _threaded(lambda: ended(self._session, step.step, len(step.decision.actions), outcome))
+
+    async def picture(self, step: Begun, jpeg: bytes | None) -> None:
+        """Keep a picture of the page after a step; nothing where there is none."""
+        if jpeg is not None:
+            await _threaded(lambda: self._session.picture(step.step, jpeg))
 
     async def refuse(self, step: Begun, reason: str) -> None:
         """A step that was not done: its calls are answered with the reason."""

@@ -20,6 +20,7 @@ from browser_agent.evidence import Evidence, address
 from browser_agent.journal import Begun, Context, Journal
 from browser_agent.loop_guard import LoopGuard, Verdict
 from browser_agent.observation import Observation
+from browser_agent.picturing import pictured
 from browser_agent.result import Result, Source, Status, StepTaken, Usage
 from browser_agent.safety import Watch
 from browser_agent.settings import RunLimits, Watching
@@ -69,6 +70,7 @@ class Terms:
         watching: who is told of each step.
         budget: tokens the context of a decision may take.
         shape: the form the answer must have; None for words.
+        screenshots: whether the page after each step is pictured.
     """
 
     limits: RunLimits
@@ -76,6 +78,7 @@ class Terms:
     watching: Watching
     budget: int
     shape: Shape | None = None
+    screenshots: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,6 +243,8 @@ class Run:
             return verdict
         outcome = await perform(self._window, decided.decision.page_actions, self._task)
         ref = await self._journal.end(begun, outcome)
+        if self._terms.screenshots:
+            await self._journal.picture(begun, await pictured(self._window, outcome.observation))
         self._arrive(outcome, ref, evidence, begun)
         self._tell(begun, decided, "" if outcome.ok else outcome.message, context, before)
         if outcome.kind == "browser_gone":
@@ -288,7 +293,8 @@ class Run:
         """The last step: the answer, or why there is none."""
         match end:
             case Answer(text=text, quote=quote, url=url, data=data):
-                sources = () if quote is None else (Source(quote, url or "", evidence.ref(url or "")),)
+                told = (*(() if quote is None else (Source(quote, url or ""),)), *decided.beside)
+                sources = tuple(replace(source, ref=evidence.ref(source.url)) for source in told)
                 text, data = self._shaped(text, data)
                 ending = Ending("answered", "", text, sources, data, decided.decider)
                 said = "\n".join([text, *(f"“{source.quote}” ({source.url} {source.ref})" for source in sources)])

@@ -66,12 +66,14 @@ class Keeping:
         store: a path, a URL or `:memory:`; None for the configured default.
         resume: go on with a session that is there, from its last commit.
         folder: the model that folds, plans and extracts, whoever decides the steps, or its name; None for the embedded deciders.
+        screenshots: keep a picture of the page after each step beside the store; `ctxfold report` shows them. Each takes a moment.
     """
 
     session: str | None = None
     store: str | None = None
     resume: bool = False
     folder: str | Model | None = None
+    screenshots: bool = False
 
 
 def _nothing(_: object) -> None:

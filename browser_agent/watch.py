@@ -63,8 +63,11 @@ class PageWatch:
         return self._navigating
 
     def unanswered(self) -> bool:
-        """Whether a document was asked for and has not begun to arrive. Until it does, the browser tells nothing of the old one."""
-        return self._uncommitted
+        """Whether a document was asked for and its server has not answered. Until it does, the browser tells nothing of the old one.
+
+        A document that was answered for and does not come waits for the old page to let go: that one hangs.
+        """
+        return self._uncommitted and self.status is None
 
     def fetching(self, since: Mark) -> bool:
         """Whether anything requested after `since` that shapes the page is still under way."""

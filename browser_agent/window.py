@@ -42,7 +42,7 @@ Opener = Callable[[Chromium | None], Awaitable[tuple[BrowserContext, Page]]]
 
 
 class Window:
-    """Tabs that share one profile. `Browser.window` makes it; `perform` acts on it."""
+    """Tabs that share one profile. `Browser.window` makes it; `perform` acts on it, and counts in `answered` the dialogs it answers one after another."""
 
     def __init__(
         self, context: BrowserContext, page: Page, terms: Terms, revive: Opener, proxy: FilterProxy | None = None
@@ -55,6 +55,7 @@ class Window:
         self.downloads = Downloads(terms.folders.downloads, terms.secrets.scrub)
         self._revive = revive
         self._known: deque[Mapping[str, Control]] = deque(maxlen=_REMEMBERED)
+        self.answered = 0
         self._dialog_opened = asyncio.Event()
         self._titles: dict[Page, str] = {}
         self._opening = False
@@ -179,10 +180,10 @@ class Window:
         Raises:
             BrowserGone: no browser could be brought back.
         """
-        self.dialog = None
-        self._dialog_opened.clear()
         with contextlib.suppress(Error, TimeoutError):
             await asyncio.wait_for(self._page.close(), self.limits.repair)
+        self.dialog = None
+        self._dialog_opened.clear()
         try:
             page = await asyncio.wait_for(self._context.new_page(), self.limits.repair)
         except (Error, TimeoutError):
@@ -196,6 +197,7 @@ class Window:
         self._dialog_opened.clear()
         if dialog is None:
             return False
+        self.answered += 1
         with contextlib.suppress(Error):  # it was closed by the page in the meantime
             await (dialog.accept(text or "") if accept else dialog.dismiss())
         return True

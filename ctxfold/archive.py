@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
-from ctxfold import config
+from ctxfold import config, pictures
 from ctxfold.errors import CorruptStore, ImportFault, InputError
 from ctxfold.forest.moves import check_name
 from ctxfold.log import Record, Step
@@ -92,13 +92,14 @@ def _info(tx: Reading, name: str) -> SessionInfo:
 
 
 def delete_session(name: str, store: str | None = None) -> None:
-    """Remove a session and whatever only it referenced. Raises UnknownSession when it is not there."""
+    """Remove a session and whatever only it referenced, its pictures too. Raises UnknownSession when it is not there."""
     kept = open_store(store or config.default_store())
     try:
         with kept.writing() as tx:
             row = named(tx, kept, name)
             tx.sessions.drop(row.id)
         kept.scrub()
+        pictures.forget(kept.address, name)
     finally:
         kept.close()
 

@@ -106,7 +106,7 @@ class Current:
         return state
 
     def _holds(self, step: int) -> bool:
-        return any(step in block.steps for block in self._workspace.blocks)
+        return any(step in block.steps for block in reversed(self._workspace.blocks))
 
     def place(self, tx: Reading, upto: int | None = None) -> Branch:
         """Where recording and deciding happen now; `upto` is a step that must be loaded."""
@@ -149,7 +149,9 @@ class Current:
                 if isinstance(block, RawStep) and not block.settled:
                     blocks[at] = replace(block, settled=True)
         tokens = HEADER + sum(line.tokens for line in lines)
-        blocks.append(RawStep(step.n, lines, step.raw, tokens, not step.open and self._waiting <= 0))
+        blocks.append(grown := RawStep(step.n, lines, step.raw, tokens, not step.open and self._waiting <= 0))
+        if self._words is not None:
+            self._words.grew(grown)
         self._workspace = replace(self._workspace, path_length=step.depth, blocks=tuple(blocks), unfolded=step.raw_upto)
         self._loaded += sum(line.tokens for line in taken.lines)
         self._stands(taken.state)

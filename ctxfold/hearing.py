@@ -41,18 +41,45 @@ def since(tx: Reading, session: int, tip: int, read: Place) -> tuple[list[Heard 
     newest = tx.log.step(session, tip)
     depth = newest.depth if newest else 0
     low = last.depth if last is not None and last.depth <= dict(path).get(last.lane, 0) else 1
+    along = [each.n for each in tx.log.along(session, path, max(1, low - _BEHIND), depth)]
     numbers = [each.n for each in tx.log.along(session, path, low, depth)]
-    fresh = [record for record in tx.log.records(session, numbers) if record.step != step or record.k > k]
+    records = tx.log.records(session, along)
+    known = set(numbers)
+    fresh = [record for record in records if record.step in known and (record.step != step or record.k > k)]
     late = [record for record in tx.log.records(session, numbers, late=True) if record.at != step or low == 1]
     found: list[Heard | Deed] = []
+    turns = (
+        _turns(tx, records, {n: at for at, n in enumerate(along)}) if any(each.kind == "user" for each in fresh) else {}
+    )
     order = {n: at for at, n in enumerate(numbers)}
     for record in sorted([*fresh, *late], key=lambda each: (order.get(each.at, len(order)), each.id)):
         if record.kind == "user":
-            found.append(Heard(f"s{record.step}.{record.k}", tx.log.text(record.entry)))
+            found.append(Heard(f"s{record.step}.{record.k}", tx.log.text(record.entry), *turns[record.id]))
         elif record.kind == "result" and record.origin != "page":
             deed = _deed(tx, session, record)
             found += [deed] if deed else []
     return found, (tip, max((record.k for record in tx.log.records(session, [tip])), default=0))
+
+
+def _turns(
+    tx: Reading, records: Sequence[StoredRecord], order: dict[int, int]
+) -> dict[int, tuple[str, tuple[str, ...]]]:
+    """For each message of the user, what was replied before it, without a call, and to which of the user's records."""
+    called = {record.step for record in records if record.kind == "call"}
+    found: dict[int, tuple[str, tuple[str, ...]]] = {}
+    reply, asked = "", tuple[str, ...]()
+    for record in sorted(records, key=lambda each: (order.get(each.at, len(order)), each.id)):
+        if record.kind == "user":
+            found[record.id] = (reply, asked)
+            asked = (f"s{record.step}.{record.k}",) if reply else (*asked, f"s{record.step}.{record.k}")
+            reply = ""
+        elif record.kind == "assistant" and record.step not in called:
+            reply = tx.log.text(record.entry)
+    return found
+
+
+_BEHIND = 12
+"""Steps before what is new in which is looked for what was replied last."""
 
 
 def _deed(tx: Reading, session: int, result: StoredRecord) -> Deed | None:

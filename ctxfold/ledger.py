@@ -23,6 +23,7 @@ __all__ = [
     "header_key",
     "identity",
     "identity_key",
+    "named_key",
     "objects",
     "shape_key",
     "text_key",
@@ -69,11 +70,19 @@ def canonical(value: JSON) -> str:
 _encode = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode
 
 
-def _key(space: bytes, words: str) -> int:
-    return (
-        int.from_bytes(blake2b(words.encode("utf-8", "surrogatepass"), digest_size=8, person=space).digest(), "big")
-        >> 1
-    )
+def _space(name: bytes) -> Callable[[str], int]:
+    """Keys of one kind: 63 bits of a hash that no other kind shares."""
+    begun = blake2b(digest_size=8, person=name)
+
+    def key(words: str) -> int:
+        made = begun.copy()
+        made.update(words.encode("utf-8", "surrogatepass"))
+        return int.from_bytes(made.digest(), "big") >> 1
+
+    return key
+
+
+_content, _shape, _header, _text, _identity = map(_space, (b"content", b"shape", b"header", b"text", b"identity"))
 
 
 def content_key(value: JSON) -> int:
@@ -83,22 +92,22 @@ def content_key(value: JSON) -> int:
 
 def canonical_key(text: str) -> int:
     """The content key of a value whose canonical form is at hand."""
-    return _key(b"content", text)
+    return _content(text)
 
 
 def shape_key(columns: Iterable[tuple[str, ...]]) -> int:
     """The key of an object's columns in their order. 63 bits."""
-    return _key(b"shape", "\0".join("\1".join(path) for path in columns))
+    return _shape("\0".join("\1".join(path) for path in columns))
 
 
 def header_key(path: str, header: str) -> int:
     """The key of a table's header at a path. 63 bits."""
-    return _key(b"header", f"{path}\0{header}")
+    return _header(f"{path}\0{header}")
 
 
 def text_key(text: str) -> int:
     """The key of a whole text. 63 bits."""
-    return _key(b"text", text)
+    return _text(text)
 
 
 def identity(value: JSON) -> tuple[str, str] | None:
@@ -136,12 +145,15 @@ def identity_key(value: JSON, path: str = "") -> int | None:
         path: where it stands, for objects that only a title names; an id is taken to be one thing wherever it stands.
     """
     named = identity(value)
-    if named is None:
-        return None
+    return None if named is None else named_key(named, value, path)
+
+
+def named_key(named: tuple[str, str], value: JSON, path: str) -> int:
+    """The same, where the object's identity is at hand."""
     field, name = named
     strong = _strength(field) == 0
     shape = "" if strong else path + "|" + ",".join(sorted(value))
-    return _key(b"identity", f"{field}\0{name}\0{shape}")
+    return _identity(f"{field}\0{name}\0{shape}")
 
 
 def objects(value: JSON, path: str = "") -> Iterator[tuple[str, JSON]]:

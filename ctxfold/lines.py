@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from ctxfold.tokens import count
+from ctxfold.tokens import count_lines
 
-__all__ = ["Line", "LineKind", "fence", "line", "text_of"]
+__all__ = ["Line", "LineKind", "cost", "fence", "line", "text_of", "texts_of"]
 
 LineKind = Literal["user", "say", "call", "data", "text", "note"]
 """user: the user's words; say: the assistant's; call: what was called; data: one row of facts; text: raw text of a tool or page; note: a note."""
@@ -42,6 +42,13 @@ class Line:
     untrusted: bool = False
     joined: bool = False
 
+    def __hash__(self) -> int:
+        return hash((self.ref, self.text, self.tokens))
+
+    def reworded(self, text: str, tokens: int, keys: tuple[int, ...]) -> Line:
+        """The same line in other words."""
+        return Line(self.kind, self.ref, text, tokens, keys, self.points, self.untrusted, self.joined)
+
     @property
     def indent(self) -> int:
         """How deep a row of facts stands under the row it belongs to."""
@@ -57,7 +64,20 @@ def line(
     untrusted: bool = False,
 ) -> Line:
     """A line with its tokens counted. One token is added for the seam to the next."""
-    return Line(kind, ref, text, count(text) + 1, keys, points, untrusted)
+    return Line(kind, ref, text, cost((text,)) + 1, keys, points, untrusted)
+
+
+def cost(texts: Iterable[str]) -> int:
+    """What texts of lines cost one under the other, in o200k tokens. What stands between fences is a record's own text: it is counted alone, and once."""
+    return count_lines(piece for text in texts for piece in _unfenced(text))
+
+
+def _unfenced(text: str) -> tuple[str, ...]:
+    if not text.startswith("<<") or text.count("\n") < 2:
+        return (text,)
+    opening, _, rest = text.partition("\n")
+    body, _, closing = rest.rpartition("\n")
+    return opening, body, closing
 
 
 def fence(ref: str, text: str) -> str:
@@ -74,6 +94,11 @@ def fence(ref: str, text: str) -> str:
 
 def text_of(lines: Iterable[Line]) -> str:
     """Lines as a view shows them: one under the other, joined rows behind each other."""
+    return "\n".join(texts_of(lines))
+
+
+def texts_of(lines: Iterable[Line]) -> list[str]:
+    """The texts that stand one under the other, joined rows as one."""
     made: list[str] = []
     before: Line | None = None
     for each in lines:
@@ -83,7 +108,7 @@ def text_of(lines: Iterable[Line]) -> str:
         else:
             made.append(each.text)
         before = each
-    return "\n".join(made)
+    return made
 
 
 def _continues(each: Line, before: Line) -> bool:

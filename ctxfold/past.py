@@ -6,9 +6,10 @@ A fact is known only while its line stands in the settled cover: once a fold has
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any
+from itertools import chain
+from typing import Any, NamedTuple, TypeVar
 
 from ctxfold.compact import parse
 from ctxfold.compact.prose import parts, values
@@ -22,8 +23,18 @@ from ctxfold.workspace import Block, RawStep, Tile, Workspace
 __all__ = ["PathLedger", "Words"]
 
 
+class Place(NamedTuple):
+    """The newest record on a path that settles a key: its row, its address, the step it stands in, its text."""
+
+    row: int
+    ref: str
+    at: int
+    entry: int
+    kind: str
+
+
 class Words:
-    """The telling words and the ledger keys that stand in a workspace, kept up as it changes.
+    """The telling words and the ledger keys that stand in a workspace, and which block each step stands in, kept up as it changes.
 
     Words are read when one is first asked for: most records never ask.
     """
@@ -31,13 +42,27 @@ class Words:
     def __init__(self, workspace: Workspace) -> None:
         self._words: Counter[str] = Counter()
         self._keys: Counter[int] = Counter()
+        self._at: dict[int, Block] = {}
+        self._lanes: tuple[int, ...] = ()
+        self._places: dict[int, Place] = {}
         self._unread: list[tuple[str, int]] = []
         for block in workspace.blocks:
             self._take(block, 1)
 
     def add(self, lines: Iterable[Line]) -> None:
         """Take in lines that were added to the view."""
-        self._count(lines, 1)
+        self._count(tuple(lines), 1)
+
+    def places(self, path: Path) -> dict[int, Place]:
+        """Where along a path keys were found, for as long as it is the same path."""
+        lanes = tuple(lane for lane, _ in path)
+        if lanes != self._lanes:
+            self._lanes, self._places = lanes, {}
+        return self._places
+
+    def grew(self, step: RawStep) -> None:
+        """Take in the step at the path's end as it stands now; its lines were added one by one."""
+        self._at[step.n] = step
 
     def became(self, before: Workspace, after: Workspace) -> None:
         """Take in that other blocks stand now: only those that differ are read."""
@@ -52,27 +77,56 @@ class Words:
 
     def settles(self, key: int) -> bool:
         """Whether the value of a ledger key stands in a line."""
-        return self._keys[key] > 0
+        return self._keys.get(key, 0) > 0
+
+    def stands(self, step: int, key: int) -> bool:
+        """Whether the value of a key that a step settled stands where that step does."""
+        match self._at.get(step):
+            case Tile() as tile:
+                return key in tile.keys
+            case RawStep():
+                return True
+            case None:
+                return False
 
     def __contains__(self, word: str) -> bool:
         while self._unread:
             text, sign = self._unread.pop()
             for telling in values(text[:_READ]):
-                self._words[telling] += sign
-                for part in parts(telling):
-                    self._words[part] += sign
-        return self._words[word] > 0
+                for each in (telling, *parts(telling)):
+                    _add(self._words, each, sign)
+        return self._words.get(word, 0) > 0
 
     def _take(self, block: Block, sign: int) -> None:
         self._count(block.lines, sign)
+        for step in block.steps:
+            if sign > 0:
+                self._at[step] = block
+            else:
+                self._at.pop(step, None)
         if isinstance(block, Tile):
             self._unread.append((block.summary, sign))
 
-    def _count(self, lines: Iterable[Line], sign: int) -> None:
-        for line in lines:
-            self._unread.append((line.text, sign))
-            for key in line.keys:
-                self._keys[key] += sign
+    def _count(self, lines: Sequence[Line], sign: int) -> None:
+        self._unread.extend((line.text, sign) for line in lines)
+        keys = chain.from_iterable(line.keys for line in lines)
+        if sign > 0:
+            self._keys.update(keys)
+        else:
+            for key in keys:
+                _add(self._keys, key, sign)
+
+
+_Counted = TypeVar("_Counted")
+
+
+def _add(counts: Counter[_Counted], each: _Counted, sign: int) -> None:
+    """Count; what stands nowhere any more is forgotten."""
+    now = counts.get(each, 0) + sign
+    if now:
+        counts[each] = now
+    else:
+        counts.pop(each, None)
 
 
 _READ = 200_000
@@ -85,12 +139,12 @@ class PathLedger:
         tx: an open transaction.
         session: the session's row id.
         path: the path up to the step being recorded.
-        workspace: the settled cover of that path.
-        words: its telling words.
+        words: what stands in the settled cover of that path.
     """
 
-    def __init__(self, tx: Reading, session: int, path: Path, workspace: Workspace, words: Words) -> None:
-        self._tx, self._session, self._path, self._workspace, self._words = tx, session, path, workspace, words
+    def __init__(self, tx: Reading, session: int, path: Path, words: Words) -> None:
+        self._tx, self._session, self._path, self._words = tx, session, path, words
+        self._places = words.places(path)
         self._fresh: dict[int, tuple[str, _Values]] = {}
         self._read: dict[int, _Values] = {}
 
@@ -101,13 +155,20 @@ class PathLedger:
             return Known(ref, partial(values_there.of, key))
         if not self._words.settles(key):
             return None
-        record = self._tx.facts.known(self._session, key, self._path)
-        stored = None if record is None else self._tx.log.record_by_id(record)
-        if stored is None or not self._stands(stored.at, key):
+        place = self._places.get(key) or self._place(key)
+        if place is None or not self._words.stands(place.at, key):
             return None
-        if stored.id not in self._read:
-            self._read[stored.id] = _Values(self._tx.log.text(stored.entry), stored.kind)
-        return Known(f"s{stored.step}.{stored.k}", partial(self._read[stored.id].of, key))
+        if place.row not in self._read:
+            self._read[place.row] = _Values(partial(self._tx.log.text, place.entry), place.kind)
+        return Known(place.ref, partial(self._read[place.row].of, key))
+
+    def _place(self, key: int) -> Place | None:
+        row = self._tx.facts.known(self._session, key, self._path)
+        there = None if row is None else self._tx.log.record_by_id(row)
+        if there is None:
+            return None
+        place = self._places[key] = Place(there.id, f"s{there.step}.{there.k}", there.at, there.entry, there.kind)
+        return place
 
     def says(self, word: str) -> bool:
         """Whether a word stands somewhere in the view already."""
@@ -117,22 +178,17 @@ class PathLedger:
         """Take in the lines just rendered, so that the next record of the step sees them."""
         lines = tuple(lines)
         self._words.add(lines)
-        there = _Values(text, kind)
+        there = _Values(lambda: text, kind)
         for line in lines:
             for key in line.keys:
                 self._fresh[key] = (line.ref, there)
-
-    def _stands(self, step: int, key: int) -> bool:
-        for block in reversed(self._workspace.blocks):
-            if step in block.steps:
-                return isinstance(block, RawStep) or key in block.keys
-        return False
+                self._places.pop(key, None)
 
 
 class _Values:
-    """The JSON objects and lists inside one record by ledger key, indexed kind by kind when first asked for."""
+    """The JSON objects and lists inside one record by ledger key, read and indexed kind by kind when first asked for: a ref needs none of it."""
 
-    def __init__(self, text: str, kind: str) -> None:
+    def __init__(self, text: Callable[[], str], kind: str) -> None:
         self._text, self._kind = text, kind
         self._nodes: list[tuple[str, Any]] | None = None
         self._kinds = iter((_identities, _shapes, _contents))
@@ -150,7 +206,7 @@ class _Values:
 
     def _all(self) -> list[tuple[str, Any]]:
         if self._nodes is None:
-            tree = parse(self._text)
+            tree = parse(self._text())
             if self._kind == "call" and isinstance(tree, dict):
                 tree = tree.get("args")
             self._nodes = list(objects(tree))

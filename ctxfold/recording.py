@@ -190,9 +190,7 @@ def _keep(
     tx: Writing, branch: Branch, step: Step, records: Sequence[Record], keys: Sequence[str | None]
 ) -> tuple[tuple[Line, ...], int, list[bytes]]:
     """Render and store records; their lines, raw cost and content hashes."""
-    path = tx.log.path(branch.session, step.parent) if step.parent else ()
-    path = ((step.lane, step.depth), *(place for place in path if place[0] != step.lane))
-    past = PathLedger(tx, branch.session, path, branch.workspace, branch.words)
+    past = PathLedger(tx, branch.session, tx.log.path_to(branch.session, step.lane, step.depth), branch.words)
     lines: list[Line] = []
     material: list[bytes] = []
     facts: list[tuple[int, int, int, int]] = []

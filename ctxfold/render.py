@@ -15,7 +15,7 @@ from ctxfold.folding.ladder import show
 from ctxfold.folding.relevance import Query
 from ctxfold.parts import Parts
 from ctxfold.prompts import prompt
-from ctxfold.tokens import Budget, count
+from ctxfold.tokens import Budget, count_lines
 from ctxfold.workspace import Older, Workspace
 
 __all__ = ["View", "query_of", "render"]
@@ -72,18 +72,16 @@ def render(workspace: Workspace, budget: Budget) -> View:
     query = query_of(workspace)
     workspace = narrowed(workspace, REACH * budget.tokens)
     aim = budget.tokens
-    parts = fit(_settled(workspace), aim, query)
-    text = parts.text()
-    tokens = count(text)
-    while tokens > budget.tokens:
+    settled = _settled(workspace)
+    parts = fit(settled, aim, query)
+    while (tokens := count_lines(texts := parts.texts())) > budget.tokens:
         aim -= tokens - budget.tokens + 4
-        parts = fit(_settled(workspace), aim, query)
-        text = parts.text()
-        tokens = count(text)
-    texts = parts.texts()
+        parts = fit(settled, aim, query)
     messages = [{"role": "user", "content": [{"type": "text", "text": piece} for piece in texts]}]
     refs = parts.refs
-    return View(text, messages, len(texts) - bool(parts.end), tokens, refs, budget.limit, workspace.unfolded)
+    return View(
+        "\n".join(texts), messages, len(texts) - bool(parts.end), tokens, refs, budget.limit, workspace.unfolded
+    )
 
 
 REACH = 4
@@ -99,7 +97,7 @@ def narrowed(workspace: Workspace, tokens: int) -> Workspace:
     if at == 0:
         return workspace
     gone = workspace.blocks[:at]
-    words = tuple(line for block in gone for line in block.lines if line.kind == "user")
+    words = tuple(line for block in gone for line in block.said)
     before = workspace.older
     steps = sum(len(block.steps) for block in gone)
     older = Older(

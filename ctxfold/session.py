@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, overload
 
-from ctxfold import config
+from ctxfold import config, pictures
 from ctxfold.branching import Said, Wish, branched
 from ctxfold.commit import head_of
 from ctxfold.current import Current
@@ -335,10 +335,24 @@ class Session(Mending):
         with self._store.reading() as tx:
             return tree(tx, self._number, self._now.branch)
 
+    def picture(self, step: int, jpeg: bytes) -> None:
+        """Keep a picture of a step's page beside the store, for a report: no record, and never in a view. A store in memory keeps none.
+
+        Args:
+            step: the step.
+            jpeg: the picture, at most 60,000 bytes.
+
+        Raises:
+            InputError: it is larger, or cannot be written.
+        """
+        pictures.keep(self._store.address, self.name, step, jpeg)
+
     # Ending
 
     def redact(self, what: str) -> Redaction:
         """Replace bytes by a tombstone of their length, everywhere: log, tiles, ledger, search. The one exception to losslessness.
+
+        The session's pictures go with it: what they show cannot be told.
 
         Args:
             what: a ref of a step, record or lines, or else a regular expression whose matches are replaced.
@@ -351,6 +365,7 @@ class Session(Mending):
             done = redact(tx, self._number, self._now.place(tx).head, what)
             self._now.forget()
         self._store.scrub()
+        pictures.forget(self._store.address, self.name)
         return done
 
     def close(self) -> None:

@@ -102,11 +102,13 @@ def cover_with(tx: Writing, session: int, cover: int, tile: Tile) -> int:
         row = tx.cover.cell(session, cover)
         if row is None:
             raise CorruptStore(f"cell {cover} of a cover is not there; restore a copy of the store")
-        there = read_tile(tx, session, row[1])
-        last = tx.log.step(session, there.last)
+        end = tx.cover.tile_end(session, row[1])
+        if end is None:
+            raise CorruptStore(f"block b{row[1]} is not there; restore a copy of the store")
+        last = tx.log.step(session, end)
         if first is not None and last is not None and last.depth < first.depth:
             break
-        if there.last not in inside:
-            kept.append(there.number)
+        if end not in inside:
+            kept.append(row[1])
         cover = row[0]
     return chain(tx, session, cover, (tile.number, *reversed(kept)))

@@ -56,6 +56,11 @@ class _Lined:
         """The ledger keys that its lines point at."""
         return frozenset(key for line in self.lines for key in line.points)
 
+    @cached_property
+    def said(self) -> tuple[Line, ...]:
+        """The user's words among its lines."""
+        return tuple(line for line in self.lines if line.kind == "user")
+
 
 @dataclass(frozen=True)
 class RawStep(_Lined):
@@ -75,7 +80,7 @@ class RawStep(_Lined):
     tokens: int
     settled: bool = True
 
-    @property
+    @cached_property
     def steps(self) -> tuple[int, ...]:
         """The one step."""
         return (self.n,)
@@ -234,7 +239,7 @@ class Workspace:
     @property
     def asked(self) -> str:
         """The user's last words among the newest blocks; empty where none stand there."""
-        said = [line.text for block in self.blocks[-4:] for line in block.lines if line.kind == "user"]
+        said = [line.text for block in self.blocks[-4:] for line in block.said]
         return said[-1] if said else ""
 
     @property

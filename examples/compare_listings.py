@@ -1,4 +1,4 @@
-"""Compares two shops' listings of 300 rows each: every page goes into the log in full, and the view stays within 2,000 tokens.
+"""Compares two shops' listings of 300 rows each, a branch for each: every page goes into the log in full, and the view stays within 2,000 tokens.
 
 python examples/compare_listings.py
 """
@@ -6,11 +6,11 @@ python examples/compare_listings.py
 import re
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from tempfile import TemporaryDirectory
 
 import anyio
 
-from browser_agent import Browser, Window, perform
-from browser_agent.actions import Navigate
+from browser_agent import BrowserAgent, Keeping
 from ctxfold import Session
 
 ROWS = 300
@@ -41,17 +41,6 @@ class Shops(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
-async def record(window: Window, session: Session, shop: str, url: str) -> str:
-    """Open a shop's listing and record it; the ref of the whole page."""
-    outcome = await perform(window, [Navigate(kind="navigate", url=url)], need="prices of lamps")
-    page = outcome.observation
-    assert page is not None
-    call = {"name": "open", "args": {"url": url}, "id": "c1"}
-    result = {"id": "c1", "text": page.full, "origin": "page", "shown": page.text}
-    step = session.record_step(f"Look at the {shop} shop.", calls=[call], results=[result])
-    return f"s{step}.3"
-
-
 def prices(session: Session, ref: str) -> dict[int, int]:
     """Every row's price, from the exact page in the log."""
     text = session.recall(ref).text
@@ -60,27 +49,33 @@ def prices(session: Session, ref: str) -> dict[int, int]:
 
 
 async def main() -> None:
-    """Look at both, compare all rows, and say which shop is cheaper for how many."""
+    """Ask which shop is cheaper for one lamp; then compare all rows, from the pages in the log."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), Shops)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    with Session.open("lamps", goal="Which shop sells the lamps cheaper?", store=":memory:") as session:
-        async with await Browser.launch() as browser:
-            window = await browser.window()
-            refs = [
-                await record(window, session, shop, f"http://127.0.0.1:{server.server_address[1]}/{shop}")
-                for shop in SHOPS
-            ]
-        north, south = (prices(session, ref) for ref in refs)
-        cheaper = [row for row in north if north[row] < south[row]]
-        session.record_reply(f"The north shop is cheaper for {len(cheaper)} of {len(north)} lamps.")
-        view = session.view(BUDGET)
+    home = f"http://127.0.0.1:{server.server_address[1]}"
+    with TemporaryDirectory() as folder:
+        store = f"{folder}/lamps.db"
+        keeping = Keeping("lamps", store)
+        async with BrowserAgent("explorer", BUDGET, keeping=keeping) as agent:
+            result = await agent.run("Which shop sells lamp 7 cheaper?", [f"{home}/{shop}" for shop in SHOPS])
+        print(result.answer)
+        with Session.open("lamps", store=store, create=False) as session:
+            (topic,) = session.tree()
+            print("branches:", ", ".join(branch.name for branch in topic.branches))
+            north, south = (prices(session, source.ref) for source in result.sources)
+            cheaper = [row for row in north if north[row] < south[row]]
+            session.record_reply(f"The north shop is cheaper for {len(cheaper)} of {len(north)} lamps.")
+            view = session.view(BUDGET)
         print(view.text)
-        print(f"\n{view.tokens} tokens; unfolded, the log would cost {view.unfolded}.")
-        assert len(north) == len(south) == ROWS
-        assert cheaper == [row for row in range(ROWS) if price("north", row) < price("south", row)]
-        assert view.tokens <= BUDGET < view.unfolded
+        print(f"\n{view.tokens} tokens; the pages cost {result.usage.unfolded_tokens} unfolded.")
     server.shutdown()
     server.server_close()
+    assert result.answer is not None
+    assert result.answer.startswith("Cheaper: north. north: lamp 7: 89 EUR")
+    assert [branch.name for branch in topic.branches] == ["main", *SHOPS]
+    assert len(north) == len(south) == ROWS
+    assert cheaper == [row for row in range(ROWS) if price("north", row) < price("south", row)]
+    assert view.tokens <= BUDGET < result.usage.unfolded_tokens
 
 
 if __name__ == "__main__":

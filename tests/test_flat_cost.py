@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Callable
 from typing import Any
@@ -46,6 +47,24 @@ def work(monkeypatch: pytest.MonkeyPatch) -> Work:
 
     monkeypatch.setattr(sqlite3, "connect", counting)
     return counted
+
+
+def test_an_object_that_every_step_returns_anew_costs_late_what_it_cost_early(work: Work) -> None:
+    """Its newest version is found without a look at the hundreds before it."""
+
+    def polled(session: Session, n: int) -> int:
+        job = {"id": "job-1", "state": "running", "done": n, "of": 1_000, "name": f"a job that takes long {n}"}
+        call = {"name": "poll", "args": {"job": "job-1"}, "id": "c"}
+        return session.record_step(calls=[call], results=[{"id": "c", "text": json.dumps(job)}])
+
+    with Session.open("polling", goal="See it through", store=":memory:") as session:
+        for n in range(10):
+            polled(session, n)
+        early = work.of(lambda: [polled(session, n) for n in range(10, 14)])
+        for n in range(14, 400):
+            polled(session, n)
+        late = work.of(lambda: [polled(session, n) for n in range(400, 404)])
+    assert late <= 1.5 * early, f"{early} instructions early, {late} late"
 
 
 def test_a_late_append_fold_and_view_ask_sqlite_for_no_more_than_early_ones(work: Work) -> None:

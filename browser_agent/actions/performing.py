@@ -43,6 +43,9 @@ from browser_agent.window import DialogOpened, PageLost, Window
 from ctxfold.errors import BrowserGone
 
 _LOST = "the page hung or crashed and was closed; an empty tab stands in its place: navigate on from there"
+_STORM = "the page opened dialog after dialog and was closed; an empty tab stands in its place: navigate on from there"
+_DIALOGS = 5
+"""Dialogs answered in a row, without another action between, after which the next costs a page its life."""
 
 
 async def perform(window: Window, actions: Sequence[PageAction], need: str | None = None) -> Outcome:
@@ -76,6 +79,8 @@ async def _do(window: Window, action: PageAction) -> tuple[ActionResult, bool]:
     window.begin()
     page = window.page
     mark = window.watch.mark()
+    if window.dialog is not None and isinstance(action, Dialog) and window.answered >= _DIALOGS:
+        return await _recovered(window, action, _STORM)
     if window.dialog is not None and not isinstance(action, Dialog):
         return _result(action, "dialog_open", "a dialog is open; answer it with dialog first"), False
     refused = window.proxy.refused if window.proxy is not None else 0
@@ -90,6 +95,8 @@ async def _do(window: Window, action: PageAction) -> tuple[ActionResult, bool]:
         return _result(action, "done", "done, and a dialog opened"), True
     except PageLost:
         return await _recovered(window, action)
+    if not isinstance(action, Dialog):
+        window.answered = 0
     return _result(action, "done", message), changed
 
 
@@ -155,12 +162,13 @@ def _result(action: PageAction, kind: OutcomeKind, message: str) -> ActionResult
     return ActionResult(action=action, ok=kind == "done", kind=kind, message=message)
 
 
-async def _recovered(window: Window, action: PageAction) -> tuple[ActionResult, bool]:
+async def _recovered(window: Window, action: PageAction, why: str = _LOST) -> tuple[ActionResult, bool]:
     try:
         await window.recover()
     except BrowserGone as gone:
         return _result(action, "browser_gone", str(gone)), False
-    return _result(action, "page_recovered", _LOST), True
+    window.answered = 0
+    return _result(action, "page_recovered", why), True
 
 
 async def _outcome(window: Window, results: tuple[ActionResult, ...], skipped: int, view: View, need: str) -> Outcome:

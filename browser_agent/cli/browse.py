@@ -19,7 +19,13 @@ _file = click.Path(dir_okay=False, path_type=Path)
 
 @click.command()
 @click.argument("task", required=False, default="")
-@click.option("--start-url", metavar="URL", help="The page to begin on. The explorer needs one.")
+@click.option(
+    "--start-url",
+    "start_urls",
+    multiple=True,
+    metavar="URL",
+    help="The page to begin on. The explorer needs one; several are compared, each on a branch of its own.",
+)
 @click.option(
     "--model",
     metavar="NAME",
@@ -43,6 +49,11 @@ _file = click.Path(dir_okay=False, path_type=Path)
     type=_file,
     metavar="FILE",
     help="A JSON schema the answer must have: it is printed as JSON, or what is missing is said.",
+)
+@click.option(
+    "--screenshots",
+    is_flag=True,
+    help="Keep a small picture of the page after each step, for `ctxfold report`; passwords and secrets are covered.",
 )
 @click.option("--headed", is_flag=True, help="Show the browser.")
 @click.option("--browser", "executable", type=_file, metavar="PATH", help="The browser to start.")
@@ -72,7 +83,7 @@ _file = click.Path(dir_okay=False, path_type=Path)
 @store_option
 def browse(
     task: str,
-    start_url: str | None,
+    start_urls: tuple[str, ...],
     model: str | None,
     folder_model: str | None,
     budget: int,
@@ -82,6 +93,7 @@ def browse(
     session: str | None,
     resume: bool,
     schema: Path | None,
+    screenshots: bool,
     headed: bool,
     executable: Path | None,
     endpoint: str | None,
@@ -110,13 +122,13 @@ def browse(
     carry_out(
         Wish(
             task,
-            start_url,
+            start_urls,
             model or config.model_default(),
             budget,
             RunLimits(max_steps, timeout, max_cost),
             BrowserChoice(headed, executable, endpoint, storage_state),
-            Keeping(session, store, resume, folder_model or config.folder_model()),
-            Safety(allow, tuple(read_secret(said, start_url) for said in secrets), confirm),
+            Keeping(session, store, resume, folder_model or config.folder_model(), screenshots),
+            Safety(allow, tuple(read_secret(said, next(iter(start_urls), None)) for said in secrets), confirm),
             as_json,
             None if schema is None else Shape.read(schema),
         )

@@ -34,6 +34,14 @@ _TEST = re.compile(
     r"\b(returns?|gives?) (True|true|whether|1|nonzero|non-zero)\b|\bwhether\b|\bTrue if\b|\b(test|check)s?\b|^is_?\w",
     re.I,
 )
+_REASON = re.compile(
+    r"\b(because|since|therefore|thus|hence|due to|so that|in order|the reason|this is (why|needed)|otherwise|to avoid|this means)\b",
+    re.I,
+)
+_OUTCOME = re.compile(
+    r"\b(if|when|unless|otherwise|in (this|that) case)\b.*\b(is|are|will|raises?|returns?|does|has|be|gets?|becomes?|removed?|ignored|discards?)\b",
+    re.I,
+)
 _PERSON = re.compile(r"\b[A-Z][a-z]+ (van |von |de )?[A-Z][a-z]+\b")
 
 
@@ -89,6 +97,10 @@ def _holds(kind: Kind, passage: Passage) -> float:
             return 0.3 if passage.code else 0.7
         case "test":
             return 1.0 if _TEST.search(text) else 0.3
+        case "reason":
+            return 1.0 if _REASON.search(text) else 0.4
+        case "outcome":
+            return 1.0 if _OUTCOME.search(text) else 0.4
         case "person":
             return 1.0 if _PERSON.search(text) else 0.0
         case _:

@@ -6,19 +6,21 @@ passages. It ends when a passage is sure enough, or its reading is used up. It p
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from browser_agent.actions import Action, Answer, GiveUp, Navigate
 from browser_agent.deciding import Decided, Situation
 from browser_agent.decision import Decision
 from browser_agent.explorer import saying
+from browser_agent.explorer.catalogue import Catalogue, catalogue
 from browser_agent.explorer.confidence import IN_FULL, SURE, TRUSTED, confidence
-from browser_agent.explorer.frontier import Frontier, Lead, links, results
-from browser_agent.explorer.queries import first, is_results, relaxed, results_url
+from browser_agent.explorer.frontier import Lead, catalogued, links, results
+from browser_agent.explorer.notebook import Notebook
+from browser_agent.explorer.queries import first, is_results, relaxed, results_url, wide
 from browser_agent.explorer.question import parse
 from browser_agent.explorer.quoting import Quoting
 from browser_agent.explorer.ranking import Found, Library
-from browser_agent.observation import Observation, SearchBox
+from browser_agent.observation import Observation
 from browser_agent.result import Source
 from ctxfold.folding import FoldDirective
 
@@ -53,41 +55,6 @@ DEAD_END = 4
 """Pages in a row that brought nothing better before they are folded as a failed stretch."""
 
 
-@dataclass(frozen=True, slots=True)
-class Notebook:
-    """What the explorer knows besides the library. A frozen value: each step gives another.
-
-    Attributes:
-        frontier: the links not followed.
-        search: the site's search, once a page has shown it.
-        asked: the queries asked.
-        found: how many leads searches brought.
-        read: pages read, searches not counted.
-        loads: pages opened, searches counted.
-        best: the score of the best passage so far.
-        dry: the steps in a row that brought nothing better, oldest first, each with what it read.
-        searching: whether the last decision was a search.
-        search_fails: whether the site's search once did not answer.
-        lost: addresses that could not be read.
-        lost_in_a_row: how many of the last ones could not.
-        lead: the link the last decision followed.
-    """
-
-    frontier: Frontier = field(default_factory=Frontier)
-    search: SearchBox | None = None
-    asked: tuple[str, ...] = ()
-    found: int = 0
-    read: int = 0
-    loads: int = 0
-    best: float = 0.0
-    dry: tuple[tuple[int, str], ...] = ()
-    searching: bool = False
-    search_fails: bool = False
-    lost: frozenset[str] = frozenset()
-    lost_in_a_row: int = 0
-    lead: Lead | None = None
-
-
 class Explorer:
     """Decides the steps of one task.
 
@@ -103,6 +70,7 @@ class Explorer:
         self._notes = Notebook()
         self._queries = list(first(self._question))
         self._fewer = relaxed(self._question)
+        self._wide = wide(self._question)
 
     async def decide(self, situation: Situation) -> Decided:
         """Take in the page that stands there, then go on, answer, or give up."""
@@ -160,9 +128,19 @@ class Explorer:
         return saying.lost(lead)
 
     def _take_results(self, page: Observation, notes: Notebook) -> str:
+        if page.index is not None:
+            notes = replace(notes, lists=True)
+            if notes.asked[-1] == self._wide:
+                return self._take_catalogue(page.url, catalogue(self._question, page.index), notes)
         found = results(page, self._library.matcher)
         self._notes = replace(notes, frontier=notes.frontier.with_leads(found), found=notes.found + len(found))
         return saying.searched(notes.asked[-1], found, self._notes.frontier.best(self._library.weights()))
+
+    def _take_catalogue(self, url: str, ranked: Catalogue, notes: Notebook) -> str:
+        self._library.know(ranked)
+        frontier = notes.frontier.with_leads(catalogued(ranked, self._library.matcher, url))
+        self._notes = replace(notes, frontier=frontier, catalogue=ranked)
+        return saying.listed(len(ranked.pages), frontier.best(self._library.weights()))
 
     def _take_page(self, page: Observation, notes: Notebook, step: int) -> str:
         if notes.lead is None and not notes.read:
@@ -193,7 +171,8 @@ class Explorer:
         if search is not None and query is not None:
             self._notes = replace(self._notes, asked=(*self._notes.asked, query), searching=True, lead=None)
             url = results_url(search, query)
-            return _decision(saying.will_search(query), fold, Navigate(kind="navigate", url=url))
+            thought = saying.will_list() if query == self._wide else saying.will_search(query)
+            return _decision(thought, fold, Navigate(kind="navigate", url=url))
         lead = self._notes.frontier.best(self._library.weights(), HUB if search is None else 0.0)
         if lead is None or self._enough(lead):
             return None
@@ -210,12 +189,14 @@ class Explorer:
 
     def _next_query(self) -> str | None:
         notes = self._notes
-        if len(notes.asked) >= MOST_SEARCHES:
+        if len(notes.asked) >= MOST_SEARCHES or notes.catalogue is not None:
             return None
         while self._queries:
             query = self._queries.pop(0)
             if query not in notes.asked:
                 return query
+        if notes.lists:
+            return self._wide
         if notes.found >= ENOUGH_LEADS or notes.read > LEAST_READ:
             return None
         return next((query for query in self._fewer if query not in notes.asked), None)

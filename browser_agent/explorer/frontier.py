@@ -7,15 +7,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from urllib.parse import unquote, urlsplit
 
+from browser_agent.explorer.catalogue import Catalogue
 from browser_agent.explorer.matching import Matcher, Strengths
 from browser_agent.observation import Link, Observation
 
-__all__ = ["Frontier", "Lead", "results"]
+__all__ = ["Frontier", "Lead", "catalogued", "links", "results"]
 
 _TEXT, _URL, _CONTEXT = 1.0, 0.8, 0.5
 _ASIDE, _LISTING = 0.7, 0.4
 _RESULT, _FADE = 0.75, 0.15
 """What the best result of a search gets on top, and how fast that fades down the list."""
+
+_CATALOGUED, _RANKED = 40, 0.9
+"""The pages of a catalogue that become leads, and what the best of them gets on top."""
 
 _FEW = 12
 """A search with more results than this says less about each."""
@@ -127,6 +131,19 @@ def results(observation: Observation, matcher: Matcher) -> tuple[Lead, ...]:
             depth=1,
         )
         for place, link in enumerate(found)
+    )
+
+
+def catalogued(ranked: Catalogue, matcher: Matcher, here: str) -> tuple[Lead, ...]:
+    """The best pages of a site's catalogue, those of the site at `here`."""
+    site = urlsplit(here).netloc
+    found = (
+        Link(ref=None, text=page.title, url=page.url) for page in ranked.pages if urlsplit(page.url).netloc == site
+    )
+    useful = [link for link in found if not _useless(link)][:_CATALOGUED]
+    return tuple(
+        Lead(link.url, link.text, matcher.strengths(link.text), credit=_RANKED * ranked.marks[link.url], depth=1)
+        for link in useful
     )
 
 

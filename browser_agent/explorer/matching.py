@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import cache, lru_cache
-from importlib.resources import files
+from functools import lru_cache
 
 from browser_agent.explorer.question import Question, Term
-from ctxfold.text import STOP_WORDS, stem, words
+from browser_agent.explorer.thesaurus import alike, root
+from ctxfold.text import STOP_WORDS, words
 
 __all__ = ["Matcher", "Strengths"]
 
@@ -124,7 +124,7 @@ def _word_strength(term: Term, token: str) -> float:
     if key in forms:
         return 0.85
     whole = forms[0]
-    if key in _alike().get(whole, ()):
+    if key in alike().get(whole, ()):
         return 0.6
     if len(key) >= 4 and len(whole) > len(key) and (whole.startswith(key) or whole.endswith(key)) and len(forms) == 1:
         return 0.6 if len(key) >= 5 or not whole.startswith(key) else 0.45
@@ -145,23 +145,12 @@ def _common(one: str, other: str) -> int:
     return length
 
 
-@cache
-def _alike() -> dict[str, frozenset[str]]:
-    """Of each stem, the stems that mean the same thing in documentation."""
-    found: dict[str, set[str]] = {}
-    for line in files(__package__).joinpath("alike.txt").read_text(encoding="utf-8").splitlines():
-        group = [stem(word) for word in line.split()] if not line.startswith("#") else []
-        for word in group:
-            found.setdefault(word, set()).update(group)
-    return {word: frozenset(group) for word, group in found.items()}
-
-
 @lru_cache(maxsize=1 << 15)
 def _forms(token: str) -> tuple[str, ...]:
     """The stems a word of a page stands for: the whole first, then its parts."""
     if not token.isascii():
         return tuple(words(token))
     if token.isalpha() and (token.islower() or token.istitle()):
-        return (stem(token.lower()),)
-    pieces = [stem(piece.lower()) for piece in _PIECE.findall(token)]
-    return tuple(dict.fromkeys([stem(token.lower()) if token.isalpha() else token.lower(), *pieces]))
+        return (root(token.lower()),)
+    pieces = [root(piece.lower()) for piece in _PIECE.findall(token)]
+    return tuple(dict.fromkeys([root(token.lower()) if token.isalpha() else token.lower(), *pieces]))

@@ -10,13 +10,18 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
+from browser_agent.explorer.catalogue import PIECE
 from browser_agent.explorer.question import Question, Term
+from browser_agent.explorer.thesaurus import others
 from browser_agent.observation import SearchBox
 
-__all__ = ["first", "is_results", "relaxed", "results_url"]
+__all__ = ["first", "is_results", "relaxed", "results_url", "wide"]
 
 _SHORTEST = 3
 """Letters a word needs to be searched for alone: shorter ones match everything, or nothing."""
+
+_MOST_WORDS = 96
+"""Words that one search may hold."""
 
 
 def first(question: Question) -> tuple[str, ...]:
@@ -39,6 +44,17 @@ def relaxed(question: Question) -> Iterator[str]:
                 yield _joined(some)
     for term in sorted(telling, key=lambda term: -len(term.text)):
         yield _joined([term])
+
+
+def wide(question: Question) -> str:
+    """All words of the question and the words that mean the same, for a search that says of each where it stands."""
+    found: dict[str, None] = {}
+    for term in question.terms:
+        found.update(dict.fromkeys(PIECE.findall(term.text.lower())))
+    for term in question.terms:
+        if not term.name:
+            found.update(dict.fromkeys(others(term.key)))
+    return " ".join(list(found)[:_MOST_WORDS])
 
 
 def results_url(search: SearchBox, query: str) -> str:

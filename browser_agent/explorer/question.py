@@ -10,12 +10,16 @@ import re
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ctxfold.text import STOP_WORDS, stem, words
+from browser_agent.explorer.thesaurus import root, slight
+from ctxfold.text import STOP_WORDS, words
 
 __all__ = ["Kind", "Question", "Term", "parse"]
 
-Kind = Literal["exception", "version", "default", "number", "name", "howto", "meaning", "person", "test"]
-"""What an answer must hold: an error's name, a version, a default, a figure, the name of a thing, the way to do it, a person, a test of something."""
+Kind = Literal[
+    "exception", "version", "default", "number", "name", "howto", "meaning", "person", "test", "reason", "outcome"
+]
+"""What an answer must hold: an error's name, a version, a default, a figure, the name of a thing, the way to do it, a person, a test of
+something, a reason, what comes of something."""
 
 _TOKEN = re.compile(
     r"'[^'\s]{1,40}'|\"[^\"]{1,60}\"|`[^`]{1,60}`"  # said literally
@@ -25,6 +29,9 @@ _TOKEN = re.compile(
 )
 _LITERAL_TEXT = re.compile(r"`[^`]*\s[^`]*`|\"[^\"]*\s[^\"]*\"")
 """Something said literally that is more than one word: its words count, each for itself."""
+
+_CONTRACTED = re.compile(r"(?<=\w)'(s|m|re|ve|ll|d)\b|\b[A-Za-z]+n't\b", re.I)
+"""What is drawn together in speech, and tells nothing: 's, I'm, don't."""
 
 _NAME = re.compile(r"[\w)][._]\w|^_|_$|\(\)$|[a-z][A-Z]|^--?\w|^[A-Z]{3,}\d*$|^(?=.*\d)(?=.*[A-Za-z])")
 _QUOTES = "'\"`"
@@ -48,13 +55,15 @@ _KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     (
         "default",
         re.compile(
-            r"\bdefaults?\b|\bby default\b|\b(if|when) (\w+ ){0,4}(omitted|not (given|specified|set|provided))", re.I
+            r"\bdefaults?\b|\bby default\b|\bout of the box\b|\b(unless|if|when) (I|you|one|we|nothing)( don't| do not)? (\w+ )?(say|said|choose|configure|"
+            r"override|change|specify|set|tell|give)\b( \w+)?|\b(if|when) (\w+ ){0,4}(omitted|not (given|specified|set|provided))",
+            re.I,
         ),
     ),
     (
         "number",
         re.compile(
-            r"\bhow (many|much|long|large|big|often|far)\b|\b(what|which) (\w+ ){0,4}?(maximum|minimum|limit|port|number|size|range|length|"
+            r"\bhow (many|much|long|large|big|often|far|deep|wide|high|small|short|soon|fast|old)\b|\b(what|which|after|for) (\w+ ){0,4}?(maximum|minimum|largest|biggest|longest|smallest|shortest|limit|port|number|size|range|length|"
             r"precision|width|depth|count|amount|year|date|percentage)\b",
             re.I,
         ),
@@ -77,6 +86,14 @@ _KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
             re.I,
         ),
     ),
+    ("reason", re.compile(r"\bwhy\b|\bwhat (is|are|was) the reasons?\b|\bhow come\b", re.I)),
+    (
+        "outcome",
+        re.compile(
+            r"\bwhat (happens|happened|becomes|will happen|would happen|comes back|is the (result|outcome|effect))\b|\bwhat do(es)? .* (do|return|give) (if|when)\b",
+            re.I,
+        ),
+    ),
     ("person", re.compile(r"^\W*who(se|m)?\b|\bby whom\b", re.I)),
     (
         "test",
@@ -94,12 +111,31 @@ _TITLED = re.compile(
 
 _PART = re.compile(r"\b([A-Za-z_]\w{1,}) (?:parameter|argument|option|keyword|flag|field)s?\b")
 
+_UNSAID = (
+    r"\b(out of the box|(unless|if|when) (I|you|one|we|nothing)( don't| do not| otherwise| else)? "
+    r"(say|says|said|is said|choose|configure|override|change|specify|set|tell|give)( it| any| nothing| anything| otherwise)*)\b"
+)
+"""How a question asks for a default without the word."""
+
 _PHRASES = tuple(
     (re.compile(phrase, re.I), word)
     for phrase, word in (
         (r"\b(turn|switch)(ed|ing|s)? off\b|\bget(ting)? rid of\b", "disable"),
         (r"\b(turn|switch)(ed|ing|s)? on\b", "enable"),
         (r"\bset(ting)? up\b", "configure"),
+        (r"\b(throw|throws|thrown|threw|throwing) (away|out)\b", "discard"),
+        (r"\b(leave|leaves|leaving|left) (out|off)\b", "omit"),
+        (r"\b(put|puts|putting) (in|into) order\b", "sort"),
+        (r"\b(make|makes|making|made) sure\b", "ensure"),
+        (r"\b(work|works|working|worked|figure) out\b", "determine"),
+        (r"\bat the same time\b|\bside by side\b", "simultaneously"),
+        (r"\bwhole numbers?\b", "integer"),
+        (r"\b(hang|hangs|hung) up\b", "close"),
+        (r"\b(take|takes|taking|took|taken) off\b", "remove"),
+        (r"\b(pick|picks|picked) up\b", "resume"),
+        (r"\b(run|runs|ran) out of\b", "exhaust"),
+        (r"\b(end|ends|ended) up\b|\b(come|comes|came) (back|out)\b|\b(turn|turns|turned) into\b", " "),
+        (_UNSAID, "default"),
         (r"\blook(s|ed|ing)? up\b", "find"),
         (r"\bat least\b|\bat most\b|\bas well as\b|\binstead of\b|\bin order to\b", " "),
     )
@@ -116,6 +152,8 @@ _HEADS: dict[Kind, frozenset[str]] = {
     ),
     "meaning": frozenset({"meaning", "purpose", "effect", "role", "mean", "function"}),
     "howto": frozenset({"way", "possible"}),
+    "reason": frozenset({"reason"}),
+    "outcome": frozenset({"happen", "become", "result", "outcome", "effect"}),
     "person": frozenset({"person"}),
     "test": frozenset({"check", "test", "determine", "find", "know", "see"}),
 }
@@ -178,23 +216,23 @@ def parse(task: str) -> Question:
         The question; without terms where the task has no word that tells anything.
     """
     kinds = frozenset(kind for kind, pattern in _KINDS if pattern.search(task))
-    heads = frozenset(stem(head) for kind in kinds for head in _HEADS[kind])
-    slight = frozenset(stem(word) for word in _SLIGHT)
+    heads = frozenset(root(head) for kind in kinds for head in _HEADS[kind])
+    few = slight() | frozenset(root(word) for word in _SLIGHT)
     titled = frozenset(name.lower() for name in _TITLED.findall(task))
     parts = frozenset(name.lower() for name in _PART.findall(task))
     terms: dict[str, Term] = {}
-    plain = _LITERAL_TEXT.sub(lambda literal: literal.group()[1:-1], task)
+    plain = _LITERAL_TEXT.sub(lambda literal: literal.group()[1:-1], _CONTRACTED.sub(" ", task.replace("’", "'")))
     for phrase, word in _PHRASES:
         plain = phrase.sub(word, plain)
     for token in _TOKEN.findall(plain):
-        term = _term(token, heads, slight, titled)
+        term = _term(token, heads, few, titled)
         if term is not None:
             part = term.weight >= 1 and term.text.lower() in parts
             terms.setdefault(term.key, replace(term, part=part))
     return Question(task, tuple(terms.values()), kinds)
 
 
-def _term(token: str, heads: frozenset[str], slight: frozenset[str], titled: frozenset[str]) -> Term | None:
+def _term(token: str, heads: frozenset[str], few: frozenset[str], titled: frozenset[str]) -> Term | None:
     literal = token[0] in _QUOTES and token[-1] == token[0]
     bare = token.strip(_QUOTES) if literal else token
     name = bare.removesuffix("()")
@@ -204,6 +242,6 @@ def _term(token: str, heads: frozenset[str], slight: frozenset[str], titled: fro
         return Term(name, name.lower(), True, 1.5, True)
     if name.lower() in STOP_WORDS:
         return None
-    key = stem(name.lower()) if name.isascii() else (words(name) or [name.lower()])[0]
-    weight = 0.15 if key in heads else 0.35 if key in slight else 1.0
+    key = root(name.lower()) if name.isascii() else (words(name) or [name.lower()])[0]
+    weight = 0.15 if key in heads else 0.35 if key in few else 1.0
     return Term(name, key, False, weight, name.lower() in titled)

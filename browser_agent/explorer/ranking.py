@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
 
+from browser_agent.explorer.catalogue import Catalogue
 from browser_agent.explorer.matching import Matcher, Strengths, strongest
 from browser_agent.explorer.passages import Passage, places
 from browser_agent.explorer.question import Question
@@ -55,6 +56,8 @@ class Weights:
     chronicle: float = 0.31
     rarity: float = 0.9
     everywhere: float = 0.3
+    mark: float = 0.45
+    site: float = 0.5
 
     def cover(self, signs: Signs, none: Strengths) -> Strengths:
         """How each term is matched by a passage or, at a discount, by what stands round it."""
@@ -140,7 +143,13 @@ class Library:
         self._pages: set[str] = set()
         self._site = self.matcher.none
         self._surest = 0.0
+        self._catalogue = Catalogue()
         self._ranked: tuple[Found, ...] | None = None
+
+    def know(self, catalogue: Catalogue) -> None:
+        """Note how the site's own index ranks its pages, and how rare the question's words are on it."""
+        self._catalogue = catalogue
+        self._ranked = None
 
     def add(self, observation: Observation) -> None:
         """Take a page in; a page that is here already changes nothing."""
@@ -166,13 +175,15 @@ class Library:
             self._site = self.matcher.strengths(f"{observation.title} {heading}")
 
     def weights(self) -> tuple[float, ...]:
-        """What each term of the question tells: more, the fewer sections hold it."""
+        """What each term of the question tells: more, the fewer sections hold it, and pages of the site where that is known."""
+        rarity = self._catalogue.rarity or (1.0,) * len(self.question.terms)
         return tuple(
             term.weight
             * (self._weights.everywhere if site >= 0.6 or titled >= max(_PAGES, _MOST * len(self._pages)) else 1.0)
             * log(1 + (self._sections + 1) / (holding + 0.5)) ** self._weights.rarity
-            for term, holding, titled, site in zip(
-                self.question.terms, self._holding, self._titled, self._site, strict=True
+            * rare**self._weights.site
+            for term, holding, titled, site, rare in zip(
+                self.question.terms, self._holding, self._titled, self._site, rarity, strict=True
             )
         )
 
@@ -233,6 +244,7 @@ class Library:
             + w.beside * beside
             - w.lacks * lacks
             - w.key * signs.own[key]
+            + w.mark * self._catalogue.marks.get(signs.passage.place.url, 0.0)
             + read.fixed
         )
         return Found(signs.passage, score, cover, own, lacks, beside, signs.hard, subject, signs.partless)

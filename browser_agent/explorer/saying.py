@@ -12,6 +12,7 @@ from browser_agent.observation import Observation
 __all__ = [
     "dead_end",
     "gave_up",
+    "listed",
     "lost",
     "no_search",
     "none_found",
@@ -19,6 +20,7 @@ __all__ = [
     "searched",
     "unreadable",
     "will_answer",
+    "will_list",
     "will_open",
     "will_search",
 ]
@@ -29,6 +31,17 @@ _EXCERPT = 24
 def will_search(query: str) -> str:
     """Why a search is made."""
     return f"Ask the site's search for “{query}”."
+
+
+def will_list() -> str:
+    """Why a search with many words is made."""
+    return "Ask the site's search which pages hold any word of the question, or one that means the same."
+
+
+def listed(pages: int, lead: Lead | None) -> str:
+    """What a site's index gave."""
+    best = f"; the best is {place(lead.url)}" if lead is not None else ""
+    return f"The site's search index lists {pages} pages with words of the question{best}."
 
 
 def will_open(lead: Lead) -> str:

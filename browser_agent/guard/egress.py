@@ -86,6 +86,22 @@ def origin_of(url: str) -> tuple[str, int] | None:
     return _plain(parts.hostname), port
 
 
+def check_start(url: str) -> None:
+    """Make sure that a run can begin at an address, before anything is begun.
+
+    Raises:
+        InputError: it is no web address; of a file, how its folder is served.
+    """
+    if origin_of(url) is not None:
+        return
+    if url.lower().startswith("file:"):
+        raise InputError(
+            f"{url!r} is a file, and pages are opened over http alone: run `python3 -m http.server --bind 127.0.0.1 8000` in its folder, "
+            "and start from http://127.0.0.1:8000/"
+        )
+    raise InputError(f"{url!r} is no web address; give one such as https://host/path")
+
+
 def is_public(address: str) -> bool:
     """Whether an IP address is one of the open internet: not loopback, private, link-local, metadata or multicast."""
     try:

@@ -11,7 +11,7 @@ from base64 import b64encode
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html import escape
-from urllib.parse import quote, quote_plus, urlsplit
+from urllib.parse import urlsplit
 
 from browser_agent.guard.egress import is_public
 from ctxfold.errors import InputError
@@ -96,22 +96,39 @@ class Secrets:
 
 
 def _forms(value: str) -> Iterator[re.Pattern[str]]:
-    """The forms a page may give a value back in: as text in either case, and encoded."""
+    """The forms a page may give a value back in: sign by sign as text or escaped, in either case; as hexadecimal and base64."""
+    yield re.compile("".join(_sign(sign) for sign in value), re.IGNORECASE)
     raw = value.encode()
-    plain = {
-        value,
-        " ".join(value.split()),
-        quote(value, safe=""),
-        quote(value),
-        quote_plus(value),
-        escape(value),
-        escape(value, quote=False),
-        value.replace("\\", "\\\\").replace('"', '\\"'),
-        raw.hex(),
-    }
-    yield from (re.compile(re.escape(form), re.IGNORECASE) for form in plain if len(form) >= _LEAST)
+    yield re.compile(re.escape(raw.hex()), re.IGNORECASE)
     encoded = {form for offset in range(3) for form in _base64(raw, offset)}
     yield from (re.compile(re.escape(form)) for form in encoded if len(form) >= _LEAST_ENCODED)
+
+
+def _sign(sign: str) -> str:
+    """One sign of a value in whichever form it stands: itself, for an address, in markup, in a script; each also escaped again.
+
+    Addresses escape some signs and leave others, so that no one form of a whole value is enough.
+    """
+    code, units = ord(sign), sign.encode("utf-16-be").hex()
+    forms = {
+        re.escape(sign),
+        "".join(f"%(?:25)*{byte:02x}" for byte in sign.encode()),
+        f"&(?:amp;)*#0*{code};",
+        f"&(?:amp;)*#x0*{code:x};",
+        "".join(rf"\\+u{units[at : at + 4]}" for at in range(0, len(units), 4)),
+        "".join(rf"%(?:25)*u{units[at : at + 4]}" for at in range(0, len(units), 4)),
+    }
+    if code < 256:
+        forms |= {f"%(?:25)*{code:02x}", rf"\\+x{code:02x}"}
+    if escape(sign) != sign:
+        forms.add(f"&(?:amp;)*{escape(sign)[1:]}")
+    if not sign.isalnum():
+        forms.add(rf"\\+{re.escape(sign)}")
+    if sign.isspace():
+        forms |= {r"\s+", r"\+", "&(?:amp;)*nbsp;"}
+    if sign == "'":
+        forms.add("&(?:amp;)*(?:apos|#0*39);")
+    return f"(?:{'|'.join(sorted(forms))})"
 
 
 def _base64(raw: bytes, offset: int) -> Iterator[str]:

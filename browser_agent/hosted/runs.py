@@ -38,6 +38,10 @@ BEAT = 3.0
 
 _REMEMBERED = 64
 _LEAVING = 0.7
+_AT_ONCE = 0.3
+"""Seconds that a cancellation waits for the end to be written down: its answer comes first, what is left of the browser goes after."""
+_LAST = 1.5
+"""Seconds that browsers which are being ended are waited for when the host goes."""
 _LONGEST = 120
 _NAME = 46
 
@@ -165,6 +169,9 @@ class Runs:
         async with anyio.create_task_group() as tasks:
             for run in self._runs.values():
                 tasks.start_soon(self._cancel, run)
+        left = {*self._ending, *(run.followed for run in self._runs.values())}
+        if left:
+            await asyncio.wait(left, timeout=_LAST)
 
     async def _begin(self, session: str, book: Book, errand: Errand, agreed: Asked | None) -> _Run:
         task, start_url = errand.task.strip(), errand.start_url or None
@@ -238,7 +245,7 @@ class Runs:
         ending = asyncio.ensure_future(run.agent.end())
         self._ending.add(ending)
         ending.add_done_callback(self._ending.discard)
-        await asyncio.wait({ending, run.followed}, timeout=_LEAVING)
+        await asyncio.wait({run.followed}, timeout=_AT_ONCE)
 
     def _forget_one(self) -> None:
         """Forget the oldest run that has ended."""

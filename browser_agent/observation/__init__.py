@@ -3,12 +3,27 @@
 from browser_agent.observation.values import (
     Control,
     Cut,
+    IndexedPage,
     Link,
+    Listed,
     Observation,
     OpenDialog,
     SearchBox,
     Section,
+    SiteIndex,
     TabInfo,
 )
 
-__all__ = ["Control", "Cut", "Link", "Observation", "OpenDialog", "SearchBox", "Section", "TabInfo"]
+__all__ = [
+    "Control",
+    "Cut",
+    "IndexedPage",
+    "Link",
+    "Listed",
+    "Observation",
+    "OpenDialog",
+    "SearchBox",
+    "Section",
+    "SiteIndex",
+    "TabInfo",
+]

@@ -16,7 +16,7 @@ from playwright.async_api import Error, Frame, Page
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from browser_agent.observation.masking import masked
-from browser_agent.observation.values import OpenDialog, TabInfo
+from browser_agent.observation.values import OpenDialog, SiteIndex, TabInfo
 
 _SCRIPT = files("browser_agent.observation").joinpath("structure.js").read_text(encoding="utf-8")
 _FRAMES = 20
@@ -61,6 +61,7 @@ class Structure(_FromPage):
     submits: tuple[str, ...] = ()
     sections: tuple[SectionFound, ...] = ()
     searches: tuple[SearchFound, ...] = ()
+    index: SiteIndex | None = None
 
 
 @dataclass(frozen=True, slots=True)

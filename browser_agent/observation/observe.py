@@ -81,6 +81,7 @@ def observe(capture: Capture, *, view: View = Lean(), need: str = "", budget: in
         links=links,
         sections=_sections(capture),
         search=_search(capture, root),
+        index=capture.structure.index,
         cut=shown.cut,
         dialog=capture.dialog,
         tabs=capture.tabs,

@@ -214,12 +214,50 @@
     return found.sort((a, b) => b.weight - a.weight).slice(0, 3);
   };
 
+  // What the site's own search keeps of the words that were asked of it, where the page holds that index itself, as Sphinx's results page does.
+  const index = () => {
+    const PAGES = 4000, WORDS = 96, ENTRIES = 60000;
+    let held = null;
+    try { held = Search._index; } catch { return null; }
+    if (!held || !Array.isArray(held.docnames) || typeof held.terms !== 'object') return null;
+    const options = typeof DOCUMENTATION_OPTIONS === 'object' ? DOCUMENTATION_OPTIONS : {};
+    const start = new URL(document.documentElement.dataset.content_root || options.URL_ROOT || './', document.baseURI);
+    const folders = options.BUILDER === 'dirhtml';
+    const address = name => new URL(folders ? name.replace(/(^|\/)index$/, '$1').replace(/([^/])$/, '$1/') : name + (options.LINK_SUFFIX || '.html'), start).href;
+    const all = listed => listed === undefined ? [] : Array.isArray(listed) ? listed : [listed];
+    const stemmer = typeof Stemmer === 'function' ? new Stemmer() : { stemWord: word => word };
+    const own = (kept, word) => kept && Object.hasOwn(kept, word) ? all(kept[word]) : [];
+    const asked = new Map();
+    for (const word of (new URLSearchParams(location.search).get('q') || '').toLowerCase().split(/[^\p{L}\p{N}_]+/u).filter(Boolean).slice(0, WORDS))
+      asked.set(word, stemmer.stemWord(word));
+    const headed = new Map([...asked.values()].map(stem => [stem, new Set()])), stems = new Map();
+    for (const entries of [held.alltitles, held.indexentries]) for (const [title, places] of Object.entries(entries || {}).slice(0, ENTRIES))
+      for (const word of title.toLowerCase().split(/[^\p{L}\p{N}_]+/u)) {
+        if (!stems.has(word)) stems.set(word, stemmer.stemWord(word));
+        const pages = headed.get(stems.get(word));
+        if (pages) for (const place of all(places)) pages.add(Array.isArray(place) ? place[0] : place);
+      }
+    const sizes = new Array(held.docnames.length).fill(0);
+    for (const listed of Object.values(held.terms)) for (const page of all(listed)) if (page in sizes) sizes[page] += 1;
+    const pages = held.docnames.slice(0, PAGES).map((name, page) => ({ url: address(name), title: squeeze(String(held.titles[page] || '').replace(/<[^>]*>/g, '')), size: sizes[page] }));
+    const near = listed => [...listed].filter(page => Number.isInteger(page) && page >= 0 && page < pages.length);
+    const words = [...asked].map(([word, stem]) => {
+      const titled = own(held.titleterms, stem);
+      return { word, pages: near(new Set([...own(held.terms, stem), ...own(held.terms, word), ...titled])), titled: near(titled), headed: near(headed.get(stem)) };
+    });
+    return { pages, words };
+  };
+
+  const indexed = () => {
+    try { return index(); } catch { return null; }  // some other script's `Search`, of another shape
+  };
+
   if (document.body) walk(document.body, false);
   flush(null);
   const kept = sections.filter(section => section.title || section.lines.length);
   return JSON.stringify({
     title: document.title, base: document.baseURI, scrolled: Math.round(scrollY), hidden, veiled, secrets, shown, submits: submits(),
     sections: kept.map(({ title, level, anchor, defined, lines }) => ({ title, level, anchor, defined, text: lines.join('\n') })),
-    searches: whole ? searches() : [],
+    searches: whole ? searches() : [], index: whole ? indexed() : null,
   });
 }

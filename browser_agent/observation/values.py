@@ -79,6 +79,33 @@ class SearchBox(_Value):
         return f"{self.action}{'&' if '?' in self.action else '?'}{urlencode({self.param: words})}"
 
 
+class IndexedPage(_Value):
+    """A page that a site's search index knows; `size` is how many different words it keeps of it."""
+
+    url: str
+    title: str
+    size: int
+
+
+class Listed(_Value):
+    """One word of a search, and the pages listed under it, by their place in `SiteIndex.pages`.
+
+    `titled` are those whose title has the word, `headed` those with a section title or an entry of the site's index that does.
+    """
+
+    word: str
+    pages: tuple[int, ...]
+    titled: tuple[int, ...] = ()
+    headed: tuple[int, ...] = ()
+
+
+class SiteIndex(_Value):
+    """What the site's own search keeps of the words it was asked for: every page it knows, and where each of these words stands."""
+
+    pages: tuple[IndexedPage, ...]
+    words: tuple[Listed, ...]
+
+
 class Cut(_Value):
     """A stretch the text leaves out.
 
@@ -120,7 +147,8 @@ class Observation(_Value):
     and it holds refs in the form `[e12]`. `view` says what kind of text it is: the pruned page, one page of the whole,
     one element in full, what was found, or what was extracted (then `extracted` holds it whole). `full` is the whole snapshot, for the log. `fingerprint` is equal for two
     observations of the same address with the same content. `refs` holds every control the browser reports, also those
-    that `text` leaves out; a ref lives for one observation. `pages` is how many pages reading the whole takes.
+    that `text` leaves out; a ref lives for one observation. `pages` is how many pages reading the whole takes. `index` is there where
+    the page holds the site's search index itself, as some results pages do.
     """
 
     url: str
@@ -137,10 +165,24 @@ class Observation(_Value):
     links: tuple[Link, ...] = Field(default=(), repr=False)
     sections: tuple[Section, ...] = Field(default=(), repr=False)
     search: SearchBox | None = None
+    index: SiteIndex | None = Field(default=None, repr=False)
     cut: tuple[Cut, ...] = ()
     dialog: OpenDialog | None = None
     tabs: tuple[TabInfo, ...] = ()
     extracted: Extracted | None = None
 
 
-__all__ = ["Control", "Cut", "Extracted", "Link", "Observation", "OpenDialog", "SearchBox", "Section", "TabInfo"]
+__all__ = [
+    "Control",
+    "Cut",
+    "Extracted",
+    "IndexedPage",
+    "Link",
+    "Listed",
+    "Observation",
+    "OpenDialog",
+    "SearchBox",
+    "Section",
+    "SiteIndex",
+    "TabInfo",
+]

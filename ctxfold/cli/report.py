@@ -19,7 +19,7 @@ __all__ = ["report"]
     "--screenshots",
     type=click.Path(path_type=Path),
     metavar="FOLDER",
-    help="Pictures named after their steps, s12.png.",
+    help="Pictures named after their steps, s12.png; those `ctxfold browse --screenshots` kept if not said.",
 )
 @budget_option
 @json_option

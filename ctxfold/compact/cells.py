@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["DITTO", "Spelled", "bare", "cell", "is_flat", "listed", "pair", "parse", "quoted", "word"]
+__all__ = ["DITTO", "Spelled", "all_flat", "bare", "cell", "is_flat", "listed", "pair", "parse", "quoted", "word"]
 
 DITTO = "^"
 """Stands for the cell above, or the cell of the row whose columns are used."""
@@ -59,7 +59,8 @@ def parse(text: str) -> Any | None:
         tree = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse, parse_float=Spelled)
     except (ValueError, RecursionError):
         return None
-    return tree if _depth_within(tree, _MAX_DEPTH) else None
+    shallow = text.count("[") + text.count("{") <= _MAX_DEPTH
+    return tree if shallow or _depth_within(tree, _MAX_DEPTH) else None
 
 
 def _depth_within(tree: Any, most: int) -> bool:
@@ -83,7 +84,8 @@ def bare(text: str, extra: str = "") -> bool:
 
 def quoted(text: str) -> str:
     """A string in quotes, as JSON, with nothing in it that any reader could take for the end of a line."""
-    return _BREAKS.sub(lambda found: f"\\u{ord(found[0]):04x}", _spell(text))
+    spelled = _spell(text)
+    return spelled if spelled.isascii() else _BREAKS.sub(lambda found: f"\\u{ord(found[0]):04x}", spelled)
 
 
 def word(name: str) -> str:
@@ -94,10 +96,12 @@ def word(name: str) -> str:
 def cell(value: Any) -> str:
     """One scalar (or empty container) as it stands in a row: without a blank, or in quotes."""
     if isinstance(value, str):
-        return value if bare(value) else quoted(value)
+        return value if _BARE.fullmatch(value) and value != DITTO else quoted(value)
     if isinstance(value, Spelled):
         return value.spelling
-    return "true" if value is True else "false" if value is False else _spell(value)
+    if value is True or value is False:
+        return "true" if value else "false"
+    return str(value) if type(value) is int else _spell(value)
 
 
 def listed(values: Iterable[Any]) -> str:
@@ -113,3 +117,9 @@ def pair(name: str, value: Any) -> str:
 def is_flat(value: Any) -> bool:
     """Whether a value is a scalar or an empty container: something one cell can hold."""
     return not isinstance(value, (dict, list)) or not value
+
+
+def all_flat(values: Iterable[Any]) -> bool:
+    """Whether one cell can hold each of some values."""
+    nested = [value for value in values if isinstance(value, (dict, list))]
+    return not any(nested)

@@ -6,6 +6,7 @@ Restating what a tool returned is most of an assistant's prose; that yields to t
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from ctxfold.ledger import Ledger
 from ctxfold.text import sentences
@@ -31,8 +32,20 @@ NEAR = 12
 
 def values(text: str) -> set[str]:
     """The words of a text that carry a value: with a digit or an address sign, or written in capitals. Lower case, without a currency sign."""
-    words = (found[0].strip(".:!?-—–…$€£¥%~") for found in _VALUE.finditer(text))
-    return {word.lower() for word in words if len(word) > 1 and _TELLING.search(word)}
+    found = {_told(word) if len(word) <= _SHORT else _value(word) for word in set(_VALUE.findall(text))}
+    found.discard("")
+    return found
+
+
+def _value(word: str) -> str:
+    """The value that a word carries, or nothing."""
+    bare = word.strip(".:!?-—–…$€£¥%~")
+    return bare.lower() if len(bare) > 1 and _TELLING.search(bare) else ""
+
+
+_told = lru_cache(maxsize=16_384)(_value)
+_SHORT = 64
+"""Characters of a word whose value is kept in memory."""
 
 
 def parts(value: str) -> list[str]:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
-from ctxfold.compact.cells import cell, is_flat, listed, pair, word
+from ctxfold.compact.cells import all_flat, cell, is_flat, listed, pair, word
 from ctxfold.compact.changed import changed
+from ctxfold.compact.spelling import Spelling
 from ctxfold.compact.tables import (
     Cells,
     Path,
@@ -28,11 +29,9 @@ from ctxfold.compact.tables import (
 from ctxfold.ledger import (
     Known,
     Ledger,
-    canonical,
-    canonical_key,
     header_key,
     identity,
-    identity_key,
+    named_key,
     shape_key,
 )
 
@@ -48,8 +47,7 @@ _SHORT = 72
 """Characters up to which a row of a table stands on the line of the row before it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One line of facts.
 
     Attributes:
@@ -146,16 +144,8 @@ class _Pass:
     """Shapes of objects of this record, with the newest of each."""
     headers: set[int] = field(default_factory=set)
     """Headers that stand in this record."""
-    spelt: dict[int, tuple[str, int]] = field(default_factory=dict)
-    """By identity of a node of the value, its canonical form and content key: each is asked for many times."""
-
-    def spelling(self, value: Any) -> tuple[str, int]:
-        """The canonical form of a node and its content key."""
-        made = self.spelt.get(id(value))
-        if made is None:
-            text = canonical(value)
-            made = self.spelt[id(value)] = (text, canonical_key(text))
-        return made
+    spelling: Spelling = field(default_factory=Spelling)
+    """Each node is asked for many times."""
 
     def value(self, value: Any, at: _At) -> Iterator[Row]:
         known = self.known(value)
@@ -177,10 +167,13 @@ class _Pass:
         return self.past.find(key) if len(text) >= _WORTH_A_REF else None
 
     def keys(self, value: Any, at: _At) -> tuple[int, ...]:
+        return self.keys_of(value, identity(value), at)
+
+    def keys_of(self, value: Any, named: tuple[str, str] | None, at: _At) -> tuple[int, ...]:
+        """The ledger keys that a node settles, its identity at hand."""
         text, key = self.spelling(value)
         own = (key,) if len(text) >= _WORTH_A_REF else ()
-        named = None if at.owned else identity_key(value, at.path)
-        return own if named is None else (*own, named)
+        return own if named is None or at.owned else (*own, named_key(named, value, at.path))
 
     # Objects
 
@@ -268,14 +261,13 @@ class _Pass:
             table = table_of(made)
             if table is None:
                 for name, child in group.items():
-                    yield replace(
-                        _At(self.inline(name, child) or "", at.indent + 1).row((), self.keys(child, at)), joined=True
-                    )
+                    inline = _At(self.inline(name, child) or "", at.indent + 1)
+                    yield inline.row((), self.keys(child, at))._replace(joined=True)
                 continue
             header = _At("", at.indent + 1).row((table.header.removeprefix('"" ') + ":",))
-            yield replace(header, joined=True)
+            yield header._replace(joined=True)
             for child, text in zip(group.values(), table.lines, strict=True):
-                yield replace(_At("", at.indent + 1).row((text,), self.keys(child, at)), joined=True)
+                yield _At("", at.indent + 1).row((text,), self.keys(child, at))._replace(joined=True)
 
     def pairs(self, value: dict[str, Any], cells: Cells, at: _At, keys: Iterable[int]) -> Row:
         """An object's cells as `name=value`, what is short and nested among them."""
@@ -299,7 +291,7 @@ class _Pass:
         match value:
             case dict() if value:
                 return f"{word(name)}({' '.join(pair(key, child) for key, child in value.items() if child != name)})"
-            case list() if value and not all(map(is_flat, value)):
+            case list() if value and not all_flat(value):
                 return f"{word(name)}{self.listed(value)}"
             case list() if value:
                 return f"{word(name)}={listed(value)}"
@@ -314,7 +306,7 @@ class _Pass:
         return bracketed(value) if known is None else f"[{_name(value[0])} ={known.ref}]"
 
     def items(self, value: list[Any], at: _At) -> Iterator[Row]:
-        if all(is_flat(child) for child in value):
+        if all_flat(value):
             yield at.row((listed(value),), self.keys(value, at))
             return
         table = table_of(value)
@@ -355,8 +347,9 @@ class _Pass:
             if key in self.said and len(text) > _SAID_AGAIN:
                 yield Row(f"{mark}{self.said[key]} (as above)", at.indent + 1, (), (key,), joined)
                 continue
-            self.said[key] = _name(child) or text.split(" ")[0]
-            yield Row(mark + text, at.indent + 1, self.keys(child, at), (), joined)
+            named = identity(child)
+            self.said[key] = cell(named[1]) if named else text.split(" ")[0]
+            yield Row(mark + text, at.indent + 1, self.keys_of(child, named, at), (), joined)
 
 
 def _name(value: Any) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from ctxfold.compact.cells import DITTO
 from ctxfold.compact.tables import spelled_out
@@ -25,14 +24,13 @@ def spelled(lines: Sequence[Line]) -> list[Line]:
             above = None
             made.append(line)
             continue
-        mark, text = line.text[: line.indent], line.text[line.indent :]
-        if above is not None and above[:2] == (line.ref, line.indent) and (_MARK in text or text.startswith(DITTO)):
+        indent = line.indent
+        text = line.text[indent:]
+        if above is not None and above[:2] == (line.ref, indent) and (_MARK in text or text.startswith(DITTO)):
             full = spelled_out(text, above[2])
             if full != text:
+                line = line.reworded(line.text[:indent] + full, line.tokens + count(full) - count(text), line.keys)
                 text = full
-                line = replace(
-                    line, text=mark + full, tokens=line.tokens + count(full) - count(line.text[line.indent :])
-                )
-        above = (line.ref, line.indent, text)
+        above = (line.ref, indent, text)
         made.append(line)
     return made

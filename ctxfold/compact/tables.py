@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ctxfold.compact.cells import DITTO, cell, is_flat, listed, pair, word
+from ctxfold.compact.cells import DITTO, all_flat, cell, is_flat, listed, pair, word
 
 __all__ = [
     "Cells",
@@ -72,13 +72,13 @@ def cells_of(value: dict[str, Any]) -> Cells:
         if is_flat(child):
             made.texts[(name,)] = cell(child)
         elif isinstance(child, dict):
-            flat = child if _all_flat(child.values()) else {}
+            flat = child if all_flat(child.values()) else {}
             inner: dict[Path, str] = {(name, key): cell(each) for key, each in flat.items()}
             if inner and sum(len(path[1]) + len(text) for path, text in inner.items()) <= _FLAT:
                 made.texts.update(inner)
             else:
                 made.deep.append(name)
-        elif _all_flat(child):
+        elif all_flat(child):
             text = listed(child)
             if len(text) <= _LIST:
                 made.texts[(name,)] = text
@@ -92,10 +92,6 @@ def cells_of(value: dict[str, Any]) -> Cells:
     return made
 
 
-def _all_flat(values: Any) -> bool:
-    return all(is_flat(value) for value in values)
-
-
 @dataclass(frozen=True, slots=True)
 class Table:
     """A header, and a line of cells for each row."""
@@ -107,22 +103,38 @@ class Table:
 
 def group_of(value: list[Any]) -> Table | None:
     """The table of a list of flat records with the same columns, short enough to stand in a cell; or None."""
-    if not all(isinstance(child, dict) and child and _all_flat(child.values()) for child in value):
+    lines: list[str] = []
+    size, above = 0, None
+    for line in _alike(value):
+        lines.append(dittoed(line, above))
+        size, above = size + len(lines[-1]), line
+        if size > _LIST:
+            return None
+    if len(lines) < len(value):
         return None
     columns = tuple(value[0])
-    if any(tuple(child) != columns for child in value[1:]):
-        return None
-    grid = [[cell(inner) for inner in child.values()] for child in value]
-    lines = tuple(_joined(grid))
-    if sum(map(len, lines)) > _LIST:
-        return None
-    return Table(" ".join(map(word, columns)), lines, columns)
+    return Table(" ".join(map(word, columns)), tuple(lines), columns)
+
+
+def _alike(value: Sequence[Any]) -> Iterator[list[str]]:
+    """The cells of flat records one after the other, for as long as each has the columns of the first."""
+    columns: list[str] | None = None
+    for child in value:
+        if not isinstance(child, dict) or not child or not all_flat(child.values()):
+            return
+        columns = columns or list(child)
+        if list(child) != columns:
+            return
+        yield list(map(cell, child.values()))
 
 
 def table_of(value: Sequence[Any]) -> Table | None:
     """The table of two or more objects with the same columns, or None."""
     if len(value) < 2 or not all(isinstance(child, dict) and child for child in value):
         return None
+    flat = list(_alike(value))
+    if len(flat) == len(value):
+        return Table(" ".join(map(word, value[0])), tuple(_joined(flat)))
     grid = [cells_of(child) for child in value]
     groups: dict[Path, tuple[str, ...]] = {}
     for cells in grid:
@@ -144,7 +156,7 @@ def dittoed(line: Sequence[str], above: Sequence[str] | None) -> str:
     if above is None or len(above) != len(line):
         return " ".join(line)
     return " ".join(
-        DITTO if part == up and len(part) >= _WORTH_DITTO else part for part, up in zip(line, above, strict=True)
+        [DITTO if part == up and len(part) >= _WORTH_DITTO else part for part, up in zip(line, above, strict=True)]
     )
 
 
@@ -158,6 +170,8 @@ def spelled_out(text: str, above: str) -> str:
 
 def _parts(text: str) -> list[str]:
     """The cells of a row: cut at each blank that stands neither in quotes nor in a list of records."""
+    if not ('"' in text or "[" in text or "]" in text):
+        return text.split(" ")
     parts: list[str] = []
     depth = start = 0
     for found in _MARKS.finditer(text):
@@ -221,4 +235,4 @@ def in_groups(value: Any) -> list[dict[str, Any]]:
 
 
 def _record(value: Any) -> bool:
-    return isinstance(value, dict) and bool(value) and all(is_flat(child) for child in value.values())
+    return isinstance(value, dict) and bool(value) and all_flat(value.values())

@@ -43,7 +43,7 @@ def choose(grove: Grove, message: str, encoder: Encoder | None = None) -> Choice
     if told is not None:
         return told
     found = list(places(seen))
-    weights = _weights()["words" if encoder is None else "meaning"]
+    weights = _weights(encoder is not None)
     given = shares(found, weights)
     at = max(range(1, len(found)), key=lambda at: given[at], default=0)
     sure = given[at] / (given[at] + given[0]) if at else 0.0
@@ -93,8 +93,9 @@ def _reason(place: Place, weights: Mapping[str, float]) -> str:
 
 
 @cache
-def _weights() -> Mapping[str, Mapping[str, float]]:
-    """The weight of each sign, by words alone and with an encoder."""
+def _weights(meaning: bool) -> Mapping[str, float]:
+    """The weight of each sign. With an encoder the mean of both fits: an encoder strange to a dialogue's language must not outweigh its words."""
     text = files(__package__).joinpath("weights.json").read_text(encoding="utf-8")
     read: Mapping[str, Mapping[str, float]] = json.loads(text)
-    return read
+    words, both = read["words"], read["meaning"]
+    return {name: (words.get(name, 0.0) + both.get(name, 0.0)) / 2 for name in {*words, *both}} if meaning else words

@@ -9,7 +9,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import log2
+from itertools import chain
+from math import fsum, log2
 
 from ctxfold.compact.prose import values
 from ctxfold.folding.pieces import depth, pieces
@@ -77,17 +78,17 @@ def candidates(lines: Sequence[Line], query: Query, pinned: frozenset[int]) -> l
 def _worths(cut: Sequence[Line], query: Query) -> list[float]:
     """Newest first, so that of a value told often the newest place counts most."""
     there = [values(line.text[:_RANKED]) for line in cut]
-    often = Counter(value for each in there for value in each)
-    used = {value for line, each in zip(cut, there, strict=True) if line.kind == "call" for value in each}
+    often = Counter(chain.from_iterable(there))
+    used = set().union(*(each for line, each in zip(cut, there, strict=True) if line.kind == "call"))
     newer: set[str] = set()
     found: list[float] = []
     for at in range(len(cut) - 1, -1, -1):
         line = cut[at]
         fresh = there[at] - newer
         newer |= fresh
-        bearing = _BASE[line.kind] + 4 * query.score(line.text[:_RANKED]) + (at + 1) / (len(cut) + 1)
+        bearing = _BASE[line.kind] + 4 * query.score(line.text[:_RANKED]) + _RECENT * (at + 1) / (len(cut) + 1)
         counted = there[at] if line.kind == "data" else fresh
-        naming = sum(
+        naming = fsum(
             _naming(value, often[value]) * (_USED if value in used else 1) * (1 if value in fresh else _AGAIN)
             for value in counted
         )
@@ -95,6 +96,8 @@ def _worths(cut: Sequence[Line], query: Query) -> list[float]:
     return found[::-1]
 
 
+_RECENT = 2.0
+"""What the newest piece of a stretch is worth for being the newest."""
 _AGAIN = 0.5
 """What a value in a record counts for that stands in a newer line too: the record says what belongs to it, the newer line often does not."""
 _USED = 2
@@ -114,7 +117,7 @@ def _kind(value: str) -> tuple[float, float]:
     """How surely a value names something by the signs it is made of, and by its length."""
     letters, digits = any(map(str.isalpha, value)), any(map(str.isdigit, value))
     if letters and digits:
-        base = 3.0
+        base = 9.0
     elif "@" in value or "/" in value or "_" in value:
         base = 2.0
     else:

@@ -14,8 +14,7 @@ from ctxfold.errors import FoldError
 from ctxfold.folding.embedded import Room, Settings, condense, kept_by_all, status_of
 from ctxfold.folding.ladder import show
 from ctxfold.folding.relevance import Query
-from ctxfold.lines import Line
-from ctxfold.tokens import count
+from ctxfold.lines import Line, cost
 from ctxfold.workspace import HEADER, Block, Origin, RawStep, Status, Tile, Workspace, spans
 
 __all__ = ["due", "embedded_tile", "micro_room", "pinned_in", "price", "tile_of", "told_tile"]
@@ -182,4 +181,4 @@ def pinned_in(workspace: Workspace, blocks: Sequence[Block]) -> frozenset[int]:
 
 def price(*blocks: Block) -> int:
     """o200k tokens of blocks as a view shows them, their seams counted."""
-    return count("\n" + "\n".join(show(block).text for block in blocks) + "\n")
+    return cost(("", *(text for block in blocks for text in show(block).texts), ""))

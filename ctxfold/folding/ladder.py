@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from ctxfold.compact.spelled import spelled
 from ctxfold.folding.relevance import Query
-from ctxfold.lines import Line, text_of
+from ctxfold.lines import Line, texts_of
 from ctxfold.tokens import count, head
 from ctxfold.workspace import HEADER, Block, RawStep, Tile, spans
 
@@ -30,7 +30,7 @@ TOLD = ("failed", "partial")
 """The endings a view mentions; what was completed needs no word."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Shown:
     """A block as a view shows it now.
 
@@ -54,27 +54,37 @@ class Shown:
     untrusted: bool
     latest: bool = False
 
+    def cut_to(self, lines: tuple[Line, ...], prose: str) -> Shown:
+        """The same block with less of it."""
+        return Shown(self.steps, self.raw, prose, lines, True, self.status, self.untrusted, self.latest)
+
     @property
     def stub(self) -> bool:
         """Whether nothing of it stands but its address."""
         return not self.prose and not self.lines and self.cut
 
-    @property
+    @cached_property
     def tokens(self) -> int:
         """o200k tokens, header included."""
         prose = count(self.prose) + 1 + self.untrusted * (1 + self.prose.count("\n")) if self.prose else 0
         status = 2 * (self.status in TOLD)
         return HEADER + (8 if self.stub else 3 * self.cut) + status + prose + sum(line.tokens for line in self.lines)
 
-    @property
-    def text(self) -> str:
-        """What stands in the view for it."""
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
+        """What stands in the view for it, one text under the other."""
         if self.stub:
             where = spans(self.steps)
-            return f"[{where} | {self.raw} tok | recall {where}]"
+            return (f"[{where} | {self.raw} tok | recall {where}]",)
         mark = f"{spans(self.steps)}{'…' if self.cut else ''}" + (f" {self.status}" if self.status in TOLD else "")
         prose = "\n".join(f"< {part}" for part in self.prose.splitlines()) if self.untrusted else self.prose
-        return f"{mark} " + "\n".join(part for part in (prose, text_of(self.lines)) if part)
+        first, *rest = (*([prose] if prose else []), *texts_of(self.lines)) or ("",)
+        return (f"{mark} {first}", *rest)
+
+    @cached_property
+    def text(self) -> str:
+        """The same as one text."""
+        return "\n".join(self.texts)
 
 
 def show(block: Block, latest: bool = False) -> Shown:
@@ -162,7 +172,7 @@ def _repeated(blocks: Sequence[Shown]) -> list[frozenset[int]]:
 def _without(block: Shown, places: frozenset[int]) -> Shown:
     if not places:
         return block
-    return replace(block, lines=tuple(line for at, line in enumerate(block.lines) if at not in places), cut=True)
+    return block.cut_to(tuple(line for at, line in enumerate(block.lines) if at not in places), block.prose)
 
 
 def _heads(block: Shown, tokens: int) -> Shown:
@@ -172,20 +182,20 @@ def _heads(block: Shown, tokens: int) -> Shown:
         prose = head(prose, tokens * 2) + " …"
     if lines == block.lines and prose == block.prose:
         return block
-    return replace(block, lines=lines, prose=prose, cut=True)
+    return block.cut_to(lines, prose)
 
 
 def _micro(block: Shown) -> Shown:
     lowered = _heads(block, MICRO_HEAD)
     kept = tuple(line for line in lowered.lines if line.kind != "say" or len(lowered.lines) == 1)
-    return lowered if len(kept) == len(lowered.lines) else replace(lowered, lines=kept, cut=True)
+    return lowered if len(kept) == len(lowered.lines) else lowered.cut_to(kept, lowered.prose)
 
 
 def _without_prose(block: Shown) -> Shown:
     kept = tuple(line for line in block.lines if line.kind in ("user", "data"))
     if len(kept) == len(block.lines) and not block.prose:
         return block
-    return replace(block, lines=kept, prose="", cut=True)
+    return block.cut_to(kept, "")
 
 
 @lru_cache(maxsize=4_096)
@@ -193,13 +203,16 @@ def _spelled(lines: tuple[Line, ...]) -> tuple[Line, ...]:
     return tuple(spelled(lines))
 
 
+def _spelled_block(block: Shown) -> Shown:
+    lines = block.lines if block.latest else _spelled(block.lines)
+    return block if lines == block.lines else replace(block, lines=lines)
+
+
 def _by_relevance(blocks: Sequence[Shown], budget: int, query: Query) -> list[Shown]:
     """Keep the facts that fit what the session is about; every block without one becomes a stub around the user's words."""
-    blocks = [block if block.latest else replace(block, lines=_spelled(block.lines)) for block in blocks]
+    blocks = [_spelled_block(block) for block in blocks]
     bare = [
-        block
-        if block.latest
-        else replace(block, lines=tuple(line for line in block.lines if line.kind == "user"), cut=True)
+        block if block.latest else block.cut_to(tuple(line for line in block.lines if line.kind == "user"), block.prose)
         for block in blocks
     ]
     left = budget - sum(block.tokens for block in bare)
@@ -222,11 +235,8 @@ def _by_relevance(blocks: Sequence[Shown], budget: int, query: Query) -> list[Sh
     return [
         block
         if block.latest
-        else replace(
-            block,
-            lines=tuple(line for index, line in enumerate(block.lines) if line.kind == "user" or index in chosen[at]),
-            prose="",
-            cut=True,
+        else block.cut_to(
+            tuple(line for index, line in enumerate(block.lines) if line.kind == "user" or index in chosen[at]), ""
         )
         for at, block in enumerate(blocks)
     ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import groupby
 
 from ctxfold.lines import Line
@@ -53,8 +52,8 @@ def depth(line: Line) -> int:
 
 
 def _piece(line: Line, text: str, keys: tuple[int, ...]) -> Line:
-    shown = head(text, _PIECE)
-    return replace(line, text=shown, tokens=count(shown) + 1, keys=keys)
+    shown = text if text.isascii() and len(text) <= _PIECE else head(text, _PIECE)
+    return line.reworded(shown, count(shown) + 1, keys)
 
 
 def _stem(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from ctxfold.text import query_words, words
 
@@ -15,7 +15,7 @@ _READ = 20_000
 """Characters of a text that are looked at."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Query:
     """The words of the goal, the open to-do and the latest messages, each with a weight."""
 
@@ -26,18 +26,35 @@ class Query:
         """A query from texts and their weights; the highest weight of a word counts."""
         found: dict[str, float] = {}
         for text, weight in parts:
-            for word in query_words(text[:_READ]):
+            for word in _asked(text[:_READ]):
                 found[word] = max(weight, found.get(word, 0.0))
         return Query(tuple(found.items()))
 
     def score(self, text: str) -> float:
         """The weight of the query's words in a text, by the square root of how many words it has."""
-        there = _words(text[:_READ])
-        if not there:
+        text = text[:_READ]
+        if text.isascii() and not self._bears(text):
             return 0.0
-        return sum(weight for word, weight in self.weights if word in there) / math.sqrt(len(there))
+        there = _words(text)
+        found = [weight for word, weight in self.weights if word in there]
+        return sum(found) / math.sqrt(len(there)) if found else 0.0
+
+    def _bears(self, text: str) -> bool:
+        """Whether an ASCII text may hold a word of the query at all: a word stands in it as it is, or with another ending."""
+        low = text.lower().replace("'", "")
+        return any(map(low.__contains__, self._stems))
+
+    @cached_property
+    def _stems(self) -> tuple[str, ...]:
+        """The query's words without the one letter that stemming puts in place of others."""
+        return tuple(word.removesuffix("y") for word, _ in self.weights)
 
 
 @lru_cache(maxsize=8192)
 def _words(text: str) -> frozenset[str]:
     return frozenset(words(text))
+
+
+@lru_cache(maxsize=256)
+def _asked(text: str) -> tuple[str, ...]:
+    return tuple(query_words(text))

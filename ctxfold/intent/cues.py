@@ -29,6 +29,8 @@ class Clause:
         settles: it says that something is done.
         binds: it sets a bound or forbids, or holds a value that must stay exact.
         vague: it names nothing itself and leans on what was said just before.
+        again: it prefers something, perhaps what was given up before (还是…吧).
+        complains: it finds something too much of a kind: a correction of what is there, and no wish by itself.
     """
 
     text: str
@@ -39,6 +41,8 @@ class Clause:
     settles: bool = False
     binds: bool = False
     vague: bool = False
+    again: bool = False
+    complains: bool = False
 
 
 _NAME = re.compile(r"(?<![\w.])[A-Z][\w'’-]*[A-Za-z](?:[ ](?:(?:de|la|of|van|von|del|da|di) )?[A-Z][\w'’-]*)*")
@@ -72,17 +76,27 @@ def _clause(words: str) -> Clause:
         and _says("asks", words)
         and not _says("forbids", words)
     )
-    settles = _says("settles", words) and not _says("unsettled", words)
+    complains = _says("complains", words)
+    settles = _settles(words) and not _says("unsettled", words)
     return Clause(
         words,
         asks=asks and not settles,
-        corrects=_says("corrects", words),
+        corrects=_says("corrects", words) or complains,
         cancels=cancels,
         returns=_says("returns", words) and not cancels,
         settles=settles,
         binds=_says("binds", words) or bool(facts_of(words)),
         vague=_says("leans", words),
+        again=_says("again", words),
+        complains=complains,
     )
+
+
+def _settles(words: str) -> bool:
+    """Whether it says that something is done; behind a wish that only says of which thing: "return the lamp I bought"."""
+    done = pattern("clause.settles").search(words)
+    wish = pattern("clause.asks").search(words)
+    return done is not None and (wish is None or done.start() < wish.start())
 
 
 @cache
@@ -135,10 +149,12 @@ def _trimmed(text: str, start: int, end: int) -> Span:
         start += 1
     if text[start:end].endswith(" and"):
         end -= 4
+    if text[start:end].startswith("and "):
+        start += 4
     return Span(start, end)
 
 
-_ACTING = ("asks", "forbids", "corrects", "cancels", "returns", "settles", "binds")
+_ACTING = ("asks", "forbids", "corrects", "complains", "cancels", "returns", "settles", "binds")
 
 
 def _acts(words: str) -> bool:

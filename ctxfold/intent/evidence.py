@@ -20,6 +20,7 @@ _FAILED = re.compile(
     re.I,
 )
 _ENDED = frozenset({"error", "failed", "failure", "fail", "denied", "rejected", "invalid", "not_found"})
+_NUMBER = re.compile(r"\d+")
 _READ = 4_000
 
 
@@ -60,11 +61,13 @@ def fulfilled(deed: Deed, items: Sequence[Item]) -> Item | None:
         items: the open items.
     """
     done = call_kind(deed.name)
+    if not done or all(kind(item.text) != done for item in items):
+        return None
     asked = frozenset(words(f"{deed.name} {_plain(deed.args)}"))
     said = asked | frozenset(words(deed.text[:_READ]))
     found: list[tuple[float, int, Item]] = []
     for at, item in enumerate(items):
-        if not done or kind(item.text) != done or not _names(item, f"{deed.args} {deed.text[:_READ]}", said):
+        if kind(item.text) != done or not _names(item, f"{deed.args} {deed.text[:_READ]}", said):
             continue
         about = content(item.text)
         share = overlap(about, said)
@@ -78,7 +81,15 @@ def _names(item: Item, text: str, said: frozenset[str]) -> bool:
     """Whether, where an item names codes or names, at least one of them stands in what was done."""
     named = facts_of(item.text)
     low = text.lower()
-    return not named or any(fact.lower() in low or said.issuperset(words(fact)) for fact in named)
+    return not named or any(
+        fact.lower() in low or said.issuperset(words(fact)) or _numbers(fact, low) for fact in named
+    )
+
+
+def _numbers(fact: str, text: str) -> bool:
+    """Whether the numbers of a quantity such as `300 people` all stand in a text."""
+    numbers = _NUMBER.findall(fact)
+    return bool(numbers) and all(re.search(rf"(?<!\d){re.escape(each)}(?!\d)", text) for each in numbers)
 
 
 def _plain(args: str) -> str:

@@ -10,9 +10,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from ctxfold.intent.answered import accepted
 from ctxfold.intent.cues import Clause, clauses, facts_of
 from ctxfold.intent.evidence import Deed, fulfilled, succeeded
-from ctxfold.intent.likeness import best, content, dimensions, instead_of, kind
+from ctxfold.intent.likeness import altered, best, content, dimensions, given_up, instead_of, kind, overlap
 from ctxfold.intent.register import bound
 from ctxfold.intent.values import AMENDED, Cue, Intent, IntentChange, Item, Said, State, number_of
 
@@ -20,6 +21,7 @@ __all__ = ["Heard", "planned"]
 
 _MATCH = 0.34
 _SAME = 0.8
+_SURE = 0.5
 _SHORT = 4
 """Telling words up to which a correction is only a value, meant for whatever has such a value."""
 _ITEM = 300
@@ -29,7 +31,7 @@ _BOUND_BY_TURN = 24
 _ALL = re.compile(
     r"\b(?:everything|all of (?:it|them|that)|the whole (?:thing|trip|plan))\b|全部|都不|都取消|所有", re.I
 )
-_ALSO = re.compile(r"\b(?:also|as well|too|in addition|another)\b|还|另外|也", re.I)
+_ALSO = re.compile(r"\b(?:also|as well|too(?! [a-z])|in addition|another)\b|还(?!是)|另外|也", re.I)
 _AMENDS = re.compile(
     r"\b(?:make (?:it|that|them)|change (?:it|that|this|them)|switch (?:it|that|them)? ?to|i meant?|let'?s (?:go|do|say))\b|改成|改为|换成|改到|换到|改一下|变更为",
     re.I,
@@ -38,10 +40,19 @@ _AMENDS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """A message of the user: its record and its words."""
+    """A message of the user.
+
+    Attributes:
+        ref: its record.
+        text: its words.
+        reply: what the assistant had said before it, without a call; empty for nothing.
+        asked: the user's records that this replied to.
+    """
 
     ref: str
     text: str
+    reply: str = ""
+    asked: tuple[str, ...] = ()
 
 
 def planned(
@@ -70,7 +81,7 @@ def planned(
                 read = clauses(event.text[:_READ])
                 said += [(event.ref, clause) for clause in read if clause.binds or clause.corrects][:_BOUND_BY_TURN]
                 if todo:
-                    draft.heard(event.ref, read)
+                    draft.heard(event, read)
                 course += _course(event, read)
     return IntentChange(tuple(course), draft.changed, bound(intent.constraints, said, first_constraint), intent.read)
 
@@ -101,6 +112,7 @@ class _Draft:
         self._items = {item.id: item for item in intent.items}
         self._before = dict(self._items)
         self._constraints = intent.constraints
+        self._answered: frozenset[str] = frozenset()
 
     @property
     def changed(self) -> tuple[Item, ...]:
@@ -133,19 +145,63 @@ class _Draft:
         if item is not None:
             self._set(item, "done", deed.call, deed.result)
 
-    def heard(self, ref: str, read: Sequence[Clause]) -> None:
+    def heard(self, event: Heard, read: Sequence[Clause]) -> None:
+        ref = event.ref
+        answered = accepted(self._in("open"), event.reply, event.asked, event.text)
+        self._answered = frozenset(item.id for item in answered)
         for at, clause in enumerate(read):
             about = content(clause.text)
             if clause.settles and self._settle(clause, about, ref):
+                continue
+            if clause.again and not given_up(clause.text) and self._prefers(clause, about, ref):
                 continue
             if clause.returns and self._come_back(clause, about, ref):
                 continue
             if clause.cancels and self._cancel(clause, about, ref):
                 continue
-            if clause.corrects and not _ALSO.search(clause.text) and self._correct(clause, about, ref):
-                continue
-            if clause.asks:
+            if clause.corrects and not _ALSO.search(clause.text):
+                wished = any(later.asks for later in read[at + 1 :])
+                if self._correct(clause, about, ref, reason=wished):
+                    continue
+            if clause.asks and not (self._refine(clause, about, ref) or self._alter(clause, about, ref)):
                 self._ask(clause, read[at - 1] if at else None, ref)
+        for item in answered:
+            if self._items[item.id] == item:
+                self._set(item, "done", ref)
+        self._answered = frozenset()
+
+    def _meant(self) -> list[Item]:
+        """The open items that the user's words may be about: those that were just answered only where there is no other."""
+        items = self._in("open")
+        return [item for item in items if item.id not in self._answered] or items
+
+    def _prefers(self, clause: Clause, about: frozenset[str], ref: str) -> bool:
+        """Come back to what was given up, where a preference names that and nothing that is open."""
+        gone, there = best(about, self._in("dropped"), _MATCH), best(about, self._in("open"), _MATCH, signs=False)
+        if gone is None or (there and overlap(about, content(there.text)) >= overlap(about, content(gone.text))):
+            return False
+        return self._come_back(clause, about, ref)
+
+    def _alter(self, clause: Clause, about: frozenset[str], ref: str) -> bool:
+        """Amend what is not done yet, where that is asked to be changed: a thing that was to be booked on another day is booked once."""
+        if kind(clause.text) != "change" or _ALSO.search(clause.text):
+            return False
+        thing = altered(clause.text)
+        others = {"find", "cancel"} if thing else {"find", "cancel", "change"}
+        items = [item for item in self._meant() if kind(item.text) not in others and item.ref != ref]
+        match = best(thing or about, items, _SURE, signs=False)
+        if match is not None:
+            self._amend(match, clause, ref)
+        return match is not None
+
+    def _refine(self, clause: Clause, about: frozenset[str], ref: str) -> bool:
+        """Amend what the same message has just corrected, where the rest of it is about the same, as in `500 is too many. Let's print 200`."""
+        for item in self._in("open"):
+            bare = frozenset(word for word in about if not word.isdigit())
+            if item.ref != ref and item.evidence[-1:] == (ref,) and AMENDED in item.text and bare <= content(item.text):
+                self._amend(item, clause, ref)
+                return True
+        return False
 
     def _settle(self, clause: Clause, about: frozenset[str], ref: str) -> bool:
         items = self._in("open")
@@ -170,12 +226,13 @@ class _Draft:
         return True
 
     def _cancel(self, clause: Clause, about: frozenset[str], ref: str) -> bool:
-        items = self._in("open")
+        items = self._meant()
         if _ALL.search(clause.text):
-            for item in items:
+            for item in self._in("open"):
                 self._set(item, "dropped", ref)
             return bool(items)
-        found = best(about, items, _MATCH) or (items[-1] if items and not about else None)
+        gone = given_up(clause.text)
+        found = best(gone, items, _MATCH) or best(about, items, _MATCH) or (items[-1] if items and not about else None)
         if found is None:
             return not clause.asks
         if found.ref == ref and not about:
@@ -183,38 +240,58 @@ class _Draft:
         self._set(found, "dropped", ref)
         return not (clause.asks and kind(found.text) in ("change", "find", "fix") and kind(clause.text) == "cancel")
 
-    def _correct(self, clause: Clause, about: frozenset[str], ref: str) -> bool:
-        """Drop what a correction replaces, or amend what it changes; True when nothing is left to open."""
-        items = [item for item in self._in("open") if item.ref != ref] or self._in("open")
+    def _correct(self, clause: Clause, about: frozenset[str], ref: str, *, reason: bool) -> bool:
+        """Drop what a correction replaces, or amend what it changes; True when nothing is left to open. With `reason` a wish follows, and it opens none."""
+        items = [item for item in self._meant() if item.ref != ref] or self._in("open")
         gone = instead_of(clause.text)
         meant = best(gone, items, _MATCH) if gone else None
         sort = kind(clause.text)
         if clause.asks and sort and not _AMENDS.search(clause.text):
+            if self._alter(clause, about, ref):
+                return True
             like = [item for item in items if kind(item.text) == sort]
             match = meant or best(about, like, _MATCH) or (like[-1] if like else None)
             if match is not None:
                 self._set(match, "dropped", ref)
             return False
-        measured = dimensions(clause.text)
-        by_measure = [item for item in items if len(about) <= _SHORT and measured & dimensions(item.text)]
-        match = meant or best(about, items, _MATCH) or (by_measure[-1] if by_measure else None)
+        match, measured = self._changed(clause, about, items) if meant is None else meant, dimensions(clause.text)
         if match is None and measured and any(measured & dimensions(each.text) for each in self._constraints):
             return True
-        if match is None and len(items) == 1:
-            match = items[0]
+        if clause.complains and not clause.asks and not measured:
+            return True
         if match is not None:
             self._amend(match, clause, ref)
-        elif about and not clause.asks:
+        elif about and not (clause.asks or clause.complains or reason):
             self._open(clause.text, ref)
         return match is not None or not clause.asks
 
+    def _changed(self, clause: Clause, about: frozenset[str], items: list[Item]) -> Item | None:
+        """Which item a correction changes: by its words, else by what its values measure, else the newest, where it can mean no other."""
+        measured = dimensions(clause.text)
+        by_measure = [item for item in items if len(about) <= _SHORT and measured & dimensions(item.text)]
+        by_measure.sort(key=lambda item: len(about & content(item.text)))
+        match = best(about, items, _MATCH, signs=False) or (by_measure[-1] if by_measure else None)
+        match = match or best(about, items, _MATCH)
+        if match is not None or not items:
+            return match
+        if measured and any(measured & dimensions(each.text) for each in self._constraints):
+            return None
+        alone = len(items) == 1 or _AMENDS.search(clause.text) is not None or (clause.again and not clause.asks)
+        return items[-1] if alone else None
+
     def _amend(self, item: Item, clause: Clause, ref: str) -> None:
         text = f"{item.text}{AMENDED}{_head(clause.text, _ITEM)}"
-        self._items[item.id] = replace(item, text=text, evidence=(*item.evidence, ref))
+        fresh = () if ref in item.evidence[-1:] else (ref,)
+        self._items[item.id] = replace(item, text=text, evidence=(*item.evidence, *fresh))
 
     def _ask(self, clause: Clause, before: Clause | None, ref: str) -> None:
         about = content(clause.text)
-        if about or not clause.vague:
+        again = [
+            item for item in self._in("dropped") if about and len(about & content(item.text)) >= _SAME * len(about)
+        ]
+        if again:
+            self._set(again[-1], "open", ref)
+        elif about or not clause.vague:
             if about or kind(clause.text):
                 self._open(clause.text, ref)
         elif before is not None and not before.asks:

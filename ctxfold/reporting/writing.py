@@ -12,6 +12,7 @@ from jinja2 import Environment, StrictUndefined
 from ctxfold import config
 from ctxfold.errors import InputError
 from ctxfold.opening import named
+from ctxfold.pictures import folder_of
 from ctxfold.reporting.gathering import Picture, gathered
 from ctxfold.reporting.values import Report
 from ctxfold.store import open_store
@@ -38,7 +39,7 @@ def report_session(
         file: where to; one that is there is replaced.
         store: where it is kept, as in `Session.open`.
         budget: tokens of the views whose cost is drawn.
-        pictures: a folder with screenshots named after their steps, `s12.png`; None for none.
+        pictures: a folder with screenshots named after their steps, `s12.png`; None for those kept beside the store.
 
     Returns:
         What the page shows.
@@ -53,7 +54,9 @@ def report_session(
     try:
         with kept.reading() as tx:
             row = named(tx, kept, name)
-            report = gathered(tx, (row.id, row.name, row.current or 1), budget, _pictures(pictures))
+            report = gathered(
+                tx, (row.id, row.name, row.current or 1), budget, _pictures(pictures or _beside(kept.address, row.name))
+            )
     finally:
         kept.close()
     _write(file, page(report))
@@ -79,6 +82,12 @@ _FORBIDDEN = dict.fromkeys((*range(9), 11, 12, *range(14, 32), 127), "�")
 def _plain(text: str) -> str:
     """Text without what HTML cannot hold: control characters and halves of surrogate pairs."""
     return text.translate(_FORBIDDEN).encode("utf-8", "replace").decode("utf-8")
+
+
+def _beside(store: str, session: str) -> Path | None:
+    """The folder of the pictures a run kept; None where it kept none."""
+    folder = folder_of(store, session)
+    return folder if folder is not None and folder.is_dir() else None
 
 
 def _pictures(folder: str | os.PathLike[str] | None) -> Picture:

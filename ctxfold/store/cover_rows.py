@@ -21,6 +21,11 @@ class CoverRows:
         row = self._run("SELECT body FROM tile WHERE session = ? AND id = ?", (session, tile)).fetchone()
         return None if row is None else bytes(row[0])
 
+    def tile_end(self, session: int, tile: int) -> int | None:
+        """The last step, in path order, of a folded tile."""
+        row = self._run("SELECT last FROM tile WHERE session = ? AND id = ?", (session, tile)).fetchone()
+        return None if row is None else int(row[0])
+
     def tile_numbers(self, session: int) -> list[int]:
         """Every tile of a session."""
         return [int(tile) for (tile,) in self._run("SELECT id FROM tile WHERE session = ? ORDER BY id", (session,))]

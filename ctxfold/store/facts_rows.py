@@ -12,6 +12,17 @@ from ctxfold.store.wide import searchable
 
 __all__ = ["FactsRows"]
 
+_ERA = 16
+"""Steps of a path whose facts stand together: an append writes to the few pages of one era, however long the session is."""
+_NEWEST = """
+    WITH RECURSIVE down (era) AS (
+      SELECT :era UNION ALL
+      SELECT era - 1 FROM down
+      WHERE era > 0 AND NOT EXISTS (SELECT 1 FROM fact WHERE session = :session AND fact.era = down.era AND key = :key)
+    )
+    SELECT era, lane, depth, record FROM fact WHERE session = :session AND key = :key AND era = (SELECT min(era) FROM down)
+"""
+"""The rows of a key in the newest era that has any."""
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -24,20 +35,21 @@ class FactsRows:
 
     def known(self, session: int, key: int, path: Path) -> int | None:
         """The newest record on a path that settles a ledger key."""
-        best: tuple[int, int] | None = None
         tops = dict(path)
-        for lane, depth, record in self._run(
-            "SELECT lane, depth, record FROM fact WHERE session = ? AND key = ?", (session, key)
-        ):
-            if depth <= tops.get(lane, -1) and (best is None or (depth, record) > best):
-                best = (depth, record)
-        return None if best is None else best[1]
+        era = max(tops.values(), default=-1) // _ERA
+        while era >= 0:
+            rows = self._run(_NEWEST, {"session": session, "key": key, "era": era}).fetchall()
+            there = [(depth, record) for _, lane, depth, record in rows if depth <= tops.get(lane, -1)]
+            if there:
+                return int(max(there)[1])
+            era = rows[0][0] - 1 if rows else -1
+        return None
 
     def add_facts(self, session: int, facts: Iterable[tuple[int, int, int, int]]) -> None:
         """Ledger rows as (key, lane, depth, record)."""
         self._many(
-            "INSERT OR IGNORE INTO fact (session, key, lane, depth, record) VALUES (?, ?, ?, ?, ?)",
-            [(session, *fact) for fact in facts],
+            "INSERT OR IGNORE INTO fact (session, era, key, lane, depth, record) VALUES (?, ?, ?, ?, ?, ?)",
+            [(session, depth // _ERA, key, lane, depth, record) for key, lane, depth, record in facts],
         )
 
     def search(self, session: int, query: str, limit: int) -> list[tuple[int, float]]:

@@ -72,15 +72,16 @@ class LogRows:
     def path(self, session: int, tip: int) -> Path:
         """The lanes that lead to a step."""
         step = self.step(session, tip) if tip else None
-        if step is None:
-            return ()
+        return () if step is None else self.path_to(session, step.lane, step.depth)
+
+    def path_to(self, session: int, lane: int, depth: int) -> Path:
+        """The lanes that lead to a place, whether or not a step stands there yet."""
         lanes: list[tuple[int, int]] = []
-        lane, depth = step.lane, step.depth
         while lane:
             lanes.append((lane, depth))
             row = self._run("SELECT parent, fork FROM lane WHERE session = ? AND id = ?", (session, lane)).fetchone()
             if row is None:
-                raise CorruptStore(f"step s{tip} lies on a lane that is not there; restore a copy of the store")
+                raise CorruptStore(f"lane {lane} of a path is not there; restore a copy of the store")
             lane, depth = row
         return tuple(lanes)
 

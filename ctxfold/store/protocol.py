@@ -110,6 +110,9 @@ class Log(Protocol):
     def path(self, session: int, tip: int) -> Path:
         """The lanes that lead to a step."""
 
+    def path_to(self, session: int, lane: int, depth: int) -> Path:
+        """The lanes that lead to a place, whether or not a step stands there yet."""
+
     def along(self, session: int, path: Path, low: int, high: int) -> list[Step]:
         """The steps of a path with depths in [low, high], in path order."""
 
@@ -163,6 +166,9 @@ class Cover(Protocol):
 
     def tile(self, session: int, tile: int) -> bytes | None:
         """The body of a folded tile."""
+
+    def tile_end(self, session: int, tile: int) -> int | None:
+        """The last step, in path order, of a folded tile."""
 
     def tile_numbers(self, session: int) -> list[int]:
         """Every tile of a session."""

@@ -2,6 +2,9 @@
 
 SQLite before 3.51.3 can corrupt a WAL when several connections write and checkpoint at one moment. On such a version a file lock
 goes round every write transaction and checkpoint, and checkpoints happen only under it.
+
+The file is opened by SQLite alone: closing any other descriptor of it would drop the locks of every connection this process has on it (POSIX locks
+belong to the process), and the next process to close its own would take itself for the last and remove the WAL beneath us.
 """
 
 from __future__ import annotations
@@ -10,13 +13,12 @@ import os
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from importlib.resources import files
 from pathlib import Path as FilePath
 
-from filelock import FileLock, Timeout
-
 from ctxfold.errors import BusyStore, CorruptStore, CtxfoldError, FullDisk, NotOurStore, ReadOnlyStore, StoreError
+from ctxfold.store.guard import Guard
 from ctxfold.store.rows import Rows
 
 __all__ = ["AFFECTED_BELOW", "SqliteStore"]
@@ -24,9 +26,11 @@ __all__ = ["AFFECTED_BELOW", "SqliteStore"]
 AFFECTED_BELOW = (3, 51, 3)
 """The first SQLite version whose WAL needs no guard."""
 _APPLICATION = 0x63747866
-_VERSION = 4
+_VERSION = 5
 _WAIT = 30.0
 _CHECKPOINT_EVERY = 400
+_MAKING = threading.Lock()
+"""Held while a file is made, so that no other thread has locks on it yet."""
 
 
 class SqliteStore:
@@ -47,12 +51,13 @@ class SqliteStore:
         self._lock = threading.RLock()
         self._closed = False
         self._writes = 0
-        self._guard: FileLock | None = None
+        self._guard: Guard | None = None
         if not self._memory:
             path = FilePath(address).absolute()
-            _private(path)
+            with _MAKING:
+                _private(path)
             if sqlite3.sqlite_version_info < AFFECTED_BELOW:
-                self._guard = FileLock(f"{path}.lock", timeout=_WAIT, mode=0o600, thread_local=False)
+                self._guard = Guard(path.with_name(f"{path.name}.lock"), _WAIT)
         with _translated(self.address):
             self._connection = sqlite3.connect(
                 address, timeout=_WAIT, isolation_level=None, check_same_thread=False, cached_statements=256
@@ -61,6 +66,8 @@ class SqliteStore:
             self._prepare()
         except CtxfoldError:
             self._connection.close()
+            if self._guard is not None:
+                self._guard.close()
             raise
         self._rows = Rows(self._connection)
 
@@ -115,7 +122,7 @@ class SqliteStore:
             return
         try:
             self._guard.acquire()
-        except Timeout as error:
+        except TimeoutError as error:
             raise BusyStore(
                 f"another process has held {self.address} for {_WAIT:.0f} s; end it or try again"
             ) from error
@@ -172,6 +179,8 @@ class SqliteStore:
             self._closed = True
             with _translated(self.address), self._guarded():
                 self._connection.close()
+            if self._guard is not None:
+                self._guard.close()
 
     def _check_open(self) -> None:
         if self._closed:
@@ -185,7 +194,8 @@ def _private(path: FilePath) -> None:
             path.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
         _check_ours(path)
         if not path.exists():
-            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+            with suppress(FileExistsError):
+                os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         elif not os.access(path, os.W_OK):
             raise ReadOnlyStore(
                 f"{path} cannot be written; run `chmod u+w` on it or name another store with CTXFOLD_DATABASE_URL"
@@ -202,14 +212,27 @@ def _check_ours(path: FilePath) -> None:
         raise NotOurStore(f"{path} is not a file; name a file of its own for the store")
     if not path.exists() or path.stat().st_size == 0 or not os.access(path, os.R_OK):
         return
-    with path.open("rb") as file:
-        first = file.read(72)
-    if not first.startswith(b"SQLite format 3\0"):
-        raise NotOurStore(f"{path} is not a ctxfold store; name another file with CTXFOLD_DATABASE_URL or --store")
-    if int.from_bytes(first[68:72], "big") not in (0, _APPLICATION):
+    if _application(path) not in (0, _APPLICATION):
         raise NotOurStore(
             f"{path} is a database of another program; name another file with CTXFOLD_DATABASE_URL or --store"
         )
+
+
+def _application(path: FilePath) -> int:
+    """Whose database a file says it is, 0 for nobody's, and where its log must be read to tell. The file is only looked at: as immutable, so that no log is
+    laid beside it and no lock is taken.
+
+    Raises:
+        NotOurStore: it is no database.
+        StoreError: it does not read.
+    """
+    with _translated(str(path)), closing(sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)) as looking:
+        try:
+            return int(looking.execute("PRAGMA application_id").fetchone()[0])
+        except sqlite3.DatabaseError as error:
+            if getattr(error, "sqlite_errorname", "") != "SQLITE_CORRUPT":
+                raise
+            return 0  # its pages are behind its log; opened in full it reads, or is damaged
 
 
 @contextmanager

@@ -36,6 +36,11 @@ _TITLES_AND_SHORT_FORMS = """
     approx dept est ca resp incl excl aka jan feb mar apr jun jul aug sep sept oct nov dec
 """
 _NEVER_LAST = frozenset(_TITLES_AND_SHORT_FORMS.split())
+_MONTH = re.compile(
+    r"(?:januar|jänner|februar|feber|märz|marts|mars|april|mai|maj|juni|juli|august|september|oktober|november|dezember|desember|december)\b",
+    re.I,
+)
+"""Months of languages that write a day as an ordinal with a mark: 17. Juni."""
 _NUMBERED = frozenset(["no", "nos", "p", "art", "ver", "v", "rev"])
 
 
@@ -140,6 +145,8 @@ def _ends(text: str, start: int, mark: int, after: int, limit: int) -> bool:
     if text[mark] != ".":
         return True
     following = text[after : min(after + 12, limit)].lstrip()
+    if text[mark - 1 : mark].isdigit() and _MONTH.match(following):
+        return False
     if following[:1].islower():
         return False
     word = _LAST_WORD.search(text, max(start, mark - 24), mark)

@@ -40,6 +40,7 @@ _UNSPACED = re.compile(
 )
 _ACCENT = re.compile(r"[\u0300-\u036f]+")
 _PIECE = re.compile(r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W_A-Za-z\d]+")
+_JOINTS = re.compile(r"[._]")
 _PLAIN_DOUBLES = "bcdfghjklmnpqrstvwxz"
 
 
@@ -161,7 +162,7 @@ def _expand_ascii(token: str) -> tuple[str, ...]:
 def _parts(token: str) -> list[str]:
     """The pieces of an identifier: split at dots, underscores and humps. Single letters and numbers below 100 tell nothing alone."""
     found = []
-    for piece in chain.from_iterable(_PIECE.findall(run) for run in re.split(r"[._]", token)):
+    for piece in chain.from_iterable(_PIECE.findall(run) for run in _JOINTS.split(token)):
         small = piece.lower()
         if len(small) > (2 if small.isdecimal() else 1):
             found.append(stem(small) if small.isascii() and small.isalpha() else small)

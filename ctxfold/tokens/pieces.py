@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-__all__ = ["PIECE", "pieces"]
+__all__ = ["PIECE", "pieces", "steady"]
 
 PIECE = 24_576
 """Most characters in a piece: under 100 kB of UTF-8 whatever the script."""
@@ -41,3 +41,12 @@ def _cut(text: str, limit: int) -> int:
         if within:
             return within[-1]
     return limit
+
+
+def steady(text: str) -> bool:
+    """Whether a text has good places to cut all along, so that its count is exact wherever in a longer text it stands."""
+    half = _REACH // 2
+    return all(
+        _LINE_END.search(text, at, at + half) or _WORD_END.search(text, at, at + half)
+        for at in range(0, len(text) - half, half)
+    )

@@ -1,6 +1,8 @@
 """The guard's rules, as pure functions: where a browser may connect, how a secret may be given back, what has consequences."""
 
+import json
 from base64 import b64encode, urlsafe_b64encode
+from html import escape
 from urllib.parse import quote, quote_plus
 
 import pytest
@@ -217,3 +219,27 @@ def test_what_has_consequences_outside_the_page_is_told(action: PageAction, page
 )
 def test_moving_reading_searching_and_typing_have_none(action: PageAction, page: Observation) -> None:
     assert consequence(action, page) is None
+
+
+NASTY = 'kalmar+42/"grün" <tide>&x\\y'
+
+
+@pytest.mark.parametrize(
+    "given_back",
+    [
+        NASTY, NASTY.upper(), NASTY.swapcase(), NASTY.replace(" ", "\n  "), quote(NASTY), quote(NASTY, safe=""), quote_plus(NASTY), quote(quote(NASTY)),
+        "kalmar+42/%22gr%C3%BCn%22%20%3Ctide%3E&x%5Cy", "kalmar+42/%22gr%FCn%22%20%3Ctide%3E%26x%5Cy", escape(NASTY), escape(escape(NASTY)),
+        "".join(f"&#{ord(sign)};" for sign in NASTY), "".join(f"&#x{ord(sign):X};" for sign in NASTY), json.dumps(NASTY), json.dumps(json.dumps(NASTY)),
+        json.dumps(NASTY, ensure_ascii=False).replace("/", "\\/"), "".join(f"\\u{ord(sign):04x}" for sign in NASTY), NASTY.encode().hex(),
+        b64encode(NASTY.encode()).decode(), urlsafe_b64encode(b"user:" + NASTY.encode()).decode(),
+    ],
+)  # fmt: skip
+def test_a_secret_is_scrubbed_in_whatever_form_it_is_given_back(given_back: str) -> None:
+    """As text in either case, for an address (all of it, or only the signs that a browser escapes there), in markup, in a script, and twice over."""
+    secrets = Secrets((Secret("token", NASTY, "example.org"),))
+    text = secrets.scrub(f"It said {given_back} and more.")
+    assert "<secret:token>" in text
+    for left in ("kalmar", "42", "tide", "6b616c6d", "a2FsbWFy"):
+        assert left not in text
+    assert text.startswith("It said ")
+    assert text.endswith(" and more.")

@@ -82,6 +82,34 @@ async def test_the_sites_search_is_found_with_its_field_and_its_address(window: 
     assert (await visit(window, f"{lab}/form.html")).search is None
 
 
+async def test_what_a_results_page_keeps_of_the_sites_search_index_is_read(window: Window, serve: Serve) -> None:
+    kept = (
+        "{docnames: ['lib/box', 'lid'], titles: ['<b>Box</b>', 'Lids'], terms: {open: [0, 1], lid: 1, cube: 0}, titleterms: {box: 0, lid: [1]},"
+        " alltitles: {'Open a box': [[0, 'open']]}, indexentries: {}}"
+    )
+    site = serve({"/find": f"<h1>Results</h1><p>None.</p><script>const Search = {{_index: {kept}}};</script>"})
+    index = (await visit(window, f"{site.url}/find?q=Open+lid+zebra+__proto__")).index
+    assert index is not None
+    assert [(page.url, page.title, page.size) for page in index.pages] == [
+        (f"{site.url}/lib/box.html", "Box", 2),
+        (f"{site.url}/lid.html", "Lids", 2),
+    ]
+    assert [(word.word, set(word.pages), word.titled, word.headed) for word in index.words] == [
+        ("open", {0, 1}, (), (0,)),
+        ("lid", {1}, (1,), ()),
+        ("zebra", set(), (), ()),
+        ("__proto__", set(), (), ()),
+    ]
+
+
+async def test_a_search_index_of_another_shape_is_let_be(window: Window, serve: Serve) -> None:
+    broken = "{docnames: [1, null], titles: null, terms: {open: [7, -1, 'x']}, titleterms: 3}"
+    site = serve({"/find": f"<h1>Results</h1><p>Words.</p><script>const Search = {{_index: {broken}}};</script>"})
+    page = await visit(window, f"{site.url}/find?q=open")
+    assert page.index is None
+    assert "Words." in page.text
+
+
 async def test_hidden_fields_of_a_search_form_go_with_its_address(window: Window, serve: Serve) -> None:
     site = serve(
         {

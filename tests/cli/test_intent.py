@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from contextvars import Context
+from typing import Any
 
+import click
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 from ctxfold import Session
 from ctxfold.cli.extract import extract
@@ -13,6 +16,11 @@ from ctxfold.cli.todo import todo
 from ctxfold.errors import InputError
 
 pytestmark = pytest.mark.usefixtures("ctxfold_home")
+
+
+def invoked(command: click.Command, arguments: list[str], **options: Any) -> Result:
+    """A command's end, run with nothing of an event loop that other tests keep."""
+    return Context().run(CliRunner().invoke, command, arguments, **options)
 
 
 @pytest.fixture
@@ -28,13 +36,13 @@ def trip() -> str:
 
 
 def test_a_to_do_is_planned_shown_and_closed_with_evidence(trip: str) -> None:
-    nothing = CliRunner().invoke(todo, [trip])
+    nothing = invoked(todo, [trip])
     assert nothing.stdout == ""
     assert "--plan" in nothing.stderr
-    shown = CliRunner().invoke(todo, [trip, "--plan"])
+    shown = invoked(todo, [trip, "--plan"])
     assert shown.stdout.splitlines()[0].split() == "t1 open Book a room in Porto, at most 90 EUR.".split()
     assert "at most 90 EUR" in shown.stdout
-    closed = CliRunner().invoke(todo, [trip, "--add", "Pack", "--drop", "t1=s1.1", "--json"], catch_exceptions=False)
+    closed = invoked(todo, [trip, "--add", "Pack", "--drop", "t1=s1.1", "--json"], catch_exceptions=False)
     assert [(item["id"], item["state"]) for item in json.loads(closed.stdout)["items"]] == [
         ("t1", "dropped"),
         ("t2", "open"),
@@ -42,15 +50,15 @@ def test_a_to_do_is_planned_shown_and_closed_with_evidence(trip: str) -> None:
 
 
 def test_a_claim_without_evidence_is_refused(trip: str) -> None:
-    CliRunner().invoke(todo, [trip, "--plan"])
+    invoked(todo, [trip, "--plan"])
     with pytest.raises(InputError, match="give evidence"):
-        CliRunner().invoke(todo, [trip, "--done", "t1"], catch_exceptions=False)
+        invoked(todo, [trip, "--done", "t1"], catch_exceptions=False)
 
 
 def test_lines_are_extracted_by_ref_and_by_need(trip: str) -> None:
-    by_ref = CliRunner().invoke(extract, [trip, "s1:2-3"])
+    by_ref = invoked(extract, [trip, "s1:2-3"])
     assert by_ref.stdout == "s1.3:2-3\nVila Sol, 95 EUR\nHotel Mar, 60 EUR\n"
-    by_need = CliRunner().invoke(extract, [trip, "--need", "Hotel Mar", "--json"])
+    by_need = invoked(extract, [trip, "--need", "Hotel Mar", "--json"])
     assert "Hotel Mar, 60 EUR" in json.loads(by_need.stdout)["extracts"][0]["text"]
-    nothing = CliRunner().invoke(extract, [trip, "--need", "zebra"])
+    nothing = invoked(extract, [trip, "--need", "zebra"])
     assert (nothing.stdout, nothing.exit_code) == ("", 0)

@@ -1,5 +1,7 @@
 """The data model's writers: handles and branches, two writers at once, stale decisions, late results and their keys."""
 
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -218,3 +220,18 @@ def test_results_may_come_in_any_order_and_in_part(session: Session) -> None:
     )
     assert session.record_result(step, "z", "of z") == step
     assert sorted(text for text in texts(session, step) if text.startswith("of ")) == ["of x", "of y", "of z"]
+
+
+@pytest.mark.parametrize("again", ["two", "one"])
+def test_a_second_handle_in_a_process_leaves_its_locks_alone(database: Path, again: str) -> None:
+    """Another process that opens and closes the store in between must not take itself for the last: what is written after stands for everybody at once."""
+    with Session.open("one", store=str(database)) as held:
+        held.record_turn(user="before")
+        Session.open(again, store=str(database)).close()
+        other = f"from ctxfold import Session; Session.open('three', store={str(database)!r}).close()"
+        subprocess.run([sys.executable, "-c", other], check=True)
+        assert database.with_name(f"{database.name}-wal").exists(), "its log was taken away beneath a live handle"
+        held.record_reply("after")
+        shown = f"from ctxfold import Session; print(Session.open('one', store={str(database)!r}).recall('s1').text)"
+        read = subprocess.run([sys.executable, "-c", shown], check=True, capture_output=True, text=True)
+    assert "after" in read.stdout

@@ -123,6 +123,9 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(200, file.read_bytes(), guess_type(file.name)[0] or "application/octet-stream", {})
 
     def _page(self, text: str, status: int = 200) -> None:
+        if urlsplit(self.path).path.endswith(".js"):
+            self._send(status, text.encode(), "text/javascript; charset=utf-8", {})
+            return
         page = text if "<html" in text else f"<!doctype html><html lang=en><meta charset=utf-8>{text}"
         self._send(status, page.encode(), "text/html; charset=utf-8", {})
 

@@ -10,7 +10,7 @@ import pytest
 from browser_agent.guard.secrets import Secret
 from browser_agent.safety import Asked, Safety
 from browser_agent.settings import Keeping
-from ctxfold import config
+from ctxfold import config, sessions
 from ctxfold.errors import InputError
 from tests.browser_agent.agent.scripts import browse, decide, script
 from tests.browser_agent.doing import ref, visit
@@ -116,3 +116,17 @@ async def test_a_domain_that_is_none_is_refused_before_anything_starts(serve: Se
     site = serve({"/": HOME})
     with pytest.raises(InputError, match="domain"):
         await browse("Look.", site.url, safety=Safety(allow=("not a domain",)))
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("file:///etc/passwd", "python3 -m http.server"), ("nonsense", "https://host/path"), ("javascript:1", "no web address"), ("http://", "no web address"),
+        ("http://127.0.0.1:99999", "no web address"), ("chrome://version", "no web address"),
+    ],
+)  # fmt: skip
+async def test_an_address_that_cannot_be_opened_is_refused_before_anything_starts(address: str, said: str):
+    """No browser, no session; the message says what to do instead."""
+    with pytest.raises(InputError, match=said):
+        await browse("Look.", address, keeping=Keeping("never"))
+    assert "never" not in [info.name for info in sessions()]

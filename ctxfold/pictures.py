@@ -1,0 +1,70 @@
+"""Pictures of steps, as files beside the store: where they lie, how they are kept and removed. It takes no picture and looks at none.
+
+A picture is no record: it can be lost without losing anything that was said, and it is never part of a view. Nobody can tell what one shows, so a
+redaction takes all of a session's pictures along, and so does its end.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from ctxfold.errors import InputError
+
+__all__ = ["LARGEST", "folder_of", "forget", "keep"]
+
+LARGEST = 60_000
+"""Bytes of a picture that is kept."""
+
+
+def folder_of(store: str, session: str) -> Path | None:
+    """Where a session's pictures lie, whether there are any or not; None for a store that is no file.
+
+    Args:
+        store: the store's address.
+        session: the session's name.
+    """
+    if store == ":memory:" or "://" in store:
+        return None
+    return Path(f"{store}.pictures") / session
+
+
+def keep(store: str, session: str, step: int, picture: bytes) -> None:
+    """Keep a step's picture, private to its owner; a newer one takes its place.
+
+    Args:
+        store: the store's address.
+        session: the session's name.
+        step: the step.
+        picture: a JPEG of at most `LARGEST` bytes.
+
+    Raises:
+        InputError: it is larger, or cannot be written.
+    """
+    folder = folder_of(store, session)
+    if folder is None:
+        return
+    if len(picture) > LARGEST:
+        raise InputError(f"a picture of {len(picture)} bytes is not kept; make it {LARGEST} at most")
+    try:
+        folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
+        with open(os.open(folder / f"s{step}.jpg", os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "wb") as out:
+            out.write(picture)
+    except OSError as error:
+        raise InputError(
+            f"a picture cannot be written to {folder} ({error.strerror}); leave --screenshots out"
+        ) from error
+
+
+def forget(store: str, session: str) -> None:
+    """Remove all of a session's pictures.
+
+    Args:
+        store: the store's address.
+        session: the session's name.
+    """
+    folder = folder_of(store, session)
+    if folder is not None and folder.is_dir():
+        shutil.rmtree(folder)

@@ -1,0 +1,59 @@
+"""A store that an earlier version wrote: opened, it is brought up to this one, and nothing of it reads differently."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+from pathlib import Path
+
+from ctxfold import Session
+
+_BACK_TO_4 = """
+    ALTER TABLE fact RENAME TO fact_5;
+    CREATE TABLE fact (session INTEGER NOT NULL, key INTEGER NOT NULL, lane INTEGER NOT NULL, depth INTEGER NOT NULL, record INTEGER NOT NULL,
+      PRIMARY KEY (session, key, lane, depth, record)) WITHOUT ROWID;
+    INSERT INTO fact SELECT session, key, lane, depth, record FROM fact_5;
+    DROP TABLE fact_5;
+    PRAGMA user_version = 4;
+"""
+
+
+def looked_up(session: Session, n: int) -> int:
+    """A step that finds what an earlier one found, a price changed."""
+    hotel = {
+        "id": "H-7",
+        "name": "Casa do Rio",
+        "price": 80 + n // 20,
+        "rooms": ["single", "double", "suite"],
+        "n": n % 3,
+    }
+    return session.record_step(
+        calls=[{"name": "look_up", "args": {"hotel": "H-7"}, "id": "c"}],
+        results=[{"id": "c", "text": json.dumps(hotel)}],
+    )
+
+
+def test_facts_of_a_store_of_version_4_are_found_after_the_upgrade(tmp_path: Path) -> None:
+    """What is recorded afterwards points at the same records as in a store that was never older."""
+    now, then = tmp_path / "now.db", tmp_path / "then.db"
+    with Session.open("trip", store=str(now)) as session:
+        for n in range(50):
+            looked_up(session, n)
+    shutil.copy(now, then)
+    connection = sqlite3.connect(then)
+    connection.executescript(_BACK_TO_4)
+    connection.close()
+    with Session.open("trip", store=str(now)) as session, Session.open("trip", store=str(then)) as older:
+        for n in range(50, 70):
+            assert looked_up(session, n) == looked_up(older, n)
+        assert older.view().text == session.view().text
+    assert facts(then) == facts(now) != []
+
+
+def facts(store: Path) -> list[tuple[int, ...]]:
+    """The ledger's rows as they are kept."""
+    connection = sqlite3.connect(store)
+    rows = connection.execute("SELECT * FROM fact ORDER BY 1, 2, 3, 4, 5, 6").fetchall()
+    connection.close()
+    return rows
