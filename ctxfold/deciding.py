@@ -66,7 +66,7 @@ def consolidated(tx: Writing, now: Current, limit: int, settings: Settings, caus
     if wanted is None:
         return ()
     blocks, room = wanted
-    opened = unfolded(tx, place.session, place.workspace, blocks)
+    opened = unfolded(tx, place.session, place.workspace, blocks) if limit < settings.batched else ()
     number = tx.cover.next_tile(place.session)
     tile = embedded_tile(place.workspace, blocks, number, room, query_of(place.workspace), opened)
     return () if tile.whole else (_put(tx, now, place, tile, "embedded", cause),)

@@ -31,6 +31,7 @@ def due(workspace: Workspace, budget: int, settings: Settings) -> tuple[Sequence
     Returns:
         None below the high-water mark, or when nothing may be folded.
     """
+    settings = settings.of(budget)
     older = 0 if workspace.older is None else workspace.older.raw
     whole = workspace.tokens + older
     if whole < settings.trigger * budget:

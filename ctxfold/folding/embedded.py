@@ -7,7 +7,8 @@ query. It never invents a word: every line it keeps is a line, or an exact part 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from ctxfold.compact.spelled import spelled
 from ctxfold.folding.candidates import Candidate, candidates
@@ -36,6 +37,10 @@ class Settings:
         prose: how much of a tile's room may be anything but rows of facts and calls.
         least: raw steps that are folded at once, unless they are very long.
         recent: steps that always stay raw.
+        window: newest steps that stay raw as long as they fill no more than `near` of the budget: what is being worked on.
+        near: see `window`.
+        batched: o200k tokens of a budget below which there are no batches: no prompt cache keeps so short a prefix, so folding tightly and
+            often costs nothing and keeps more.
         micro: o200k tokens of prose a folded step keeps at most.
     """
 
@@ -50,9 +55,27 @@ class Settings:
     prose: float = 0.50
     least: int = 3
     window: int = 6
-    near: float = 0.5
+    near: float = 0.50
+    batched: int = 4_096
     recent: int = 1
     micro: int = 120
+
+    def of(self, budget: int) -> Settings:
+        """The settings at a budget."""
+        return self if budget >= self.batched else replace(self, **_TIGHT)
+
+
+_TIGHT: dict[str, Any] = {
+    "brim": 0.95,
+    "grown": 0.10,
+    "tail": 0.05,
+    "facts": 0.95,
+    "fill": 1.0,
+    "pressed": 1.0,
+    "least": 1,
+    "window": 0,
+}
+"""What differs where nothing is folded in batches: the newest step alone is raw, and tiles take all the rest."""
 
 
 @dataclass(frozen=True, slots=True)
