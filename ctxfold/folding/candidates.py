@@ -76,16 +76,17 @@ def candidates(lines: Sequence[Line], query: Query, pinned: frozenset[int]) -> l
 
 
 def _worths(cut: Sequence[Line], query: Query) -> list[float]:
-    """Newest first, so that of a value told often the newest place counts most."""
+    """Newest first, so that of a value told often the newest place counts most. What the user names is asked for, not told."""
     there = [values(line.text[:_RANKED]) for line in cut]
     often = Counter(chain.from_iterable(there))
-    used = set().union(*(each for line, each in zip(cut, there, strict=True) if line.kind == "call"))
+    used = set().union(*(each for line, each in zip(cut, there, strict=True) if line.kind in ("call", "user")))
     newer: set[str] = set()
     found: list[float] = []
     for at in range(len(cut) - 1, -1, -1):
         line = cut[at]
         fresh = there[at] - newer
-        newer |= fresh
+        if line.kind != "user":
+            newer |= fresh
         bearing = _BASE[line.kind] + 4 * query.score(line.text[:_RANKED]) + _RECENT * (at + 1) / (len(cut) + 1)
         counted = there[at] if line.kind == "data" else fresh
         naming = fsum(
@@ -101,7 +102,7 @@ _RECENT = 2.0
 _AGAIN = 0.5
 """What a value in a record counts for that stands in a newer line too: the record says what belongs to it, the newer line often does not."""
 _USED = 2
-"""What a value counts for that was put into a call: what was asked for once is asked for again."""
+"""What a value counts for that was put into a call or named by the user: what was asked for once is asked for again."""
 _PLAIN = 12
 """Characters of a value that one unit of worth pays for; a long address cannot be guessed from a part of it."""
 

@@ -47,11 +47,11 @@ class Settings:
     trigger: float = 0.70
     brim: float = 0.92
     rest: float = 0.40
-    grown: float = 0.45
-    tail: float = 0.25
-    facts: float = 0.65
+    grown: float = 0.55
+    tail: float = 0.20
+    facts: float = 0.62
     fill: float = 0.80
-    pressed: float = 0.60
+    pressed: float = 0.70
     prose: float = 0.50
     least: int = 3
     window: int = 6

@@ -1,0 +1,68 @@
+"""Folding where the budget is too small for any prompt cache: tight, often, and from the log."""
+
+import json
+
+from ctxfold import Session
+from ctxfold.tokens import count
+from ctxfold.unfolding import unfolded
+from ctxfold.workspace import RawStep, Tile
+
+
+def _order(n: int) -> str:
+    return json.dumps(
+        {
+            "order_id": f"W-{1000 + n}",
+            "status": "open",
+            "carrier": f"carrier-{n % 7}",
+            "track": f"TR{n:04d}K",
+            "weight_g": 300 + 7 * n,
+        }
+    )
+
+
+def _filled(session: Session, steps: int) -> None:
+    session.record_turn(user="What holds up my orders?")
+    for n in range(steps):
+        call = {"name": "get_order", "args": {"order_id": f"W-{1000 + n}"}, "id": f"c{n}"}
+        session.record_step(explanation="", calls=[call], results=[{"id": f"c{n}", "text": _order(n)}])
+        session.consolidate(1_000)
+
+
+def test_a_small_budget_is_used_to_its_end(session: Session) -> None:
+    """What is folded for 1,000 tokens fills most of them, and no view is above them."""
+    _filled(session, 60)
+    view = session.view(1_000)
+    assert 800 <= count(view.text) <= 1_000
+
+
+def test_what_a_fold_dropped_comes_back_when_it_is_asked_for(session: Session) -> None:
+    """A second fold reads the log, not the first fold: an order that had gone stands again once the user names its carrier."""
+    _filled(session, 60)
+    gone = next(n for n in range(60) if f"TR{n:04d}K" not in session.view(1_000).text)
+    session.record_turn(user=f"Tell me about order W-{1000 + gone}, track TR{gone:04d}K, please.")
+    for n in range(3):
+        session.record_turn(user=f"Still about W-{1000 + gone} ({n}).")
+        session.record_reply("I am looking into that order of yours and will say what I find as soon as I can. " * 3)
+    session.consolidate(1_000)
+    shown = session.view(1_000).text
+    row = next((line for line in shown.splitlines() if line.startswith("< ") and f"W-{1000 + gone}" in line), "")
+    assert f"carrier-{gone % 7}" in row or f"TR{gone:04d}K" in row
+
+
+def test_opening_a_tile_gives_its_steps_back_and_leaves_what_was_told(session: Session) -> None:
+    """The embedded folder's tile opens into the steps of the log; a summary that somebody wrote stays as it was written."""
+    _filled(session, 12)
+    session.fold(summary="Orders W-1000 and W-1001 were looked up; nothing holds them up.", first_step=2, last_step=3)
+    session.fold(first_step=1)
+    workspace = session.workspace
+    tile = workspace.blocks[0]
+    assert isinstance(tile, Tile)
+    with session._store.reading() as tx:
+        opened = unfolded(tx, session._now.session, workspace, workspace.blocks)
+    assert [step for block in opened for step in block.steps] == [
+        step for block in workspace.blocks for step in block.steps
+    ]
+    assert sum(isinstance(block, RawStep) for block in opened) > sum(
+        isinstance(block, RawStep) for block in workspace.blocks
+    )
+    assert any(isinstance(block, Tile) and "nothing holds them up" in block.summary for block in opened)
