@@ -267,7 +267,7 @@ class _Pass:
             header = _At("", at.indent + 1).row((table.header.removeprefix('"" ') + ":",))
             yield header._replace(joined=True)
             for child, text in zip(group.values(), table.lines, strict=True):
-                yield _At("", at.indent + 1).row((text,), self.keys(child, at))._replace(joined=True)
+                yield _At("", at.indent + 2).row((text,), self.keys(child, at))._replace(joined=True)
 
     def pairs(self, value: dict[str, Any], cells: Cells, at: _At, keys: Iterable[int]) -> Row:
         """An object's cells as `name=value`, what is short and nested among them."""

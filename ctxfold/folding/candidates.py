@@ -5,6 +5,7 @@ A piece is worth the values it brings that stand nowhere newer, by how surely th
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -77,7 +78,7 @@ def candidates(lines: Sequence[Line], query: Query, pinned: frozenset[int]) -> l
 
 def _worths(cut: Sequence[Line], query: Query) -> list[float]:
     """Newest first, so that of a value told often the newest place counts most. What the user names is asked for, not told."""
-    there = [values(line.text[:_RANKED]) for line in cut]
+    there = [_told(line) for line in cut]
     often = Counter(chain.from_iterable(there))
     used = set().union(*(each for line, each in zip(cut, there, strict=True) if line.kind in ("call", "user")))
     newer: set[str] = set()
@@ -97,6 +98,14 @@ def _worths(cut: Sequence[Line], query: Query) -> list[float]:
     return found[::-1]
 
 
+def _told(line: Line) -> set[str]:
+    """The values a piece tells: not our own addresses in it, and none of what only heads the rows below it."""
+    if line.kind not in ("data", "call"):
+        return values(line.text[:_RANKED])
+    return set() if line.kind == "data" and line.text.endswith(":") else values(_REFS.sub(" ", line.text[:_RANKED]))
+
+
+_REFS = re.compile(r"(?:\bas |=)s\d+\.\d+\b")
 _RECENT = 2.0
 """What the newest piece of a stretch is worth for being the newest."""
 _AGAIN = 0.5
