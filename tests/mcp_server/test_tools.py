@@ -75,6 +75,7 @@ async def test_both_halves_of_what_record_answers_say_the_same(connect: Connect)
             "view_tokens": data["view_tokens"],
             "budget": 4000,
             "consolidated": [],
+            "notes": [],
         }
         assert said(result) == f"recorded s1 · bytes 15 · view tokens {data['view_tokens']} · budget 4000"
 
