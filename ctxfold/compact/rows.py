@@ -24,6 +24,7 @@ from ctxfold.compact.tables import (
     group_of,
     in_groups,
     is_empty,
+    spelled_out,
     table_of,
 )
 from ctxfold.ledger import (
@@ -281,7 +282,7 @@ class _Pass:
                 words.append(self.inline(name, child))
                 if self.known(child) is not None:
                     points.append(self.spelling(child)[1])
-        return at.row((*words, "…") if empty else words, keys, points)
+        return at.row((*words, "…null") if empty else words, keys, points)
 
     def inline(self, name: str, value: Any) -> str:
         """A child as it stands in its parent's row."""
@@ -341,10 +342,14 @@ class _Pass:
             yield at.row((opening, "" if known.ref == at.like else f"as {known.ref}:"), keys, (header,))
         self.headers.add(header)
         joined = all(len(text) <= _SHORT for text in table.lines)
-        for place, (child, text) in enumerate(zip(value, table.lines, strict=True)):
+        above, called = "", False
+        for place, (child, line) in enumerate(zip(value, table.lines, strict=True)):
             mark = f"{groups[place]}) " if groups else ""
             key = self.spelling(child)[1]
-            if key in self.said and len(text) > _SAID_AGAIN:
+            above = spelled_out(line, above)
+            text = above if called else line
+            called = key in self.said and len(above) > _SAID_AGAIN
+            if called:
                 yield Row(f"{mark}{self.said[key]} (as above)", at.indent + 1, (), (key,), joined)
                 continue
             named = identity(child)

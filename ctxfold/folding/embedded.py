@@ -6,10 +6,11 @@ query. It never invents a word: every line it keeps is a line, or an exact part 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ctxfold.compact.prose import CUT
 from ctxfold.compact.spelled import spelled
 from ctxfold.folding.candidates import Candidate, candidates
 from ctxfold.folding.gathering import gathered
@@ -66,7 +67,7 @@ class Settings:
 
 
 _TIGHT: dict[str, Any] = {
-    "brim": 0.95,
+    "brim": 0.945,
     "grown": 0.10,
     "tail": 0.05,
     "facts": 0.95,
@@ -120,7 +121,19 @@ def condense(
         if needed and spent + price <= (room.facts if item.line.kind in ("data", "call") else room.prose):
             kept.update(needed)
             spent += price
-    return tuple(kept[at] for at in sorted(kept))
+    return tuple(_marked(found, kept))
+
+
+def _marked(found: Sequence[Candidate], kept: dict[int, Line]) -> Iterator[Line]:
+    """The kept pieces in their order; a call says where what it was given is left out."""
+    for at in sorted(kept):
+        line = kept[at]
+        after = found[at + 1].line if at + 1 < len(found) else None
+        cut = line.kind == "call" and not line.joined and after is not None and after.kind == "call" and after.joined
+        if cut and at + 1 not in kept and not line.text.endswith(CUT):
+            yield replace(line, text=f"{line.text} {CUT}", tokens=line.tokens + 1)
+        else:
+            yield line
 
 
 def kept_by_all(blocks: Sequence[Block], pinned: frozenset[int]) -> tuple[Line, ...]:

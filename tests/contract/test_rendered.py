@@ -342,3 +342,20 @@ def test_no_cell_can_be_taken_for_a_mark(session: Session, odd: str) -> None:
     add_json(session, [{"id": f"K-{n}", "word": odd, "place": "Harbour"} for n in range(3)])
     rows = [line for line in settled(session).splitlines() if "K-" in line]
     assert any(json.dumps(odd, ensure_ascii=False) in row for row in rows)
+
+
+def test_a_ditto_never_points_at_a_row_that_is_only_named(session: Session) -> None:
+    """After a row that is called by its name alone, the next says all of its cells: there is nothing above it to be the same as."""
+    leg = {
+        "flight": "HX100",
+        "from": "Lyon",
+        "to": "Porto",
+        "carrier": "Aurora Air",
+        "leaves": "08:15:00",
+        "lands": "10:45:00",
+    }
+    other = {**leg, "flight": "HX200", "leaves": "13:00:00", "lands": "15:30:00"}
+    add_json(session, [[leg, other], [leg, {**other, "flight": "HX300"}]])
+    shown = settled(session)
+    assert "HX100 (as above)" in shown
+    assert shown[shown.index("HX300") :].startswith('HX300 Lyon Porto "Aurora Air" 13:00:00 15:30:00')
