@@ -1,5 +1,4 @@
-"""Rows that stand on their own: ditto marks filled in from the row above, for when not every row of a table is kept, and set again between those
-that were. It drops nothing itself."""
+"""Rows that stand on their own: ditto marks filled in from the row above, and set again between the rows of a table that were kept. It drops nothing."""
 
 from __future__ import annotations
 
