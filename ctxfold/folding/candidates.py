@@ -88,7 +88,8 @@ def _worths(cut: Sequence[Line], query: Query) -> list[float]:
         fresh = there[at] - newer
         if line.kind != "user":
             newer |= fresh
-        bearing = _BASE[line.kind] + 4 * query.score(line.text[:_RANKED]) + _RECENT * (at + 1) / (len(cut) + 1)
+        closing = line.kind == "text" and (at + 1 == len(cut) or cut[at + 1].ref != line.ref)
+        bearing = _BASE[line.kind] + _CLOSING * closing + 4 * query.score(line.text[:_RANKED]) + _RECENT * (at + 1) / (len(cut) + 1)
         counted = there[at] if line.kind == "data" else fresh
         naming = fsum(
             _naming(value, often[value]) * (_USED if value in used else 1) * (1 if value in fresh else _AGAIN)
@@ -106,6 +107,8 @@ def _told(line: Line) -> set[str]:
 
 
 _REFS = re.compile(r"(?:\bas |=)s\d+\.\d+\b")
+_CLOSING = 2.0
+"""What the last line of a tool's text is worth for being the last: it says how it ended, what it came to, and where it goes on."""
 _RECENT = 2.0
 """What the newest piece of a stretch is worth for being the newest."""
 _AGAIN = 0.4
