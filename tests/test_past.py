@@ -79,4 +79,4 @@ def test_a_row_is_named_only_when_it_is_plain_which_row_of_its_record_stands_wit
             session.record_step("", [call], [{"id": "c", "text": json.dumps(answer)}])
         text = session.view(8000).text
     assert "order_id=A-4 place=Lyon carrier=Falcon weight=512" in text
-    assert "as s2.2: A-5 ^ Osprey ^" in text
+    assert "as A-4: A-5 ^ Osprey ^" in text

@@ -106,12 +106,12 @@ def _told(line: Line) -> set[str]:
     return set() if line.kind == "data" and line.text.endswith(":") else values(_REFS.sub(" ", line.text[:_RANKED]))
 
 
-_REFS = re.compile(r"(?:\bas |=)s\d+\.\d+\b")
+_REFS = re.compile(r"(?:\bas |=)s\d+\.\d+\b|^[< ]+as \S+:")
 _CLOSING = 2.0
 """What the last line of a tool's text is worth for being the last: it says how it ended, what it came to, and where it goes on."""
 _RECENT = 2.0
 """What the newest piece of a stretch is worth for being the newest."""
-_AGAIN = 0.4
+_AGAIN = 0.3
 """What a value in a record counts for that stands in a newer line too: the record says what belongs to it, the newer line often does not."""
 _USED = 2
 """What a value counts for that was put into a call or named by the user: what was asked for once is asked for again."""
@@ -130,7 +130,7 @@ def _kind(value: str) -> tuple[float, float]:
     """How surely a value names something by the signs it is made of, and by its length."""
     letters, digits = any(map(str.isalpha, value)), any(map(str.isdigit, value))
     if letters and digits:
-        base = 12.0
+        base = 15.0
     elif "@" in value or "/" in value or "_" in value:
         base = 2.0
     else:

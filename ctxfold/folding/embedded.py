@@ -51,7 +51,7 @@ class Settings:
     grown: float = 0.55
     tail: float = 0.20
     facts: float = 0.62
-    fill: float = 0.80
+    fill: float = 0.78
     pressed: float = 0.70
     prose: float = 0.50
     least: int = 3
