@@ -17,6 +17,7 @@ from playwright.async_api import Error
 
 from browser_agent.actions import Click, Navigate, Type, WaitFor, perform
 from browser_agent.browser import Browser
+from browser_agent.keeper import Keeper
 from browser_agent.limits import LIMITS
 from browser_agent.provision import installed
 from browser_agent.window import Window
@@ -232,6 +233,7 @@ async def test_a_browser_we_connected_to_is_left_running(
 RUN = """
 import asyncio, sys
 from browser_agent.browser import Browser
+from browser_agent.keeper import Keeper
 from browser_agent.limits import LIMITS
 from browser_agent.provision import installed
 from browser_agent.actions import Navigate, perform
@@ -281,6 +283,20 @@ def test_nothing_stays_behind_whatever_ends_the_process(scratch: Path, lab: str,
         for stream in (run.stdin, run.stdout):
             if stream is not None:
                 stream.close()
+
+
+def test_the_profile_of_a_browser_that_died_while_it_started_goes_too(scratch: Path) -> None:
+    profile = scratch / "profile"
+    profile.mkdir()
+    keeper = Keeper()
+    keeper.keep_mark("a-run-of-its-own")
+    waiting = [sys.executable, "-c", "import sys; sys.stdin.read()", f"--user-data-dir={profile}", "x=a-run-of-its-own"]
+    with subprocess.Popen(waiting, stdin=subprocess.PIPE) as starting:
+        time.sleep(1.0)  # the keeper looks every few hundredths of a second
+        starting.kill()
+    assert profile.exists()
+    keeper.sweep()
+    assert not profile.exists()
 
 
 @pytest.mark.parametrize("killed", [False, True])
