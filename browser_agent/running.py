@@ -29,6 +29,8 @@ _FLAGS = (
     "--disable-quic",
     "--no-first-run",
 )
+_UNWANTED = ("--disable-ipc-flooding-protection",)
+"""What Playwright would start a browser with and a person's has not: without this protection a page that changes its address in a loop stops the whole browser."""
 _FILTERED = (
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",  # names are resolved by the proxy alone
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
@@ -160,6 +162,7 @@ async def _start_at(driver: Playwright, path: Path, plan: Plan, folder: Path, *,
             executable_path=path,
             headless=not plan.headed,
             chromium_sandbox=sandbox,
+            ignore_default_args=list(_UNWANTED),
             args=[*_FLAGS, *(_FILTERED if plan.proxy else ()), f"--ctxfold-run={_mark(folder)}"],
             proxy=through(plan.proxy),
             artifacts_dir=folder,

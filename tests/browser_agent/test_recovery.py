@@ -76,6 +76,23 @@ async def test_a_click_that_hangs_the_page_is_an_outcome_and_the_run_goes_on(
         assert seen(outcome).url == "about:blank"
 
 
+FLOOD = "setInterval(() => { for (let i = 0; i < 500; i++) history.pushState({}, '', '?' + Math.random()) }, 0)"
+HOG = "setInterval(() => { new Image().src = '/silent?' + Math.random() }, 20)"
+
+
+@pytest.mark.parametrize("script", [FLOOD, HOG], ids=["a flood of addresses", "requests without an end"])
+async def test_a_page_that_keeps_the_browser_busy_is_seen_and_left(window: Window, serve: Serve, script: str) -> None:
+    site = serve({"/": f'<title>Busy</title><button onclick="{script}">Press</button>', "/next": "<title>Next</title>"})
+    page = await visit(window, f"{site.url}/")
+    begun = time.monotonic()
+    outcome = await do(window, Click(kind="click", ref=ref(page, "button", "Press")))
+    assert outcome.kind != "page_recovered"
+    assert seen(outcome).title == "Busy"
+    await asyncio.sleep(0.5)  # it goes on with it
+    assert (await visit(window, f"{site.url}/next")).title == "Next"
+    assert time.monotonic() - begun < ENOUGH
+
+
 async def test_a_crashed_page_is_replaced_at_once(window: Window, lab: str) -> None:
     await visit(window, f"{lab}/index.html")
     begun = time.monotonic()
