@@ -9,11 +9,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 from ctxfold import Session
-from ctxfold.cli.door import run as through_the_door
-from ctxfold.cli.root import root
 from tests.browser_agent.agent.scripts import decide, script
 from tests.sites.server import Site
 
@@ -73,21 +69,28 @@ def test_what_is_missing_is_one_line_and_exits_with_2_or_3(serve: Serve):
         assert (done.returncode, last.startswith("error: "), words in last) == (code, True, True), (arguments, done)
 
 
-def test_a_failure_in_the_middle_is_one_line_and_says_how_to_go_on(
-    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
+BROKEN = """
+import sys
+from browser_agent.run import Run
+from ctxfold.cli import main
+Run._arrive = lambda *_: 1 / 0
+main(sys.argv[1:])
+"""
+
+
+def test_a_failure_in_the_middle_is_one_line_and_says_how_to_go_on(serve: Serve, tmp_path: Path):
     site = serve({"/": HOME, "/tides": TIDES})
     model = script(tmp_path, decide("Wait.", {"kind": "scroll", "direction": "down"}))
-    monkeypatch.setenv("CTXFOLD_HOME", str(tmp_path))
-    command = ["browse", "Find a ship.", "--start-url", site.url, "--session", "ship", "--model", model]
-    assert through_the_door(root, command) == 3
-    said = capsys.readouterr().err.strip().splitlines()
-    assert said[-2] == "what was done is kept. Go on with:  ctxfold browse --resume --session ship"
-    assert said[-1].startswith("error: script:")
-    monkeypatch.setattr("browser_agent.run.Run._arrive", lambda *_: 1 / 0)
-    assert through_the_door(root, ["browse", "Find a ship.", "--start-url", site.url, "--session", "other"]) == 3
-    said = capsys.readouterr().err.strip().splitlines()
-    assert said[-1].startswith("error: ctxfold itself failed (ZeroDivisionError)")
+    command = ["browse", "Find a ship.", "--start-url", site.url]
+    done = ctxfold(*command, "--session", "ship", "--model", model)
+    *_, kept, failed = done.stderr.strip().splitlines()
+    assert done.returncode == 3
+    assert kept == "what was done is kept. Go on with:  ctxfold browse --resume --session ship"
+    assert failed.startswith("error: script:")
+    broken = [sys.executable, "-c", BROKEN, *command, "--session", "other"]
+    done = subprocess.run(broken, capture_output=True, text=True, timeout=90, check=False)
+    assert done.returncode == 3
+    assert done.stderr.strip().splitlines()[-1].startswith("error: ctxfold itself failed (ZeroDivisionError)")
     with Session.open("other", create=False) as session:
         assert session.tip == 1
 
