@@ -96,7 +96,7 @@ def word(name: str) -> str:
 def cell(value: Any) -> str:
     """One scalar (or empty container) as it stands in a row: without a blank, or in quotes."""
     if isinstance(value, str):
-        return value if _BARE.fullmatch(value) and value != DITTO else quoted(value)
+        return value if value.isalnum() or (_BARE.fullmatch(value) and value != DITTO) else quoted(value)
     if isinstance(value, Spelled):
         return value.spelling
     if value is True or value is False:
@@ -121,5 +121,7 @@ def is_flat(value: Any) -> bool:
 
 def all_flat(values: Iterable[Any]) -> bool:
     """Whether one cell can hold each of some values."""
-    nested = [value for value in values if isinstance(value, (dict, list))]
-    return not any(nested)
+    for value in values:
+        if isinstance(value, (dict, list)) and value:
+            return False
+    return True

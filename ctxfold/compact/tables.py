@@ -94,11 +94,19 @@ def cells_of(value: dict[str, Any]) -> Cells:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A header, and a line of cells for each row."""
+    """A header, and a line of cells for each row.
+
+    Attributes:
+        header: the columns.
+        lines: the rows, cells like those above as ditto marks.
+        columns: the names of the columns, where records are in a cell.
+        whole: the rows with every cell spelled out, where it stands on lines of its own.
+    """
 
     header: str
     lines: tuple[str, ...]
     columns: tuple[str, ...] = ()
+    whole: tuple[str, ...] = ()
 
 
 def group_of(value: list[Any]) -> Table | None:
@@ -120,12 +128,13 @@ def _alike(value: Sequence[Any]) -> Iterator[list[str]]:
     """The cells of flat records one after the other, for as long as each has the columns of the first."""
     columns: list[str] | None = None
     for child in value:
-        if not isinstance(child, dict) or not child or not all_flat(child.values()):
+        if not isinstance(child, dict) or not child:
             return
         columns = columns or list(child)
-        if list(child) != columns:
+        cells = child.values()
+        if list(child) != columns or not all_flat(cells):
             return
-        yield list(map(cell, child.values()))
+        yield list(map(cell, cells))
 
 
 def table_of(value: Sequence[Any]) -> Table | None:
@@ -134,7 +143,7 @@ def table_of(value: Sequence[Any]) -> Table | None:
         return None
     flat = list(_alike(value))
     if len(flat) == len(value):
-        return Table(" ".join(map(word, value[0])), tuple(_joined(flat)))
+        return _table(" ".join(map(word, value[0])), flat)
     grid = [cells_of(child) for child in value]
     groups: dict[Path, tuple[str, ...]] = {}
     for cells in grid:
@@ -142,13 +151,12 @@ def table_of(value: Sequence[Any]) -> Table | None:
     whole = Cells(grid[0].texts, groups)
     if any(cells.deep or not cells.under(whole) for cells in grid):
         return None
-    lines = [list(cells.texts.values()) for cells in grid]
-    return Table(" ".join(grouped(whole)), tuple(_joined(lines)))
+    return _table(" ".join(grouped(whole)), [list(cells.texts.values()) for cells in grid])
 
 
-def _joined(lines: list[list[str]]) -> Iterator[str]:
-    for at, line in enumerate(lines):
-        yield dittoed(line, lines[at - 1] if at else None)
+def _table(header: str, rows: Sequence[list[str]]) -> Table:
+    above = (None, *rows)
+    return Table(header, tuple(map(dittoed, rows, above)), whole=tuple(map(" ".join, rows)))
 
 
 def dittoed(line: Sequence[str], above: Sequence[str] | None) -> str:

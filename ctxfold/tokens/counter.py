@@ -11,6 +11,7 @@ from hashlib import blake2b
 
 from ctxfold.tokens.pieces import PIECE, pieces
 from ctxfold.tokens.ranks import encoding
+from ctxfold.tokens.units import Units
 
 _SHORT = 128
 """Texts up to this many characters are their own key; longer ones are known by a digest, so the cache holds no big text."""
@@ -39,7 +40,7 @@ class _Counts:
         if tokens is None:
             tokens = self._older.get(key)
             if tokens is None:
-                tokens = len(_encode(piece))
+                tokens = _units.of(piece) if piece.isascii() else _counted(piece)
             if len(self._newer) >= self._half:
                 self._newer, self._older = {}, self._newer
             self._newer[key] = tokens
@@ -47,6 +48,7 @@ class _Counts:
 
 
 _counts = _Counts(most=16_384)
+_units = Units(lambda unit: _counted(unit), most=32_768)
 
 
 def count(text: str) -> int:
@@ -130,6 +132,10 @@ def _trimmed(text: str, end: int) -> int:
 def _characters(ids: Sequence[int]) -> int:
     """How many whole characters these tokens spell: a character cut in two at the end is not one."""
     return len(encoding().decode_bytes(ids).decode("utf-8", "ignore"))
+
+
+def _counted(piece: str) -> int:
+    return len(_encode(piece))
 
 
 def _encode(piece: str) -> list[int]:
