@@ -14,7 +14,7 @@ from ctxfold.commit import Happened, advance
 from ctxfold.errors import CorruptStore
 from ctxfold.events import Decider
 from ctxfold.ledger import canonical
-from ctxfold.store.codec import digest, encode, pack_json, unpack_json
+from ctxfold.store.codec import digest, encode, pack_text, unpack_json
 from ctxfold.store.protocol import Reading, Writing
 from ctxfold.store.values import HeadRow, State
 from ctxfold.workspace import Tile, dump_lines, load_lines
@@ -59,9 +59,11 @@ def read_tile(tx: Reading, session: int, tile: int) -> Tile:
     return load_tile(unpack_json(body))
 
 
-def write_tile(tx: Writing, session: int, tile: Tile) -> None:
-    """Keep a tile."""
-    tx.cover.add_tile(session, tile.number, tile.first, tile.last, tile.tokens, pack_json(dump_tile(tile)))
+def write_tile(tx: Writing, session: int, tile: Tile) -> bytes:
+    """Keep a tile; its content hash."""
+    body = canonical(dump_tile(tile))
+    tx.cover.add_tile(session, tile.number, tile.first, tile.last, tile.tokens, pack_text(body))
+    return digest(encode(body))
 
 
 def chain(tx: Writing, session: int, prev: int, tiles: Sequence[int]) -> int:
@@ -87,14 +89,14 @@ def put_tile(tx: Writing, session: int, state: State, tile: Tile, said: tuple[De
         said: who decided, and why in a few words.
         head: the branch.
     """
-    after = replace(state, cover=cover_with(tx, session, state.cover, tile))
+    cover, kept = cover_with(tx, session, state.cover, tile)
     payload = {"tile": tile.number, "steps": list(tile.steps), "version": VERSION}
-    return advance(tx, session, head, state, after, Happened("folded", payload, (tile_digest(tile),), *said))
+    return advance(tx, session, head, state, replace(state, cover=cover), Happened("folded", payload, (kept,), *said))
 
 
-def cover_with(tx: Writing, session: int, cover: int, tile: Tile) -> int:
-    """Keep a tile, and the newest cell of a cover with it in place of those whose steps it stands for."""
-    write_tile(tx, session, tile)
+def cover_with(tx: Writing, session: int, cover: int, tile: Tile) -> tuple[int, bytes]:
+    """Keep a tile; the newest cell of a cover with it in place of those whose steps it stands for, and its content hash."""
+    hashed = write_tile(tx, session, tile)
     inside = set(tile.steps)
     kept: list[int] = []
     first = tx.log.step(session, tile.first)
@@ -111,4 +113,4 @@ def cover_with(tx: Writing, session: int, cover: int, tile: Tile) -> int:
         if end not in inside:
             kept.append(row[1])
         cover = row[0]
-    return chain(tx, session, cover, (tile.number, *reversed(kept)))
+    return chain(tx, session, cover, (tile.number, *reversed(kept))), hashed

@@ -81,9 +81,7 @@ def _result(record: Record, past: Ledger) -> tuple[Line, ...]:
     return tuple(_rows(record, "data", "<", rows(tree, past), (key,)))
 
 
-def _rows(
-    record: Record, kind: LineKind, mark: str, made: Iterable[Row], keys: tuple[int, ...] = ()
-) -> Iterator[Line]:
+def _rows(record: Record, kind: LineKind, mark: str, made: Iterable[Row], keys: tuple[int, ...] = ()) -> Iterator[Line]:
     """Rows as lines of a record, the first with some keys more."""
     ref, untrusted = record.ref, record.untrusted
     for words, indent, own, points, joined in made:

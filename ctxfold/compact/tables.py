@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from operator import eq
 from typing import Any
 
 from ctxfold.compact.cells import DITTO, all_flat, cell, is_flat, listed, pair, word
@@ -161,7 +162,7 @@ def _table(header: str, rows: Sequence[list[str]]) -> Table:
 
 def dittoed(line: Sequence[str], above: Sequence[str] | None) -> str:
     """A row of cells, those like the row above as ditto marks."""
-    if above is None or len(above) != len(line):
+    if above is None or len(above) != len(line) or not any(map(eq, line, above)):
         return " ".join(line)
     return " ".join(
         [DITTO if part == up and len(part) >= _WORTH_DITTO else part for part, up in zip(line, above, strict=True)]
@@ -178,8 +179,10 @@ def spelled_out(text: str, above: str) -> str:
 
 def _parts(text: str) -> list[str]:
     """The cells of a row: cut at each blank that stands neither in quotes nor in a list of records."""
-    if not ('"' in text or "[" in text or "]" in text):
-        return text.split(" ")
+    if "[" not in text and "]" not in text and "\\" not in text:
+        made = _outside_quotes(text)
+        if made is not None:
+            return made
     parts: list[str] = []
     depth = start = 0
     for found in _MARKS.finditer(text):
@@ -194,6 +197,26 @@ def _parts(text: str) -> list[str]:
             case _:
                 pass
     return [*parts, text[start:]]
+
+
+def _outside_quotes(text: str) -> list[str] | None:
+    """The cells of a row in which quotes are all that can hold a blank; None where one of them stays open."""
+    parts = text.split(" ")
+    if '"' not in text:
+        return parts
+    made: list[str] = []
+    open_ = ""
+    for part in parts:
+        if open_:
+            open_ += f" {part}"
+            if part.count('"') % 2:
+                made.append(open_)
+                open_ = ""
+        elif part.count('"') % 2:
+            open_ = part
+        else:
+            made.append(part)
+    return None if open_ else made
 
 
 def grouped(cells: Cells) -> Iterator[str]:

@@ -180,6 +180,8 @@ def newest(lines: Sequence[Line], pinned: frozenset[int]) -> list[Line]:
 
 def _with_parents(item: Candidate, found: Sequence[Candidate], kept: dict[int, Line]) -> dict[int, Line]:
     """A piece, and what it cannot be read without, as far as they do not stand yet."""
+    if item.at not in kept and all(parent in kept for parent in item.parents):
+        return {item.at: item.line}
     needed: dict[int, Line] = {}
     places = [item.at]
     while places:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 
 from ctxfold.intent.cues import Clause, clauses, facts_of
 from ctxfold.lines import Line

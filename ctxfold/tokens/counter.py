@@ -48,7 +48,6 @@ class _Counts:
 
 
 _counts = _Counts(most=16_384)
-_units = Units(lambda unit: _counted(unit), most=32_768)
 
 
 def count(text: str) -> int:
@@ -140,3 +139,6 @@ def _counted(piece: str) -> int:
 
 def _encode(piece: str) -> list[int]:
     return encoding().encode_ordinary(piece)
+
+
+_units = Units(_counted, most=32_768)

@@ -22,6 +22,7 @@ from typing import Any
 
 from ctxfold import Session
 from ctxfold.errors import FoldError
+from ctxfold.ledger import canonical
 from tests.benchmarks.fidelity.__main__ import SAMPLE
 from tests.benchmarks.fidelity.recordings import Heard, Recording, files, read
 from tests.benchmarks.spine import Text, record
@@ -73,10 +74,11 @@ class Digests:
 
 
 def _unpacked(part: str, value: object) -> object:
-    """A packed column as it was before packing, so that packing may change."""
-    if part in ("forms", "tiles") and isinstance(value, bytes):
-        return zlib.decompress(value[1:]) if value[0] else value[1:]
-    return value
+    """A packed column as it was before packing, so that packing may change; of a tile what it says, in whatever order."""
+    if part not in ("forms", "tiles") or not isinstance(value, bytes):
+        return value
+    raw = zlib.decompress(value[1:]) if value[0] else value[1:]
+    return canonical(json.loads(raw)) if part == "tiles" else raw
 
 
 class Replay:
@@ -186,7 +188,18 @@ def _any(chance: random.Random, depth: int) -> Any:
     """JSON of any shape, with fields that name things, values that repeat, odd numbers and odd words."""
     kind = chance.random()
     if depth == 0 or kind < 0.1:
-        words = ("^", "", "open", "a b", 'say "so"', "價格", "x=1", "1e3", "L" + str(chance.randrange(9)), "naïve\u2028no")
+        words = (
+            "^",
+            "",
+            "open",
+            "a b",
+            'say "so"',
+            "價格",
+            "x=1",
+            "1e3",
+            "L" + str(chance.randrange(9)),
+            "naïve\u2028no",
+        )
         return chance.choice([None, True, False, 0, -1.0, 2.50, 1e22, chance.randrange(99), *words])
     if kind < 0.45:
         names = chance.sample(_NAMES, chance.randrange(1, 7))
