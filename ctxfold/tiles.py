@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from ctxfold.commit import Happened, advance
 from ctxfold.errors import CorruptStore
@@ -19,7 +19,16 @@ from ctxfold.store.protocol import Reading, Writing
 from ctxfold.store.values import HeadRow, State
 from ctxfold.workspace import Tile, dump_lines, load_lines
 
-__all__ = ["cover_with", "dump_tile", "load_tile", "put_tile", "read_tile", "tile_digest"]
+__all__ = [
+    "Outline",
+    "cover_with",
+    "dump_tile",
+    "load_tile",
+    "put_tile",
+    "read_outline",
+    "read_tile",
+    "tile_digest",
+]
 
 VERSION = 1
 """Of the fold applier. A tile holds its resolved lines, so an older session keeps its bytes when this grows."""
@@ -57,6 +66,44 @@ def read_tile(tx: Reading, session: int, tile: int) -> Tile:
     if body is None:
         raise CorruptStore(f"block b{tile} is not there; restore a copy of the store")
     return load_tile(unpack_json(body))
+
+
+class Outline(NamedTuple):
+    """What a tile is without its lines.
+
+    Attributes:
+        number: its number.
+        first: its first step, in path order.
+        size: how many steps it stands for.
+        told: whether somebody wrote it: a summary, or any tile that the embedded folder did not make.
+        children: the tiles it replaced.
+    """
+
+    number: int
+    first: int
+    size: int
+    told: bool
+    children: tuple[int, ...]
+
+    @classmethod
+    def of(cls, tile: Tile) -> Outline:
+        """The outline of a tile that is at hand."""
+        return cls(tile.number, tile.first, len(tile.steps), _told(tile.summary, tile.origin), tile.children)
+
+
+def read_outline(tx: Reading, session: int, tile: int) -> Outline:
+    """A tile by number, its lines left unread. Raises CorruptStore when it is not there."""
+    try:
+        tree: Any = unpack_json(tx.cover.tile(session, tile) or b"")
+        size = sum(last - first + 1 for first, last in tree["steps"])
+        told = _told(tree["summary"], tree["origin"])
+        return Outline(tree["id"], tree["steps"][0][0], size, told, tuple(tree["children"]))
+    except (KeyError, IndexError, TypeError, ValueError) as error:
+        raise CorruptStore(f"block b{tile} does not read back; restore a copy of the store") from error
+
+
+def _told(summary: str, origin: str) -> bool:
+    return bool(summary) or origin != "embedded"
 
 
 def write_tile(tx: Writing, session: int, tile: Tile) -> bytes:
