@@ -12,7 +12,7 @@ __all__ = ["IN_FULL", "SURE", "TRUSTED", "confidence"]
 TRUSTED = 0.38
 """From here on a passage is given as the answer."""
 
-SURE = 0.7
+SURE = 0.65
 """From here on nothing further is read."""
 
 IN_FULL = 0.95

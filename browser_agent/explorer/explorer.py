@@ -37,16 +37,17 @@ READ_FIRST, READ_LONG = 12, 24
 """Pages read before settling for a passage that is trusted, and before giving up."""
 LEAST_READ = 3
 """Pages read before a passage counts as sure: the first that fits may not be the best."""
-NAMED_SURE = 0.7
-"""How sure such a passage must be for nothing further to be read."""
+NAMED_SURE = 0.6
+"""How sure a passage under the very name asked about must be for nothing further to be read: from 0.7 down to here our own questions lose no
+answer."""
 FAINT, FAINT_READ = 0.06, 6
 """A link that matches less of the question than this is followed only while fewer pages than that were read."""
 HUB = 0.2
 """What an index or a table of contents gets on top where a site has no search to ask."""
 STRAIGHT = 0.7
 """A link that matches a name of the question, or all of it, this well goes before a search."""
-LOST_IN_A_ROW = 4
-"""Pages in a row that could not be read before the site counts as gone."""
+LOST_IN_A_ROW, LOST_TRUSTED = 4, 2
+"""Pages in a row that could not be read, searches included, before the site counts as gone, and before a passage that is trusted is given."""
 LISTED, LINKED = 40, 0.6
 """A page with more links than this, and more of its text in them than this share, is a listing."""
 NEAREST = 3
@@ -101,7 +102,8 @@ class Explorer:
         blank = not page.links and not any(section.text for section in page.sections)
         refused = page.status is not None and page.status >= 400
         if notes.searching and (blank or refused or not is_results(page.url, notes.search)):
-            self._notes = replace(notes, searching=False, search=None, search_fails=True)
+            lost = notes.lost_in_a_row + (blank and not refused)
+            self._notes = replace(notes, searching=False, search=None, search_fails=True, lost_in_a_row=lost)
             return saying.no_search(notes.asked[-1])
         if not notes.search_fails:
             notes = replace(notes, search=page.search or notes.search)
@@ -206,7 +208,7 @@ class Explorer:
         notes = self._notes
         if notes.lost_in_a_row >= LOST_IN_A_ROW or notes.read >= READ_LONG:
             return True
-        if notes.read >= READ_FIRST and self._sure() >= TRUSTED:
+        if (notes.read >= READ_FIRST or notes.lost_in_a_row >= LOST_TRUSTED) and self._sure() >= TRUSTED:
             return True
         faint = FAINT_READ if notes.search is not None else FAINT_READ * 2
         return notes.read >= faint and lead.score(self._library.weights()) < FAINT

@@ -23,6 +23,8 @@ __all__ = ["Remembered"]
 
 _VIEW = View("", [], 0, 0, (), 0, 0)
 _STEPS = 200
+_LOST = "about:blank"
+"""Where a browser stands whose page did not come in time: the next try may fare better, so it is not kept."""
 
 
 class Remembered:
@@ -69,7 +71,10 @@ class Remembered:
         if bare not in self._held:
             file = self._folder / sha256(bare.encode()).hexdigest()[:24]
             if not file.exists():
-                file.write_bytes(pickle.dumps(await self._observed(bare)))
+                page = await self._observed(bare)
+                if page is None or page.url == _LOST:
+                    return page
+                file.write_bytes(pickle.dumps(page))
             self._held[bare] = pickle.loads(file.read_bytes())
         return self._held[bare]
 

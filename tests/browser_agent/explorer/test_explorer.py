@@ -61,6 +61,21 @@ async def test_a_search_that_fails_is_asked_once():
     assert any("did not answer" in fold for fold in folds)
 
 
+async def test_where_a_site_answers_no_more_a_passage_that_is_trusted_is_given():
+    task = "Which exception is raised when source and target are the same file?"
+    links = {f"copy the same file {n}": f"copy-{n}" for n in range(9)}
+    blank = page("", "").model_copy(update={"url": "about:blank", "status": None})
+    observed = page("", "Files", *COPYING.sections, links=links)
+    explorer, opened = Explorer(task), 0
+    while True:
+        decided = await explorer.decide(Situation(task, VIEW, observed, "", opened + 1, 200))
+        if not isinstance(decided.decision.actions[0], Navigate):
+            break
+        opened, observed = opened + 1, blank
+    assert isinstance(decided.decision.actions[0], Answer)
+    assert opened == 2
+
+
 async def test_what_no_page_answers_is_declined_with_the_nearest_passages():
     site = {
         "": page("", "Home", links=LIBRARY),
