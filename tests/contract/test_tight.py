@@ -86,7 +86,9 @@ def test_what_is_opened_is_bounded_and_the_rest_stands_as_it_was_folded(session:
     assert 600 <= sum(block.tokens for block in opened[1:]) <= 600 + 16 * max(block.tokens for block in whole)
     assert set(rest.lines) <= set(tile.lines)
     refs = {line.ref for block in opened[1:] for line in block.lines}
-    assert [line for line in tile.lines if line.ref not in refs] == [line for line in rest.lines if line.ref not in refs]
+    assert [line for line in tile.lines if line.ref not in refs] == [
+        line for line in rest.lines if line.ref not in refs
+    ]
 
 
 def test_a_session_folded_at_every_step_can_be_folded_a_thousand_times(session: Session) -> None:
