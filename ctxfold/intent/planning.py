@@ -176,15 +176,15 @@ class _Draft:
     def _turn(self, event: Heard) -> None:
         """What a message without a cue changes all the same."""
         turned = unsaid(event.text, self._meant(), self._in("dropped"))
-        match turned.does if turned is not None else None:
+        if turned is None:
+            return
+        match turned.does:
             case "drop":
                 self._set(turned.item, "dropped", event.ref)
             case "reopen":
                 self._set(turned.item, "open", event.ref)
             case "amend":
                 self._amend(turned.item, Clause(event.text), event.ref)
-            case None:
-                pass
 
     def _meant(self) -> list[Item]:
         """The open items that the user's words may be about: those that were just answered only where there is no other."""
