@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
+from operator import is_
 from typing import Any, NamedTuple, TypeVar
 
 from ctxfold.compact import parse
@@ -68,7 +69,7 @@ class Words:
         """Take in that other blocks stand now: only those that differ are read."""
         old, new = before.blocks, after.blocks
         most = min(len(old), len(new))
-        start = next((at for at in range(most) if old[at] is not new[at]), most)
+        start = next((at for at, same in enumerate(map(is_, old, new)) if not same), most)
         end = next((at for at in range(most - start) if old[-1 - at] is not new[-1 - at]), most - start)
         for block in old[start : len(old) - end]:
             self._take(block, -1)
@@ -112,9 +113,13 @@ class Words:
         keys = chain.from_iterable(line.keys for line in lines)
         if sign > 0:
             self._keys.update(keys)
-        else:
-            for key in keys:
-                _add(self._keys, key, sign)
+            return
+        counts = self._keys
+        for key in keys:
+            if counts[key] > 1:
+                counts[key] -= 1
+            else:
+                del counts[key]
 
 
 _Counted = TypeVar("_Counted")
@@ -180,9 +185,10 @@ class PathLedger:
         self._words.add(lines)
         there = _Values(lambda: text, kind)
         for line in lines:
-            for key in line.keys:
-                self._fresh[key] = (line.ref, there)
-                self._places.pop(key, None)
+            if line.keys:
+                self._fresh.update(dict.fromkeys(line.keys, (line.ref, there)))
+        for key in self._places.keys() & chain.from_iterable(line.keys for line in lines):
+            del self._places[key]
 
 
 class _Values:

@@ -24,7 +24,6 @@ from ctxfold.compact.tables import (
     group_of,
     in_groups,
     is_empty,
-    spelled_out,
     table_of,
 )
 from ctxfold.ledger import (
@@ -178,7 +177,9 @@ class _Pass:
         """The ledger keys that a node settles, its identity at hand."""
         text, key = self.spelling(value)
         own = (key,) if len(text) >= _WORTH_A_REF else ()
-        return own if named is None or at.owned else (*own, named_key(named, value, at.path))
+        if named is None or at.owned:
+            return own
+        return (*own, named_key(named, value, at.path))
 
     # Objects
 
@@ -348,19 +349,18 @@ class _Pass:
             yield at.row((opening, "" if known.ref == at.like else f"as {known.ref}:"), keys, (header,))
         self.headers.add(header)
         joined = all(len(text) <= _SHORT for text in table.lines)
-        above, called = "", False
-        for place, (child, line) in enumerate(zip(value, table.lines, strict=True)):
+        called, said, indent = False, self.said, at.indent + 1
+        for place, (child, line, whole) in enumerate(zip(value, table.lines, table.whole, strict=True)):
             mark = f"{groups[place]}) " if groups else ""
             key = self.spelling(child)[1]
-            above = spelled_out(line, above)
-            text = above if called else line
-            called = key in self.said and len(above) > _SAID_AGAIN
+            text = whole if called else line
+            called = key in said and len(whole) > _SAID_AGAIN
             if called:
-                yield Row(f"{mark}{self.said[key]} (as above)", at.indent + 1, (), (key,), joined)
+                yield Row(f"{mark}{said[key]} (as above)", indent, (), (key,), joined)
                 continue
             named = identity(child)
-            self.said[key] = cell(named[1]) if named else text.split(" ")[0]
-            yield Row(mark + text, at.indent + 1, self.keys_of(child, named, at), (), joined)
+            said[key] = cell(named[1]) if named else text.partition(" ")[0]
+            yield Row(mark + text, indent, self.keys_of(child, named, at), (), joined)
 
 
 def _name(value: Any) -> str:
