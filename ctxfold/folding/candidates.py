@@ -14,6 +14,7 @@ from math import fsum, log2
 from typing import NamedTuple
 
 from ctxfold.compact.prose import values
+from ctxfold.folding.gathering import begins
 from ctxfold.folding.pieces import depth, pieces
 from ctxfold.folding.relevance import Query
 from ctxfold.lines import Line, LineKind
@@ -58,7 +59,7 @@ def candidates(lines: Sequence[Line], query: Query, pinned: frozenset[int]) -> l
     places: dict[int, int] = {}
     ref, held = "", -1
     for at, line in enumerate(cut):
-        if line.ref != ref and not (line.joined and line.kind == "call"):
+        if line.ref != ref and (line.kind != "call" or begins(line)):
             ref, rows, held = line.ref, [], -1
         parents = tuple([places[key] for key in line.points if key in places])
         if line.kind in ("data", "call", "text"):

@@ -13,7 +13,7 @@ from typing import Any
 from ctxfold.compact.prose import CUT
 from ctxfold.compact.spelled import abridged, spelled
 from ctxfold.folding.candidates import Candidate, candidates
-from ctxfold.folding.gathering import gathered
+from ctxfold.folding.gathering import begins, gathered
 from ctxfold.folding.relevance import Query
 from ctxfold.lines import Line
 from ctxfold.tokens import count
@@ -51,8 +51,8 @@ class Settings:
     grown: float = 0.55
     tail: float = 0.20
     facts: float = 0.62
-    fill: float = 0.78
-    pressed: float = 0.70
+    fill: float = 0.745
+    pressed: float = 0.75
     prose: float = 0.50
     least: int = 3
     window: int = 6
@@ -125,12 +125,12 @@ def condense(
 
 
 def _marked(found: Sequence[Candidate], kept: dict[int, Line]) -> Iterator[Line]:
-    """The kept pieces in their order; a call says where what it was given is left out."""
+    """The kept pieces in their order; a call says at each place where what it was given is left out."""
     for at in sorted(kept):
         line = kept[at]
         after = found[at + 1].line if at + 1 < len(found) else None
-        cut = line.kind == "call" and not line.joined and after is not None and after.kind == "call" and after.joined
-        if cut and at + 1 not in kept and not line.text.endswith(CUT):
+        goes_on = line.kind == "call" and after is not None and after.kind == "call" and not begins(after)
+        if goes_on and at + 1 not in kept and not line.text.endswith(CUT):
             yield line.reworded(f"{line.text} {CUT}", line.tokens + 1, line.keys)
         else:
             yield line

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from ctxfold.lines import Line
 
-__all__ = ["gathered"]
+__all__ = ["begins", "gathered"]
 
 
 def gathered(lines: Sequence[Line]) -> list[Line]:
@@ -25,10 +25,10 @@ def gathered(lines: Sequence[Line]) -> list[Line]:
     calls: dict[int, list[list[Line]]] = {}
     made: list[list[Line]] = []
     for each in lines:
-        if _begins(each):
+        if begins(each) and each.keys:
             made.append([each])
             calls.setdefault(each.keys[0], []).append(made[-1])
-        elif each.kind == "call" and made and _goes_on(each, made[-1][0]):
+        elif each.kind == "call" and not begins(each) and made and made[-1][0].kind == "call":
             made[-1].append(each)
         else:
             made.append([each])
@@ -40,15 +40,9 @@ def gathered(lines: Sequence[Line]) -> list[Line]:
     return [each for part in made for each in part]
 
 
-def _begins(line: Line) -> bool:
-    return (
-        line.kind == "call" and bool(line.keys) and not line.joined and line.text.startswith("> ") and line.indent == 2
-    )
-
-
-def _goes_on(line: Line, first: Line) -> bool:
-    """Whether a line of a call belongs to the call that begins with another."""
-    return first.kind == "call" and (line.ref == first.ref or line.joined)
+def begins(line: Line) -> bool:
+    """Whether a line is where a call begins; the lines of a call that follow stand deeper, whichever of the calls on one subject they are of."""
+    return line.kind == "call" and not line.joined and line.indent == 2
 
 
 def _merged(group: Sequence[Sequence[Line]]) -> list[Line]:

@@ -1,10 +1,14 @@
 """Calls on one thing stand once; texts are cut so that what hangs together stays together; what a later line points at is not cut."""
 
+import re
+
 import pytest
 
 from ctxfold import Session
+from ctxfold.folding.embedded import Room, condense
 from ctxfold.folding.gathering import gathered
 from ctxfold.folding.pieces import depth, pieces
+from ctxfold.folding.relevance import Query
 from ctxfold.lines import line, text_of
 
 PATH = "/srv/projects/harbour/timetable/departures.py"
@@ -71,3 +75,39 @@ def test_a_text_that_a_later_step_points_at_stays_whole_in_a_fold(session: Sessi
     assert "same as s1.2" in session.view().text
     session.fold(first_step=1, last_step=2)
     assert text in session.view().text
+
+
+def edit(session: Session, path: str, n: int) -> int:
+    body = "\n".join(f"    departures.append(Departure(pier={n}, row={row}, berth='B{n}{row}'))" for row in range(8))
+    call = {"name": "edit", "args": {"path": path, "text": f"def departures_{n}():\n{body}\n"}, "id": "c"}
+    return session.record_step(calls=[call], results=[{"id": "c", "text": "replaced"}])
+
+
+def test_what_was_written_into_a_file_stands_under_the_call_that_names_it_however_often_it_is_folded(
+    session: Session,
+) -> None:
+    """Edits of one file are gathered behind the newest; a fold of that fold moves all of them, and leaves none under another call."""
+    other = "/srv/projects/harbour/piers.py"
+    for n in range(12):
+        edit(session, other if n % 4 == 3 else PATH, n)
+        read(session, offset=n * 40, limit=40)
+        session.consolidate(budget=900)
+    named = ""
+    for text in session.view(900).text.splitlines():
+        named = text if re.match(r"(s\S+ )?> \S", text) else named
+        if "Departure(pier=" in text or "departures_" in text:
+            pier = int(
+                text.split("pier=")[1].split(",")[0] if "pier=" in text else text.split("departures_")[1].split("(")[0]
+            )
+            assert f"edit path={other if pier % 4 == 3 else PATH}" in named, (named, text)
+
+
+def test_a_call_says_at_each_place_where_what_it_was_given_is_left_out(session: Session) -> None:
+    edit(session, PATH, 1)
+    kept = condense(session.workspace.blocks, Room(90, 90), Query(()))
+    shown = [each.text for each in kept if each.kind == "call"]
+    assert 1 < len(shown) < 10
+    assert shown[0].startswith(f"> edit path={PATH}")
+    for before, after in zip(shown, [*shown[1:], ""], strict=True):
+        rows = [int(found[1]) if (found := re.search(r"row=(\d)", text)) else -1 for text in (before, after)]
+        assert before.endswith("…") or rows[1] == rows[0] + 1 or "def " in after or rows[0] == 7, shown
