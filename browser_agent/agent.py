@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Sequence
+from functools import partial
 from types import TracebackType
 from typing import Self
 
@@ -30,9 +31,10 @@ from browser_agent.seeking import Seeker
 from browser_agent.settings import BrowserChoice, Keeping, RunLimits, Watching
 from browser_agent.shape import Schema, Shape
 from browser_agent.window import Window
-from ctxfold import Session
+from ctxfold import Session, config
 from ctxfold.attendant import Attendant, Kept
 from ctxfold.config import EXPLORER
+from ctxfold.encoder import encoder_of
 from ctxfold.errors import InputError
 from ctxfold.models import Model, load
 from ctxfold.text import STOP_WORDS
@@ -194,7 +196,8 @@ class BrowserAgent:
 
     def _decider(self, goal: str, evidence: Evidence, shape: Shape | None, compared: Comparison | None) -> Decider:
         """Who decides: the model, with the embedded decider behind it; or that alone."""
-        explorer: Decider = Explorer(goal) if compared is None else Comparer(compared, Explorer)
+        explore = partial(Explorer, encoder=encoder_of(config.encoder()))
+        explorer: Decider = explore(goal) if compared is None else Comparer(compared, explore)
         embedded = explorer if shape is None else Seeker(explorer, shape, goal)
         if self._model is None:
             return embedded
