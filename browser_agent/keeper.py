@@ -14,6 +14,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -23,6 +24,7 @@ GRACE = 1.5
 
 _SWEEP = 2.0
 _TICK = 0.05
+_GLANCE = 0.02
 
 
 class Keeper:
@@ -81,16 +83,20 @@ def _main() -> None:
     pids: dict[int, str] = {}  # with the moment each was born: a number may be given to another process later
     marks: list[str] = []
     grace = GRACE
+    started = threading.Event()
     for line in sys.stdin.buffer:
         order = json.loads(line)
         if "folder" in order:
             folders += [order["folder"], *_beside(order["folder"])]
         if "pid" in order:
             pids[order["pid"]] = _birth(order["pid"])
+            started.set()
         if "mark" in order:
             marks.append(order["mark"])
+            threading.Thread(target=_watch_start, args=(order["mark"], folders, started), daemon=True).start()
         if "now" in order:
             grace = 0.0
+    started.set()
     for pid, profile in _carrying(marks):
         pids[pid] = _birth(pid)
         if profile:
@@ -101,6 +107,14 @@ def _main() -> None:
         if _birth(pid) == birth:
             _end(pid)
     _remove(folders)
+
+
+def _watch_start(mark: str, folders: list[str], started: threading.Event) -> None:
+    """Note the profile of a browser that is starting: should it die before its process is named to us, nobody else knows of that folder."""
+    seen: set[str] = set()
+    while not started.wait(_GLANCE):
+        seen |= {profile for _, profile in _carrying([mark]) if profile}
+        folders += [folder for profile in seen for folder in (profile, *_beside(profile)) if folder not in folders]
 
 
 def _carrying(marks: Iterable[str]) -> list[tuple[int, str]]:

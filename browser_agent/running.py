@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import anyio
 from playwright.async_api import Browser as Chromium
 from playwright.async_api import Error, Playwright, ProxySettings, async_playwright
 
@@ -28,6 +29,8 @@ _FLAGS = (
     "--disable-quic",
     "--no-first-run",
 )
+_UNWANTED = ("--disable-ipc-flooding-protection",)
+"""What Playwright would start a browser with and a person's has not: without this protection a page that changes its address in a loop stops the whole browser."""
 _FILTERED = (
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",  # names are resolved by the proxy alone
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
@@ -77,7 +80,7 @@ async def start(plan: Plan, report: Report) -> Running:
     keeper.keep_folder(folder)
     driver: Playwright | None = None
     try:
-        driver = await async_playwright().start()
+        driver = await _start_driver()
         if plan.endpoint is not None:
             return Running(driver, await _connect(driver, plan.endpoint), keeper, folder, None)
         keeper.keep_mark(_mark(folder))
@@ -85,9 +88,10 @@ async def start(plan: Plan, report: Report) -> Running:
         await _entrust(chromium, keeper)
         return Running(driver, chromium, keeper, folder, executable)
     except BaseException:
-        if driver is not None:
-            await _stop_driver(driver)
-        await asyncio.to_thread(keeper.sweep)
+        with anyio.CancelScope(shield=True):
+            if driver is not None:
+                await _stop_driver(driver)
+            await asyncio.to_thread(keeper.sweep)
         raise
 
 
@@ -158,6 +162,7 @@ async def _start_at(driver: Playwright, path: Path, plan: Plan, folder: Path, *,
             executable_path=path,
             headless=not plan.headed,
             chromium_sandbox=sandbox,
+            ignore_default_args=list(_UNWANTED),
             args=[*_FLAGS, *(_FILTERED if plan.proxy else ()), f"--ctxfold-run={_mark(folder)}"],
             proxy=through(plan.proxy),
             artifacts_dir=folder,
@@ -184,6 +189,19 @@ async def _entrust(chromium: Chromium, keeper: Keeper) -> None:
     for profile in re.findall(r"--user-data-dir=(\S+)", command):
         keeper.keep_folder(Path(profile))
     await session.detach()
+
+
+async def _start_driver() -> Playwright:
+    """Start Playwright's driver. One that is not wanted any more as it comes up is ended: nobody else could."""
+    starting = asyncio.ensure_future(async_playwright().start())
+    try:
+        return await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        with anyio.CancelScope(shield=True):
+            await asyncio.wait({starting}, timeout=_CLOSE_SECONDS)
+            if starting.done() and starting.exception() is None:
+                await _stop_driver(starting.result())
+        raise
 
 
 async def _stop_driver(driver: Playwright, seconds: float = _CLOSE_SECONDS) -> None:

@@ -40,6 +40,7 @@ class PageWatch:
         self._uncommitted = False
         self._requests = 0
         self._pending: dict[Request, int] = {}
+        self._flying: set[Request] = set()
         self._pulse = asyncio.Event()
         page.on("request", self._started)
         page.on("response", self._answered)
@@ -73,6 +74,10 @@ class PageWatch:
         """Whether anything requested after `since` that shapes the page is still under way."""
         return any(number > since.requests for number in self._pending.values())
 
+    def in_flight(self) -> int:
+        """How many requests of any kind are under way."""
+        return len(self._flying)
+
     async def until(self, condition: Callable[[], bool], seconds: float) -> bool:
         """Wait for `condition`, looked at after every event; whether it came true within `seconds`."""
         deadline = asyncio.get_running_loop().time() + seconds
@@ -89,6 +94,7 @@ class PageWatch:
 
     def _started(self, request: Request) -> None:
         self._requests += 1
+        self._flying.add(request)
         if request.resource_type in _AWAITED:
             self._pending[request] = self._requests
         if self._is_document(request):
@@ -106,10 +112,12 @@ class PageWatch:
 
     def _finished(self, request: Request) -> None:
         self._pending.pop(request, None)
+        self._flying.discard(request)
         self._pulse.set()
 
     def _failed(self, request: Request) -> None:
         self._pending.pop(request, None)
+        self._flying.discard(request)
         if self._is_document(request):
             self._navigating = self._uncommitted = False
             if request.failure and "TUNNEL_CONNECTION_FAILED" in request.failure:

@@ -25,7 +25,7 @@ from browser_agent.watch import PageWatch
 T = TypeVar("T")
 
 _REMEMBERED = 5
-_REPAIR_PARTS = 1.8
+_REPAIR_PARTS = 2.4
 _GONE = ("target crashed", "has been closed", "connection closed", "browser closed", "target closed", "was detached")
 
 
@@ -140,6 +140,7 @@ class Window:
             work.close()
             raise DialogOpened
         task = asyncio.ensure_future(work)
+        task.add_done_callback(_heard)
         opened = asyncio.ensure_future(self._dialog_opened.wait())
         try:
             await asyncio.wait({task, opened}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
@@ -160,9 +161,7 @@ class Window:
             raise
         finally:
             opened.cancel()
-            if not task.done():
-                task.add_done_callback(_heard)
-                task.cancel()
+            task.cancel()
 
     def remember(self, observation: Observation) -> None:
         """Take `observation` as the last one: its refs are the ones that live now."""
@@ -175,17 +174,20 @@ class Window:
         self._titles[self._page] = title
 
     async def recover(self) -> None:
-        """Put a fresh, empty tab in the place of a lost one; a fresh browser, if need be.
+        """Put a fresh, empty tab in the place of a lost one; a fresh browser, if that one opens none while the lost one keeps it busy.
 
         Raises:
             BrowserGone: no browser could be brought back.
         """
-        with contextlib.suppress(Error, TimeoutError):
-            await asyncio.wait_for(self._page.close(), self.limits.repair)
+        closing = asyncio.ensure_future(self._page.close())
+        opening = asyncio.ensure_future(self._context.new_page())
+        for task in (closing, opening):
+            task.add_done_callback(_heard)
         self.dialog = None
         self._dialog_opened.clear()
         try:
-            page = await asyncio.wait_for(self._context.new_page(), self.limits.repair)
+            page = await asyncio.wait_for(opening, self.limits.repair)
+            await asyncio.wait({closing}, timeout=self.limits.repair / 2)
         except (Error, TimeoutError):
             self._adopt(*await self._revive(self._context.browser))
         else:

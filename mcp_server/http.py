@@ -24,6 +24,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from ctxfold.errors import InputError, Refused
+from mcp_server.cancelling import Cancelling
 from mcp_server.life import end_soon, leave
 from mcp_server.server import CtxfoldServer
 
@@ -79,9 +80,11 @@ def http_app(server: CtxfoldServer, door: Door) -> Starlette:
         door: where it is found.
     """
     server.custom_route("/health", methods=["GET"])(_health)
-    return server.streamable_http_app(
+    app = server.streamable_http_app(
         stateless_http=True, max_request_body_size=LARGEST, transport_security=door.security, host=door.host
     )
+    app.add_middleware(Cancelling, largest=LARGEST)
+    return app
 
 
 async def _health(_request: Request) -> Response:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import re
 from urllib.parse import urlsplit
 
@@ -13,6 +15,8 @@ from browser_agent.actions.union import Navigate
 from browser_agent.guard.egress import origin_of
 from browser_agent.window import Window
 
+_CONNECTIONS = 6
+"""How many a browser opens to one host at a time."""
 _INTERRUPTED = "interrupted by another navigation"
 _NET = re.compile(r"net::ERR_([A-Z_]+)")
 _SAYS = {
@@ -49,6 +53,7 @@ async def navigate(window: Window, action: Navigate) -> str:
     refused = window.proxy.refused if window.proxy is not None else 0
     seconds = window.limits.navigation
     begun = window.downloads.count
+    await _make_room(window)
     try:
         await _go(window, action.url, seconds)
     except (TimeoutError, PageTimeout) as error:
@@ -67,6 +72,13 @@ async def navigate(window: Window, action: Navigate) -> str:
     if status is not None and status >= 400:
         raise Stop("http_error", f"the server answers {status}; check the address, or go on from what it shows")
     return "opened"
+
+
+async def _make_room(window: Window) -> None:
+    """Have a page that holds all of a host's connections let go of them: until it does, the next one from there is not even asked for."""
+    if window.watch.in_flight() >= _CONNECTIONS:
+        with contextlib.suppress(Error, TimeoutError):  # it hangs, or is leaving already
+            await asyncio.wait_for(window.page.evaluate("stop()"), window.limits.probe)
 
 
 async def _go(window: Window, url: str, seconds: float) -> None:

@@ -71,7 +71,8 @@ async def settle(window: Window, page: Page, mark: Mark, seconds: float) -> bool
         moved = watch.moved(mark) or window.page != page
         most = _MOST_STILL_LOADED if moved else _MOST_STILL
         while watch.fetching(mark) and left.any():
-            await watch.until(lambda: not watch.fetching(mark), left.of(seconds))
+            if not await watch.until(lambda: not watch.fetching(mark), left.of(seconds)):
+                break
             await _still(window, left.of(most))
         return watch.moved(mark) or window.page != page
     except DialogOpened:

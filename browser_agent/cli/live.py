@@ -31,9 +31,13 @@ class Live:
 
     Args:
         quiet: print what went wrong only.
+
+    Attributes:
+        steps: how many steps were done.
     """
 
     def __init__(self, quiet: bool = False) -> None:
+        self.steps = 0
         self._quiet = quiet
         self._console = Console(stderr=True, highlight=False, soft_wrap=True)
         self._status: Status | None = None
@@ -41,6 +45,7 @@ class Live:
 
     def step(self, taken: StepTaken) -> None:
         """One line for a step, and one more where something went otherwise than decided."""
+        self.steps += 1
         if not self._quiet:
             self._print(_line(taken, self._width()), "" if taken.ok else "yellow")
         if taken.note:

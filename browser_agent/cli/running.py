@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
 import sys
 from dataclasses import dataclass, field, replace
@@ -13,10 +14,13 @@ import click
 
 from browser_agent.agent import BrowserAgent, session_name
 from browser_agent.cli.live import Live, print_result
+from browser_agent.cli.unheard import Unheard
 from browser_agent.result import Result
 from browser_agent.safety import Safety
 from browser_agent.settings import BrowserChoice, Keeping, RunLimits, Watching
 from browser_agent.shape import Shape
+from ctxfold import Session
+from ctxfold.errors import CtxfoldError
 
 __all__ = ["Wish", "carry_out"]
 
@@ -42,16 +46,18 @@ class Wish:
 def carry_out(wish: Wish) -> None:
     """Run a wish to its end, print what came of it, and exit with 1 or 3 where it was not achieved.
 
-    An interrupt ends it cleanly: the browser goes, the session stays, and the way to go on is said.
+    An interrupt ends it cleanly: the browser goes, the session stays, and the way to go on is said. So it is where the run fails in the middle.
     """
     keeping = wish.keeping
     if keeping.session is None:
         wish = replace(wish, keeping=replace(keeping, session=session_name(wish.task)))
+    live = Live(quiet=wish.as_json)
     try:
-        with Live(quiet=wish.as_json) as live:
-            result = anyio.run(_browse, wish, live)
-    except KeyboardInterrupt:
-        _interrupted(wish)
+        result = _ran(wish, live)
+    except Exception:
+        if live.steps:
+            click.echo(f"what was done is kept. Go on with:  {_resuming(wish)}", err=True)
+        raise
     if result is None:
         _interrupted(wish)
     print_result(result, wish.as_json)
@@ -61,8 +67,24 @@ def carry_out(wish: Wish) -> None:
         raise click.exceptions.Exit(NOT_ACHIEVED)
 
 
-async def _browse(wish: Wish, live: Live) -> Result | None:
+def _ran(wish: Wish, live: Live) -> Result | None:
+    """The run; None when it was interrupted, or the system asked us to end."""
+    unheard, told = Unheard(), False
+    try:
+        with live:
+            result = anyio.run(_browse, wish, live, unheard)
+            told = result is None
+            return result
+    except KeyboardInterrupt:
+        told = True
+        return None
+    finally:
+        unheard.ended(told=told)
+
+
+async def _browse(wish: Wish, live: Live, unheard: Unheard) -> Result | None:
     """The run; None when the system asked us to end."""
+    unheard.listen()
     result: Result | None = None
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_end_when_told, tasks.cancel_scope)
@@ -86,9 +108,25 @@ async def _end_when_told(scope: anyio.CancelScope) -> None:
 
 
 def _interrupted(wish: Wish) -> NoReturn:
-    name = wish.keeping.session
-    store = f" --store {wish.keeping.store}" if wish.keeping.store else ""
-    click.echo(
-        f"\ninterrupted; what was done is kept. Go on with:  ctxfold browse --resume --session {name}{store}", err=True
+    kept = (
+        f"; what was done is kept. Go on with:  {_resuming(wish)}"
+        if _is_kept(wish.keeping)
+        else " before anything was done"
     )
+    click.echo(f"\ninterrupted{kept}", err=True)
     raise click.exceptions.Exit(INTERRUPTED)
+
+
+def _is_kept(keeping: Keeping) -> bool:
+    """Whether the run came as far as its session."""
+    try:
+        Session.open(keeping.session or "", store=keeping.store, create=False).close()
+    except CtxfoldError:
+        return False
+    return True
+
+
+def _resuming(wish: Wish) -> str:
+    """The command that goes on with a run."""
+    store = f" --store {shlex.quote(wish.keeping.store)}" if wish.keeping.store else ""
+    return f"ctxfold browse --resume --session {wish.keeping.session}{store}"

@@ -1,13 +1,16 @@
-"""The one door out of a command: every expected failure becomes one line on standard error and an exit code.
+"""The one door out of a command: every failure becomes one line on standard error and an exit code.
 
-It prints no traceback for what was expected and hides none for what was not. No command catches these errors itself.
+What was not expected is a mistake of ours: where it happened is written to a file, which the line names. It never prints a traceback, and writes no
+message of an error into that file, as one may hold a page's text or a secret. No command ends these errors itself.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+import traceback
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import click
 
@@ -18,6 +21,8 @@ __all__ = ["run"]
 EXPECTED = (CtxfoldError, click.ClickException, click.Abort, KeyboardInterrupt, OSError)
 INTERRUPTED = 130
 ENVIRONMENT = 3
+LAST_FAILURE = "last-failure.txt"
+"""Where a mistake of ours leaves its details, beside the store."""
 
 
 def run(command: click.Command, arguments: Sequence[str] | None = None) -> int:
@@ -34,11 +39,11 @@ def run(command: click.Command, arguments: Sequence[str] | None = None) -> int:
     try:
         code = command.main(arguments, prog_name="ctxfold", standalone_mode=False)
         sys.stdout.flush()
-    except BaseException as error:
+    except (SystemExit, GeneratorExit):
+        raise
+    except BaseException as error:  # noqa: BLE001 - nothing gets past the door
         ending = _ending(error)
-        if ending is None:
-            raise
-        return ending
+        return _mistake(error) if ending is None else ending
     return code if isinstance(code, int) else 0
 
 
@@ -66,11 +71,59 @@ def _ending(error: BaseException) -> int | None:
         case OSError():
             return _failed(_trouble(error), ENVIRONMENT)
         case _:
-            return None
+            return INTERRUPTED if isinstance(_root(error), KeyboardInterrupt) else None
+
+
+def _root(error: BaseException) -> BaseException:
+    """What an error began with: an interrupt while modules load may come out as what the loading made of it."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return error
 
 
 def _first(error: BaseException) -> BaseException:
     return _first(error.exceptions[0]) if isinstance(error, BaseExceptionGroup) else error
+
+
+def _mistake(error: BaseException) -> int:
+    """Say that we failed, in one line, and where the details are."""
+    unexpected = error.split(EXPECTED)[1] if isinstance(error, BaseExceptionGroup) else error
+    kind = type(_first(unexpected or error)).__name__
+    try:
+        file = _written(error)
+    except (CtxfoldError, OSError) as trouble:
+        return _failed(f"ctxfold itself failed ({kind}), and the details could not be kept: {trouble}", ENVIRONMENT)
+    return _failed(
+        f"ctxfold itself failed ({kind}); nothing recorded is lost. Please report it with {file}", ENVIRONMENT
+    )
+
+
+def _written(error: BaseException) -> Path:
+    """Keep where a failure happened, for its user alone, in the place of the one before.
+
+    Raises:
+        ReadOnlyStore, OSError: it cannot be written.
+    """
+    from ctxfold.config import home
+
+    file = home() / LAST_FAILURE
+    file.unlink(missing_ok=True)
+    with open(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as kept:
+        kept.writelines(_places(error))
+    return file
+
+
+def _places(error: BaseException) -> Iterator[str]:
+    """The frames and kinds of an error and of what led to it, without a word of its own."""
+    before = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    if before is not None:
+        yield from _places(before)
+        yield "\nand then\n\n"
+    yield from traceback.format_tb(error.__traceback__)
+    yield f"{type(error).__module__}.{type(error).__qualname__}\n"
+    for inner in error.exceptions if isinstance(error, BaseExceptionGroup) else ():
+        yield "\nin it\n\n"
+        yield from _places(inner)
 
 
 def _failed(message: str, code: int) -> int:

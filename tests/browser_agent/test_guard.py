@@ -169,6 +169,24 @@ async def test_what_is_no_request_gets_no_connection(request_: bytes) -> None:
         await proxy.close()
 
 
+async def test_closing_drops_open_connections_without_a_word(serve: Serve) -> None:
+    said: list[dict[str, object]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: said.append(context))
+    site = serve({})
+    proxy = FilterProxy(Egress.of((), site.url))
+    await proxy.start()
+    ends = [await asyncio.open_connection("127.0.0.1", int(proxy.address.rpartition(":")[2])) for _ in range(3)]
+    ends[1][1].write(f"CONNECT 127.0.0.1:{site.port} HTTP/1.1\r\n\r\n".encode())
+    assert b" 200 " in await asyncio.wait_for(ends[1][0].readline(), 5)
+    ends[2][1].write(f"GET {site.url}/silent HTTP/1.1\r\n\r\n".encode())
+    await proxy.close()
+    for reader, writer in ends:
+        with contextlib.suppress(ConnectionError):
+            await asyncio.wait_for(reader.read(), 5)
+        writer.close()
+    assert said == []
+
+
 VALUE = "hunter2 & Söhne/42"
 SECRETS = Secrets((Secret("door", VALUE, "127.0.0.1"), Secret("other", "elsewhere-only-1", "example.org")))
 

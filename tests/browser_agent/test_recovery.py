@@ -17,6 +17,7 @@ from playwright.async_api import Error
 
 from browser_agent.actions import Click, Navigate, Type, WaitFor, perform
 from browser_agent.browser import Browser
+from browser_agent.keeper import Keeper
 from browser_agent.limits import LIMITS
 from browser_agent.provision import installed
 from browser_agent.window import Window
@@ -73,6 +74,23 @@ async def test_a_click_that_hangs_the_page_is_an_outcome_and_the_run_goes_on(
         assert time.monotonic() - begun < ENOUGH
         assert outcome.kind == "page_recovered"
         assert seen(outcome).url == "about:blank"
+
+
+FLOOD = "setInterval(() => { for (let i = 0; i < 500; i++) history.pushState({}, '', '?' + Math.random()) }, 0)"
+HOG = "setInterval(() => { new Image().src = '/silent?' + Math.random() }, 20)"
+
+
+@pytest.mark.parametrize("script", [FLOOD, HOG], ids=["a flood of addresses", "requests without an end"])
+async def test_a_page_that_keeps_the_browser_busy_is_seen_and_left(window: Window, serve: Serve, script: str) -> None:
+    site = serve({"/": f'<title>Busy</title><button onclick="{script}">Press</button>', "/next": "<title>Next</title>"})
+    page = await visit(window, f"{site.url}/")
+    begun = time.monotonic()
+    outcome = await do(window, Click(kind="click", ref=ref(page, "button", "Press")))
+    assert outcome.kind != "page_recovered"
+    assert seen(outcome).title == "Busy"
+    await asyncio.sleep(0.5)  # it goes on with it
+    assert (await visit(window, f"{site.url}/next")).title == "Next"
+    assert time.monotonic() - begun < ENOUGH
 
 
 async def test_a_crashed_page_is_replaced_at_once(window: Window, lab: str) -> None:
@@ -232,6 +250,7 @@ async def test_a_browser_we_connected_to_is_left_running(
 RUN = """
 import asyncio, sys
 from browser_agent.browser import Browser
+from browser_agent.keeper import Keeper
 from browser_agent.limits import LIMITS
 from browser_agent.provision import installed
 from browser_agent.actions import Navigate, perform
@@ -281,6 +300,20 @@ def test_nothing_stays_behind_whatever_ends_the_process(scratch: Path, lab: str,
         for stream in (run.stdin, run.stdout):
             if stream is not None:
                 stream.close()
+
+
+def test_the_profile_of_a_browser_that_died_while_it_started_goes_too(scratch: Path) -> None:
+    profile = scratch / "profile"
+    profile.mkdir()
+    keeper = Keeper()
+    keeper.keep_mark("a-run-of-its-own")
+    waiting = [sys.executable, "-c", "import sys; sys.stdin.read()", f"--user-data-dir={profile}", "x=a-run-of-its-own"]
+    with subprocess.Popen(waiting, stdin=subprocess.PIPE) as starting:
+        time.sleep(1.0)  # the keeper looks every few hundredths of a second
+        starting.kill()
+    assert profile.exists()
+    keeper.sweep()
+    assert not profile.exists()
 
 
 @pytest.mark.parametrize("killed", [False, True])

@@ -149,6 +149,8 @@ def breaking(what: str) -> None:
             raise BaseExceptionGroup("tasks", [ExceptionGroup("one", [FullDisk("no space left: free some")])])
         case "mixed":
             raise ExceptionGroup("tasks", [FullDisk("no space left: free some"), ZeroDivisionError("ours")])
+        case "loading":
+            raise RuntimeError("error calling __set_name__") from KeyboardInterrupt()
         case "output":
             raise OSError(28, "No space left on device")
         case _:
@@ -172,11 +174,36 @@ def test_an_expected_failure_is_one_line_and_its_code(
     assert printed.err.count("\n") == 1
 
 
-def test_a_mistake_of_ours_is_not_dressed_up() -> None:
-    with pytest.raises(ZeroDivisionError):
-        through_the_door(breaking, ["bug"])
-    with pytest.raises(ExceptionGroup):
-        through_the_door(breaking, ["mixed"])
+@pytest.mark.parametrize("what", ["bug", "mixed"])
+def test_a_mistake_of_ours_is_one_line_and_its_details_are_kept_without_its_words(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    monkeypatch.setenv("CTXFOLD_HOME", str(tmp_path))
+    for _ in range(2):
+        assert through_the_door(breaking, [what]) == 3
+    said = capsys.readouterr().err
+    kept = tmp_path / "last-failure.txt"
+    assert said.count("\n") == 2
+    assert f"(ZeroDivisionError); nothing recorded is lost. Please report it with {kept}" in said
+    told = kept.read_text()
+    assert "in breaking" in told
+    assert "builtins.ZeroDivisionError" in told
+    assert told.count("a mistake of ours") <= 1  # the source line, never the error's own words
+    assert kept.stat().st_mode & 0o077 == 0
+
+
+def test_an_interrupt_that_something_else_was_made_of_is_still_an_interrupt() -> None:
+    assert through_the_door(breaking, ["loading"]) == 130
+
+
+def test_a_mistake_of_ours_is_said_even_where_nothing_can_be_written(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("CTXFOLD_HOME", str(tmp_path / "file" / "home"))
+    assert through_the_door(breaking, ["bug"]) == 3
+    said = capsys.readouterr().err
+    assert (said.count("\n"), "could not be kept" in said) == (1, True)
 
 
 def test_a_database_that_is_not_ours_is_left_alone(run: Run, tmp_path: Path) -> None:

@@ -3,7 +3,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,10 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult
 
+from ctxfold import Session
 from ctxfold.errors import InputError, Refused
 from mcp_server.http import LARGEST, Door
+from tests.browser_agent.agent.scripts import decide, script
 from tests.mcp_server.conftest import ERAS, ROOT, said
 from tests.sites.server import Site
 
@@ -209,6 +212,93 @@ async def test_live_pages_and_runs_outlast_the_connection_and_are_their_principa
             assert "knows no run" in said(await call(BOB, "browse_status", run=found["run"]))
         finally:
             one.end()
+
+
+@asynccontextmanager
+async def browsing(tmp_path: Path) -> AsyncIterator[tuple[Served, dict[str, Any], Callable[[], str]]]:
+    """A server whose runs wait for what never comes, what to call for one, and what the session says became of it."""
+    with Site(pages={"/": "<title>Harbour</title><p>Ships.</p>"}) as site:
+        wait = {"kind": "wait_for", "text": "never shown", "seconds": 30}
+        one = Served("--model", script(tmp_path, *[decide("Wait.", wait) for _ in range(3)]))
+        try:
+            async with client(one, "auto") as connected:
+                await connected.call_tool("open_session", {"session": "trip"})
+
+            def became() -> str:
+                with Session.open("trip", create=False) as session:
+                    return session.recall(f"s{session.tip}").text if session.tip else ""
+
+            arguments = {"session": "trip", "task": "Find a ship.", "start_url": site.url}
+            yield one, {"name": "browse", "arguments": arguments}, became
+        finally:
+            one.end()
+
+
+async def until(condition: Callable[[], bool], seconds: float = 10.0) -> None:
+    with anyio.fail_after(seconds):
+        while not condition():  # noqa: ASYNC110 - another process writes it
+            await anyio.sleep(0.05)
+
+
+async def test_a_cancel_notification_of_the_handshake_era_ends_the_call_and_its_run(tmp_path: Path) -> None:
+    async with browsing(tmp_path) as (one, asked, became), anyio.create_task_group() as tasks:
+        going = anyio.Event()
+
+        async def heard(progress: float, total: float | None, message: str | None) -> None:
+            if message and "step 1" in message:
+                going.set()
+
+        async with client(one, "legacy") as connected:
+
+            async def ask(scope: anyio.CancelScope) -> None:
+                with scope:
+                    await connected.call_tool(asked["name"], asked["arguments"], progress_callback=heard)
+
+            scope = anyio.CancelScope()
+            tasks.start_soon(ask, scope)
+            with anyio.fail_after(30):
+                await going.wait()
+            scope.cancel()
+            await until(lambda: "cancelled after" in became())
+            answered = await connected.call_tool("context", {"session": "trip"})
+            assert not answered.is_error
+
+
+async def test_a_cancelled_call_is_answered_and_only_its_own_client_can_cancel_it(tmp_path: Path) -> None:
+    async with browsing(tmp_path) as (one, asked, became), httpx2.AsyncClient(headers=HEADERS, timeout=30) as http:
+        sessions = [(await http.post(one.url, json=HELLO)).headers["mcp-session-id"] for _ in range(2)]
+        mine, others = ({"mcp-session-id": session} for session in sessions)
+        call = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": asked}
+        cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}}
+        async with http.stream("POST", one.url, json=call, headers=mine) as answer:
+            assert answer.status_code == 200
+            await until(lambda: "browse" in became())
+            assert (await http.post(one.url, json=cancel, headers=others)).status_code == 202
+            assert (await http.post(one.url, json=cancel)).status_code == 202
+            await anyio.sleep(0.5)
+            assert "cancelled" not in became()
+            begun = time.monotonic()
+            assert (await http.post(one.url, json=cancel, headers=mine)).status_code == 202
+            said_last = [line async for line in answer.aiter_lines() if line.startswith("data: {")][-1]
+            assert time.monotonic() - begun < 3
+        assert json.loads(said_last.removeprefix("data: ")) == {
+            "jsonrpc": "2.0",
+            "id": 7,
+            "error": {"code": -32800, "message": "Request cancelled"},
+        }
+        await until(lambda: "cancelled after" in became())
+
+
+async def test_a_client_that_hangs_up_takes_its_run_with_it(tmp_path: Path) -> None:
+    async with browsing(tmp_path) as (one, asked, became):
+        call = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": asked}
+        async with (
+            httpx2.AsyncClient(headers=HEADERS, timeout=30) as http,
+            http.stream("POST", one.url, json=call) as answer,
+        ):
+            assert answer.status_code == 200
+            await until(lambda: "browse" in became())
+        await until(lambda: "cancelled after" in became())
 
 
 @pytest.mark.parametrize("era", ERAS)
