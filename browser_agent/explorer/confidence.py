@@ -9,7 +9,7 @@ from browser_agent.explorer.ranking import MEANT, Found
 
 __all__ = ["IN_FULL", "SURE", "TRUSTED", "confidence"]
 
-TRUSTED = 0.48
+TRUSTED = 0.52
 """From here on a passage is given as the answer: of the questions below about Python's documentation two in five are then answered rightly, one in
 seven wrongly, and of those it does not answer nine in ten are declined."""
 
