@@ -221,7 +221,10 @@ def _identities(nodes: list[tuple[str, Any]]) -> Iterator[tuple[int, Any]]:
 
 
 def _shapes(nodes: list[tuple[str, Any]]) -> Iterator[tuple[int, Any]]:
-    return ((shape_key(cells_of(node).texts), node) for _, node in nodes if isinstance(node, dict))
+    """Of several objects of one shape it cannot be told which of them stands in full, with its names: none is given."""
+    made = [(shape_key(cells_of(node).texts), node) for _, node in nodes if isinstance(node, dict)]
+    often = Counter(key for key, _ in made)
+    return ((key, node if often[key] == 1 else None) for key, node in made)
 
 
 def _contents(nodes: list[tuple[str, Any]]) -> Iterator[tuple[int, Any]]:

@@ -61,3 +61,22 @@ def followed(words: Words, now: Workspace) -> None:
         for key in (key for line in block.lines for key in line.keys):
             assert words.settles(key)
             assert all(words.stands(step, key) == anew.stands(step, key) for step in block.steps)
+
+
+def test_a_row_is_named_only_when_it_is_plain_which_row_of_its_record_stands_with_its_names() -> None:
+    """A record holds a table and an object of one shape: a later row's ditto marks would be read against the object, so they must be its own."""
+
+    def order(number: int, place: str, carrier: str) -> dict[str, object]:
+        return {"order_id": f"A-{number}", "place": place, "carrier": carrier, "weight": 512}
+
+    first = {
+        "list": [order(1, "Lyon", "Falcon"), order(2, "Porto", "Heron")],
+        "one": {**order(3, "Turin", "Osprey"), "log": [[1, [2, 3]], {"x": {"y": {"z": 1}}}]},
+    }
+    with Session.open("parcels", store=":memory:") as session:
+        for at, answer in enumerate((first, order(4, "Lyon", "Falcon"), order(5, "Lyon", "Osprey"))):
+            call = {"name": "get", "args": {"at": at}, "id": "c"}
+            session.record_step("", [call], [{"id": "c", "text": json.dumps(answer)}])
+        text = session.view(8000).text
+    assert "order_id=A-4 place=Lyon carrier=Falcon weight=512" in text
+    assert "as A-4: A-5 ^ Osprey ^" in text

@@ -18,13 +18,11 @@ class Change:
     Attributes:
         cells: what changed, with what it was.
         deep: children that changed and need rows of their own.
-        ref: where that version stands.
         points: its ledger key.
     """
 
     cells: tuple[str, ...]
     deep: tuple[tuple[str, Any], ...]
-    ref: str
     points: tuple[int, ...]
 
 
@@ -52,4 +50,4 @@ def changed(value: dict[str, Any], past: Ledger, path: str) -> Change | None:
             cells.append(pair(name, value[name]) + was)
         else:
             deep.append((name, value[name]))
-    return Change(tuple(cells), tuple(deep), before.ref, (content_key(old),))
+    return Change(tuple(cells), tuple(deep), (content_key(old),))

@@ -22,9 +22,9 @@ _PART = re.compile(r"\d+(?:\.\d+)+|[^\W_]+")
 
 WHOLE = 16
 """Tokens up to which prose stays as it is."""
-HEAD = 8
+HEAD = 6
 """Tokens of the head that always stays."""
-AROUND = 4
+AROUND = 3
 """Words on each side of a value that stay with it, so that it can be told what it is a value of."""
 NEAR = 12
 """Characters up to which leaving something out saves nothing."""

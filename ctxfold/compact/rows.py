@@ -48,6 +48,10 @@ _SHORT = 72
 """Characters up to which a row of a table stands on the line of the row before it."""
 
 
+_CALLED = 16
+"""Characters up to which a row is called by its own name."""
+
+
 class Row(NamedTuple):
     """One line of facts.
 
@@ -122,7 +126,7 @@ class _Header:
     """A row whose columns others use.
 
     Attributes:
-        ref: what it is called.
+        ref: what it is called: its own name, which still tells it in a folded stretch, or its address.
         columns: the paths of the cells that stand in the row that names them.
         cells: its own cells.
         points: the key of its shape, where it stands in another record.
@@ -183,7 +187,7 @@ class _Pass:
         owned = at.owned or identity(value) is not None
         change = None if at.owned else changed(value, self.past, at.path)
         if change is not None:
-            yield at.row((_name(value), *change.cells, f"rest ={change.ref}"), keys, change.points)
+            yield at.row((_name(value), *change.cells, "rest as before"), keys, change.points)
             for name, child in change.deep:
                 yield from self.value(child, at.under(name, owned, ""))
             return
@@ -216,7 +220,9 @@ class _Pass:
         if known is None or not isinstance(known.value, dict):
             return None
         cells = cells_of(known.value)
-        return _Header(known.ref, columns_of(known.value, cells), cells, (shape,))
+        name = _name(known.value)
+        called = name if 0 < len(name) <= _CALLED else known.ref
+        return _Header(called, columns_of(known.value, cells), cells, (shape,))
 
     def alike(self, value: dict[str, Any], cells: Cells, header: _Header, at: _At, keys: Iterable[int]) -> Row:
         """An object's values alone, under the columns of another: what is the same there is a ditto mark, a list that stands elsewhere a ref.

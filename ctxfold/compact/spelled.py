@@ -1,15 +1,15 @@
-"""Rows that stand on their own: ditto marks filled in from the row above, for when not every row of a table is kept. It drops nothing itself."""
+"""Rows that stand on their own: ditto marks filled in from the row above, and set again between the rows of a table that were kept. It drops nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from ctxfold.compact.cells import DITTO
-from ctxfold.compact.tables import spelled_out
+from ctxfold.compact.tables import dittoed_again, spelled_out
 from ctxfold.lines import Line
 from ctxfold.tokens import count
 
-__all__ = ["spelled"]
+__all__ = ["abridged", "spelled"]
 
 _MARK = f" {DITTO}"
 
@@ -33,4 +33,21 @@ def spelled(lines: Sequence[Line]) -> list[Line]:
                 text = full
         above = (line.ref, indent, text)
         made.append(line)
+    return made
+
+
+def abridged(lines: Sequence[Line]) -> list[Line]:
+    """The same lines, spelled out before, with a ditto mark for each cell that a row of a table shares with the row it now stands under."""
+    made: list[Line] = []
+    above: tuple[str, int, str] | None = None
+    for line in lines:
+        indent = line.indent
+        text = line.text[indent:]
+        row = line.kind == "data" and "=" not in text and not text.endswith(":")
+        short = dittoed_again(text, above[2]) if row and above is not None and above[:2] == (line.ref, indent) else text
+        if short != text:
+            made.append(line.reworded(line.text[:indent] + short, line.tokens + count(short) - count(text), line.keys))
+        else:
+            made.append(line)
+        above = (line.ref, indent, text) if row else None
     return made

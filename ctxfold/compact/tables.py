@@ -17,6 +17,7 @@ __all__ = [
     "cells_of",
     "columns_of",
     "dittoed",
+    "dittoed_again",
     "group_of",
     "grouped",
     "in_groups",
@@ -33,6 +34,7 @@ _LIST = 320
 """Characters of a list up to which it stands in the row of what holds it."""
 _MARKS = re.compile(r'"(?:[^"\\]|\\.)*"|[ \[\]]')
 
+_NAMES = re.compile(r"[^\W\d]+\d|\d[^\W\d]")
 Path = tuple[str, ...]
 """The names that lead to a cell."""
 
@@ -166,6 +168,14 @@ def spelled_out(text: str, above: str) -> str:
     if DITTO not in parts or len(parts) != len(up):
         return text
     return " ".join(there if part == DITTO else part for part, there in zip(parts, up, strict=True))
+
+
+def dittoed_again(text: str, above: str) -> str:
+    """A row with what it shares with the row above it as ditto marks, both spelled out; what names a thing, letters with digits, stays."""
+    parts, up = _parts(text), _parts(above)
+    if len(parts) != len(up):
+        return text
+    return dittoed(parts, [there if _NAMES.search(there) is None else "" for there in up])
 
 
 def _parts(text: str) -> list[str]:

@@ -19,10 +19,11 @@ from ctxfold.discourse.sight import look
 from ctxfold.discourse.signs import Place, outright, places
 from ctxfold.discourse.values import Choice, Grove
 
-__all__ = ["choose", "shares"]
+__all__ = ["DOUBT", "choose", "shares"]
 
-_DOUBT = 0.5
-"""Confidence below which a message continues: how sure a move is, beside going on."""
+DOUBT = 0.4
+"""How sure a move must be, beside going on: below it a message continues. Where the fit's cross-validation finds more moves at no cost in messages
+attached (`python -m tests.benchmarks.forest.fit --left-out`)."""
 
 
 def choose(grove: Grove, message: str, encoder: Encoder | None = None) -> Choice:
@@ -34,7 +35,7 @@ def choose(grove: Grove, message: str, encoder: Encoder | None = None) -> Choice
         encoder: adds its sense of meaning to the words alone.
 
     Returns:
-        The move. Below a confidence of one half it is to continue.
+        The move; below `DOUBT` it is to continue.
     """
     if not grove.path and grove.around.empty:
         return Choice("continue", confidence=1.0, reason="the first message")
@@ -47,9 +48,9 @@ def choose(grove: Grove, message: str, encoder: Encoder | None = None) -> Choice
     given = shares(found, weights)
     at = max(range(1, len(found)), key=lambda at: given[at], default=0)
     sure = given[at] / (given[at] + given[0]) if at else 0.0
-    if sure >= _DOUBT:
+    if sure >= DOUBT:
         return replace(found[at].choice, confidence=round(sure, 2), reason=_reason(found[at], weights))
-    doubt = f"in doubt: {_reason(found[at], weights)}" if sure > 0.35 else "goes on"
+    doubt = f"in doubt: {_reason(found[at], weights)}" if sure > 0.25 else "goes on"
     return Choice("continue", confidence=round(1 - sure, 2), reason=doubt)
 
 
@@ -94,8 +95,14 @@ def _reason(place: Place, weights: Mapping[str, float]) -> str:
 
 @cache
 def _weights(meaning: bool) -> Mapping[str, float]:
-    """The weight of each sign. With an encoder the mean of both fits: an encoder strange to a dialogue's language must not outweigh its words."""
+    """The weight of each sign. With an encoder both fits are mixed: an encoder strange to a dialogue's language must not outweigh its words."""
     text = files(__package__).joinpath("weights.json").read_text(encoding="utf-8")
     read: Mapping[str, Mapping[str, float]] = json.loads(text)
     words, both = read["words"], read["meaning"]
-    return {name: (words.get(name, 0.0) + both.get(name, 0.0)) / 2 for name in {*words, *both}} if meaning else words
+    if not meaning:
+        return words
+    return {name: (1 - _MIXED) * words.get(name, 0.0) + _MIXED * both.get(name, 0.0) for name in {*words, *both}}
+
+
+_MIXED = 0.7
+"""What the fit with an encoder counts, against the one by words alone."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import log
+from math import log, sqrt
 from typing import Protocol
 
 from ctxfold.discourse.fields import fields_of, kinship
@@ -43,6 +43,7 @@ class Nearness:
         peak: how near that turn is.
         kin: how well its field goes with theirs, None where either tells of none.
         meant: how near it is by an encoder, as a cosine; 0 without one.
+        middle: how near it is to the middle of their meanings; 0 without an encoder.
         rank: where that stands among the cosines this dialogue has shown, 0 to 1; 0 without an encoder.
     """
 
@@ -53,6 +54,7 @@ class Nearness:
     peak: float
     kin: float | None
     meant: float = 0.0
+    middle: float = 0.0
     rank: float = 0.0
 
 
@@ -128,10 +130,10 @@ class Measure:
         nearest = max(range(len(peaks)), key=lambda at: (peaks[at], at))
         whole = cosine(self._words(asked), self._middle(stretch))
         cover, own = self._cover(asked, stretch)
-        meant, rank = self._meant(asked, stretch)
+        meant, middle, rank = self._meant(asked, stretch)
         kin = kinship(fields_of(asked), _summed(stretch))
         score = 0.45 * cover + 0.35 * min(1.0, 2 * peaks[nearest]) + 0.2 * min(1.0, 3 * whole)
-        return Nearness(score, cover, own, nearest, peaks[nearest], kin, meant, rank)
+        return Nearness(score, cover, own, nearest, peaks[nearest], kin, meant, middle, rank)
 
     def _middle(self, stretch: Sequence[Turn]) -> Vector:
         """The direction the user's words in a stretch share."""
@@ -139,6 +141,10 @@ class Measure:
         if key not in self._middles:
             self._middles[key] = centroid(self._words(self._told(turn)) for turn in stretch if turn.said)
         return self._middles[key]
+
+    def told(self, turns: Sequence[Turn]) -> Mapping[int, str]:
+        """Of each turn, by its first step, its words less what a branch turned away from with them."""
+        return {turn.steps[0]: self._told(turn) for turn in turns}
 
     def alike(self, text: str, turn: Turn) -> float:
         """How near a text is to one turn."""
@@ -181,16 +187,19 @@ class Measure:
             own += share * weight * (self._holders.get(word, 0) <= 1)
         return found / total, own / total
 
-    def _meant(self, text: str, stretch: Sequence[Turn]) -> tuple[float, float]:
-        """How near by the encoder, and where that stands among the likenesses of this dialogue's turns; nothing without one."""
-        if self._encoder is None:
-            return 0.0, 0.0
+    def _meant(self, text: str, stretch: Sequence[Turn]) -> tuple[float, float, float]:
+        """How near by the encoder to the turns that are nearest and to the middle of all, and where the first stands among the likenesses of this
+        dialogue's turns; nothing without one.
+        """
+        vectors = [self._vector(turn.said) for turn in stretch if turn.said] if self._encoder is not None else []
+        if not vectors:
+            return 0.0, 0.0, 0.0
         vector = self._vector(text)
-        found = sorted((_dot(vector, self._vector(turn.said)) for turn in stretch if turn.said), reverse=True)
-        if not found:
-            return 0.0, 0.0
+        found = sorted((_dot(vector, each) for each in vectors), reverse=True)
         top = 0.7 * found[0] + 0.3 * sum(found[:3]) / len(found[:3])
-        return max(top, 0.0), percentile(top, self._seen) if len(self._seen) >= _ENOUGH else 0.5
+        summed = [sum(values) for values in zip(*vectors, strict=True)]
+        middle = _dot(vector, summed) / (sqrt(_dot(summed, summed)) or 1.0)
+        return max(top, 0.0), max(middle, 0.0), percentile(top, self._seen) if len(self._seen) >= _ENOUGH else 0.5
 
     def _encoded(self) -> dict[str, Sequence[float]]:
         texts = list({turn.said[:_READ] for stretch in self._stretches for turn in stretch})

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ctxfold.discourse.cues import Cues, cues_of
 from ctxfold.discourse.likeness import Encoder, Measure, Nearness, telling
+from ctxfold.discourse.matter import Matter
 from ctxfold.discourse.values import Grove, Limb, Turn
 
 __all__ = ["SAMPLE", "Beside", "Sight", "look", "name_of", "spread", "usual"]
@@ -26,12 +27,14 @@ class Beside:
         turns: what it is known by: its own turns, or where it has none those it shares with the path.
         near: how near the message is to them.
         sibling: whether it is a branch of the topic at hand.
+        shared: of each telling word of the message, how surely it stands there.
     """
 
     limb: Limb
     turns: tuple[Turn, ...]
     near: Nearness
     sibling: bool
+    shared: Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,9 @@ class Sight:
         owned: the turns of the path that stand on no other branch; all of them where there are none.
         own: how near it is to those.
         limbs: the limbs it might belong to.
+        matter: the message's telling words.
+        shared: of each, how surely it stands on the path.
+        kept: the same for the turns that stand on no other branch.
     """
 
     grove: Grove
@@ -55,6 +61,9 @@ class Sight:
     owned: tuple[Turn, ...]
     own: Nearness
     limbs: tuple[Beside, ...]
+    matter: Matter
+    shared: Mapping[str, float]
+    kept: Mapping[str, float]
 
 
 def look(grove: Grove, message: str, encoder: Encoder | None) -> Sight:
@@ -67,13 +76,17 @@ def look(grove: Grove, message: str, encoder: Encoder | None) -> Sight:
     """
     owned = grove.path[grove.shared :] or grove.path
     measure = Measure(_topics(grove, [limb for limb in grove.around.limbs if limb.turns]), message, encoder)
+    every = [*grove.path, *(turn for limb in grove.around.limbs for turn in limb.turns)]
+    matter = Matter(message, measure.told(every))
     limbs = []
     for limb in grove.around.limbs:
         sibling = limb.topic == grove.around.topic
         turns = limb.turns or (grove.path[: grove.shared] if sibling else ())
         if turns:
-            limbs.append(Beside(limb, turns, measure.near(turns), sibling))
-    return Sight(grove, cues_of(message), measure, measure.near(grove.path), owned, measure.near(owned), tuple(limbs))
+            limbs.append(Beside(limb, turns, measure.near(turns), sibling, matter.shared(turns)))
+    here, own = measure.near(grove.path), measure.near(owned)
+    shared, kept = matter.shared(grove.path), matter.shared(owned)
+    return Sight(grove, cues_of(message), measure, here, owned, own, tuple(limbs), matter, shared, kept)
 
 
 def _topics(grove: Grove, limbs: Sequence[Limb]) -> list[list[tuple[Turn, ...]]]:

@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import exp
 from statistics import median
 from typing import Literal
 
 from ctxfold.discourse.likeness import telling
+from ctxfold.discourse.matter import covered, squashed
 from ctxfold.discourse.sight import Beside, Sight, name_of, spread, usual
 from ctxfold.discourse.values import Choice, Limb, Turn
 from ctxfold.text import words
@@ -43,6 +45,8 @@ def places(seen: Sight) -> Iterator[Place]:
     best = max((beside.near.score for beside in seen.limbs), default=0.0)
     meant = max((beside.near.meant for beside in seen.limbs), default=0.0)
     last = max((beside.limb.visited for beside in seen.limbs), default=0)
+    spread = _held(seen)
+    most = max((seen.matter.mass(beside.shared, spread) for beside in seen.limbs), default=0.0)
     for beside in seen.limbs:
         fresh = float(beside.limb.visited == last)
         signs = {
@@ -50,6 +54,7 @@ def places(seen: Sight) -> Iterator[Place]:
             "there.fresh": fresh,
             "there.meant.best": float(meant > 0 and beside.near.meant >= meant - 0.01),
             "there.fresh.back": fresh * seen.cues.returns,
+            "there.mass.best": float(most > 0 and seen.matter.mass(beside.shared, spread) >= most - 0.01),
         }
         yield Place(Choice("switch", to=beside.limb.branch), signs | _there(seen, beside))
     name = name_of(seen.measure.message)
@@ -76,8 +81,15 @@ def _here(seen: Sight) -> dict[str, float]:
     cues, near = seen.cues, seen.here
     last = seen.measure.near(seen.grove.path[-1:])
     asked = telling(seen.measure.message)
-    streak = _streak(seen)
+    streak, matter, spread = _streak(seen), seen.matter, _held(seen)
+    newest = matter.shared(seen.grove.path[-1:])
     return {
+        "here.number": squashed(matter.numbers(seen.grove.path)),
+        "here.person": matter.person(seen.grove.path[-3:]),
+        "here.mass": squashed(matter.mass(seen.shared, spread)),
+        "here.mass.last": squashed(matter.mass(newest)),
+        "here.mass.cover": covered(matter.mass(seen.shared), matter.total),
+        "here.thin": exp(-matter.total),
         "here.leans": float(cues.leans),
         "here.points": float(cues.points),
         "here.corrects": float(cues.corrects),
@@ -90,6 +102,7 @@ def _here(seen: Sight) -> dict[str, float]:
         "here.second": float(streak == 2),
         "here.asks": float(seen.measure.message.rstrip().endswith(("?", "？")) and len(asked) <= 4),
         "here.meant": near.meant,
+        "here.meant.middle": near.middle,
         "here.meant.last": last.meant,
         "here.meant.rank": near.rank,
     }
@@ -100,8 +113,15 @@ def _there(seen: Sight, beside: Beside) -> dict[str, float]:
     cues, near = seen.cues, beside.near
     turns, stay = (seen.owned, seen.own) if beside.sibling else (seen.grove.path, seen.here)
     gain = near.score - stay.score
-    kind = "sibling" if beside.sibling else "other"
+    kind, matter = "sibling" if beside.sibling else "other", seen.matter
+    kept = seen.kept if beside.sibling else seen.shared
     return {
+        f"there.{kind}.mass": squashed(matter.more(beside.shared, kept)),
+        f"there.{kind}.lost": squashed(matter.more(kept, beside.shared)),
+        "there.number": squashed(matter.numbers(beside.turns, turns)),
+        "there.person": matter.person(beside.turns) - matter.person(turns),
+        "there.mass.cover": covered(matter.mass(beside.shared) - matter.mass(kept), matter.total),
+        "there.mass.two": float(matter.lone(beside.shared, kept) >= 2),
         f"there.{kind}": 1.0,
         f"there.{kind}.gain": gain,
         f"there.{kind}.back": float(cues.returns),
@@ -121,6 +141,7 @@ def _there(seen: Sight, beside: Beside) -> dict[str, float]:
         f"there.{kind}.asks": float(len(telling(seen.measure.message)) <= 2 and not cues.returns),
         "there.empty": float(not beside.limb.turns),
         "there.meant": near.meant - stay.meant,
+        "there.meant.middle": near.middle - stay.middle,
         "there.meant.rank": near.rank - stay.rank,
         "there.meant.all": near.meant,
         "there.meant.last": seen.measure.near(beside.turns[-2:]).meant - seen.measure.near(seen.grove.path[-2:]).meant,
@@ -152,6 +173,8 @@ def _aside(seen: Sight) -> dict[str, float]:
         "aside.turns.cover": seen.here.cover * cues.turns,
         "aside.known": max((beside.near.cover for beside in seen.limbs), default=0.0) * cues.turns,
         "aside.new": (1 - _known(seen)) * _weight(seen) * cues.turns,
+        "aside.mass.new": _unknown(seen) * cues.turns,
+        "aside.mass.here": squashed(seen.matter.mass(seen.shared)) * cues.turns,
         "aside.meant": seen.here.meant,
     }
 
@@ -162,6 +185,7 @@ def _anew(seen: Sight) -> dict[str, float]:
     nears = [seen.here, *(beside.near for beside in seen.limbs)]
     kin = [near.kin for near in nears if near.kin is not None]
     lone = (1 - known) * weight * (not cues.leans)
+    shared = max(seen.matter.mass(each) for each in (seen.shared, *(beside.shared for beside in seen.limbs)))
     return {
         "anew": 1.0,
         "anew.begins": float(cues.begins),
@@ -185,7 +209,12 @@ def _anew(seen: Sight) -> dict[str, float]:
         "anew.long": _length(seen),
         "anew.here.last": seen.measure.near(seen.grove.path[-1:]).cover,
         "anew.young": float(len(seen.grove.path) <= 2),
+        "anew.mass": _unknown(seen),
+        "anew.mass.known": squashed(shared),
+        "anew.mass.cover": covered(shared, seen.matter.total),
+        "anew.mass.lone": _unknown(seen) * exp(-2 * shared) * (not cues.leans),
         "anew.meant": max(near.meant for near in nears),
+        "anew.meant.middle": max(near.middle for near in nears),
         "anew.meant.rank": max(near.rank for near in nears),
         "anew.meant.here": seen.here.meant,
     }
@@ -200,6 +229,19 @@ def _streak(seen: Sight) -> int:
 def _known(seen: Sight) -> float:
     """The share of the message's telling words that stand anywhere."""
     return max([seen.here.cover, *(beside.near.cover for beside in seen.limbs)])
+
+
+def _held(seen: Sight) -> Mapping[str, float]:
+    """By what each of the message's words is divided for standing in several places."""
+    own = seen.kept if any(beside.sibling for beside in seen.limbs) else seen.shared
+    return seen.matter.spread([own, *(beside.shared for beside in seen.limbs)])
+
+
+def _unknown(seen: Sight) -> float:
+    """How much the message brings that stands nowhere, from 0 to 1."""
+    held = [seen.shared, *(beside.shared for beside in seen.limbs)]
+    new = sum(weight * (1 - max(each[word] for each in held)) for word, weight in seen.matter.asked.items())
+    return squashed(new / 2)
 
 
 def _weight(seen: Sight) -> float:

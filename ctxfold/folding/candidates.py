@@ -88,7 +88,8 @@ def _worths(cut: Sequence[Line], query: Query) -> list[float]:
         fresh = there[at] - newer
         if line.kind != "user":
             newer |= fresh
-        bearing = _BASE[line.kind] + 4 * query.score(line.text[:_RANKED]) + _RECENT * (at + 1) / (len(cut) + 1)
+        closing = line.kind == "text" and (at + 1 == len(cut) or cut[at + 1].ref != line.ref)
+        bearing = _BASE[line.kind] + _CLOSING * closing + 4 * query.score(line.text[:_RANKED]) + _RECENT * (at + 1) / (len(cut) + 1)
         counted = there[at] if line.kind == "data" else fresh
         naming = fsum(
             _naming(value, often[value]) * (_USED if value in used else 1) * (1 if value in fresh else _AGAIN)
@@ -105,10 +106,12 @@ def _told(line: Line) -> set[str]:
     return set() if line.kind == "data" and line.text.endswith(":") else values(_REFS.sub(" ", line.text[:_RANKED]))
 
 
-_REFS = re.compile(r"(?:\bas |=)s\d+\.\d+\b")
+_REFS = re.compile(r"(?:\bas |=)s\d+\.\d+\b|^[< ]+as \S+:")
+_CLOSING = 2.0
+"""What the last line of a tool's text is worth for being the last: it says how it ended, what it came to, and where it goes on."""
 _RECENT = 2.0
 """What the newest piece of a stretch is worth for being the newest."""
-_AGAIN = 0.4
+_AGAIN = 0.3
 """What a value in a record counts for that stands in a newer line too: the record says what belongs to it, the newer line often does not."""
 _USED = 2
 """What a value counts for that was put into a call or named by the user: what was asked for once is asked for again."""
@@ -127,7 +130,7 @@ def _kind(value: str) -> tuple[float, float]:
     """How surely a value names something by the signs it is made of, and by its length."""
     letters, digits = any(map(str.isalpha, value)), any(map(str.isdigit, value))
     if letters and digits:
-        base = 12.0
+        base = 15.0
     elif "@" in value or "/" in value or "_" in value:
         base = 2.0
     else:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ctxfold.compact.prose import CUT
-from ctxfold.compact.spelled import spelled
+from ctxfold.compact.spelled import abridged, spelled
 from ctxfold.folding.candidates import Candidate, candidates
 from ctxfold.folding.gathering import gathered
 from ctxfold.folding.relevance import Query
@@ -51,7 +51,7 @@ class Settings:
     grown: float = 0.55
     tail: float = 0.20
     facts: float = 0.62
-    fill: float = 0.80
+    fill: float = 0.78
     pressed: float = 0.70
     prose: float = 0.50
     least: int = 3
@@ -121,7 +121,7 @@ def condense(
         if needed and spent + price <= (room.facts if item.line.kind in ("data", "call") else room.prose):
             kept.update(needed)
             spent += price
-    return tuple(_marked(found, kept))
+    return tuple(abridged(list(_marked(found, kept))))
 
 
 def _marked(found: Sequence[Candidate], kept: dict[int, Line]) -> Iterator[Line]:

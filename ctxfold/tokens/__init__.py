@@ -7,6 +7,7 @@ never decides what to leave out of a view: `head` only says where a text must en
 from ctxfold.tokens.budget import MIN_BUDGET, Budget
 from ctxfold.tokens.counter import count, head
 from ctxfold.tokens.factors import Usage, factor
+from ctxfold.tokens.rarity import rarity
 from ctxfold.tokens.seams import count_lines
 
-__all__ = ["MIN_BUDGET", "Budget", "Usage", "count", "count_lines", "factor", "head"]
+__all__ = ["MIN_BUDGET", "Budget", "Usage", "count", "count_lines", "factor", "head", "rarity"]

@@ -59,11 +59,13 @@ def read(path: Path) -> Dialogue:
     return Dialogue(path.stem, tuple(turns))
 
 
-Set = Literal["work", "other", "fresh", "held", "fresh-check"]
+Set = Literal["work", "other", "fresh", "terse", "held", "fresh-check", "terse-check"]
 
 
 def dialogues(which: Set) -> list[Dialogue]:
-    """A set of dialogues: `work` and `fresh` the decider was worked on with, `other` has other domains and manners, `held` and `fresh-check` were held out."""
+    """A set of dialogues: `work`, `fresh` and `terse` the decider was worked on with, `other` has other domains and manners; `held`, `fresh-check` and
+    `terse-check` were held out.
+    """
     if which not in ("work", "held"):
         return [read(path) for path in sorted((FOLDER / which).glob("*.txt"))]
     return [

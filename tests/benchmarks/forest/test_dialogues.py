@@ -52,6 +52,6 @@ def test_ten_dialogues_in_two_domains_are_there() -> None:
     assert len(ours) == 10
     assert all(
         10 <= len(dialogue.turns) <= 25
-        for which in ("other", "fresh", "fresh-check")
+        for which in ("other", "fresh", "fresh-check", "terse", "terse-check")
         for dialogue in [*ours, *dialogues(which)]
     )
