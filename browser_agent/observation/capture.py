@@ -144,6 +144,8 @@ async def _structure(frame: Frame, *, whole: bool) -> Structure | None:
 
 async def _frames(page: Page, yaml: str) -> Mapping[str, str]:
     """The address behind each frame's ref, for the links within."""
+    if "- iframe " not in yaml:
+        return MappingProxyType({})
     refs = [line.partition("[ref=")[2].partition("]")[0] for line in yaml.split("\n") if _is_frame(line)]
     if not refs:
         return MappingProxyType({})

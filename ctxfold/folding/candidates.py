@@ -89,7 +89,12 @@ def _worths(cut: Sequence[Line], query: Query) -> list[float]:
         if line.kind != "user":
             newer |= fresh
         closing = line.kind == "text" and (at + 1 == len(cut) or cut[at + 1].ref != line.ref)
-        bearing = _BASE[line.kind] + _CLOSING * closing + 4 * query.score(line.text[:_RANKED]) + _RECENT * (at + 1) / (len(cut) + 1)
+        bearing = (
+            _BASE[line.kind]
+            + _CLOSING * closing
+            + 4 * query.score(line.text[:_RANKED])
+            + _RECENT * (at + 1) / (len(cut) + 1)
+        )
         counted = there[at] if line.kind == "data" else fresh
         naming = fsum(
             _naming(value, often[value]) * (_USED if value in used else 1) * (1 if value in fresh else _AGAIN)
