@@ -286,6 +286,5 @@ def _take_record(tx: Writing, session: int, body: dict[str, Any]) -> None:
     step = tx.log.step(session, record.at)
     if step is None:
         raise ValueError(record.at)
-    tx.facts.add_facts(
-        session, [(key, step.lane, step.depth, row) for line in load_lines(body["form"]) for key in line.keys]
-    )
+    facts = [(key, row) for line in load_lines(body["form"]) for key in line.keys]
+    tx.facts.add_facts(session, step.lane, step.depth, facts)

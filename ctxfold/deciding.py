@@ -15,7 +15,7 @@ from ctxfold.recording import Branch
 from ctxfold.render import query_of
 from ctxfold.store.protocol import Writing
 from ctxfold.tiles import put_tile
-from ctxfold.unfolding import unfolded
+from ctxfold.unfolding import REACH, unfolded
 from ctxfold.workspace import Tile
 
 __all__ = ["DEFAULT_BUDGET", "consolidated", "folded", "goal_set"]
@@ -66,7 +66,8 @@ def consolidated(tx: Writing, now: Current, limit: int, settings: Settings, caus
     if wanted is None:
         return ()
     blocks, room = wanted
-    opened = unfolded(tx, place.session, place.workspace, blocks) if limit < settings.batched else ()
+    tight = limit < settings.batched
+    opened = unfolded(tx, place.session, place.workspace, blocks, REACH * limit) if tight else ()
     number = tx.cover.next_tile(place.session)
     tile = embedded_tile(place.workspace, blocks, number, room, query_of(place.workspace), opened)
     return () if tile.whole else (_put(tx, now, place, tile, "embedded", cause),)

@@ -19,7 +19,7 @@ from ctxfold.refactoring.apply import VERSION
 from ctxfold.refactoring.values import Refactoring
 from ctxfold.store.protocol import Reading, Writing
 from ctxfold.store.values import State
-from ctxfold.tiles import cover_with, tile_digest
+from ctxfold.tiles import cover_with
 
 __all__ = ["guidance_of", "put_refactoring", "put_route"]
 
@@ -55,9 +55,10 @@ def put_refactoring(
         guidance: all that stands after it.
         learnt: what is kept of how it came about, as JSON.
     """
-    cover = place.state.cover
+    cover, hashes = place.state.cover, list[bytes]()
     for tile in made.tiles:
-        cover = cover_with(tx, place.session, cover, tile)
+        cover, kept = cover_with(tx, place.session, cover, tile)
+        hashes.append(kept)
     after = replace(place.state, cover=cover, guide=tx.forest.last_event(place.session) + 1)
     payload = {
         "was": place.state.guide,
@@ -71,7 +72,7 @@ def put_refactoring(
     happened = Happened(
         "refactored",
         payload,
-        [tile_digest(tile) for tile in made.tiles],
+        hashes,
         made.decider,
         f"{made.operator}: {made.reason}",
     )

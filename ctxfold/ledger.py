@@ -67,17 +67,28 @@ def canonical(value: JSON) -> str:
     return _encode(value)
 
 
-_encode = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode
+def _encoder() -> Callable[[JSON], str]:
+    """The encoder of `canonical`. The library builds its quick one anew for every call of `encode`; here it is built once, where it has one."""
+    plain = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    make = getattr(json.encoder, "c_make_encoder", None)
+    if make is None:
+        return plain.encode
+    quick = make(None, plain.default, json.encoder.encode_basestring, None, ":", ",", True, False, True)
+    return lambda value: "".join(quick(value, 0))
+
+
+_encode = _encoder()
 
 
 def _space(name: bytes) -> Callable[[str], int]:
     """Keys of one kind: 63 bits of a hash that no other kind shares."""
-    begun = blake2b(digest_size=8, person=name)
+    begun = blake2b(digest_size=8, person=name).copy
+    number = int.from_bytes
 
     def key(words: str) -> int:
-        made = begun.copy()
-        made.update(words.encode("utf-8", "surrogatepass"))
-        return int.from_bytes(made.digest(), "big") >> 1
+        made = begun()
+        made.update(words.encode() if words.isascii() else words.encode("utf-8", "surrogatepass"))
+        return number(made.digest(), "big") >> 1
 
     return key
 
@@ -117,14 +128,17 @@ def identity(value: JSON) -> tuple[str, str] | None:
     """
     if not isinstance(value, dict):
         return None
-    best: tuple[int, str, str] | None = None
-    for name, cell in value.items():
-        strength = _strength(name)
-        if strength < (len(_NAMED) if best is None else best[0]) and _names(cell):
-            best = (strength, name, str(cell))
-            if strength == 0:
-                break
-    return None if best is None else best[1:]
+    for name in _naming(tuple(value)):
+        cell = value[name]
+        if _names(cell):
+            return name, str(cell)
+    return None
+
+
+@lru_cache(maxsize=4096)
+def _naming(fields: tuple[str, ...]) -> tuple[str, ...]:
+    """Of an object's fields those that may name it, the surest first, in their order where they are as sure."""
+    return tuple(sorted((name for name in fields if _strength(name) < len(_NAMED)), key=_strength))
 
 
 def _names(cell: JSON) -> bool:

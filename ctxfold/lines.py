@@ -7,8 +7,7 @@ Text of a tool or page that runs over several lines stands between fences that c
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from ctxfold.tokens import count_lines
 
@@ -18,8 +17,7 @@ LineKind = Literal["user", "say", "call", "data", "text", "note"]
 """user: the user's words; say: the assistant's; call: what was called; data: one row of facts; text: raw text of a tool or page; note: a note."""
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """One piece of a view, one or more lines of text.
 
     Attributes:

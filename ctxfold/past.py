@@ -9,11 +9,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
+from operator import is_
 from typing import Any, NamedTuple, TypeVar
 
 from ctxfold.compact import parse
 from ctxfold.compact.prose import parts, values
-from ctxfold.compact.tables import cells_of
+from ctxfold.compact.tables import Cells, cells_of, columns_of
 from ctxfold.ledger import Known, content_key, identity_key, objects, shape_key
 from ctxfold.lines import Line
 from ctxfold.store.protocol import Reading
@@ -68,7 +69,7 @@ class Words:
         """Take in that other blocks stand now: only those that differ are read."""
         old, new = before.blocks, after.blocks
         most = min(len(old), len(new))
-        start = next((at for at in range(most) if old[at] is not new[at]), most)
+        start = next((at for at, same in enumerate(map(is_, old, new)) if not same), most)
         end = next((at for at in range(most - start) if old[-1 - at] is not new[-1 - at]), most - start)
         for block in old[start : len(old) - end]:
             self._take(block, -1)
@@ -112,9 +113,13 @@ class Words:
         keys = chain.from_iterable(line.keys for line in lines)
         if sign > 0:
             self._keys.update(keys)
-        else:
-            for key in keys:
-                _add(self._keys, key, sign)
+            return
+        counts = self._keys
+        for key in keys:
+            if counts[key] > 1:
+                counts[key] -= 1
+            else:
+                del counts[key]
 
 
 _Counted = TypeVar("_Counted")
@@ -180,9 +185,10 @@ class PathLedger:
         self._words.add(lines)
         there = _Values(lambda: text, kind)
         for line in lines:
-            for key in line.keys:
-                self._fresh[key] = (line.ref, there)
-                self._places.pop(key, None)
+            if line.keys:
+                self._fresh.update(dict.fromkeys(line.keys, (line.ref, there)))
+        for key in self._places.keys() & chain.from_iterable(line.keys for line in lines):
+            del self._places[key]
 
 
 class _Values:
@@ -221,10 +227,14 @@ def _identities(nodes: list[tuple[str, Any]]) -> Iterator[tuple[int, Any]]:
 
 
 def _shapes(nodes: list[tuple[str, Any]]) -> Iterator[tuple[int, Any]]:
-    """Of several objects of one shape it cannot be told which of them stands in full, with its names: none is given."""
-    made = [(shape_key(cells_of(node).texts), node) for _, node in nodes if isinstance(node, dict)]
-    often = Counter(key for key, _ in made)
-    return ((key, node if often[key] == 1 else None) for key, node in made)
+    """Of several objects with as many columns no reader could tell which row is meant: none of them is given."""
+    made = [(cells, len(columns_of(node, cells)), node) for node, cells in _cells(nodes)]
+    often = Counter(shown for _, shown, _ in made)
+    return ((shape_key(cells.texts), node if often[shown] == 1 else None) for cells, shown, node in made)
+
+
+def _cells(nodes: list[tuple[str, Any]]) -> Iterator[tuple[dict[str, Any], Cells]]:
+    return ((node, cells_of(node)) for _, node in nodes if isinstance(node, dict))
 
 
 def _contents(nodes: list[tuple[str, Any]]) -> Iterator[tuple[int, Any]]:

@@ -9,6 +9,7 @@ import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, repeat
 
 from ctxfold.commit import Happened, advance
 from ctxfold.compact import compact
@@ -20,7 +21,7 @@ from ctxfold.past import PathLedger, Words
 from ctxfold.store.codec import digest, encode, pack_text
 from ctxfold.store.protocol import Writing
 from ctxfold.store.values import HeadRow, State
-from ctxfold.tiles import cover_with, tile_digest
+from ctxfold.tiles import cover_with
 from ctxfold.tokens import count
 from ctxfold.workspace import Tile, Workspace, dump_lines
 
@@ -132,8 +133,9 @@ def _advanced(
         tokens = tile.tokens + sum(line.tokens for line in lines)
         number = tx.cover.next_tile(branch.session)
         longer = replace(tile, number=number, lines=tile.lines + lines, tokens=tokens, raw=tile.raw + raw)
-        after = replace(after, cover=cover_with(tx, branch.session, after.cover, longer))
-        what = replace(what, payload={**what.payload, "tile": number}, material=[*what.material, tile_digest(longer)])
+        cover, kept = cover_with(tx, branch.session, after.cover, longer)
+        after = replace(after, cover=cover)
+        what = replace(what, payload={**what.payload, "tile": number}, material=[*what.material, kept])
     return advance(tx, branch.session, branch.head, branch.state, after, what)
 
 
@@ -193,7 +195,7 @@ def _keep(
     past = PathLedger(tx, branch.session, tx.log.path_to(branch.session, step.lane, step.depth), branch.words)
     lines: list[Line] = []
     material: list[bytes] = []
-    facts: list[tuple[int, int, int, int]] = []
+    facts: list[tuple[int, int]] = []
     raw = 0
     for record, key in zip(records, keys, strict=True):
         rendered = compact(record, past)
@@ -202,13 +204,13 @@ def _keep(
         entry = tx.log.add_entry(record.text)
         shown = None if record.shown is None else tx.log.add_entry(record.shown)
         row = tx.log.add_record(branch.session, record, entry, shown, pack_text(form), key)
-        facts += [(known, step.lane, step.depth, row) for line in rendered for known in line.keys]
+        facts += zip(chain.from_iterable(line.keys for line in rendered), repeat(row))
         hashes = digest(encode(record.text)), None if record.shown is None else digest(encode(record.shown))
         material += material_of((record.kind, record.origin, record.call_id), *hashes, form)
         lines += rendered
         raw += count(record.text)
     if facts:
-        tx.facts.add_facts(branch.session, facts)
+        tx.facts.add_facts(branch.session, step.lane, step.depth, facts)
     return tuple(lines), raw, material
 
 

@@ -217,7 +217,7 @@ def _masked(line: Line, mask: Mask) -> Line:
     text = opening + mask(line.text[len(opening) :])
     if text == line.text:
         return line
-    return replace(line, text=text, tokens=count(text) + 1, keys=())
+    return line.reworded(text, count(text) + 1, ())
 
 
 def _rewrite(tx: Writing, session: int, record: StoredRecord, before: str, after: str, mask: Mask) -> None:

@@ -46,7 +46,7 @@ class View:
 
 def query_of(workspace: Workspace) -> Query:
     """What the session is about now: the goal, the user's newest words, the latest step."""
-    said = [line.text for block in workspace.blocks[-8:] for line in block.lines if line.kind == "user"]
+    said = [line.text for block in workspace.blocks[-8:] for line in block.said]
     latest = workspace.latest
     calls = [line.text for line in latest.lines if line.kind in ("call", "say")] if latest else []
     parts = [

@@ -8,18 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from ctxfold.commit import Happened, advance
 from ctxfold.errors import CorruptStore
 from ctxfold.events import Decider
 from ctxfold.ledger import canonical
-from ctxfold.store.codec import digest, encode, pack_json, unpack_json
+from ctxfold.store.codec import digest, encode, pack_text, unpack_json
 from ctxfold.store.protocol import Reading, Writing
 from ctxfold.store.values import HeadRow, State
 from ctxfold.workspace import Tile, dump_lines, load_lines
 
-__all__ = ["cover_with", "dump_tile", "load_tile", "put_tile", "read_tile", "tile_digest"]
+__all__ = [
+    "Outline",
+    "cover_with",
+    "dump_tile",
+    "load_tile",
+    "put_tile",
+    "read_outline",
+    "read_tile",
+    "tile_digest",
+]
 
 VERSION = 1
 """Of the fold applier. A tile holds its resolved lines, so an older session keeps its bytes when this grows."""
@@ -59,9 +68,49 @@ def read_tile(tx: Reading, session: int, tile: int) -> Tile:
     return load_tile(unpack_json(body))
 
 
-def write_tile(tx: Writing, session: int, tile: Tile) -> None:
-    """Keep a tile."""
-    tx.cover.add_tile(session, tile.number, tile.first, tile.last, tile.tokens, pack_json(dump_tile(tile)))
+class Outline(NamedTuple):
+    """What a tile is without its lines.
+
+    Attributes:
+        number: its number.
+        first: its first step, in path order.
+        size: how many steps it stands for.
+        told: whether somebody wrote it: a summary, or any tile that the embedded folder did not make.
+        children: the tiles it replaced.
+    """
+
+    number: int
+    first: int
+    size: int
+    told: bool
+    children: tuple[int, ...]
+
+    @classmethod
+    def of(cls, tile: Tile) -> Outline:
+        """The outline of a tile that is at hand."""
+        return cls(tile.number, tile.first, len(tile.steps), _told(tile.summary, tile.origin), tile.children)
+
+
+def read_outline(tx: Reading, session: int, tile: int) -> Outline:
+    """A tile by number, its lines left unread. Raises CorruptStore when it is not there."""
+    try:
+        tree: Any = unpack_json(tx.cover.tile(session, tile) or b"")
+        size = sum(last - first + 1 for first, last in tree["steps"])
+        told = _told(tree["summary"], tree["origin"])
+        return Outline(tree["id"], tree["steps"][0][0], size, told, tuple(tree["children"]))
+    except (KeyError, IndexError, TypeError, ValueError) as error:
+        raise CorruptStore(f"block b{tile} does not read back; restore a copy of the store") from error
+
+
+def _told(summary: str, origin: str) -> bool:
+    return bool(summary) or origin != "embedded"
+
+
+def write_tile(tx: Writing, session: int, tile: Tile) -> bytes:
+    """Keep a tile; its content hash."""
+    body = canonical(dump_tile(tile))
+    tx.cover.add_tile(session, tile.number, tile.first, tile.last, tile.tokens, pack_text(body))
+    return digest(encode(body))
 
 
 def chain(tx: Writing, session: int, prev: int, tiles: Sequence[int]) -> int:
@@ -87,14 +136,14 @@ def put_tile(tx: Writing, session: int, state: State, tile: Tile, said: tuple[De
         said: who decided, and why in a few words.
         head: the branch.
     """
-    after = replace(state, cover=cover_with(tx, session, state.cover, tile))
+    cover, kept = cover_with(tx, session, state.cover, tile)
     payload = {"tile": tile.number, "steps": list(tile.steps), "version": VERSION}
-    return advance(tx, session, head, state, after, Happened("folded", payload, (tile_digest(tile),), *said))
+    return advance(tx, session, head, state, replace(state, cover=cover), Happened("folded", payload, (kept,), *said))
 
 
-def cover_with(tx: Writing, session: int, cover: int, tile: Tile) -> int:
-    """Keep a tile, and the newest cell of a cover with it in place of those whose steps it stands for."""
-    write_tile(tx, session, tile)
+def cover_with(tx: Writing, session: int, cover: int, tile: Tile) -> tuple[int, bytes]:
+    """Keep a tile; the newest cell of a cover with it in place of those whose steps it stands for, and its content hash."""
+    hashed = write_tile(tx, session, tile)
     inside = set(tile.steps)
     kept: list[int] = []
     first = tx.log.step(session, tile.first)
@@ -111,4 +160,4 @@ def cover_with(tx: Writing, session: int, cover: int, tile: Tile) -> int:
         if end not in inside:
             kept.append(row[1])
         cover = row[0]
-    return chain(tx, session, cover, (tile.number, *reversed(kept)))
+    return chain(tx, session, cover, (tile.number, *reversed(kept))), hashed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from ctxfold.strict_json import strictly
@@ -82,7 +82,7 @@ def word(name: str) -> str:
 def cell(value: Any) -> str:
     """One scalar (or empty container) as it stands in a row: without a blank, or in quotes."""
     if isinstance(value, str):
-        return value if _BARE.fullmatch(value) and value != DITTO else quoted(value)
+        return value if value.isalnum() or (_BARE.fullmatch(value) and value != DITTO) else quoted(value)
     if isinstance(value, Spelled):
         return value.spelling
     if value is True or value is False:
@@ -105,7 +105,10 @@ def is_flat(value: Any) -> bool:
     return not isinstance(value, (dict, list)) or not value
 
 
-def all_flat(values: Iterable[Any]) -> bool:
+def all_flat(values: Collection[Any]) -> bool:
     """Whether one cell can hold each of some values."""
-    nested = [value for value in values if isinstance(value, (dict, list))]
-    return not any(nested)
+    return _NESTED.isdisjoint(map(type, values)) or not any(value for value in values if type(value) in _NESTED)
+
+
+_NESTED = frozenset((dict, list))
+"""What JSON holds values in."""

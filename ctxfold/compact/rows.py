@@ -6,6 +6,7 @@ there already shows its values alone. It decides nothing about budgets: every fa
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -24,7 +25,6 @@ from ctxfold.compact.tables import (
     group_of,
     in_groups,
     is_empty,
-    spelled_out,
     table_of,
 )
 from ctxfold.ledger import (
@@ -32,6 +32,7 @@ from ctxfold.ledger import (
     Ledger,
     header_key,
     identity,
+    identity_key,
     named_key,
     shape_key,
 )
@@ -48,8 +49,8 @@ _SHORT = 72
 """Characters up to which a row of a table stands on the line of the row before it."""
 
 
-_CALLED = 16
-"""Characters up to which a row is called by its own name."""
+_TELLING = re.compile(r"(?=.*[^\W\d])(?=.*\d).{3,16}")
+"""A name that a row is called by: a number alone names many things."""
 
 
 class Row(NamedTuple):
@@ -178,7 +179,9 @@ class _Pass:
         """The ledger keys that a node settles, its identity at hand."""
         text, key = self.spelling(value)
         own = (key,) if len(text) >= _WORTH_A_REF else ()
-        return own if named is None or at.owned else (*own, named_key(named, value, at.path))
+        if named is None or at.owned:
+            return own
+        return (*own, named_key(named, value, at.path))
 
     # Objects
 
@@ -220,9 +223,13 @@ class _Pass:
         if known is None or not isinstance(known.value, dict):
             return None
         cells = cells_of(known.value)
-        name = _name(known.value)
-        called = name if 0 < len(name) <= _CALLED else known.ref
-        return _Header(called, columns_of(known.value, cells), cells, (shape,))
+        return _Header(self.called(known), columns_of(known.value, cells), cells, (shape,))
+
+    def called(self, known: Known) -> str:
+        """What a row is called: its own name, where that is one of letters and digits and no newer row has it, else its address."""
+        name, key = _name(known.value), identity_key(known.value)
+        newest = self.past.find(key) if key is not None and _TELLING.fullmatch(name) else None
+        return name if newest is not None and newest.ref == known.ref else known.ref
 
     def alike(self, value: dict[str, Any], cells: Cells, header: _Header, at: _At, keys: Iterable[int]) -> Row:
         """An object's values alone, under the columns of another: what is the same there is a ditto mark, a list that stands elsewhere a ref.
@@ -348,19 +355,18 @@ class _Pass:
             yield at.row((opening, "" if known.ref == at.like else f"as {known.ref}:"), keys, (header,))
         self.headers.add(header)
         joined = all(len(text) <= _SHORT for text in table.lines)
-        above, called = "", False
-        for place, (child, line) in enumerate(zip(value, table.lines, strict=True)):
+        called, said, indent = False, self.said, at.indent + 1
+        for place, (child, line, whole) in enumerate(zip(value, table.lines, table.whole, strict=True)):
             mark = f"{groups[place]}) " if groups else ""
             key = self.spelling(child)[1]
-            above = spelled_out(line, above)
-            text = above if called else line
-            called = key in self.said and len(above) > _SAID_AGAIN
+            text = whole if called else line
+            called = key in said and len(whole) > _SAID_AGAIN
             if called:
-                yield Row(f"{mark}{self.said[key]} (as above)", at.indent + 1, (), (key,), joined)
+                yield Row(f"{mark}{said[key]} (as above)", indent, (), (key,), joined)
                 continue
             named = identity(child)
-            self.said[key] = cell(named[1]) if named else text.split(" ")[0]
-            yield Row(mark + text, at.indent + 1, self.keys_of(child, named, at), (), joined)
+            said[key] = cell(named[1]) if named else text.partition(" ")[0]
+            yield Row(mark + text, indent, self.keys_of(child, named, at), (), joined)
 
 
 def _name(value: Any) -> str:

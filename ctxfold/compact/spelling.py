@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ctxfold.compact.cells import all_flat, is_flat
+from ctxfold.compact.cells import all_flat
 from ctxfold.ledger import canonical, canonical_key
 
 __all__ = ["Spelling"]
@@ -18,21 +18,24 @@ class Spelling:
 
     def __call__(self, value: Any) -> tuple[str, int]:
         """The canonical form of a node and its content key."""
-        made = self._made.get(id(value))
-        if made is None:
-            text = self._composed(value)
-            made = self._made[id(value)] = (text, canonical_key(text))
+        return self._made.get(id(value)) or self._make(value)
+
+    def _make(self, value: Any) -> tuple[str, int]:
+        text = self._composed(value)
+        made = self._made[id(value)] = (text, canonical_key(text))
         return made
 
     def _composed(self, value: Any) -> str:
         """The form of a node from those of the nodes inside it."""
-        match value:
-            case list() if not all_flat(value):
-                return f"[{','.join(map(self._inside, value))}]"
-            case dict() if not all_flat(value.values()):
-                return f"{{{','.join(f'{canonical(name)}:{self._inside(value[name])}' for name in sorted(value))}}}"
-            case _:
+        if isinstance(value, dict):
+            if all_flat(value.values()):
                 return canonical(value)
+            return f"{{{','.join([f'{canonical(name)}:{self._inside(value[name])}' for name in sorted(value)])}}}"
+        if isinstance(value, list) and not all_flat(value):
+            return f"[{','.join(map(self._inside, value))}]"
+        return canonical(value)
 
     def _inside(self, value: Any) -> str:
-        return canonical(value) if is_flat(value) else self(value)[0]
+        if isinstance(value, (dict, list)) and value:
+            return (self._made.get(id(value)) or self._make(value))[0]
+        return canonical(value)

@@ -78,16 +78,16 @@ def _result(record: Record, past: Ledger) -> tuple[Line, ...]:
     tree = parse(record.text)
     if tree is None:
         return (line("text", record.ref, fence(record.ref, record.text), (key,), untrusted=record.untrusted),)
-    made: list[Line] = []
-    for row in rows(tree, past):
-        made.append(_row(record, "data", "<", row, () if made else (key,)))
-    return tuple(made)
+    return tuple(_rows(record, "data", "<", rows(tree, past), (key,)))
 
 
-def _row(record: Record, kind: LineKind, mark: str, row: Row, keys: tuple[int, ...] = ()) -> Line:
-    text = f"{mark} {' ' * row.indent}{row.text}"
-    tokens = count(row.text if row.joined else text) + 1
-    return Line(kind, record.ref, text, tokens, (*keys, *row.keys), row.points, record.untrusted, row.joined)
+def _rows(record: Record, kind: LineKind, mark: str, made: Iterable[Row], keys: tuple[int, ...] = ()) -> Iterator[Line]:
+    """Rows as lines of a record, the first with some keys more."""
+    ref, untrusted = record.ref, record.untrusted
+    for words, indent, own, points, joined in made:
+        text = f"{mark} {' ' * indent}{words}"
+        yield Line(kind, ref, text, count(words if joined else text) + 1, keys + own, points, untrusted, joined)
+        keys = ()
 
 
 def _call(record: Record, past: Ledger) -> Iterator[Line]:
@@ -134,5 +134,4 @@ def _long(record: Record, key: str, value: Any, past: Ledger) -> Iterable[Line]:
         else:
             yield line("call", record.ref, f">  {key}:\n{value}", (text_key(value),))
         return
-    for row in rows(value, past, f"{key}:"):
-        yield _row(record, "call", "> ", row)
+    yield from _rows(record, "call", "> ", rows(value, past, f"{key}:"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from operator import eq
 from typing import Any
 
 from ctxfold.compact.cells import DITTO, all_flat, cell, is_flat, listed, pair, word
@@ -96,11 +97,19 @@ def cells_of(value: dict[str, Any]) -> Cells:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A header, and a line of cells for each row."""
+    """A header, and a line of cells for each row.
+
+    Attributes:
+        header: the columns.
+        lines: the rows, cells like those above as ditto marks.
+        columns: the names of the columns, where records are in a cell.
+        whole: the rows with every cell spelled out, where it stands on lines of its own.
+    """
 
     header: str
     lines: tuple[str, ...]
     columns: tuple[str, ...] = ()
+    whole: tuple[str, ...] = ()
 
 
 def group_of(value: list[Any]) -> Table | None:
@@ -122,12 +131,13 @@ def _alike(value: Sequence[Any]) -> Iterator[list[str]]:
     """The cells of flat records one after the other, for as long as each has the columns of the first."""
     columns: list[str] | None = None
     for child in value:
-        if not isinstance(child, dict) or not child or not all_flat(child.values()):
+        if not isinstance(child, dict) or not child:
             return
         columns = columns or list(child)
-        if list(child) != columns:
+        cells = child.values()
+        if list(child) != columns or not all_flat(cells):
             return
-        yield list(map(cell, child.values()))
+        yield list(map(cell, cells))
 
 
 def table_of(value: Sequence[Any]) -> Table | None:
@@ -136,7 +146,7 @@ def table_of(value: Sequence[Any]) -> Table | None:
         return None
     flat = list(_alike(value))
     if len(flat) == len(value):
-        return Table(" ".join(map(word, value[0])), tuple(_joined(flat)))
+        return _table(" ".join(map(word, value[0])), flat)
     grid = [cells_of(child) for child in value]
     groups: dict[Path, tuple[str, ...]] = {}
     for cells in grid:
@@ -144,18 +154,17 @@ def table_of(value: Sequence[Any]) -> Table | None:
     whole = Cells(grid[0].texts, groups)
     if any(cells.deep or not cells.under(whole) for cells in grid):
         return None
-    lines = [list(cells.texts.values()) for cells in grid]
-    return Table(" ".join(grouped(whole)), tuple(_joined(lines)))
+    return _table(" ".join(grouped(whole)), [list(cells.texts.values()) for cells in grid])
 
 
-def _joined(lines: list[list[str]]) -> Iterator[str]:
-    for at, line in enumerate(lines):
-        yield dittoed(line, lines[at - 1] if at else None)
+def _table(header: str, rows: Sequence[list[str]]) -> Table:
+    above = (None, *rows)
+    return Table(header, tuple(map(dittoed, rows, above)), whole=tuple(map(" ".join, rows)))
 
 
 def dittoed(line: Sequence[str], above: Sequence[str] | None) -> str:
     """A row of cells, those like the row above as ditto marks."""
-    if above is None or len(above) != len(line):
+    if above is None or len(above) != len(line) or not any(map(eq, line, above)):
         return " ".join(line)
     return " ".join(
         [DITTO if part == up and len(part) >= _WORTH_DITTO else part for part, up in zip(line, above, strict=True)]
@@ -180,8 +189,10 @@ def dittoed_again(text: str, above: str) -> str:
 
 def _parts(text: str) -> list[str]:
     """The cells of a row: cut at each blank that stands neither in quotes nor in a list of records."""
-    if not ('"' in text or "[" in text or "]" in text):
-        return text.split(" ")
+    if "[" not in text and "]" not in text and "\\" not in text:
+        made = _outside_quotes(text)
+        if made is not None:
+            return made
     parts: list[str] = []
     depth = start = 0
     for found in _MARKS.finditer(text):
@@ -196,6 +207,26 @@ def _parts(text: str) -> list[str]:
             case _:
                 pass
     return [*parts, text[start:]]
+
+
+def _outside_quotes(text: str) -> list[str] | None:
+    """The cells of a row in which quotes are all that can hold a blank; None where one of them stays open."""
+    parts = text.split(" ")
+    if '"' not in text:
+        return parts
+    made: list[str] = []
+    open_ = ""
+    for part in parts:
+        if open_:
+            open_ += f" {part}"
+            if part.count('"') % 2:
+                made.append(open_)
+                open_ = ""
+        elif part.count('"') % 2:
+            open_ = part
+        else:
+            made.append(part)
+    return None if open_ else made
 
 
 def grouped(cells: Cells) -> Iterator[str]:

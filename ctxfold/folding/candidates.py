@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 from math import fsum, log2
+from typing import NamedTuple
 
 from ctxfold.compact.prose import values
 from ctxfold.folding.pieces import depth, pieces
@@ -25,8 +25,7 @@ _RANKED = 2_000
 """Characters of a piece that are looked at to rank it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A piece that may be kept.
 
     Attributes:
@@ -61,17 +60,19 @@ def candidates(lines: Sequence[Line], query: Query, pinned: frozenset[int]) -> l
     for at, line in enumerate(cut):
         if line.ref != ref and not (line.joined and line.kind == "call"):
             ref, rows, held = line.ref, [], -1
-        parents = tuple(places[key] for key in line.points if key in places)
+        parents = tuple([places[key] for key in line.points if key in places])
         if line.kind in ("data", "call", "text"):
-            while rows and rows[-1][0] >= depth(line):
+            deep = depth(line)
+            while rows and rows[-1][0] >= deep:
                 rows.pop()
             parents += (rows[-1][1],) if rows else ()
-            rows.append((depth(line), at))
+            rows.append((deep, at))
         if held >= 0 and line.indent <= held:
             held = -1
         if held < 0 and not pinned.isdisjoint(line.keys):
             held = line.indent
-        places.update(dict.fromkeys(line.keys, at))
+        for key in line.keys:
+            places[key] = at
         found.append(Candidate(at, line, worth[at], parents, held >= 0 or line.kind in ("user", "note")))
     return found
 
@@ -81,6 +82,7 @@ def _worths(cut: Sequence[Line], query: Query) -> list[float]:
     there = [_told(line) for line in cut]
     often = Counter(chain.from_iterable(there))
     used = set().union(*(each for line, each in zip(cut, there, strict=True) if line.kind in ("call", "user")))
+    names = {value: _naming(value, times) * (_USED if value in used else 1) for value, times in often.items()}
     newer: set[str] = set()
     found: list[float] = []
     for at in range(len(cut) - 1, -1, -1):
@@ -89,26 +91,23 @@ def _worths(cut: Sequence[Line], query: Query) -> list[float]:
         if line.kind != "user":
             newer |= fresh
         closing = line.kind == "text" and (at + 1 == len(cut) or cut[at + 1].ref != line.ref)
-        bearing = (
-            _BASE[line.kind]
-            + _CLOSING * closing
-            + 4 * query.score(line.text[:_RANKED])
-            + _RECENT * (at + 1) / (len(cut) + 1)
-        )
-        counted = there[at] if line.kind == "data" else fresh
-        naming = fsum(
-            _naming(value, often[value]) * (_USED if value in used else 1) * (1 if value in fresh else _AGAIN)
-            for value in counted
-        )
+        recent = _RECENT * (at + 1) / (len(cut) + 1)
+        bearing = _BASE[line.kind] + _CLOSING * closing + 4 * query.score(line.text[:_RANKED]) + recent
+        naming = fsum([names[value] for value in fresh])
+        if line.kind == "data" and len(fresh) < len(there[at]):
+            naming = fsum([names[value] * (1 if value in fresh else _AGAIN) for value in there[at]])
         found.append(naming + bearing * (1.0 if fresh or line.kind not in ("data", "text") else 0.1))
     return found[::-1]
 
 
 def _told(line: Line) -> set[str]:
     """The values a piece tells: not our own addresses in it, and none of what only heads the rows below it."""
+    text = line.text[:_RANKED]
     if line.kind not in ("data", "call"):
-        return values(line.text[:_RANKED])
-    return set() if line.kind == "data" and line.text.endswith(":") else values(_REFS.sub(" ", line.text[:_RANKED]))
+        return values(text)
+    if line.kind == "data" and line.text.endswith(":"):
+        return set()
+    return values(_REFS.sub(" ", text) if "as " in text or "=s" in text else text)
 
 
 _REFS = re.compile(r"(?:\bas |=)s\d+\.\d+\b|^[< ]+as \S+:")
@@ -127,7 +126,7 @@ _PLAIN = 12
 def _naming(value: str, often: int) -> float:
     """How surely a value names something that may be asked for again: an id more than a date, a date more than a number; the oftener, the surer."""
     base, long = _kind(value)
-    return base * (1 + log2(often) / 2) * long
+    return base * long if often == 1 else base * (1 + log2(often) / 2) * long
 
 
 @lru_cache(maxsize=16_384)

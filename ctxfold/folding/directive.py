@@ -50,7 +50,7 @@ def _bounds(workspace: Workspace, first: int | None, last: int | None) -> tuple[
     if not blocks:
         raise FoldError("nothing to fold yet; record a step first")
     end = len(blocks) - 1 if last is None else _holding(workspace, last)
-    start = end if first is None else _holding(workspace, first)
+    start = end if first is None or first == last else _holding(workspace, first)
     if start > end:
         raise FoldError(f"s{first} comes after s{last} on this path; name the earlier step first")
     if first is not None and blocks[start].steps[0] != first:

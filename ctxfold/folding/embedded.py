@@ -131,7 +131,7 @@ def _marked(found: Sequence[Candidate], kept: dict[int, Line]) -> Iterator[Line]
         after = found[at + 1].line if at + 1 < len(found) else None
         cut = line.kind == "call" and not line.joined and after is not None and after.kind == "call" and after.joined
         if cut and at + 1 not in kept and not line.text.endswith(CUT):
-            yield replace(line, text=f"{line.text} {CUT}", tokens=line.tokens + 1)
+            yield line.reworded(f"{line.text} {CUT}", line.tokens + 1, line.keys)
         else:
             yield line
 
@@ -180,6 +180,8 @@ def newest(lines: Sequence[Line], pinned: frozenset[int]) -> list[Line]:
 
 def _with_parents(item: Candidate, found: Sequence[Candidate], kept: dict[int, Line]) -> dict[int, Line]:
     """A piece, and what it cannot be read without, as far as they do not stand yet."""
+    if item.at not in kept and all(parent in kept for parent in item.parents):
+        return {item.at: item.line}
     needed: dict[int, Line] = {}
     places = [item.at]
     while places:

@@ -113,7 +113,7 @@ def clip(line: Line, tokens: int) -> Line:
     else:
         body = line.text[line.text.index("\n") + 1 : line.text.rindex("\n")]
         text = f"< {head(' '.join(body[: tokens * 40].split()), max(tokens, 1))}{tail}"
-    return replace(line, text=text, tokens=count(text) + 1)
+    return line.reworded(text, count(text) + 1, line.keys)
 
 
 FENCED = 32

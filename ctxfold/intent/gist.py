@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 
 from ctxfold.intent.cues import Clause, clauses, facts_of
 from ctxfold.lines import Line
@@ -54,7 +53,7 @@ def gist(line: Line, form: int) -> Line:
             kept = facts_of(text)
     short = f"{mark} {(' … ' if form < GISTS - 1 else '; ').join(dict.fromkeys(kept))}{tail}"
     tokens = count(short) + 1
-    return replace(line, text=short, tokens=tokens) if tokens < line.tokens else line
+    return line.reworded(short, tokens, line.keys) if tokens < line.tokens else line
 
 
 def _sentences(text: str, keeps: Callable[[Clause], bool]) -> list[str]:

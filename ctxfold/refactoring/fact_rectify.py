@@ -150,7 +150,7 @@ def _with(block: Block, line: int, text: str) -> Block:
     if line < 0 and isinstance(block, Tile):
         return replace(block, summary=text)
     lines = list(block.lines)
-    lines[line] = replace(lines[line], text=text, tokens=count(text) + 1)
+    lines[line] = lines[line].reworded(text, count(text) + 1, lines[line].keys)
     return replace(block, lines=tuple(lines))
 
 

@@ -45,11 +45,12 @@ class FactsRows:
             era = rows[0][0] - 1 if rows else -1
         return None
 
-    def add_facts(self, session: int, facts: Iterable[tuple[int, int, int, int]]) -> None:
-        """Ledger rows as (key, lane, depth, record)."""
+    def add_facts(self, session: int, lane: int, depth: int, facts: Iterable[tuple[int, int]]) -> None:
+        """Ledger rows of one step as (key, record)."""
+        era = depth // _ERA
         self._many(
             "INSERT OR IGNORE INTO fact (session, era, key, lane, depth, record) VALUES (?, ?, ?, ?, ?, ?)",
-            [(session, depth // _ERA, key, lane, depth, record) for key, lane, depth, record in facts],
+            [(session, era, key, lane, depth, record) for key, record in facts],
         )
 
     def search(self, session: int, query: str, limit: int) -> list[tuple[int, float]]:

@@ -219,8 +219,8 @@ class Facts(Protocol):
     def known(self, session: int, key: int, path: Path) -> int | None:
         """The newest record on a path that settles a ledger key."""
 
-    def add_facts(self, session: int, facts: Iterable[tuple[int, int, int, int]]) -> None:
-        """Ledger rows as (key, lane, depth, record)."""
+    def add_facts(self, session: int, lane: int, depth: int, facts: Iterable[tuple[int, int]]) -> None:
+        """Ledger rows of one step as (key, record)."""
 
     def search(self, session: int, query: str, limit: int) -> list[tuple[int, float]]:
         """Records that hold the words, best first, with a score that grows with fit."""

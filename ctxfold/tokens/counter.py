@@ -11,6 +11,7 @@ from hashlib import blake2b
 
 from ctxfold.tokens.pieces import PIECE, pieces
 from ctxfold.tokens.ranks import encoding
+from ctxfold.tokens.units import Units
 
 _SHORT = 128
 """Texts up to this many characters are their own key; longer ones are known by a digest, so the cache holds no big text."""
@@ -39,7 +40,7 @@ class _Counts:
         if tokens is None:
             tokens = self._older.get(key)
             if tokens is None:
-                tokens = len(_encode(piece))
+                tokens = _units.of(piece) if piece.isascii() else _counted(piece)
             if len(self._newer) >= self._half:
                 self._newer, self._older = {}, self._newer
             self._newer[key] = tokens
@@ -132,5 +133,12 @@ def _characters(ids: Sequence[int]) -> int:
     return len(encoding().decode_bytes(ids).decode("utf-8", "ignore"))
 
 
+def _counted(piece: str) -> int:
+    return len(_encode(piece))
+
+
 def _encode(piece: str) -> list[int]:
     return encoding().encode_ordinary(piece)
+
+
+_units = Units(_counted, most=32_768)

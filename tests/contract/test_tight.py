@@ -58,7 +58,7 @@ def test_opening_a_tile_gives_its_steps_back_and_leaves_what_was_told(session: S
     tile = workspace.blocks[0]
     assert isinstance(tile, Tile)
     with session._store.reading() as tx:
-        opened = unfolded(tx, session._now.session, workspace, workspace.blocks)
+        opened = unfolded(tx, session._now.session, workspace, workspace.blocks, 12_000)
     assert [step for block in opened for step in block.steps] == [
         step for block in workspace.blocks for step in block.steps
     ]
@@ -66,3 +66,38 @@ def test_opening_a_tile_gives_its_steps_back_and_leaves_what_was_told(session: S
         isinstance(block, RawStep) for block in workspace.blocks
     )
     assert any(isinstance(block, Tile) and "nothing holds them up" in block.summary for block in opened)
+
+
+def test_what_is_opened_is_bounded_and_the_rest_stands_as_it_was_folded(session: Session) -> None:
+    """However often a session was folded, the newest steps are opened as far as the reach goes; before them is what the tile kept of the older ones."""
+    _filled(session, 60)
+    workspace = session.workspace
+    tile = workspace.blocks[0]
+    assert isinstance(tile, Tile)
+    with session._store.reading() as tx:
+        opened = unfolded(tx, session._now.session, workspace, workspace.blocks, 600)
+        whole = unfolded(tx, session._now.session, workspace, workspace.blocks, 1_000_000)
+    steps = [step for block in workspace.blocks for step in block.steps]
+    for blocks in (opened, whole):
+        assert [step for block in blocks for step in block.steps] == steps
+    assert all(isinstance(block, RawStep) for block in whole)
+    rest = opened[0]
+    assert isinstance(rest, Tile)
+    assert 600 <= sum(block.tokens for block in opened[1:]) <= 600 + 16 * max(block.tokens for block in whole)
+    assert set(rest.lines) <= set(tile.lines)
+    refs = {line.ref for block in opened[1:] for line in block.lines}
+    assert [line for line in tile.lines if line.ref not in refs] == [
+        line for line in rest.lines if line.ref not in refs
+    ]
+
+
+def test_a_session_folded_at_every_step_can_be_folded_a_thousand_times(session: Session) -> None:
+    """A tile of a tile of a tile, more than a thousand deep."""
+    session.record_turn(user="Count with me.")
+    for n in range(1_050):
+        session.record_reply(f"{n}: the reply that says a little more than the number {n * 7919} and goes on about it.")
+        session.fold(first_step=1)
+    workspace = session.workspace
+    with session._store.reading() as tx:
+        opened = unfolded(tx, session._now.session, workspace, workspace.blocks, 1_000_000)
+    assert len(opened) == 1_050
