@@ -120,15 +120,16 @@ class BrowserAgent:
         journal = Journal(session, self._budget, _counted_as(self._model), self._secrets, self._attendant)
         try:
             goal = await anyio.to_thread.run_sync(lambda: session.goal)
-            named = first or (await journal.start_address() if self._keeping.resume else None)
-            compared = self._compared(goal, shape, starts)
-            begin = await self._begin(journal, first) if compared is None or len(starts) < 2 else None
+            before = await journal.start_addresses() if self._keeping.resume and first is None else []
+            named = first or next(iter(before), None)
+            compared = self._compared(goal, shape, starts or before)
+            begin = await self._begin(journal, first) if compared is None or len(starts or before) < 2 else None
             evidence = Evidence()
-            decider = self._decider(goal, evidence, shape, compared)
+            decider = self._decider(goal, evidence, shape, await self._standing(journal, compared, named))
             asked = Kept()
             if session.created or task.strip():
                 asked = await journal.asked(task.strip() or goal, starts)
-            window = await self._window(named, told, starts[1:])
+            window = await self._window(named, told, (starts or before)[1:])
             try:
                 terms = Terms(self._limits, self._watch(named), told, self._budget, shape, self._keeping.screenshots)
                 run = Run(goal, decider, journal, window, terms)
@@ -192,9 +193,17 @@ class BrowserAgent:
         """What the embedded decider is to compare; a model, and an answer with a schema, find their own way."""
         return comparison(goal, starts) if shape is None and self._model is None else None
 
-    def _decider(self, goal: str, evidence: Evidence, shape: Shape | None, compared: Comparison | None) -> Decider:
+    async def _standing(self, journal: Journal, compared: Comparison | None, named: str | None) -> Comparer | None:
+        """Who compares: in a run that goes on, from the alternatives that are not told yet; None where nothing is compared."""
+        if compared is None:
+            return None
+        names = [each.name for each in compared.alternatives]
+        before = await journal.earlier(names, named or "") if self._keeping.resume else None
+        return Comparer(compared, Explorer, before)
+
+    def _decider(self, goal: str, evidence: Evidence, shape: Shape | None, comparer: Comparer | None) -> Decider:
         """Who decides: the model, with the embedded decider behind it; or that alone."""
-        explorer: Decider = Explorer(goal) if compared is None else Comparer(compared, Explorer)
+        explorer: Decider = comparer or Explorer(goal)
         embedded = explorer if shape is None else Seeker(explorer, shape, goal)
         if self._model is None:
             return embedded

@@ -15,6 +15,7 @@ from browser_agent.amounts import amount, row
 from browser_agent.comparing import BranchWritten
 from browser_agent.deciding import Decided, Decider, Situation
 from browser_agent.decision import Decision
+from browser_agent.earlier import Earlier, Told, note_of
 from browser_agent.result import Source
 from ctxfold.tokens import head
 
@@ -40,16 +41,21 @@ class Comparer:
     Args:
         comparison: what is compared.
         explorer: makes the explorer of a task.
+        before: where the comparison stands, in a run that goes on with one; None for a new one.
     """
 
-    def __init__(self, comparison: Comparison, explorer: Callable[[str], Decider]) -> None:
+    def __init__(
+        self, comparison: Comparison, explorer: Callable[[str], Decider], before: Earlier | None = None
+    ) -> None:
         self._comparison = comparison
         self._explorers = [explorer(each.task) for each in comparison.alternatives]
         self.name = self._explorers[0].name
-        self._found: list[Finding] = []
-        self._home = ""
-        self._trunk = 0
-        self._begin = ""
+        self._resumes = before is not None
+        before = before or Earlier("", 0, "", ())
+        self._found = [_recalled(of, told) for of, told in zip(comparison.alternatives, before.told, strict=False)]
+        self._home = before.home
+        self._trunk = before.trunk
+        self._begin = before.begin
         self._held: Decided | None = None
 
     async def decide(self, situation: Situation) -> Decided:
@@ -57,6 +63,9 @@ class Comparer:
         if self._held is not None:
             held, self._held = self._held, None
             return self._settle(held, situation)
+        if self._resumes:
+            self._resumes = False
+            return self._open(situation)
         first = not self._home
         if first:
             self._home, self._trunk = situation.workspace.elsewhere.branch or "main", situation.tip
@@ -82,13 +91,14 @@ class Comparer:
         return self._next(decided, situation) if len(self._found) < len(self._explorers) else self._answer(decided)
 
     def _open(self, situation: Situation) -> Decided:
-        """Open the first alternative, on its branch."""
-        first = self._comparison.alternatives[0]
-        url = first.url or self._begin
+        """Open the first alternative that is not told, on its branch."""
+        next_ = self._comparison.alternatives[len(self._found)]
+        names = " and ".join(each.name for each in self._comparison.alternatives)
+        told = ", ".join(each.of.name for each in self._found)
         decision = Decision(
-            thought=f"Compare {' and '.join(each.name for each in self._comparison.alternatives)}: first, {first.name}.",
-            actions=(Navigate(kind="navigate", url=url),),
-            branch=self._to(first, situation, ""),
+            thought=f"Compare {names}: {f'{told} told, now' if told else 'first,'} {next_.name}.",
+            actions=(Navigate(kind="navigate", url=next_.url or self._begin),),
+            branch=self._to(next_, situation, ""),
         )
         return Decided(decision, self.name, "embedded")
 
@@ -118,8 +128,10 @@ class Comparer:
         branch = self._to(self._comparison.alternatives[0], situation, "")
         return replace(decided, decision=decided.decision.model_copy(update={"branch": branch}))
 
-    def _to(self, next_: Alternative, situation: Situation, found: str) -> BranchWritten:
-        """The way to an alternative's branch: it is made, or in a run that goes on is there."""
+    def _to(self, next_: Alternative, situation: Situation, found: str) -> BranchWritten | None:
+        """The way to an alternative's branch: it is made, or in a run that goes on is there; None where one stands on it."""
+        if situation.workspace.elsewhere.branch == next_.name:
+            return None
         there = {limb.branch for limb in situation.workspace.elsewhere.limbs}
         if next_.name in there:
             return BranchWritten(action="switch", to=next_.name, found=found)
@@ -132,13 +144,13 @@ class Comparer:
             thought=f"{_said(self._found[-1])} Next, {next_.name}.",
             fold=decided.decision.fold,
             actions=(Navigate(kind="navigate", url=next_.url or self._begin),),
-            branch=self._to(next_, situation, _said(self._found[-1])),
+            branch=self._to(next_, situation, _kept(self._found[-1])),
         )
         return Decided(decision, self.name, "embedded")
 
     def _answer(self, decided: Decided) -> Decided:
         """Come back with what was found of all of them."""
-        back = BranchWritten(action="switch", to=self._home, found=_said(self._found[-1]))
+        back = BranchWritten(action="switch", to=self._home, found=_kept(self._found[-1]))
         missing = [each for each in self._found if each.source is None]
         told = " ".join(_said(each) for each in self._found)
         sources = tuple(each.source for each in self._found if each.source is not None)
@@ -176,7 +188,19 @@ def _finding(of: Alternative, decided: Decided) -> Finding:
             return Finding(of)
 
 
+def _recalled(of: Alternative, told: Told) -> Finding:
+    """What an earlier run has told."""
+    return Finding(of, told.text, Source(told.quote, told.url)) if told.url else Finding(of, reason="not found")
+
+
 def _said(found: Finding) -> str:
     if found.source is None:
-        return f"{found.of.name}: not found."
+        return note_of(Told(found.of.name))
     return f"{found.of.name}: {head(found.text, _TOLD).rstrip('.')} ({found.source.url})."
+
+
+def _kept(found: Finding) -> str:
+    """What is kept of an alternative on its branch: what is said of it, and its passage."""
+    if found.source is None:
+        return note_of(Told(found.of.name))
+    return note_of(Told(found.of.name, head(found.text, _TOLD), found.source.url, found.source.quote))

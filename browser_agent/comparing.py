@@ -29,7 +29,7 @@ class BranchWritten(BaseModel):
     to: str = Field(min_length=1, max_length=64, description="The branch's name: a-z, 0-9 and -.")
     at: int | None = Field(default=None, ge=1, description="For create: the last step the new branch keeps.")
     found: str = Field(
-        default="", max_length=600, description="What came of the branch you leave, with its exact values."
+        default="", max_length=1_200, description="What came of the branch you leave, with its exact values."
     )
 
 

@@ -16,6 +16,7 @@ from browser_agent.actions import Outcome
 from browser_agent.comparing import moved
 from browser_agent.deciding import Decided
 from browser_agent.decision import Decision
+from browser_agent.earlier import Earlier, earlier
 from browser_agent.guard.secrets import Secrets
 from browser_agent.result import Source
 from browser_agent.todo import answered, applied, opened
@@ -160,15 +161,20 @@ class Journal:
 
         return await _threaded(reply)
 
-    async def start_address(self) -> str | None:
-        """The address the user named to begin at; None where they named none."""
+    async def start_addresses(self) -> list[str]:
+        """The addresses the user named to begin at, the first of them first; none where they named none."""
 
-        def named() -> str | None:
-            first = self._session.recall("s1.1").text if self._session.tip else ""
-            _, found, url = first.rpartition(f"\n{_START}")
-            return url.strip() if found else None
+        def named() -> list[str]:
+            lines = self._session.recall("s1.1").text.splitlines() if self._session.tip else []
+            first = [line.removeprefix(_START).strip() for line in lines[-1:] if line.startswith(_START)]
+            beside = [line.removeprefix(_BESIDE).strip() for line in lines if line.startswith(_BESIDE)]
+            return [*first, *beside] if first else []
 
         return await _threaded(named)
+
+    async def earlier(self, names: Sequence[str], begin: str) -> Earlier | None:
+        """Where a comparison stands that was begun before; None where it was not begun, or all of it is told."""
+        return await _threaded(lambda: earlier(self._session, names, begin))
 
     async def last_address(self) -> str | None:
         """Where the browser stood when the session was last written; None where it had opened nothing."""

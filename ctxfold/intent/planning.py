@@ -15,6 +15,7 @@ from ctxfold.intent.cues import Clause, clauses, facts_of
 from ctxfold.intent.evidence import Deed, fulfilled, succeeded
 from ctxfold.intent.likeness import altered, best, content, dimensions, given_up, instead_of, kind, overlap
 from ctxfold.intent.register import bound
+from ctxfold.intent.unsaid import unsaid
 from ctxfold.intent.values import AMENDED, Cue, Intent, IntentChange, Item, Said, State, number_of
 
 __all__ = ["Heard", "planned"]
@@ -165,10 +166,25 @@ class _Draft:
                     continue
             if clause.asks and not (self._refine(clause, about, ref) or self._alter(clause, about, ref)):
                 self._ask(clause, read[at - 1] if at else None, ref)
+        if not any(_speaks(clause) for clause in read):
+            self._turn(event)
         for item in answered:
             if self._items[item.id] == item:
                 self._set(item, "done", ref)
         self._answered = frozenset()
+
+    def _turn(self, event: Heard) -> None:
+        """What a message without a cue changes all the same."""
+        turned = unsaid(event.text, self._meant(), self._in("dropped"))
+        if turned is None:
+            return
+        match turned.does:
+            case "drop":
+                self._set(turned.item, "dropped", event.ref)
+            case "reopen":
+                self._set(turned.item, "open", event.ref)
+            case "amend":
+                self._amend(turned.item, Clause(event.text), event.ref)
 
     def _meant(self) -> list[Item]:
         """The open items that the user's words may be about: those that were just answered only where there is no other."""
@@ -205,7 +221,8 @@ class _Draft:
 
     def _settle(self, clause: Clause, about: frozenset[str], ref: str) -> bool:
         items = self._in("open")
-        item = best(about, items, _MATCH) or (items[-1] if items and (clause.vague or not about) else None)
+        bare = frozenset(word for word in about if not word.isdigit())
+        item = best(bare or about, items, _MATCH) or (items[-1] if items and (clause.vague or not about) else None)
         if item is not None:
             self._set(item, "done", ref)
         return item is not None
@@ -298,6 +315,13 @@ class _Draft:
             self._open(f"{before.text} {clause.text}", ref)
         elif not self._in("open"):
             self._open(clause.text, ref)
+
+
+def _speaks(clause: Clause) -> bool:
+    """Whether a clause says what it does; an excess found in something does not say what is wanted."""
+    return (
+        clause.asks or clause.cancels or clause.returns or clause.settles or (clause.corrects and not clause.complains)
+    )
 
 
 def _place(refs: Sequence[str]) -> tuple[int, int]:

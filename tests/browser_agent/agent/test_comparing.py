@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from browser_agent.settings import Keeping
+from browser_agent.settings import Keeping, RunLimits
 from ctxfold import Session
 from tests.browser_agent.agent.scripts import browse, decide, script
 from tests.sites.server import Site
@@ -102,3 +102,31 @@ async def test_an_alternative_that_cannot_be_told_is_named_and_nothing_is_guesse
     assert "nothing sure was found for closed" in result.reason
     assert "48 EUR" in result.reason
     assert [source.quote for source in result.sources][:1] == ["lamp 7\t48 EUR"]
+
+
+async def test_a_comparison_that_was_cut_short_goes_on_with_the_alternatives_that_are_left(serve: Serve) -> None:
+    site = serve(LISTS)
+    starts = [f"{site.url}/north", f"{site.url}/south"]
+    cut, _ = await browse("Which shop sells lamp 7 cheaper?", starts, keeping=Keeping("cut"), limits=RunLimits(steps=2))
+    assert cut.status == "stopped"
+    result, told = await browse("", None, keeping=Keeping("cut", resume=True))
+    assert [step.url for step in told][:1] == [f"{site.url}/south"]
+    assert result.answer is not None
+    assert result.answer.startswith("Cheaper: south. north: lamp 7: 48 EUR")
+    assert [source.quote for source in result.sources] == ["lamp 7\t48 EUR", "lamp 7\t45 EUR"]
+    with Session.open("cut", create=False) as session:
+        assert session.branch_name == "main"
+        (branches,) = [topic.branches for topic in session.tree()]
+        assert [branch.name for branch in branches] == ["main", "north", "south"]
+
+
+async def test_a_comparison_cut_short_before_anything_is_told_goes_on_with_the_first(serve: Serve) -> None:
+    site = serve(LISTS)
+    task = "Which is cheaper: the Aurora lamp or the Boreal lamp?"
+    cut, _ = await browse(task, site.url, keeping=Keeping("lamp"), limits=RunLimits(steps=2))
+    assert cut.status == "stopped"
+    result, _ = await browse("", None, keeping=Keeping("lamp", resume=True))
+    assert result.answer is not None
+    assert result.answer.startswith("Cheaper: boreal-lamp.")
+    with Session.open("lamp", create=False) as session:
+        assert session.branch_name == "main"
