@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from ctxfold.compact import parse
 from ctxfold.compact.prose import parts, values
-from ctxfold.compact.tables import cells_of
+from ctxfold.compact.tables import Cells, cells_of, columns_of
 from ctxfold.ledger import Known, content_key, identity_key, objects, shape_key
 from ctxfold.lines import Line
 from ctxfold.store.protocol import Reading
@@ -227,10 +227,14 @@ def _identities(nodes: list[tuple[str, Any]]) -> Iterator[tuple[int, Any]]:
 
 
 def _shapes(nodes: list[tuple[str, Any]]) -> Iterator[tuple[int, Any]]:
-    """Of several objects of one shape it cannot be told which of them stands in full, with its names: none is given."""
-    made = [(shape_key(cells_of(node).texts), node) for _, node in nodes if isinstance(node, dict)]
-    often = Counter(key for key, _ in made)
-    return ((key, node if often[key] == 1 else None) for key, node in made)
+    """Of several objects with as many columns no reader could tell which row is meant: none of them is given."""
+    made = [(cells, len(columns_of(node, cells)), node) for node, cells in _cells(nodes)]
+    often = Counter(shown for _, shown, _ in made)
+    return ((shape_key(cells.texts), node if often[shown] == 1 else None) for cells, shown, node in made)
+
+
+def _cells(nodes: list[tuple[str, Any]]) -> Iterator[tuple[dict[str, Any], Cells]]:
+    return ((node, cells_of(node)) for _, node in nodes if isinstance(node, dict))
 
 
 def _contents(nodes: list[tuple[str, Any]]) -> Iterator[tuple[int, Any]]:

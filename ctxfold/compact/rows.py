@@ -6,6 +6,7 @@ there already shows its values alone. It decides nothing about budgets: every fa
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -31,6 +32,7 @@ from ctxfold.ledger import (
     Ledger,
     header_key,
     identity,
+    identity_key,
     named_key,
     shape_key,
 )
@@ -47,8 +49,8 @@ _SHORT = 72
 """Characters up to which a row of a table stands on the line of the row before it."""
 
 
-_CALLED = 16
-"""Characters up to which a row is called by its own name."""
+_TELLING = re.compile(r"(?=.*[^\W\d])(?=.*\d).{3,16}")
+"""A name that a row is called by: a number alone names many things."""
 
 
 class Row(NamedTuple):
@@ -221,9 +223,13 @@ class _Pass:
         if known is None or not isinstance(known.value, dict):
             return None
         cells = cells_of(known.value)
-        name = _name(known.value)
-        called = name if 0 < len(name) <= _CALLED else known.ref
-        return _Header(called, columns_of(known.value, cells), cells, (shape,))
+        return _Header(self.called(known), columns_of(known.value, cells), cells, (shape,))
+
+    def called(self, known: Known) -> str:
+        """What a row is called: its own name, where that is one of letters and digits and no newer row has it, else its address."""
+        name, key = _name(known.value), identity_key(known.value)
+        newest = self.past.find(key) if key is not None and _TELLING.fullmatch(name) else None
+        return name if newest is not None and newest.ref == known.ref else known.ref
 
     def alike(self, value: dict[str, Any], cells: Cells, header: _Header, at: _At, keys: Iterable[int]) -> Row:
         """An object's values alone, under the columns of another: what is the same there is a ditto mark, a list that stands elsewhere a ref.

@@ -1,0 +1,123 @@
+"""A reader who knows nothing but a view's lines and its legend, and says which values belong together. It asks the code under test for nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from ctxfold.lines import Line
+
+__all__ = ["Read", "Reader"]
+
+Cells = dict[tuple[str, ...], str]
+
+_ADDRESS = re.compile(r"s\d+\.\d+")
+_NESTED = re.compile(r"([^\s=(\[]+)\((.*)\)", re.DOTALL)
+_PAIR = re.compile(r"([^\s=(\[\"]+)=(.*)", re.DOTALL)
+_GROUP = re.compile(r"([^\s=(\[]+)\[(.*)\]", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What one row says of one thing: its cells by path; a cell the row calls the same as elsewhere is left out."""
+
+    ref: str
+    cells: Cells
+
+
+@dataclass
+class Reader:
+    """Reads rows one after the other, as they stand in a view."""
+
+    named: list[Read] = field(default_factory=list)
+    """The rows that stand with the names of their columns."""
+    header: tuple[str, int, list[tuple[str, ...]]] = ("", 0, [])
+    """The table a row may belong to: its record, how deep its header stands, its columns."""
+    above: list[str] = field(default_factory=list)
+
+    def read(self, lines: Iterable[Line]) -> Iterator[Read]:
+        """What each row says that can be read on its own or by what it names."""
+        for line in lines:
+            if line.kind == "data":
+                yield from self.row(line.ref, line.indent, line.text.lstrip("<> "))
+
+    def row(self, ref: str, indent: int, text: str) -> Iterator[Read]:
+        """One row."""
+        words = split(text)
+        if indent <= self.header[1]:
+            self.header = ("", 0, [])
+        if words and words[0] == "as":
+            yield self.under(ref, words[1].removesuffix(":"), words[2:])
+        elif text.endswith(":"):
+            self.header, self.above = (ref, indent, columns(words)), []
+        elif text.endswith("rest as before"):
+            return
+        elif told := dict(pairs(words)):
+            read = Read(ref, told)
+            self.named.append(read)
+            yield read
+        elif self.header[0] == ref and self.header[1] < indent and not text.endswith("(as above)"):
+            names = self.header[2]
+            cells = [up if cell == "^" else cell for cell, up in zip(words, self.above or words, strict=False)]
+            if len(names) == len(cells):
+                self.above = cells
+                yield Read(ref, dict(zip(names, cells, strict=True)))
+
+    def under(self, ref: str, name: str, words: list[str]) -> Read:
+        """A row of values alone, read under the newest row it can mean: of that address or name, with a column for each value."""
+        words = [word for word in words if word != "…null"]
+        bare = sum(not any(named.fullmatch(word) for named in (_PAIR, _NESTED, _GROUP)) for word in words)
+        head = next(
+            read
+            for read in reversed(self.named)
+            if (read.ref == name if _ADDRESS.fullmatch(name) else name in read.cells.values())
+            and len(read.cells) == bare
+        )
+        names = list(head.cells)
+        cells = [head.cells[path] if cell == "^" else cell for path, cell in zip(names, words, strict=False)]
+        told = {path: cell for path, cell in zip(names, cells, strict=True) if not cell.startswith("=")}
+        return Read(ref, {**told, **dict(pairs(words[len(names) :]))})
+
+
+def split(text: str) -> list[str]:
+    """The words of a row: cut at each blank outside quotes, brackets and parentheses."""
+    words, depth, quoted, word, escaped = [], 0, False, "", False
+    for sign in text:
+        if quoted:
+            quoted = sign != '"' or escaped
+            escaped = sign == "\\" and not escaped
+        elif sign == '"':
+            quoted = True
+        elif sign in "[(":
+            depth += 1
+        elif sign in ")]":
+            depth -= 1
+        elif sign == " " and not depth:
+            words.append(word)
+            word = ""
+            continue
+        word += sign
+    return [*words, word]
+
+
+def pairs(words: Iterable[str]) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Cells that stand with their names."""
+    for word in words:
+        if nested := _NESTED.fullmatch(word):
+            yield from (((nested[1], *path), cell) for path, cell in pairs(split(nested[2])))
+        elif group := _GROUP.fullmatch(word):
+            yield (group[1],), word[len(group[1]) :]
+        elif pair := _PAIR.fullmatch(word):
+            yield (pair[1],), pair[2]
+
+
+def columns(words: list[str]) -> list[tuple[str, ...]]:
+    """The paths a table's header names."""
+    made: list[tuple[str, ...]] = []
+    for word in (*(word for word in words[:-1] if not word.endswith(":")), words[-1].removesuffix(":")):
+        nested = _NESTED.fullmatch(word)
+        group = _GROUP.fullmatch(word)
+        inside = [(nested[1], name) for name in split(nested[2])] if nested else [(group[1] if group else word,)]
+        made.extend(inside)
+    return made
