@@ -30,9 +30,10 @@ from browser_agent.seeking import Seeker
 from browser_agent.settings import BrowserChoice, Keeping, RunLimits, Watching
 from browser_agent.shape import Schema, Shape
 from browser_agent.window import Window
-from ctxfold import Session
+from ctxfold import Session, config
 from ctxfold.attendant import Attendant, Kept
 from ctxfold.config import EXPLORER
+from ctxfold.encoder import encoder_of
 from ctxfold.errors import InputError
 from ctxfold.models import Model, load
 from ctxfold.text import STOP_WORDS
@@ -199,11 +200,11 @@ class BrowserAgent:
             return None
         names = [each.name for each in compared.alternatives]
         before = await journal.earlier(names, named or "") if self._keeping.resume else None
-        return Comparer(compared, Explorer, before)
+        return Comparer(compared, _explorer, before)
 
     def _decider(self, goal: str, evidence: Evidence, shape: Shape | None, comparer: Comparer | None) -> Decider:
         """Who decides: the model, with the embedded decider behind it; or that alone."""
-        explorer: Decider = comparer or Explorer(goal)
+        explorer: Decider = comparer or _explorer(goal)
         embedded = explorer if shape is None else Seeker(explorer, shape, goal)
         if self._model is None:
             return embedded
@@ -240,3 +241,8 @@ def session_name(task: str) -> str:
 def _counted_as(model: Model | None) -> str | None:
     """The model whose tokens a budget counts; a script counts none of its own."""
     return None if model is None or model.name.startswith("script") else model.name
+
+
+def _explorer(task: str) -> Explorer:
+    """The embedded decider of a task, with the encoder that is configured."""
+    return Explorer(task, encoder_of(config.encoder()))

@@ -21,6 +21,10 @@ from browser_agent.window import DialogOpened, PageLost, Window
 _LOOKS = 3
 _LEAST_LOOK = 1.2
 _LOADING = "- text: (the next page has not answered yet; wait for it with wait_for load, or navigate elsewhere)"
+_COMING = (
+    "This page is still coming in; what is there of it follows, without refs. Wait for the rest with wait_for load."
+)
+_LARGE = "This page is too large to be addressed; its words follow, without refs."
 
 
 async def look(window: Window, view: View, need: str) -> Observation:
@@ -86,8 +90,9 @@ async def _capture(window: Window) -> Capture:
 
 
 async def _words(window: Window) -> Capture:
-    """A page that answers but is too large for a snapshot: its words alone, without refs."""
+    """A page that answers but gives no snapshot, as it is too large or not all there: its words alone, without refs."""
+    why = _COMING if window.watch.loading() else _LARGE
     try:
-        return await window.running(flat_capture(window.page, window.watch.status), window.limits.repair)
+        return await window.running(flat_capture(window.page, window.watch.status, why), window.limits.repair)
     except (TimeoutError, Error, DialogOpened) as error:
         raise PageLost("too slow to be read") from error

@@ -25,7 +25,7 @@ from browser_agent.watch import PageWatch
 T = TypeVar("T")
 
 _REMEMBERED = 5
-_REPAIR_PARTS = 2.4
+_REPAIR_PARTS = 2.0
 _GONE = ("target crashed", "has been closed", "connection closed", "browser closed", "target closed", "was detached")
 
 

@@ -5,6 +5,7 @@ It works inside a write transaction that the session opens. What is committed is
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from ctxfold.commit import Happened, advance
@@ -16,7 +17,7 @@ from ctxfold.render import query_of
 from ctxfold.store.protocol import Writing
 from ctxfold.tiles import put_tile
 from ctxfold.unfolding import REACH, unfolded
-from ctxfold.workspace import Tile
+from ctxfold.workspace import Block, Tile
 
 __all__ = ["DEFAULT_BUDGET", "consolidated", "folded", "goal_set"]
 
@@ -45,9 +46,9 @@ def folded(tx: Writing, now: Current, directive: FoldDirective, said: tuple[Deci
     decider, cause = said
     if directive.summary is None:
         tile = embedded_tile(workspace, blocks, number, micro_room(blocks, settings), query_of(workspace))
-        return _put(tx, now, place, tile, "embedded", cause)
+        return _put(tx, now, place, blocks, tile, ("embedded", cause))
     tile = told_tile(workspace, blocks, number, directive.summary, "model" if decider == "model" else "host")
-    return _put(tx, now, place, tile, decider, cause)
+    return _put(tx, now, place, blocks, tile, (decider, cause))
 
 
 def consolidated(tx: Writing, now: Current, limit: int, settings: Settings, cause: str) -> tuple[Tile, ...]:
@@ -70,12 +71,14 @@ def consolidated(tx: Writing, now: Current, limit: int, settings: Settings, caus
     opened = unfolded(tx, place.session, place.workspace, blocks, REACH * limit) if tight else ()
     number = tx.cover.next_tile(place.session)
     tile = embedded_tile(place.workspace, blocks, number, room, query_of(place.workspace), opened)
-    return () if tile.whole else (_put(tx, now, place, tile, "embedded", cause),)
+    return () if tile.whole else (_put(tx, now, place, blocks, tile, ("embedded", cause)),)
 
 
-def _put(tx: Writing, now: Current, place: Branch, tile: Tile, decider: Decider, cause: str) -> Tile:
-    after = put_tile(tx, place.session, place.state, tile, (decider, cause), place.head)
-    blocks = stretch(place.workspace, tile.first, tile.last)
+def _put(
+    tx: Writing, now: Current, place: Branch, blocks: Sequence[Block], tile: Tile, said: tuple[Decider, str]
+) -> Tile:
+    """Commit a tile in place of blocks, and take it in."""
+    after = put_tile(tx, place.session, place.state, tile, said, place.head)
     now.became(after, fold(place.workspace, tile), sum(block.tokens for block in blocks) - tile.tokens)
     return tile
 

@@ -41,7 +41,7 @@ class Line(NamedTuple):
     joined: bool = False
 
     def __hash__(self) -> int:
-        return hash((self.ref, self.text, self.tokens))
+        return hash(self.text)
 
     def reworded(self, text: str, tokens: int, keys: tuple[int, ...]) -> Line:
         """The same line in other words."""

@@ -62,6 +62,8 @@ _NEXT: dict[type[CtxfoldError], str] = {
 
 _INSIDE = "ctxfold failed inside; everything recorded before is kept. Next: context to see what stands, and ask the user to run `ctxfold doctor`."
 _MOST = 600
+_IN_JSON = {"tuple_type": "Input should be a list", "dict_type": "Input should be an object"}
+"""What pydantic names as Python does, in the words of who writes JSON."""
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,39}")
 
 _log = logging.getLogger(__name__)
@@ -106,7 +108,7 @@ def _root(error: BaseException) -> BaseException:
 def _complaints(refused: ValidationError) -> str:
     """Which arguments are wrong and how. pydantic's own text would also repeat their values."""
     found = [
-        f"{_path(error['loc'])}: {error['msg']}"
+        f"{_path(error['loc'])}: {_IN_JSON.get(error['type'], error['msg'])}"
         for error in refused.errors(include_url=False, include_context=False, include_input=False)
     ]
     return "; ".join(found[:4]) + (f"; and {len(found) - 4} more" if len(found) > 4 else "")

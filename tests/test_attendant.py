@@ -13,6 +13,7 @@ from ctxfold.errors import InputError, ModelUnavailable
 from ctxfold.models import Reply, Request, Usage, folder
 from ctxfold.models.anthropic import AnthropicModel
 from ctxfold.testing import Answer, Decide, MessagesServer, ScriptedModel, Words, in_turn
+from tests.support.folders import strong_folder
 from tests.support.sessions import events, prose, settled
 
 pytestmark = pytest.mark.anyio
@@ -171,16 +172,7 @@ async def test_a_model_may_choose_nothing(session: Session):
 
 
 async def test_a_strong_folder_sees_to_a_long_session_and_every_reply_is_paid_for(session: Session):
-    def answer(body: dict[str, Any]) -> Answer:
-        match body["tools"][0]["name"]:
-            case "keep":
-                return Decide({"summary": "Looked up orders, all delivered."}, name="keep")
-            case "plan":
-                return Decide(PLAN, name="plan")
-            case _:
-                return Decide({"selections": [{"ref": "s1.3:2-3"}]}, name="extract")
-
-    with MessagesServer(answer) as server:
+    with MessagesServer(strong_folder(PLAN)) as server:
         attendant = Attendant(served(server))
         usage, folded = Usage(), 0
         for number in range(1, 10):

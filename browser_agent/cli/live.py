@@ -189,10 +189,11 @@ def _print_cost(result: Result) -> None:
         lines.append(f"{tried.replies} replies in words: {tried.folds} folds taken, {tried.refused} refused")
     if usage.refused:
         lines.append(f"{usage.refused} replies of the model did not fit; the explorer decided those steps")
-    lines += [f"kept as session {result.session}", f"see it:  ctxfold context {result.session}"]
+    lines += [f"kept as session {result.session}"]
     click.echo("", err=True)
     for line in lines:
         click.echo(wrapped(line, err=True), err=True)
+    click.echo(f"see it:  ctxfold context {result.session}", err=True)  # in one piece, to be copied
 
 
 def wrapped(text: str, indent: str = "", *, err: bool = False) -> str:

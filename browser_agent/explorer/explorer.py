@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from anyio import to_thread
+
 from browser_agent.actions import Action, Answer, GiveUp, Navigate
 from browser_agent.deciding import Decided, Situation
 from browser_agent.decision import Decision
@@ -15,6 +17,7 @@ from browser_agent.explorer import saying
 from browser_agent.explorer.catalogue import Catalogue, catalogue
 from browser_agent.explorer.confidence import IN_FULL, SURE, TRUSTED, confidence
 from browser_agent.explorer.frontier import Lead, catalogued, links, results
+from browser_agent.explorer.meaning import Encoder
 from browser_agent.explorer.notebook import Notebook
 from browser_agent.explorer.queries import first, is_results, relaxed, results_url, wide
 from browser_agent.explorer.question import parse
@@ -61,13 +64,14 @@ class Explorer:
 
     Args:
         task: what the user asked.
+        encoder: a sentence encoder that helps to rank passages; None where words alone do.
     """
 
     name = NAME
 
-    def __init__(self, task: str) -> None:
+    def __init__(self, task: str, encoder: Encoder | None = None) -> None:
         self._question = parse(task)
-        self._library = Library(self._question)
+        self._library = Library(self._question, encoder)
         self._notes = Notebook()
         self._queries = list(first(self._question))
         self._fewer = relaxed(self._question)
@@ -75,7 +79,9 @@ class Explorer:
 
     async def decide(self, situation: Situation) -> Decided:
         """Take in the page that stands there, then go on, answer, or give up."""
-        summary = self._take_in(situation) if situation.observation is not None else None
+        summary = None
+        if situation.observation is not None:
+            summary = await to_thread.run_sync(self._take_in, situation)
         fold = self._fold(situation, summary)
         if situation.steps_left > 1 and self._notes.loads < MOST_LOADS:
             decision = self._go_on(fold)

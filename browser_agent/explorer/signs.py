@@ -16,7 +16,16 @@ __all__ = ["Signs", "section_signs"]
 _CHRONICLE = re.compile(r"what.?s.?new|change.?log|release.?notes?|/news", re.I)
 _DOTTED = re.compile(r"[^\W\d]\w*(\.\w+)+")
 _CHANGED = re.compile(r"(changed|new|added|deprecated|removed) (in|since)( \w+)? version\b", re.I)
+_YES_OR_NO = re.compile(
+    r"^\W*(is|are|was|does|do|did|can|could|will|would|must|may|should|has|have)\b"
+    r"|[.,;?] (is|are|does|do|can|will|must|may) ",
+    re.I,
+)
+_DECIDES = re.compile(
+    r"\b(not|never|cannot|only|no longer|without|always|safe|unless|(is|does|do|are|was|can)n[’']t)\b", re.I
+)
 _SHORT = 6
+_WELL = 0.6
 _BY_NAME = 0.9
 
 
@@ -36,11 +45,14 @@ class Signs:
         page: how the page's title does.
         hard: how far it holds the kind of answer asked for, where an answer cannot do without it.
         soft: the same where it can.
+        hard_near: `hard` of the best of it and its neighbours, one on each side.
+        seen: the share of the terms that it or its neighbours hold well, each counting alike.
+        decides: whether the question wants a yes or a no, and it rules something in or out.
+        units: how many passages its section has.
         sets: whether the line that defines its name gives a default to something the question names.
         subject: how surely it stands under a name the question names.
         titled: whether it does under a word of which the question says what kind of thing it is.
         defines: whether it stands under a defined name.
-        tells: whether the question asks for a thing or a way to do something, and that name is one such.
         first: whether it is then the first sentence of the definition, which says what the thing does.
         opens: how well the title names what the question asks the meaning of, where it is among the first sentences under it.
         hanging: whether it announces something that stands elsewhere.
@@ -63,11 +75,14 @@ class Signs:
     page: Strengths
     hard: float
     soft: float
+    hard_near: float
+    seen: float
+    decides: bool
+    units: int
     sets: bool
     subject: float
     titled: float
     defines: bool
-    tells: bool
     first: bool
     opens: float
     hanging: bool
@@ -117,7 +132,6 @@ class _Section:
         self._defines = defines
         self._by_name = tuple(_BY_NAME * strength for strength in named) if defines else matcher.none
         self._wanted = defines and bool(question.kinds & {"howto", "name"})
-        self._tells = defines and ("name" in question.kinds or (self._wanted and "(" in place.section.title))
         self._partless = any(term.part and s < 0.6 for s, term in zip(fields[2], question.terms, strict=True))
         self._opens = max((s for s, term in zip(named, question.terms, strict=True) if term.weight >= 1), default=0.0)
         self._opens *= "meaning" in question.kinds
@@ -128,6 +142,7 @@ class _Section:
         )
         self._sets = defines and "default" in question.kinds and sets(question, place.section.title)
         self._timeless = "version" not in question.kinds
+        self._yes_or_no = bool(_YES_OR_NO.search(question.text))
         self._chronicle = self._timeless and bool(_CHRONICLE.search(f"{place.url} {place.page}"))
 
     def of(self, passages: Sequence[Passage], owns: Sequence[Strengths]) -> Iterator[Signs]:
@@ -135,30 +150,35 @@ class _Section:
         named, signed, held, path, page = self._fields
         prose = [passage for passage in passages if passage.part == "text" and not passage.code]
         first = prose[0] if prose else None
+        kinds = [holds(self._question, passage) for passage in passages]
         for at, passage in enumerate(passages):
             if passage.part == "title" and len(passages) > 1:
                 continue
-            hard, soft = holds(self._question, passage)
+            hard, soft = kinds[at]
             if not any(owns[at]) and not (any(named) and (hard >= 0.9 or soft >= 0.9 or self._subject or self._titled)):
                 continue
             words = passage.text.count(" ") + 1
+            near = strongest((*owns[max(0, at - 2) : at], *owns[at + 1 : at + 2]), self._matcher.none)
             yield Signs(
                 passage=passage,
                 own=owns[at],
                 says=strongest((owns[at], self._by_name), self._matcher.none),
                 named=named,
                 signed=signed,
-                near=strongest((*owns[max(0, at - 2) : at], *owns[at + 1 : at + 2]), self._matcher.none),
+                near=near,
                 held=held,
                 path=path,
                 page=page,
                 hard=hard,
                 soft=soft,
+                hard_near=max(hard for hard, _ in kinds[max(0, at - 1) : at + 2]),
+                seen=_share_seen(owns[at], near),
+                decides=self._yes_or_no and _DECIDES.search(passage.text) is not None,
+                units=len(passages),
                 sets=self._sets,
                 subject=self._subject,
                 titled=self._titled,
                 defines=self._defines,
-                tells=self._tells,
                 first=self._wanted and passage is first,
                 opens=self._opens if any(passage is one for one in prose[:2]) else 0.0,
                 partless=self._partless,
@@ -179,6 +199,10 @@ def _parts(place: Place) -> tuple[str, str]:
     head, _, rest = title.partition("(")
     defined = place.section.defined_name or ""
     return (defined if _DOTTED.fullmatch(defined) else head), rest
+
+
+def _share_seen(own: Strengths, near: Strengths) -> float:
+    return sum(max(pair) >= _WELL for pair in zip(own, near, strict=True)) / (len(own) or 1)
 
 
 def _within(question: Question, named: Strengths, titles: str) -> Strengths:

@@ -108,14 +108,19 @@ async def look(page: Page, status: int | None, seconds: float) -> Capture:
     return Capture(page.url, status, yaml, whole, await _frames(page, yaml))
 
 
-async def flat_capture(page: Page, status: int | None) -> Capture:
-    """The words of a page that is too large for a snapshot, written as one without refs.
+async def flat_capture(page: Page, status: int | None, why: str) -> Capture:
+    """The words of a page that no snapshot could be made of, written as one without refs.
+
+    Args:
+        page: the page.
+        status: the HTTP status of its document, where there is one.
+        why: why there is none, in a sentence that stands before the words.
 
     Raises:
         playwright.async_api.Error: the page crashed or was closed.
     """
     told = await _structure(page.main_frame, whole=True) or Structure()
-    lines = ["- text: This page is too large to be addressed; its words follow, without refs."]
+    lines = [f"- text: {json.dumps(why)}"]
     for section in told.sections:
         if section.title:
             lines.append(f"- heading {json.dumps(section.title)} [level={min(section.level, 6) or 1}]")
@@ -144,6 +149,8 @@ async def _structure(frame: Frame, *, whole: bool) -> Structure | None:
 
 async def _frames(page: Page, yaml: str) -> Mapping[str, str]:
     """The address behind each frame's ref, for the links within."""
+    if "- iframe " not in yaml:
+        return MappingProxyType({})
     refs = [line.partition("[ref=")[2].partition("]")[0] for line in yaml.split("\n") if _is_frame(line)]
     if not refs:
         return MappingProxyType({})

@@ -11,6 +11,8 @@ MASK = "••••••••"
 """What stands for a password, whatever its length."""
 
 _FIELDS = frozenset({"textbox", "searchbox", "spinbutton", "combobox"})
+_OPENS = tuple(f"- {quote}{role}" for role in sorted(_FIELDS) for quote in ("", "'"))
+"""How the line of a field begins; the rest of a large page is not read for it."""
 _CALLED = re.compile(r"pass(?:word|phrase|code)|kennwort|passwort|contrase|mot de passe|\bpin\b", re.IGNORECASE)
 
 
@@ -29,6 +31,9 @@ def masked(yaml: str, secrets: Sequence[str], *, every_field: bool) -> str:
     for number, line in enumerate(lines):
         body = line.lstrip(" ")
         depth = len(line) - len(body)
+        if not body.startswith(_OPENS) and (inside is None or depth <= inside):
+            inside = None
+            continue
         key, value = split(body[2:])
         if inside is not None and depth > inside:
             within = key == "text"

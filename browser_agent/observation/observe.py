@@ -172,13 +172,11 @@ def _addressed(root: Node, capture: Capture) -> tuple[Mapping[str, Control], tup
             section = titles.get(_squashed(label(node)), label(node))
         if node.role == "iframe" and node.ref is not None:
             base = capture.frames.get(node.ref, base)
+        url = _absolute(base, node.url)
         if node.ref is not None:
-            url = _absolute(base, node.url)
             refs[node.ref] = _control(node, url, submits)
         if node.role == "link" and node.url:
-            links.append(
-                Link(ref=node.ref, text=label(node), url=_absolute(base, node.url), section=section, main=main)
-            )
+            links.append(Link(ref=node.ref, text=label(node), url=url, section=section, main=main))
         stack.extend((child, base, main) for child in reversed(node.children))
     return refs, tuple(links)
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 _STATES = re.compile(r" \[([a-z-]+)(?:=([^\]]*))?\]")
+_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _PLAIN = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
 _DEEPEST = 150
@@ -149,15 +150,8 @@ def _colon(body: str, start: int) -> int:
 
 def _closing_quote(text: str) -> int:
     """Where the string that opens at 0 closes."""
-    at = 1
-    while at < len(text):
-        if text[at] == "\\":
-            at += 2
-        elif text[at] == '"':
-            return at
-        else:
-            at += 1
-    return len(text)
+    string = _STRING.match(text)
+    return string.end() - 1 if string is not None else len(text)
 
 
 def unquoted(text: str) -> str:

@@ -19,7 +19,9 @@ def clean(text: str) -> str:
     """`text` in one line, without characters that do not show, and with `[e12]` turned into `(e12)`."""
     if not text:
         return ""
-    text = _SPACE.sub(" ", UNSEEN.sub("", text)).strip()
+    if not (text.isascii() and text.isprintable() and "  " not in text):  # most text is plain already
+        text = _SPACE.sub(" ", UNSEEN.sub("", text))
+    text = text.strip()
     return _REF_LIKE.sub(r"(\1)", text) if "[" in text else text
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import textwrap
 from dataclasses import replace
 
@@ -13,6 +14,7 @@ from ctxfold.doctor import Check, checks
 
 __all__ = ["doctor"]
 
+LEAST = 40
 WIDTH = 80
 INDENT = " " * 16
 
@@ -41,7 +43,7 @@ def _shown(check: Check) -> str:
     mark = "ok" if check.ok else "FAIL" if check.required else "-"
     fact = textwrap.fill(
         f"{mark:<6}{check.name:<10}{harmless(check.fact)}",
-        WIDTH,
+        min(WIDTH, max(LEAST, shutil.get_terminal_size().columns)),
         subsequent_indent=INDENT,
         break_long_words=False,
         break_on_hyphens=False,

@@ -14,6 +14,11 @@ import click
 
 __all__ = ["harmless", "on_terminal", "print_json", "print_table", "print_text", "when"]
 
+WHOLE = 16
+"""Characters of a cell that a narrow terminal does not break: a time, a number, a word."""
+LEAST = 8
+"""Characters a cell that is broken gets at the least, else all are."""
+
 KEPT = {"\n", "\t"}
 INVISIBLE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 """Unicode categories that steer a terminal or hide text: controls, formats (direction marks), lone surrogates, odd line ends."""
@@ -31,16 +36,21 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Non
         for row in [list(columns), *cells]:
             click.echo("\t".join(cell.replace("\t", " ").replace("\n", " ") for cell in row))
         return
-    from rich.console import Console
+    from rich.console import Console, JustifyMethod
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in columns:
-        table.add_column(column, overflow="fold", justify="right" if column in ("steps", "bytes", "tokens") else "left")
+    console = Console()
+    widths = [max(len(cell) for cell in column) for column in zip(columns, *cells, strict=True)]
+    short = [width for width in widths if width <= WHOLE]
+    fits = sum(short) + 2 * len(widths) + LEAST * (len(widths) - len(short)) <= console.width
+    for column, width in zip(columns, widths, strict=True):
+        justify: JustifyMethod = "right" if column in ("steps", "bytes", "tokens") else "left"
+        table.add_column(column, overflow="fold", justify=justify, no_wrap=fits and width <= WHOLE)
     for row in cells:
         table.add_row(*[Text(cell) for cell in row])
-    Console().print(table)
+    console.print(table)
 
 
 def print_text(text: str) -> None:

@@ -7,6 +7,8 @@ import re
 from collections.abc import Collection, Iterable
 from typing import Any
 
+from ctxfold.strict_json import strictly
+
 __all__ = ["DITTO", "Spelled", "all_flat", "bare", "cell", "is_flat", "listed", "pair", "parse", "quoted", "word"]
 
 DITTO = "^"
@@ -32,21 +34,6 @@ class Spelled(float):
         return number
 
 
-class _Unfit(ValueError):
-    """JSON that cannot be shown as rows without losing something."""
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    tree = dict(pairs)
-    if len(tree) != len(pairs):
-        raise _Unfit("a key stands twice")
-    return tree
-
-
-def _refuse(constant: str) -> Any:
-    raise _Unfit(f"{constant} is not JSON")
-
-
 def parse(text: str) -> Any | None:
     """The tree a text holds, when it is one JSON object or array that rows can show whole.
 
@@ -55,9 +42,8 @@ def parse(text: str) -> Any | None:
     head = text[:64].lstrip()[:1]
     if head not in ("{", "["):
         return None
-    try:
-        tree = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse, parse_float=Spelled)
-    except (ValueError, RecursionError):
+    tree = strictly(text, fraction=Spelled)
+    if tree is None:
         return None
     shallow = text.count("[") + text.count("{") <= _MAX_DEPTH
     return tree if shallow or _depth_within(tree, _MAX_DEPTH) else None

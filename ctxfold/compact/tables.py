@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from operator import eq
 from typing import Any
 
@@ -187,12 +188,13 @@ def dittoed_again(text: str, above: str) -> str:
     return dittoed(parts, [there if _NAMES.search(there) is None else "" for there in up])
 
 
-def _parts(text: str) -> list[str]:
+@lru_cache(maxsize=512)
+def _parts(text: str) -> tuple[str, ...]:
     """The cells of a row: cut at each blank that stands neither in quotes nor in a list of records."""
     if "[" not in text and "]" not in text and "\\" not in text:
         made = _outside_quotes(text)
         if made is not None:
-            return made
+            return tuple(made)
     parts: list[str] = []
     depth = start = 0
     for found in _MARKS.finditer(text):
@@ -206,7 +208,7 @@ def _parts(text: str) -> list[str]:
                 depth = max(depth - 1, 0)
             case _:
                 pass
-    return [*parts, text[start:]]
+    return (*parts, text[start:])
 
 
 def _outside_quotes(text: str) -> list[str] | None:
@@ -217,12 +219,13 @@ def _outside_quotes(text: str) -> list[str] | None:
     made: list[str] = []
     open_ = ""
     for part in parts:
+        odd = '"' in part and part.count('"') % 2
         if open_:
             open_ += f" {part}"
-            if part.count('"') % 2:
+            if odd:
                 made.append(open_)
                 open_ = ""
-        elif part.count('"') % 2:
+        elif odd:
             open_ = part
         else:
             made.append(part)

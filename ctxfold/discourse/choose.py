@@ -21,7 +21,7 @@ from ctxfold.discourse.values import Choice, Grove
 
 __all__ = ["DOUBT", "choose", "shares"]
 
-DOUBT = 0.4
+DOUBT = 0.45
 """How sure a move must be, beside going on: below it a message continues. Where the fit's cross-validation finds more moves at no cost in messages
 attached (`python -m tests.benchmarks.forest.fit --left-out`)."""
 

@@ -6,6 +6,7 @@ adds its cosine, placed among those the dialogue itself has shown: a constant wo
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,7 +18,7 @@ from ctxfold.discourse.values import Turn
 from ctxfold.phrases import listed, pattern
 from ctxfold.text import STOP_WORDS, Vector, Vocabulary, centroid, cosine, features, percentile, stem, words
 
-__all__ = ["Encoder", "Measure", "Nearness", "telling"]
+__all__ = ["Encoder", "Measure", "Nearness", "dwelt", "telling"]
 
 
 class Encoder(Protocol):
@@ -72,6 +73,17 @@ _DULL = frozenset(map(stem, STOP_WORDS)) | frozenset(word for entry in listed("p
 def telling(text: str) -> tuple[str, ...]:
     """The words of a text that tell what it is about, each once: neither stop words nor the plain words of any request."""
     return tuple(dict.fromkeys(word for word in words(text[:_READ]) if word not in _DULL and not _bare(word)))
+
+
+@lru_cache(maxsize=8_192)
+def dwelt(reply: str) -> Mapping[str, float]:
+    """The telling words of a reply: 1 for one it comes back to, less for one it mentions once: a long answer brushes many matters that are not its own."""
+    counted = Counter(words(reply[:_READ]))
+    return {word: 1.0 if counted[word] > 1 else _ONCE for word in telling(reply)}
+
+
+_ONCE = 0.5
+"""What a word of a reply counts that stands there once."""
 
 
 def _bare(word: str) -> bool:
@@ -173,16 +185,14 @@ class Measure:
         said = {word for turn in stretch for word in telling(turn.said)} | self._left.get(
             stretch[0].steps[0], frozenset()
         )
-        replied = {word for turn in stretch for word in telling(turn.reply)}
+        replied = {word: share for turn in stretch for word, share in dwelt(turn.reply).items()}
         repeated = self._repeated.get(stretch[0].steps[0], frozenset())
         many = len(self._stretches) + 1
         weights = {word: 0.3 + log(many / (1 + self._holders.get(word, 0) * 0.5)) for word in asked}
         total = sum(weights.values())
         found = own = 0.0
         for word, weight in weights.items():
-            share = (1.0 if word in said else _REPLY if word in replied else 0.0) * (
-                _AGAIN if word in repeated else 1.0
-            )
+            share = (1.0 if word in said else _REPLY * replied.get(word, 0.0)) * (_AGAIN if word in repeated else 1.0)
             found += share * weight
             own += share * weight * (self._holders.get(word, 0) <= 1)
         return found / total, own / total

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from math import exp
 
-from ctxfold.discourse.likeness import telling
+from ctxfold.discourse.likeness import dwelt, telling
 from ctxfold.discourse.values import Turn
 from ctxfold.phrases import pattern
 from ctxfold.tokens import rarity
@@ -54,10 +54,10 @@ class Matter:
         if not self.asked or not turns:
             return dict.fromkeys(self.asked, 0.0)
         said = {word for turn in turns for word in telling(self._told.get(turn.steps[0], turn.said))}
-        replied = {word for turn in turns for word in telling(turn.reply)}
+        replied = {word: share for turn in turns for word, share in dwelt(turn.reply).items()}
         near = _indexed(said)
         return {
-            word: 1.0 if word in said else max(_REPLY * (word in replied), _KIN * _nearest(word, near))
+            word: 1.0 if word in said else max(_REPLY * replied.get(word, 0.0), _KIN * _nearest(word, near))
             for word in self.asked
         }
 

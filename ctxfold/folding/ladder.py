@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from itertools import chain
 
 from ctxfold.compact.spelled import spelled
 from ctxfold.folding.relevance import Query
@@ -68,7 +69,7 @@ class Shown:
         """o200k tokens, header included."""
         prose = count(self.prose) + 1 + self.untrusted * (1 + self.prose.count("\n")) if self.prose else 0
         status = 2 * (self.status in TOLD)
-        return HEADER + (8 if self.stub else 3 * self.cut) + status + prose + sum(line.tokens for line in self.lines)
+        return HEADER + (8 if self.stub else 3 * self.cut) + status + prose + sum([line.tokens for line in self.lines])
 
     @cached_property
     def texts(self) -> tuple[str, ...]:
@@ -162,10 +163,14 @@ def _repeated(blocks: Sequence[Shown]) -> list[frozenset[int]]:
         lines = block.lines
         found.append(
             frozenset(
-                at for at, line in enumerate(lines) if line.keys and line.kind != "user" and later.issuperset(line.keys)
+                [
+                    at
+                    for at, line in enumerate(lines)
+                    if line.keys and line.kind != "user" and later.issuperset(line.keys)
+                ]
             )
         )
-        later.update(key for line in lines for key in line.keys)
+        later.update(chain.from_iterable([line.keys for line in lines]))
     return found[::-1]
 
 
@@ -176,7 +181,12 @@ def _without(block: Shown, places: frozenset[int]) -> Shown:
 
 
 def _heads(block: Shown, tokens: int) -> Shown:
-    lines = tuple(clip(line, tokens) if line.kind in ("text", "say", "call", "note") else line for line in block.lines)
+    lines = tuple(
+        [
+            clip(line, tokens) if line.tokens > tokens and line.kind in ("text", "say", "call", "note") else line
+            for line in block.lines
+        ]
+    )
     prose = block.prose
     if count(prose) > tokens * 2:
         prose = head(prose, tokens * 2) + " …"
@@ -187,12 +197,12 @@ def _heads(block: Shown, tokens: int) -> Shown:
 
 def _micro(block: Shown) -> Shown:
     lowered = _heads(block, MICRO_HEAD)
-    kept = tuple(line for line in lowered.lines if line.kind != "say" or len(lowered.lines) == 1)
+    kept = tuple([line for line in lowered.lines if line.kind != "say" or len(lowered.lines) == 1])
     return lowered if len(kept) == len(lowered.lines) else lowered.cut_to(kept, lowered.prose)
 
 
 def _without_prose(block: Shown) -> Shown:
-    kept = tuple(line for line in block.lines if line.kind in ("user", "data"))
+    kept = tuple([line for line in block.lines if line.kind in ("user", "data")])
     if len(kept) == len(block.lines) and not block.prose:
         return block
     return block.cut_to(kept, "")

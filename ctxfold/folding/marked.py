@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal
+
+from ctxfold.strict_json import strictly
 
 __all__ = ["LONGEST", "Marked", "Tag", "marked"]
 
@@ -112,26 +113,12 @@ def _object(text: str, tag: Tag) -> tuple[dict[str, Any], str | None]:
     """The JSON object of a block, or why there is none."""
     if len(text) > LONGEST:
         return {}, f"the {tag} block has {len(text)} characters; {LONGEST} are the most"
-    try:
-        found = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
-    except (ValueError, RecursionError):
-        return {}, _no_json(tag)
+    found = strictly(text)
     return (found, None) if isinstance(found, dict) else ({}, _no_json(tag))
 
 
 def _no_json(tag: Tag) -> str:
     return f"the {tag} block does not hold one strict JSON object; write it as it is, no fence, comment or escape around it"
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) < len(pairs):
-        raise ValueError("a key stands twice")
-    return made
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")
 
 
 def _marks(reply: str) -> Iterator[_Mark]:

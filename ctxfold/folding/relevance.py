@@ -41,8 +41,7 @@ class Query:
 
     def _bears(self, text: str) -> bool:
         """Whether an ASCII text may hold a word of the query at all: a word stands in it as it is, or with another ending."""
-        low = text.lower().replace("'", "")
-        return any(map(low.__contains__, self._stems))
+        return any(map(_low(text).__contains__, self._stems))
 
     @cached_property
     def _stems(self) -> tuple[str, ...]:
@@ -53,6 +52,12 @@ class Query:
 @lru_cache(maxsize=8192)
 def _words(text: str) -> frozenset[str]:
     return frozenset(words(text))
+
+
+@lru_cache(maxsize=8192)
+def _low(text: str) -> str:
+    """An ASCII text as words of a query are looked for in it."""
+    return text.lower().replace("'", "")
 
 
 @lru_cache(maxsize=256)

@@ -9,12 +9,12 @@ The last such block outside thinking and outside fenced code counts. Where there
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import Any
 
 from ctxfold.errors import InputError
+from ctxfold.strict_json import strictly
 
 __all__ = ["spoken"]
 
@@ -57,19 +57,5 @@ def _how(tool: str, fault: str) -> str:
 
 def _object(text: str) -> dict[str, Any] | None:
     """The one JSON object a text is; None where it is anything else."""
-    try:
-        found = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
-    except (ValueError, RecursionError):
-        return None
+    found = strictly(text)
     return found if isinstance(found, dict) else None
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) < len(pairs):
-        raise ValueError("a key stands twice")
-    return made
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")

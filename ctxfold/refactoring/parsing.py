@@ -18,6 +18,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from ctxfold.refactoring.values import Operator, Route
+from ctxfold.strict_json import strictly
 
 __all__ = ["Routing", "Worded", "routed", "worded"]
 
@@ -74,22 +75,7 @@ def routed(reply: object) -> Route:
 
 def _object(text: str) -> Any:
     """The one JSON object a text is; None where it is anything else, a key twice included."""
-    if len(text) > _LONGEST:
-        return None
-    try:
-        return json.loads(text, object_pairs_hook=_once, parse_constant=_refuse)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    if len(dict(pairs)) != len(pairs):
-        raise ValueError("a key stands twice")
-    return dict(pairs)
-
-
-def _refuse(constant: str) -> Any:
-    raise ValueError(f"{constant} is not JSON")
+    return None if len(text) > _LONGEST else strictly(text)
 
 
 @dataclass(frozen=True, slots=True)

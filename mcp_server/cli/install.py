@@ -19,11 +19,12 @@ from mcp_server.install.plan import Change, installed, uninstalled
 
 __all__ = ["install", "uninstall"]
 
-_host = click.argument("host", type=click.Choice(sorted(HOSTS)))
+_host = click.argument("host", metavar="HOST", type=click.Choice(sorted(HOSTS)))
+_NAMES = f"HOST is one of {', '.join(sorted(HOSTS))}."
 _dry_run = click.option("--dry-run", is_flag=True, help="Show what would change and write nothing.")
 
 
-@click.command(short_help="Register the MCP server with a host.")
+@click.command(short_help="Register the MCP server with a host.", epilog=_NAMES)
 @_host
 @click.option(
     "--caps", default="core", show_default=True, metavar="LIST", help="What it offers, as `ctxfold serve` has it."
@@ -48,7 +49,7 @@ def install(host: str, caps: str, dry_run: bool) -> None:
     click.echo(HOSTS[host].after)
 
 
-@click.command(short_help="Take the MCP server out of a host.")
+@click.command(short_help="Take the MCP server out of a host.", epilog=_NAMES)
 @_host
 @_dry_run
 def uninstall(host: str, dry_run: bool) -> None:

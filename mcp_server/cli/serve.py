@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
+
+from ctxfold.cli.options import store_option
 
 if TYPE_CHECKING:
     from browser_agent.safety import Confirm
@@ -16,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["capabilities", "serve"]
 
-_file = click.Path(dir_okay=False, path_type=Path)
+_there = click.Path(exists=True, dir_okay=False, path_type=Path)
 _folder = click.Path(file_okay=False, path_type=Path)
 
 
@@ -34,12 +37,14 @@ class Address(NamedTuple):
 )
 @click.option(
     "--host",
+    metavar="ADDRESS",
     default="127.0.0.1",
     show_default=True,
     help="HTTP: the address to listen at. Another than loopback needs --token-file.",
 )
 @click.option(
     "--port",
+    metavar="N",
     type=click.IntRange(0, 65535),
     default=8377,
     show_default=True,
@@ -50,8 +55,8 @@ class Address(NamedTuple):
     type=click.Path(dir_okay=False, path_type=Path),
     help="HTTP: a file of tokens, one a line, each alone or after a name.",
 )
-@click.option("--allow-host", multiple=True, help="HTTP: a further name that clients call it by.")
-@click.option("--store", help="Where sessions are kept; the configured default if not said.")
+@click.option("--allow-host", multiple=True, metavar="NAME", help="HTTP: a further name that clients call it by.")
+@store_option
 @click.option(
     "--caps",
     default="core",
@@ -75,8 +80,8 @@ class Address(NamedTuple):
     help="Ask the user before a submit, payment, deletion or message: away from the address a page was opened at, always, or never.",
 )
 @click.option("--headed", is_flag=True, help="Show the browsers.")
-@click.option("--executable", type=_file, metavar="PATH", help="The browser to start.")
-@click.option("--storage-state", type=_file, metavar="FILE", help="Cookies and local storage pages begin with.")
+@click.option("--browser", "--executable", "executable", type=_there, metavar="PATH", help="The browser to start.")
+@click.option("--storage-state", type=_there, metavar="FILE", help="Cookies and local storage pages begin with.")
 @click.option("--model", metavar="NAME", help="Who decides the runs of browse, as for `ctxfold browse`.")
 @click.option(
     "--folder-model",
@@ -119,6 +124,7 @@ def serve(
         from mcp_server.browsing import Web
 
         Egress.of(allow)
+        _check_model(model)
         choice = BrowserChoice(headed, executable, None, storage_state)
         limits = RunLimits(max_steps, dollars=max_cost)
         return Web(allow, tuple(read_secret(said, None) for said in secrets), confirm, choice, uploads, model, limits)
@@ -141,6 +147,20 @@ def capabilities(said: str) -> tuple[Caps, ...]:
         if name not in known:
             raise click.UsageError(f"--caps knows core and browser, not {name!r}")
     return tuple(dict.fromkeys(known[name] for name in wanted))
+
+
+def _check_model(named: str | None) -> None:
+    """Refuse a model there is not; one that only lacks its key says so when a run begins.
+
+    Raises:
+        InputError: no such model, or a script that cannot be read.
+    """
+    from ctxfold.errors import ModelKeyMissing
+    from ctxfold.models import load
+
+    if named is not None:
+        with suppress(ModelKeyMissing):
+            load(named)
 
 
 def _folds(named: str | None) -> Model | None:

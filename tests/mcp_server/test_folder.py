@@ -17,26 +17,16 @@ from ctxfold.config import Endpoint
 from ctxfold.errors import ModelUnavailable
 from ctxfold.models import InTime, Model, Reply, Request
 from ctxfold.models.anthropic import AnthropicModel
-from ctxfold.testing import Answer, Decide, MessagesServer, ScriptedModel
+from ctxfold.testing import MessagesServer, ScriptedModel
 from mcp_server.desk import Desks
 from mcp_server.server import build_server
 from tests.mcp_server.conftest import ROOT, Host
+from tests.support.folders import strong_folder
 from tests.support.sessions import events, prose
 
 pytestmark = pytest.mark.anyio
 
 PLAN = {"summary": "The user wants W-2003 refunded.", "todo": [{"text": "Refund W-2003"}]}
-
-
-def answers(body: dict[str, Any]) -> Answer:
-    """What a strong folder says to each of its questions."""
-    match body["tools"][0]["name"]:
-        case "keep":
-            return Decide({"summary": "Looked up orders, all delivered."}, name="keep")
-        case "plan":
-            return Decide(PLAN, name="plan")
-        case _:
-            return Decide({"selections": [{"ref": "s1.3:2-3"}]}, name="extract")
 
 
 def order(number: int) -> dict[str, Any]:
@@ -64,7 +54,7 @@ async def orders(client: Client, name: str = "orders") -> CallToolResult:
 
 
 async def test_what_a_host_leaves_out_the_folders_model_decides_over_the_wire() -> None:
-    with MessagesServer(answers) as server:
+    with MessagesServer(strong_folder(PLAN)) as server:
         strong = AnthropicModel("claude-strong", Endpoint(server.url, True, "ANTHROPIC_API_KEY", "any"))
         async with Client(build_server(Desks(folder=strong))) as client:
             await orders(client)
@@ -149,7 +139,7 @@ async def test_replies_that_do_not_come_in_time_are_no_replies() -> None:
 def test_the_server_takes_its_folder_from_the_command_line_or_the_environment(
     host: Callable[..., Host], tmp_path: Any, said: tuple[str, ...]
 ) -> None:
-    with MessagesServer(answers) as server:
+    with MessagesServer(strong_folder(PLAN)) as server:
         given = {"ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": "any", "CTXFOLD_HOME": str(tmp_path)}
         given |= {} if said else {"CTXFOLD_FOLDER_MODEL": "claude-strong"}
         one = host(env=environment(given), arguments=said)

@@ -1,5 +1,6 @@
 import json
 import os
+import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -137,3 +138,24 @@ async def test_the_first_view_of_a_new_process_is_the_one_the_last_process_saw()
             assert isinstance(result.content[0], TextContent)
             views.append(result.content[0].text)
     assert views[0] == views[1]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--caps", "pages"], "core and browser"),
+        (["--model", "nobody"], "no model is named"),
+        (["--model", "script:/no/file"], "/no/file"),
+        (["--browser", "/no/browser"], "/no/browser"),
+        (["--storage-state", "/no/state"], "/no/state"),
+        (["--secret", "pin"], "names no source"),
+        (["--max-steps", "0"], "--max-steps"),
+    ],
+)
+def test_what_it_could_not_serve_with_is_one_line_before_it_serves(options: list[str], words: str) -> None:
+    command = [sys.executable, "-m", "ctxfold", "serve", *options]
+    done = subprocess.run(command, input="", capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert words in done.stderr
+    assert done.stderr.startswith("error: ")
+    assert done.stderr.count("\n") == 1

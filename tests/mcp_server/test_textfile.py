@@ -15,7 +15,7 @@ def test_a_text_file_comes_back_whole_with_its_size(tmp_path: Path) -> None:
     assert file.size == path.stat().st_size
 
 
-@pytest.mark.parametrize("name", ["notes.txt", "./notes.txt", "~/notes.txt", "/tmp/a\0b", "", "/no/such/file"])
+@pytest.mark.parametrize("name", ["notes.txt", "./notes.txt", "~/notes.txt", "/a\0b", "", "/no/such/file"])
 def test_a_path_that_leads_nowhere_sure_is_refused(name: str) -> None:
     with pytest.raises(InputError, match=r"absolute path|cannot be opened"):
         read_text_file(name)

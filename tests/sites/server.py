@@ -6,6 +6,7 @@
 ``/to?url=…``       a redirect
 ``/echo``           a page that says what a form sent, field by field, in ``name=value`` lines
 ``/file?name=…``    a download of 12 bytes under that name
+``/headers?s=2``    says at once that a page comes, and sends it after so many seconds
 ``/silent``         accepts, and never answers
 ==================  ==============================================================================
 """
@@ -93,6 +94,12 @@ class _Handler(BaseHTTPRequestHandler):
             case "/slow":
                 self.owner.closing.wait(float(asked.get("s", "1")))
                 self._page("<title>Slow</title><p>It came.</p>")
+            case "/headers":
+                text = b"<title>Late</title><p>It came."
+                self._send(200, b"", "text/html", {}, len(text))
+                self.wfile.flush()
+                self.owner.closing.wait(float(asked.get("s", "1")))
+                self.wfile.write(text)
             case "/silent":
                 self.owner.closing.wait(60)
             case "/status":
@@ -129,10 +136,10 @@ class _Handler(BaseHTTPRequestHandler):
         page = text if "<html" in text else f"<!doctype html><html lang=en><meta charset=utf-8>{text}"
         self._send(status, page.encode(), "text/html; charset=utf-8", {})
 
-    def _send(self, status: int, body: bytes, kind: str, headers: dict[str, str]) -> None:
+    def _send(self, status: int, body: bytes, kind: str, headers: dict[str, str], length: int | None = None) -> None:
         self.send_response(status)
         self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Content-Length", str(len(body) if length is None else length))
         for name, value in headers.items():
             self.send_header(name, value)
         self.end_headers()

@@ -13,11 +13,11 @@ import argparse
 import os
 import sys
 from dataclasses import dataclass, field, replace
-from typing import Literal, get_args
+from typing import get_args
 
 from ctxfold import Session
 from ctxfold.tokens import count
-from tests.benchmarks.forest.dialogues import Dialogue, Set, Turn, dialogues, numbers, reply
+from tests.benchmarks.forest.dialogues import Dialogue, Manner, Set, Turn, dialogues, numbers, reply
 
 REPLY = 900
 
@@ -55,9 +55,7 @@ class Tally:
         )
 
 
-def replay(
-    dialogue: Dialogue, tally: Tally, *, right: bool, budget: int, manner: Literal["echo", "filler"], views: bool
-) -> None:
+def replay(dialogue: Dialogue, tally: Tally, *, right: bool, budget: int, manner: Manner, views: bool) -> None:
     """Replay one dialogue; with `right`, each wrong move is set right before the message is recorded."""
     with Session.open("bench", store=":memory:") as session:
         homes: dict[str, str] = {}
@@ -160,7 +158,7 @@ def main() -> int:
     options.add_argument(
         "--right", action="store_true", help="with --show: of the run in which wrong moves are set right"
     )
-    options.add_argument("--manner", choices=("echo", "filler"), default="echo")
+    options.add_argument("--manner", choices=get_args(Manner), default="echo")
     options.add_argument("--no-views", action="store_true")
     options.add_argument("--each", action="store_true", help="a line for each dialogue")
     options.add_argument("--set", action="append", choices=get_args(Set), help="these sets alone")

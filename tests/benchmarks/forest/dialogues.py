@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -81,10 +82,13 @@ _FILLER = (
 )
 
 
-def reply(turn: Turn, at: int, tokens: int, manner: Literal["echo", "filler"]) -> str:
-    """A modelled reply: what was asked, restated with values of its own, then talk; about as long as a model's."""
+Manner = Literal["echo", "filler", "stray"]
+
+
+def reply(turn: Turn, at: int, tokens: int, manner: Manner) -> str:
+    """A modelled reply about as long as a model's: what was asked, restated with values of its own, then talk; with `stray`, one that brushes much else."""
     chance = random.Random(f"{turn.words}{at}")
-    words = [word.strip(".,:;?!") for word in turn.words.split() if len(word) > 3]
+    words = _long_words(turn.words)
     pieces = (
         [f"On your question about {' '.join(words[:6])}, here is what I would do."]
         if manner == "echo"
@@ -92,7 +96,10 @@ def reply(turn: Turn, at: int, tokens: int, manner: Literal["echo", "filler"]) -
     )
     length = 0
     while length < tokens * 4.6:
-        if manner == "echo" and words and chance.random() < 0.4:
+        if manner == "stray":
+            drawn = [chance.choice(words if words and chance.random() < 0.25 else _strays()) for _ in range(9)]
+            pieces.append(f"{' '.join(drawn).capitalize()}.")
+        elif manner == "echo" and words and chance.random() < 0.4:
             pieces.append(
                 f"{chance.choice(words).capitalize()}: count on about {chance.randint(12, 990)} here, and check it once more."
             )
@@ -100,6 +107,19 @@ def reply(turn: Turn, at: int, tokens: int, manner: Literal["echo", "filler"]) -
             pieces.append(_FILLER)
         length = sum(map(len, pieces))
     return " ".join(pieces)
+
+
+def _long_words(text: str) -> list[str]:
+    return [word.strip(".,:;?!") for word in text.split() if len(word) > 3]
+
+
+@cache
+def _strays() -> list[str]:
+    """Words of every dialogue that may be worked with: what a long answer may brush."""
+    worked: tuple[Set, ...] = ("work", "other", "fresh", "terse")
+    return [
+        word for which in worked for each in dialogues(which) for turn in each.turns for word in _long_words(turn.words)
+    ]
 
 
 def numbers(words: str) -> Iterator[str]:

@@ -23,8 +23,8 @@ from ctxfold.discourse.likeness import Encoder
 from ctxfold.discourse.sight import look
 from ctxfold.discourse.signs import Place, places
 from ctxfold.encoder import encoder_of
-from tests.benchmarks.forest.dialogues import Set, dialogues
-from tests.benchmarks.forest.woods import Manner, told
+from tests.benchmarks.forest.dialogues import Manner, Set, dialogues
+from tests.benchmarks.forest.woods import told
 
 PENALTY = 0.5
 ROUNDS = 600
@@ -44,7 +44,7 @@ class Example:
 
 
 def examples(encoder: Encoder | None) -> list[Example]:
-    """The messages of the dialogues that may be worked with, with talkative and with empty replies."""
+    """The messages of the dialogues that may be worked with, with talkative, empty and straying replies."""
     found = []
     sets: tuple[Set, ...] = ("work", "other", "fresh", "terse")
     manners: tuple[Manner, ...] = get_args(Manner)

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Literal
 
 from ctxfold.discourse import Choice, Elsewhere, Grove, Limb
 from ctxfold.discourse import Turn as Node
-from tests.benchmarks.forest.dialogues import Dialogue, Turn, reply
-
-Manner = Literal["echo", "filler"]
+from tests.benchmarks.forest.dialogues import Dialogue, Manner, Turn, reply
 
 
 @dataclass

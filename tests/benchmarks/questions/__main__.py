@@ -3,7 +3,8 @@
     python -m tests.benchmarks.questions [python-doc.json] [--each] [--only WORD] [--pages FOLDER] [--json FILE]
 
 Without `--each` it prints totals alone, as whoever tunes must see the held set. `--pages` remembers each page a browser has observed once in
-that folder and asks the explorer on those, without a run round it: quick to repeat, for tuning. Exits 1 below the bars.
+that folder and asks the explorer on those, without a run round it: quick to repeat, for tuning. `CTXFOLD_ENCODER` counts here as it does for a
+user. Exits 1 below the bars.
 """
 
 from __future__ import annotations

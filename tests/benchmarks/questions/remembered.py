@@ -16,6 +16,8 @@ from browser_agent.explorer import Explorer
 from browser_agent.guard.egress import Egress
 from browser_agent.observation import Observation
 from browser_agent.result import Source
+from ctxfold import config
+from ctxfold.encoder import encoder_of
 from ctxfold.render import View
 from tests.benchmarks.real_sites import DOCS, static
 
@@ -43,7 +45,7 @@ class Remembered:
 
     async def ask(self, question: str, start: str) -> tuple[str | None, Source | None, int]:
         """The explorer's answer, where it stands, and how many pages it opened."""
-        explorer, url, loads = Explorer(question), f"{self._site}/{start}", 1
+        explorer, url, loads = Explorer(question, encoder_of(config.encoder())), f"{self._site}/{start}", 1
         page = await self._page(url)
         for step in range(1, _STEPS):
             decided = await explorer.decide(Situation(question, _VIEW, page, "", step, _STEPS - step))

@@ -63,3 +63,16 @@ def test_a_word_in_every_title_tells_little():
         library.add(page(f"p{n}", f"Page {n} of Paint", heading("Brushes", "Brushes are small.")))
     telling = dict(zip([term.text for term in library.question.terms], library.weights(), strict=True))
     assert telling["Paint"] < telling["logs"] / 2
+
+
+def test_a_question_for_yes_or_no_is_answered_where_something_is_ruled_in_or_out():
+    library = Library(parse("Can a cupboard be shared by several cooks?"))
+    library.add(
+        page(
+            "cupboard.html",
+            "Cupboards",
+            heading("Made", "A cupboard shared by cooks has several shelves."),
+            heading("Used", "A cupboard cannot be shared by several cooks."),
+        )
+    )
+    assert "cannot" in library.best(1)[0].passage.text

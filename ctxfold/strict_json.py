@@ -1,0 +1,33 @@
+"""JSON read as what it says and nothing besides: a key that stands twice, or a constant that is not JSON, makes it no JSON. It checks no form."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+__all__ = ["strictly"]
+
+
+def strictly(text: str, fraction: Callable[[str], Any] | None = None) -> Any | None:
+    """The tree a text holds; None where it is not strict JSON, or nested beyond what can be read.
+
+    Args:
+        text: all of it.
+        fraction: makes the value of a number with a fraction or an exponent; None for a float.
+    """
+    try:
+        return json.loads(text, object_pairs_hook=_once, parse_constant=_refuse, parse_float=fraction)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        raise ValueError("a key stands twice")
+    return made
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not JSON")
