@@ -20,8 +20,8 @@ from ctxfold.workspace import HEADER, Block, RawStep, Tile, Workspace
 __all__ = ["REACH", "unfolded"]
 
 REACH = 4
-"""Times the budget of a view that is opened, in o200k tokens of lines, newest first; what lies before stays folded. From 3 on, recorded sessions lose
-nothing that opening all of them would keep."""
+"""Times the budget of a view that is opened, in o200k tokens of lines, newest first; what lies before stays folded. Recorded conversations lose
+nothing by it that opening all of them would keep; a long session in code at a very small budget loses a few values."""
 _CHUNK = 16
 """Steps that are read at once."""
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from ctxfold.compact.cells import all_flat, cell, is_flat, listed, pair, word
 from ctxfold.compact.changed import changed
+from ctxfold.compact.placed import At, Header, Row
 from ctxfold.compact.spelling import Spelling
 from ctxfold.compact.tables import (
     Cells,
-    Path,
     Table,
     bracketed,
     cells_of,
@@ -53,24 +53,6 @@ _TELLING = re.compile(r"(?=.*[^\W\d])(?=.*\d).{3,16}")
 """A name that a row is called by: a number alone names many things."""
 
 
-class Row(NamedTuple):
-    """One line of facts.
-
-    Attributes:
-        text: its text without marker.
-        indent: how deep it stands under the row it belongs to.
-        keys: the ledger keys it settles.
-        points: those it points at by ref.
-        joined: whether it stands on the line of the row before it.
-    """
-
-    text: str
-    indent: int
-    keys: tuple[int, ...] = ()
-    points: tuple[int, ...] = ()
-    joined: bool = False
-
-
 def rows(value: Any, past: Ledger, label: str = "") -> list[Row]:
     """Render a JSON value.
 
@@ -82,7 +64,7 @@ def rows(value: Any, past: Ledger, label: str = "") -> list[Row]:
     Returns:
         Rows in order; never empty.
     """
-    return list(_Pass(past).value(value, _At(label)))
+    return list(_Pass(past).value(value, At(label)))
 
 
 def within(name: str, value: Any, past: Ledger) -> Row | None:
@@ -102,41 +84,7 @@ def within(name: str, value: Any, past: Ledger) -> Row | None:
     text = walk.inline(name, value)
     if known is not None:
         return Row(text, 1, (), (walk.spelling(value)[1],), joined=True)
-    return Row(text, 1, tuple(walk.held(whole, cells, _At(""))), (), joined=True)
-
-
-@dataclass(frozen=True, slots=True)
-class _At:
-    """Where a value stands: the words before it, its indent and path, whether an object that names itself holds it, whose columns it uses."""
-
-    label: str
-    indent: int = 0
-    path: str = ""
-    owned: bool = False
-    like: str = ""
-
-    def under(self, name: str, owned: bool, like: str) -> _At:
-        return _At(f"{word(name)}:", self.indent + 1, f"{self.path}.{name}", owned, like)
-
-    def row(self, words: Iterable[str], keys: Iterable[int] = (), points: Iterable[int] = ()) -> Row:
-        return Row(" ".join(part for part in (self.label, *words) if part), self.indent, tuple(keys), tuple(points))
-
-
-@dataclass(frozen=True, slots=True)
-class _Header:
-    """A row whose columns others use.
-
-    Attributes:
-        ref: what it is called: its own name, which still tells it in a folded stretch, or its address.
-        columns: the paths of the cells that stand in the row that names them.
-        cells: its own cells.
-        points: the key of its shape, where it stands in another record.
-    """
-
-    ref: str
-    columns: tuple[Path, ...]
-    cells: Cells
-    points: tuple[int, ...] = ()
+    return Row(text, 1, tuple(walk.held(whole, cells, At(""))), (), joined=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,14 +94,14 @@ class _Pass:
     past: Ledger
     said: dict[int, str] = field(default_factory=dict)
     """Content keys of rows of this record, with what they are called."""
-    above: dict[int, _Header] = field(default_factory=dict)
+    above: dict[int, Header] = field(default_factory=dict)
     """Shapes of objects of this record, with the newest of each."""
     headers: set[int] = field(default_factory=set)
     """Headers that stand in this record."""
     spelling: Spelling = field(default_factory=Spelling)
     """Each node is asked for many times."""
 
-    def value(self, value: Any, at: _At) -> Iterator[Row]:
+    def value(self, value: Any, at: At) -> Iterator[Row]:
         known = self.known(value)
         if known is not None:
             yield at.row((_name(value), f"={known.ref}"), (), (self.spelling(value)[1],))
@@ -172,10 +120,10 @@ class _Pass:
         text, key = self.spelling(value)
         return self.past.find(key) if len(text) >= _WORTH_A_REF else None
 
-    def keys(self, value: Any, at: _At) -> tuple[int, ...]:
+    def keys(self, value: Any, at: At) -> tuple[int, ...]:
         return self.keys_of(value, identity(value), at)
 
-    def keys_of(self, value: Any, named: tuple[str, str] | None, at: _At) -> tuple[int, ...]:
+    def keys_of(self, value: Any, named: tuple[str, str] | None, at: At) -> tuple[int, ...]:
         """The ledger keys that a node settles, its identity at hand."""
         text, key = self.spelling(value)
         own = (key,) if len(text) >= _WORTH_A_REF else ()
@@ -185,7 +133,7 @@ class _Pass:
 
     # Objects
 
-    def object(self, value: dict[str, Any], at: _At) -> Iterator[Row]:
+    def object(self, value: dict[str, Any], at: At) -> Iterator[Row]:
         keys = self.keys(value, at)
         owned = at.owned or identity(value) is not None
         change = None if at.owned else changed(value, self.past, at.path)
@@ -205,7 +153,7 @@ class _Pass:
             yield self.pairs(value, cells, at, (*own, shape) if len(cells) >= _WORTH_COLUMNS else own)
             below = at
         columns = columns_of(value, cells) if header is None else header.columns
-        self.above[shape] = _Header("above", columns, cells)
+        self.above[shape] = Header("above", columns, cells)
         for name in cells.deep:
             if header is None and self.known(value[name]) is not None:
                 continue
@@ -215,7 +163,7 @@ class _Pass:
             else:
                 yield from self.value(value[name], below.under(name, owned, below.like))
 
-    def header(self, shape: int) -> _Header | None:
+    def header(self, shape: int) -> Header | None:
         """The row whose columns an object of a shape can use: the one before it in its record, else the newest that stands in the view."""
         if shape in self.above:
             return self.above[shape]
@@ -223,7 +171,7 @@ class _Pass:
         if known is None or not isinstance(known.value, dict):
             return None
         cells = cells_of(known.value)
-        return _Header(self.called(known), columns_of(known.value, cells), cells, (shape,))
+        return Header(self.called(known), columns_of(known.value, cells), cells, (shape,))
 
     def called(self, known: Known) -> str:
         """What a row is called: its own name, where that is one of letters and digits and no newer row has it, else its address."""
@@ -231,7 +179,7 @@ class _Pass:
         newest = self.past.find(key) if key is not None and _TELLING.fullmatch(name) else None
         return name if newest is not None and newest.ref == known.ref else known.ref
 
-    def alike(self, value: dict[str, Any], cells: Cells, header: _Header, at: _At, keys: Iterable[int]) -> Row:
+    def alike(self, value: dict[str, Any], cells: Cells, header: Header, at: At, keys: Iterable[int]) -> Row:
         """An object's values alone, under the columns of another: what is the same there is a ditto mark, a list that stands elsewhere a ref.
 
         What has no column there stands behind them with its name.
@@ -249,11 +197,11 @@ class _Pass:
             texts.append(text)
         words = dittoed(texts, [header.cells.texts[path] for path in header.columns])
         more = {path[0]: value[path[0]] for path in cells.texts if path not in header.columns}
-        rest = self.pairs(more, cells, _At(""), ())
+        rest = self.pairs(more, cells, At(""), ())
         own = (*keys, *self.held(value, cells, at))
         return at.row((f"as {header.ref}:", words, rest.text), own, (*points, *rest.points))
 
-    def held(self, value: dict[str, Any], cells: Cells, at: _At) -> Iterator[int]:
+    def held(self, value: dict[str, Any], cells: Cells, at: At) -> Iterator[int]:
         """The ledger keys of what stands inside an object's row: its lists of records, and each of them."""
         owned = at.owned or identity(value) is not None
         for (name,) in cells.groups:
@@ -264,7 +212,7 @@ class _Pass:
             for child in value[name]:
                 yield from self.keys(child, inner)
 
-    def keyed(self, groups: Iterable[dict[str, Any]], at: _At, value: dict[str, Any]) -> Iterator[Row]:
+    def keyed(self, groups: Iterable[dict[str, Any]], at: At, value: dict[str, Any]) -> Iterator[Row]:
         """An object that holds records under their names: a table for each shape, the name its first column."""
         yield at.row((), self.keys(value, at))
         for group in groups:
@@ -275,15 +223,15 @@ class _Pass:
             table = table_of(made)
             if table is None:
                 for name, child in group.items():
-                    inline = _At(self.inline(name, child) or "", at.indent + 1)
+                    inline = At(self.inline(name, child) or "", at.indent + 1)
                     yield inline.row((), self.keys(child, at))._replace(joined=True)
                 continue
-            header = _At("", at.indent + 1).row((table.header.removeprefix('"" ') + ":",))
+            header = At("", at.indent + 1).row((table.header.removeprefix('"" ') + ":",))
             yield header._replace(joined=True)
             for child, text in zip(group.values(), table.lines, strict=True):
-                yield _At("", at.indent + 2).row((text,), self.keys(child, at))._replace(joined=True)
+                yield At("", at.indent + 2).row((text,), self.keys(child, at))._replace(joined=True)
 
-    def pairs(self, value: dict[str, Any], cells: Cells, at: _At, keys: Iterable[int]) -> Row:
+    def pairs(self, value: dict[str, Any], cells: Cells, at: At, keys: Iterable[int]) -> Row:
         """An object's cells as `name=value`, what is short and nested among them."""
         words: list[str] = []
         points: list[int] = []
@@ -319,7 +267,7 @@ class _Pass:
         known = self.known(value[0]) if len(value) == 1 else None
         return bracketed(value) if known is None else f"[{_name(value[0])} ={known.ref}]"
 
-    def items(self, value: list[Any], at: _At) -> Iterator[Row]:
+    def items(self, value: list[Any], at: At) -> Iterator[Row]:
         if all_flat(value):
             yield at.row((listed(value),), self.keys(value, at))
             return
@@ -339,10 +287,10 @@ class _Pass:
                 return
         yield at.row((f"{len(value)} items",), self.keys(value, at))
         for child in value:
-            yield from self.value(child, _At("-", at.indent + 1, at.path, at.owned))
+            yield from self.value(child, At("-", at.indent + 1, at.path, at.owned))
 
     def table(
-        self, table: Table, value: list[Any], at: _At, keys: Iterable[int], groups: Sequence[int] = ()
+        self, table: Table, value: list[Any], at: At, keys: Iterable[int], groups: Sequence[int] = ()
     ) -> Iterator[Row]:
         header = header_key(at.path, table.header)
         known = self.past.find(header)
