@@ -51,8 +51,8 @@ class Settings:
     grown: float = 0.55
     tail: float = 0.20
     facts: float = 0.62
-    fill: float = 0.745
-    pressed: float = 0.75
+    fill: float = 0.72
+    pressed: float = 0.77
     prose: float = 0.50
     least: int = 3
     window: int = 6

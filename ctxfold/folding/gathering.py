@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ctxfold.compact.prose import CUT
 from ctxfold.lines import Line
 
 __all__ = ["begins", "gathered"]
@@ -49,5 +50,10 @@ def _merged(group: Sequence[Sequence[Line]]) -> list[Line]:
     """The newest beginning, what each call asked in short, oldest first, then what took lines of its own."""
     rest = [each for call in group for each in call[1:]]
     newest = {each.text: at for at, each in enumerate(rest)}
-    kept = [each for at, each in enumerate(rest) if newest[each.text] == at]
+    kept = [each for at, each in enumerate(rest) if newest[each.text] == at or _heads(each)]
     return [group[-1][0], *(each for each in kept if each.joined), *(each for each in kept if not each.joined)]
+
+
+def _heads(line: Line) -> bool:
+    """Whether a line says which argument the lines below it are of."""
+    return line.indent == 3 and line.text.removesuffix(f" {CUT}").endswith(":")

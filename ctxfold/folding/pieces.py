@@ -35,7 +35,8 @@ def pieces(line: Line) -> Iterator[Line]:
         return
     if mark != "< ":
         for at, text in enumerate(told):
-            yield _piece(line, f"{mark}{text}", () if at else keys)
+            heads = not at and line.kind == "call" and text.endswith(":")
+            yield _piece(line, f"{mark.removesuffix(' ') if heads else mark}{text}", () if at else keys)
         return
     for stem, run in groupby((text.strip() for text in told), _stem):
         same = list(run)

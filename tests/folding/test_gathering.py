@@ -110,4 +110,26 @@ def test_a_call_says_at_each_place_where_what_it_was_given_is_left_out(session: 
     assert shown[0].startswith(f"> edit path={PATH}")
     for before, after in zip(shown, [*shown[1:], ""], strict=True):
         rows = [int(found[1]) if (found := re.search(r"row=(\d)", text)) else -1 for text in (before, after)]
-        assert before.endswith("…") or rows[1] == rows[0] + 1 or "def " in after or rows[0] == 7, shown
+        assert before.endswith("…") or rows[1] == rows[0] + 1 or "def " in after or "text:" in after or rows[0] == 7, (
+            shown
+        )
+
+
+def test_of_what_was_replaced_it_is_told_what_stood_there_and_what_stands_there_now(session: Session) -> None:
+    """Edits of one file are told together; each of their texts keeps the name of the argument it was given for."""
+    for n in range(3):
+        texts = {f"{age}Text": f"def pier_{n}():\n    return '{age}-{n}-B{n}'\n\n" * 4 for age in ("old", "new")}
+        call = {"name": "edit", "args": {"path": PATH, **texts}, "id": "c"}
+        session.record_step(calls=[call], results=[{"id": "c", "text": "replaced"}])
+    heading = ""
+    told = [
+        text
+        for each in condense(session.workspace.blocks, Room(300, 300), Query(()))
+        for text in each.text.splitlines()
+    ]
+    for text in told:
+        heading = text.removesuffix(" …") if "Text:" in text else heading
+        if "return" in text:
+            assert heading.endswith("oldText:" if "old-" in text else "newText:"), told
+    assert any("return 'old-" in text for text in told)
+    assert any("return 'new-" in text for text in told)
