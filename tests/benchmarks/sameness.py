@@ -24,7 +24,8 @@ from ctxfold import Session
 from ctxfold.errors import FoldError
 from ctxfold.ledger import canonical
 from tests.benchmarks.fidelity.__main__ import SAMPLE
-from tests.benchmarks.fidelity.recordings import Heard, Recording, files, read
+from tests.benchmarks.fidelity.recordings import Recording, files, read
+from tests.benchmarks.fidelity.replaying import Replay
 from tests.benchmarks.spine import Text, record
 from tests.support.operations import Driver, random_run
 from tests.support.texts import ODD
@@ -79,47 +80,6 @@ def _unpacked(part: str, value: object) -> object:
         return value
     raw = zlib.decompress(value[1:]) if value[0] else value[1:]
     return canonical(json.loads(raw)) if part == "tiles" else raw
-
-
-class Replay:
-    """A recording on its way into a session.
-
-    Args:
-        session: where it is recorded.
-    """
-
-    def __init__(self, session: Session) -> None:
-        self.session = session
-        self.calling: Heard | None = None
-        self.results: list[dict[str, str]] = []
-        self.step = 0
-
-    def hear(self, event: Heard) -> bool:
-        """Take in an event; whether a step was recorded."""
-        if event.role == "tool" and self.calling is not None:
-            ids = [call.id for call in self.calling.calls]
-            place = min(len(self.results), len(ids) - 1)
-            self.results.append({"id": event.call_id if event.call_id in ids else ids[place], "text": event.text})
-            return False
-        self.settle()
-        if event.role == "user":
-            self.session.record_turn(user=event.text)
-        elif event.role == "tool":
-            self.session.record_result(self.step, event.call_id or "late", event.text)
-        elif event.calls:
-            self.calling = event
-            return False
-        else:
-            self.session.record_reply(event.text)
-        return True
-
-    def settle(self) -> None:
-        """Record what waits for its results."""
-        if self.calling is None:
-            return
-        calls = [{"name": call.name, "args": call.args, "id": call.id} for call in self.calling.calls]
-        self.step = self.session.record_step(self.calling.text, calls, self.results)
-        self.calling, self.results = None, []
 
 
 def consolidated(recording: Recording, budget: int, store: Path) -> Print:

@@ -12,6 +12,7 @@ from typing import Protocol
 from ctxfold import Session
 from ctxfold.tokens import count
 from tests.benchmarks.fidelity.recordings import Heard
+from tests.benchmarks.fidelity.replaying import Replay
 
 __all__ = ["SIMPLE", "Policy", "Replayed", "policy"]
 
@@ -121,31 +122,15 @@ class Replayed:
         self._budget = budget
         self._attends = attends
         self.tokens = 0
-        self._calling: Heard | None = None
-        self._results: list[dict[str, str]] = []
-        self._step = 0
+        self._replay = Replay(self._session)
 
     def add(self, event: Heard) -> None:
         """Hear the next event. A call waits for its results, which follow it."""
-        if event.role == "tool" and self._calling is not None:
-            ids = [call.id for call in self._calling.calls]
-            in_turn = ids[min(len(self._results), len(ids) - 1)]
-            self._results.append({"id": event.call_id if event.call_id in ids else in_turn, "text": event.text})
-            return
-        self._settle()
-        match event.role:
-            case "user":
-                self._session.record_turn(user=event.text)
-            case "tool":
-                self._session.record_result(self._step, event.call_id or "late", event.text)
-            case _ if event.calls:
-                self._calling = event
-            case _:
-                self._session.record_reply(event.text)
+        self._replay.hear(event)
 
     def view(self) -> str:
         """What a model would read now."""
-        self._settle()
+        self._replay.settle()
         self._session.consolidate(budget=self._budget)
         if self._attends:
             self._session.attend(budget=self._budget)
@@ -156,13 +141,6 @@ class Replayed:
     def close(self) -> None:
         """Close the session."""
         self._session.close()
-
-    def _settle(self) -> None:
-        if self._calling is None:
-            return
-        calls = [{"name": call.name, "args": call.args, "id": call.id} for call in self._calling.calls]
-        self._step = self._session.record_step(self._calling.text, calls=calls, results=self._results)
-        self._calling, self._results = None, []
 
 
 class Routed(Replayed):
@@ -190,7 +168,7 @@ class Routed(Replayed):
 
     def view(self) -> str:
         """What a model would read now."""
-        self._settle()
+        self._replay.settle()
         self._look()
         return super().view()
 
