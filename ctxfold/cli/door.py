@@ -39,7 +39,12 @@ def run(command: click.Command, arguments: Sequence[str] | None = None) -> int:
     try:
         code = command.main(arguments, prog_name="ctxfold", standalone_mode=False)
         sys.stdout.flush()
-    except (SystemExit, GeneratorExit):
+    except SystemExit as leaving:
+        if not isinstance(leaving.__context__, BrokenPipeError):
+            raise
+        _stop_printing()  # click calls it a failure when a reader has gone while it writes
+        return 0
+    except GeneratorExit:
         raise
     except BaseException as error:  # noqa: BLE001 - nothing gets past the door
         ending = _ending(error)
