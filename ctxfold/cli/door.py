@@ -36,13 +36,14 @@ def run(command: click.Command, arguments: Sequence[str] | None = None) -> int:
         The exit code: 0 done, 1 the task was not achieved, 2 usage, 3 environment, 130 interrupted.
     """
     _ready_streams()
+    stdout = sys.stdout
     try:
         code = command.main(arguments, prog_name="ctxfold", standalone_mode=False)
         sys.stdout.flush()
     except SystemExit as leaving:
-        if not isinstance(leaving.__context__, BrokenPipeError):
-            raise
-        _stop_printing()  # click calls it a failure when a reader has gone while it writes
+        if sys.stdout is stdout:
+            raise leaving
+        _stop_printing()  # click puts another stream there and leaves with 1 when a reader has gone while it writes
         return 0
     except GeneratorExit:
         raise
