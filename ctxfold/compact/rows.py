@@ -94,8 +94,8 @@ class _Pass:
     past: Ledger
     said: dict[int, str] = field(default_factory=dict)
     """Content keys of rows of this record, with what they are called."""
-    above: dict[int, Header] = field(default_factory=dict)
-    """Shapes of objects of this record, with the newest of each."""
+    above: dict[int, tuple[int, Header]] = field(default_factory=dict)
+    """The shape of the object whose row is the last at an indent, and that row: what a reader finds right above."""
     headers: set[int] = field(default_factory=set)
     """Headers that stand in this record."""
     spelling: Spelling = field(default_factory=Spelling)
@@ -103,6 +103,8 @@ class _Pass:
 
     def value(self, value: Any, at: At) -> Iterator[Row]:
         known = self.known(value)
+        if known is not None or not isinstance(value, dict) or not value:
+            self.above.pop(at.indent, None)
         if known is not None:
             yield at.row((_name(value), f"={known.ref}"), (), (self.spelling(value)[1],))
             return
@@ -138,22 +140,26 @@ class _Pass:
         owned = at.owned or identity(value) is not None
         change = None if at.owned else changed(value, self.past, at.path)
         if change is not None:
+            self.above.pop(at.indent, None)
             yield at.row((_name(value), *change.cells, "rest as before"), keys, change.points)
             for name, child in change.deep:
                 yield from self.value(child, at.under(name, owned, ""))
             return
         cells = cells_of(value)
         shape = shape_key(cells.texts)
-        header = self.header(shape) if len(cells) >= _WORTH_COLUMNS else None
+        header = self.header(shape, at.indent) if len(cells) >= _WORTH_COLUMNS else None
+        lends = header is not None or all(self.known(value[name]) is None for name in _inner(cells))
         if header is not None:
             below = replace(at, like=header.ref)
             yield self.alike(value, cells, header, below, keys)
         else:
             own = (*keys, *self.held(value, cells, at))
-            yield self.pairs(value, cells, at, (*own, shape) if len(cells) >= _WORTH_COLUMNS else own)
+            yield self.pairs(value, cells, at, (*own, shape) if len(cells) >= _WORTH_COLUMNS and lends else own)
             below = at
-        columns = columns_of(value, cells) if header is None else header.columns
-        self.above[shape] = Header("above", columns, cells)
+        self.above.pop(at.indent, None)
+        if lends:
+            columns = columns_of(value, cells) if header is None else header.columns
+            self.above[at.indent] = shape, Header("above", columns, cells)
         for name in cells.deep:
             if header is None and self.known(value[name]) is not None:
                 continue
@@ -163,10 +169,11 @@ class _Pass:
             else:
                 yield from self.value(value[name], below.under(name, owned, below.like))
 
-    def header(self, shape: int) -> Header | None:
-        """The row whose columns an object of a shape can use: the one before it in its record, else the newest that stands in the view."""
-        if shape in self.above:
-            return self.above[shape]
+    def header(self, shape: int, indent: int) -> Header | None:
+        """The row whose columns an object of a shape can use: the one right above it in its record, else the newest that stands in the view."""
+        last = self.above.get(indent)
+        if last is not None and last[0] == shape:
+            return last[1]
         known = self.past.find(shape)
         if known is None or not isinstance(known.value, dict):
             return None
@@ -202,8 +209,12 @@ class _Pass:
         return at.row((f"as {header.ref}:", words, rest.text), own, (*points, *rest.points))
 
     def held(self, value: dict[str, Any], cells: Cells, at: At) -> Iterator[int]:
-        """The ledger keys of what stands inside an object's row: its lists of records, and each of them."""
+        """The ledger keys of what stands inside an object's row: objects in it, its lists of records, and each of them."""
         owned = at.owned or identity(value) is not None
+        for name in _inner(cells):
+            text, key = self.spelling(value[name])
+            if len(text) >= _WORTH_A_REF and self.known(value[name]) is None:
+                yield key
         for (name,) in cells.groups:
             if self.known(value[name]) is not None:
                 continue
@@ -315,6 +326,11 @@ class _Pass:
             named = identity(child)
             said[key] = cell(named[1]) if named else text.partition(" ")[0]
             yield Row(mark + text, indent, self.keys_of(child, named, at), (), joined)
+
+
+def _inner(cells: Cells) -> Iterable[str]:
+    """The names of the objects inside an object that stand in its row."""
+    return dict.fromkeys(name for name, *inner in cells.texts if inner)
 
 
 def _name(value: Any) -> str:
