@@ -1,17 +1,19 @@
 """Lines: what every view is made of. Each has a kind, the address it stands for and its price in tokens. It never decides what stays.
 
 The marker at a line's start says who speaks: `user:` and `ai:` for what was said, `>` for a call, `<` for data from a tool or a page.
-Text of a tool or page that runs over several lines stands between fences that carry its address, so nothing inside can pose as ours.
+Text of a tool or page that runs over several lines stands between fences that carry its address, so nothing inside can pose as ours. What the
+assistant said or wrote stands without: a line in it that would pose as another speaker's gets a backslash before it.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
 from ctxfold.tokens import count_lines
 
-__all__ = ["Line", "LineKind", "cost", "fence", "line", "text_of", "texts_of"]
+__all__ = ["Line", "LineKind", "cost", "fence", "line", "text_of", "texts_of", "unposed"]
 
 LineKind = Literal["user", "say", "call", "data", "text", "note"]
 """user: the user's words; say: the assistant's; call: what was called; data: one row of facts; text: raw text of a tool or page; note: a note."""
@@ -88,6 +90,26 @@ def fence(ref: str, text: str) -> str:
     if len(text.splitlines()) <= 1 and text == text.rstrip("\r\n"):
         return f"< {text}"
     return f"<<{ref}\n{text.replace(f'{ref}>>', f'{ref}> >')}\n{ref}>>"
+
+
+_POSING = re.compile(
+    r"(?<=[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])"
+    r"(?=[ \t]?(?:s\d+\S*[ \t]+)?"
+    r"(?:(?:user|ai|note|goal|goal now|to-do|so far|superseded|extracts|also):|constraints,|[<>](?:\s|$)|<<s\d|\[s\d))",
+    re.IGNORECASE,
+)
+
+
+def unposed(text: str) -> str:
+    """What the assistant said or wrote, as a view may show it without a fence.
+
+    Args:
+        text: the raw text; what stands before its first line break begins no line of a view.
+
+    Returns:
+        The same, with a backslash before each line that begins as another speaker's does: `user:`, `< `, `s7 >`.
+    """
+    return _POSING.sub(r"\\", text)
 
 
 def text_of(lines: Iterable[Line]) -> str:

@@ -14,13 +14,13 @@ from ctxfold.compact.cells import cell, is_flat, parse, word
 from ctxfold.compact.prose import shorten
 from ctxfold.compact.rows import Row, rows, within
 from ctxfold.ledger import Ledger, header_key, text_key
-from ctxfold.lines import Line, LineKind, fence, line
+from ctxfold.lines import Line, LineKind, fence, line, unposed
 from ctxfold.log import Record
 from ctxfold.tokens import count
 
 __all__ = ["VERSION", "compact"]
 
-VERSION = 4
+VERSION = 5
 """Of the rendering rules. Events hold the rendered lines, so an older session keeps its bytes when this grows."""
 
 _REPEAT_FROM = 60
@@ -49,9 +49,9 @@ def compact(record: Record, past: Ledger) -> tuple[Line, ...]:
         case "user":
             return (line("user", record.ref, f"user: {record.text}", (text_key(record.text),)),)
         case "assistant":
-            return (line("say", record.ref, f"ai: {shorten(record.text, past)}"),)
+            return (line("say", record.ref, unposed(f"ai: {shorten(record.text, past)}")),)
         case "note":
-            return (line("note", record.ref, f"note: {record.text}"),)
+            return (line("note", record.ref, unposed(f"note: {record.text}")),)
         case "call":
             return tuple(_call(record, past))
         case "result":
@@ -132,6 +132,6 @@ def _long(record: Record, key: str, value: Any, past: Ledger) -> Iterable[Line]:
         if known is not None:
             yield line("call", record.ref, f">  {key}: same as {known.ref}", points=(text_key(value),))
         else:
-            yield line("call", record.ref, f">  {key}:\n{value}", (text_key(value),))
+            yield line("call", record.ref, unposed(f">  {key}:\n{value}"), (text_key(value),))
         return
     yield from _rows(record, "call", "> ", rows(value, past, f"{key}:"))
