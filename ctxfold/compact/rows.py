@@ -285,7 +285,7 @@ class _Pass:
                 numbers = [number for number, group in enumerate(value, 1) for _ in group]
                 yield from self.table(table, flat, at, self.keys(value, at), numbers)
                 return
-        yield at.row((f"{len(value)} items",), self.keys(value, at))
+        yield at.row(("1 item" if len(value) == 1 else f"{len(value)} items",), self.keys(value, at))
         for child in value:
             yield from self.value(child, At("-", at.indent + 1, at.path, at.owned))
 
