@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ctxfold.compact.cells import all_flat, cell, is_flat, listed, pair, word
+from ctxfold.compact.cells import ABOVE, all_flat, cell, is_flat, listed, pair, word
 from ctxfold.compact.changed import changed
 from ctxfold.compact.placed import At, Header, Row
 from ctxfold.compact.spelling import Spelling
@@ -95,7 +95,7 @@ class _Pass:
     said: dict[int, str] = field(default_factory=dict)
     """Content keys of rows of this record, with what they are called."""
     above: dict[int, tuple[int, Header]] = field(default_factory=dict)
-    """The shape of the object whose row is the last at an indent, and that row: what a reader finds right above."""
+    """By indent the shape of the object whose row is the last there, and the row that names its columns: what a reader finds right above."""
     headers: set[int] = field(default_factory=set)
     """Headers that stand in this record."""
     spelling: Spelling = field(default_factory=Spelling)
@@ -158,8 +158,7 @@ class _Pass:
             below = at
         self.above.pop(at.indent, None)
         if lends:
-            columns = columns_of(value, cells) if header is None else header.columns
-            self.above[at.indent] = shape, Header("above", columns, cells)
+            self.above[at.indent] = shape, header or Header(ABOVE, columns_of(value, cells), cells, (shape,))
         for name in cells.deep:
             if header is None and self.known(value[name]) is not None:
                 continue
@@ -189,7 +188,8 @@ class _Pass:
     def alike(self, value: dict[str, Any], cells: Cells, header: Header, at: At, keys: Iterable[int]) -> Row:
         """An object's values alone, under the columns of another: what is the same there is a ditto mark, a list that stands elsewhere a ref.
 
-        What has no column there stands behind them with its name.
+        What has no column there stands behind them with its name. Below the columns of its own record there are no ditto marks: a fold may
+        leave out the row before it.
         """
         texts: list[str] = []
         points = list(header.points)
@@ -202,7 +202,7 @@ class _Pass:
             elif group and group != header.cells.groups.get(path, group):
                 text = bracketed(value[path[0]])
             texts.append(text)
-        words = dittoed(texts, [header.cells.texts[path] for path in header.columns])
+        words = dittoed(texts, None if header.ref == ABOVE else [header.cells.texts[path] for path in header.columns])
         more = {path[0]: value[path[0]] for path in cells.texts if path not in header.columns}
         rest = self.pairs(more, cells, At(""), ())
         own = (*keys, *self.held(value, cells, at))
