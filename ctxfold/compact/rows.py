@@ -98,6 +98,8 @@ class _Pass:
     """By indent the shape of the object whose row is the last there, and the row that names its columns: what a reader finds right above."""
     headers: set[int] = field(default_factory=set)
     """Headers that stand in this record."""
+    names: set[str] = field(default_factory=set)
+    """What the rows of this record are called: none of them calls a row of another record any more."""
     spelling: Spelling = field(default_factory=Spelling)
     """Each node is asked for many times."""
 
@@ -141,6 +143,7 @@ class _Pass:
         change = None if at.owned else changed(value, self.past, at.path)
         if change is not None:
             self.above.pop(at.indent, None)
+            self.names.add(_name(value))
             yield at.row((_name(value), *change.cells, "rest as before"), keys, change.points)
             for name, child in change.deep:
                 yield from self.value(child, at.under(name, owned, ""))
@@ -148,6 +151,7 @@ class _Pass:
         cells = cells_of(value)
         shape = shape_key(cells.texts)
         header = self.header(shape, at.indent) if len(cells) >= _WORTH_COLUMNS else None
+        self.names.add(_name(value))
         lends = header is not None or all(self.known(value[name]) is None for name in _inner(cells))
         if header is not None:
             below = replace(at, like=header.ref)
@@ -171,7 +175,7 @@ class _Pass:
     def header(self, shape: int, indent: int) -> Header | None:
         """The row whose columns an object of a shape can use: the one right above it in its record, else the newest that stands in the view."""
         last = self.above.get(indent)
-        if last is not None and last[0] == shape:
+        if last is not None and last[0] == shape and last[1].ref not in self.names:
             return last[1]
         known = self.past.find(shape)
         if known is None or not isinstance(known.value, dict):
@@ -183,7 +187,7 @@ class _Pass:
         """What a row is called: its own name, where that is one of letters and digits and no newer row has it, else its address."""
         name, key = _name(known.value), identity_key(known.value)
         newest = self.past.find(key) if key is not None and _TELLING.fullmatch(name) else None
-        return name if newest is not None and newest.ref == known.ref else known.ref
+        return name if newest is not None and newest.ref == known.ref and name not in self.names else known.ref
 
     def alike(self, value: dict[str, Any], cells: Cells, header: Header, at: At, keys: Iterable[int]) -> Row:
         """An object's values alone, under the columns of another: what is the same there is a ditto mark, a list that stands elsewhere a ref.
@@ -324,6 +328,7 @@ class _Pass:
                 yield Row(f"{mark}{said[key]} (as above)", indent, (), (key,), joined)
                 continue
             named = identity(child)
+            self.names.add(_name(child))
             said[key] = cell(named[1]) if named else text.partition(" ")[0]
             yield Row(mark + text, indent, self.keys_of(child, named, at), (), joined)
 
