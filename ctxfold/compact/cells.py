@@ -117,7 +117,7 @@ def cells_in(values: Collection[Any]) -> Collection[str]:
     kinds = set(map(type, values))
     if kinds == {Spelled}:
         return [value.spelling for value in values]
-    if kinds == {str} and "" not in values and "".join(values).isalnum():
+    if kinds == {str} and "" not in values and _WORDS.isdisjoint(values) and "".join(values).isalnum():
         return values
     return list(map(cell, values))
 
