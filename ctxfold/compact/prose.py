@@ -74,7 +74,10 @@ def shorten(text: str, past: Ledger) -> str:
         opens = at == asked or (at == 0 and (asked < 0 or bool(values(piece))))
         kept.append(_excerpt(piece, fresh, opens=opens))
     short = _CUTS.sub(f"{CUT} ", " ".join(kept)).strip().removeprefix(f"{CUT} ")
-    return short if CUT in short and count(short) + 2 < count(text) else text
+    if CUT not in short or count(short) + 2 >= count(text):
+        return text
+    inside = next((each for each in kept if each != CUT), "").startswith(CUT)
+    return f"{CUT} {short}" if inside else short
 
 
 def _excerpt(piece: str, fresh: set[str], *, opens: bool) -> str:

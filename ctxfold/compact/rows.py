@@ -95,6 +95,8 @@ class _Pass:
     past: Ledger
     said: dict[int, str] = field(default_factory=dict)
     """Content keys of rows of this record, with what they are called."""
+    newest: dict[str, int] = field(default_factory=dict)
+    """What rows of this record are called, with the content key of the newest so called."""
     above: dict[int, tuple[int, Header]] = field(default_factory=dict)
     """By indent the shape of the object whose row is the last there, and the row that names its columns: what a reader finds right above."""
     headers: set[int] = field(default_factory=set)
@@ -320,13 +322,14 @@ class _Pass:
             spelled = self.spelling(child)
             key = spelled[1]
             text = whole if called else line
-            called = key in said and len(whole) > _SAID_AGAIN
+            called = len(whole) > _SAID_AGAIN and key in said and self.newest[said[key]] == key
             if called:
                 yield Row(f"{mark}{said[key]} (as above)", indent, (), (key,), joined)
                 continue
             named = identity(child)
             self.names.add(_name(child))
             said[key] = cell(named[1]) if named else text.partition(" ")[0]
+            self.newest[said[key]] = key
             keys = _keys_of(spelled, None if at.owned else named, child, at.path)
             yield Row(mark + text, indent, keys, (), joined)
 

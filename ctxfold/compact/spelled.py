@@ -12,6 +12,7 @@ from ctxfold.tokens import count
 __all__ = ["abridged", "spelled"]
 
 _MARK = f" {DITTO}"
+_AGAIN = " (as above)"
 
 
 def spelled(lines: Sequence[Line]) -> list[Line]:
@@ -43,7 +44,7 @@ def abridged(lines: Sequence[Line]) -> list[Line]:
     for line in lines:
         text = line.words
         indent = len(line.text) - len(text)
-        row = line.kind == "data" and "=" not in text and not text.endswith(":")
+        row = line.kind == "data" and "=" not in text and not text.endswith((":", _AGAIN))
         short = dittoed_again(text, above[2]) if row and above is not None and above[:2] == (line.ref, indent) else text
         if short != text:
             made.append(line.reworded(line.text[:indent] + short, line.tokens + count(short) - count(text), line.keys))
