@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ctxfold.compact.cells import DITTO
+from ctxfold.compact.prose import CUT
 from ctxfold.compact.tables import dittoed_again, spelled_out
 from ctxfold.lines import Line
 from ctxfold.tokens import count
@@ -13,6 +14,7 @@ __all__ = ["abridged", "spelled"]
 
 _MARK = f" {DITTO}"
 _AGAIN = " (as above)"
+_CUT = f" {CUT}"
 
 
 def spelled(lines: Sequence[Line]) -> list[Line]:
@@ -25,12 +27,14 @@ def spelled(lines: Sequence[Line]) -> list[Line]:
             above = None
             made.append(line)
             continue
-        text = line.words
-        indent = len(line.text) - len(text)
+        text, cut = _whole(line.words)
+        indent = len(line.text) - len(line.words)
         if above is not None and above[:2] == (line.ref, indent) and (_MARK in text or text.startswith(DITTO)):
             full = spelled_out(text, above[2])
             if full != text:
-                line = line.reworded(line.text[:indent] + full, line.tokens + count(full) - count(text), line.keys)
+                line = line.reworded(
+                    line.text[:indent] + full + cut, line.tokens + count(full) - count(text), line.keys
+                )
                 text = full
         above = (line.ref, indent, text)
         made.append(line)
@@ -42,13 +46,21 @@ def abridged(lines: Sequence[Line]) -> list[Line]:
     made: list[Line] = []
     above: tuple[str, int, str] | None = None
     for line in lines:
-        text = line.words
-        indent = len(line.text) - len(text)
+        text, cut = _whole(line.words)
+        indent = len(line.text) - len(line.words)
         row = line.kind == "data" and "=" not in text and not text.endswith((":", _AGAIN))
         short = dittoed_again(text, above[2]) if row and above is not None and above[:2] == (line.ref, indent) else text
         if short != text:
-            made.append(line.reworded(line.text[:indent] + short, line.tokens + count(short) - count(text), line.keys))
+            made.append(
+                line.reworded(line.text[:indent] + short + cut, line.tokens + count(short) - count(text), line.keys)
+            )
         else:
             made.append(line)
         above = (line.ref, indent, text) if row else None
     return made
+
+
+def _whole(text: str) -> tuple[str, str]:
+    """A row without the mark of what was left out behind it, and that mark."""
+    whole = text.removesuffix(_CUT)
+    return whole, text[len(whole) :]

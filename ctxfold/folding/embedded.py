@@ -125,15 +125,22 @@ def condense(
 
 
 def _marked(found: Sequence[Candidate], kept: dict[int, Line]) -> Iterator[Line]:
-    """The kept pieces in their order; a call says at each place where what it was given is left out."""
+    """The kept pieces in their order; a call and a record say at each place where something of theirs is left out."""
     for at in sorted(kept):
         line = kept[at]
         after = found[at + 1].line if at + 1 < len(found) else None
-        goes_on = line.kind == "call" and after is not None and after.kind == "call" and not begins(after)
-        if goes_on and at + 1 not in kept and not line.text.endswith(CUT):
+        cut = after is not None and at + 1 not in kept and _goes_on(line, after)
+        if cut and not line.text.endswith(CUT):
             yield line.reworded(f"{line.text} {CUT}", line.tokens + 1, line.keys)
         else:
             yield line
+
+
+def _goes_on(line: Line, after: Line) -> bool:
+    """Whether the piece after another is of the same call, or of the same record's rows."""
+    if line.kind == "call":
+        return after.kind == "call" and not begins(after)
+    return line.kind == after.kind == "data" and line.ref == after.ref
 
 
 def kept_by_all(blocks: Sequence[Block], pinned: frozenset[int]) -> tuple[Line, ...]:

@@ -27,7 +27,7 @@ def told(view: str) -> dict[str, list[str]]:
     """The accounts of a view as one reads them who knows the legend alone: a ditto mark is the cell of the row above."""
     found: dict[str, list[str]] = {}
     above: list[str] = []
-    for text in view.splitlines():
+    for text in (each.removesuffix(" …") for each in view.splitlines()):
         if first := re.fullmatch(r"<  - id=(\S+) owner=(\S+) plan=(\S+) region=(\S+) seats=(\S+)", text):
             above = list(first.groups())
         elif row := re.fullmatch(r"<  - as above: (\S+) (\S+) (\S+) (\S+) (\S+)", text):
@@ -59,3 +59,35 @@ def test_a_row_of_a_list_reads_true_whichever_rows_above_it_were_left_out() -> N
         sizes.add(len(read))
     assert max(sizes) == 14
     assert any(0 < size < 14 for size in sizes)
+
+
+@pytest.mark.parametrize("part", [{}, {"size": {"w": 1, "h": 2}}])
+def test_a_list_that_lost_rows_in_a_fold_says_where(part: dict[str, object]) -> None:
+    """Four of fourteen lamps read as four lamps: the cheapest of them is then the wrong one."""
+    lamps = [
+        {"sku": f"SKU-{100 + n}", "title": f"Lamp {n}", "price": 90.5 - n * 3.25, "stock": n % 4, **part}
+        for n in range(14)
+    ]
+    shown: set[int] = set()
+    for budget in range(400, 1_200, 100):
+        with Session.open("lamps", store=":memory:") as session:
+            session.record_turn(user="Which lamp is the cheapest?")
+            session.record_step(
+                calls=[{"name": "find", "args": {"page": 1}, "id": "c"}],
+                results=[{"id": "c", "text": json.dumps(lamps)}],
+            )
+            for n in range(4):
+                session.record_turn(user=f"Message {n}: nothing to do with them, only a word about the weather here. ")
+                session.record_reply("Noted. " * 20)
+                session.consolidate(budget)
+            lines = [text for text in session.view(budget).text.splitlines() if "price" in text or "SKU-" in text]
+        text = "\n".join(lines)
+        places = [
+            (99, text.find("price")),
+            *((int(found[1]), found.start()) for found in re.finditer(r"SKU-(\d+)", text)),
+        ]
+        ends = [at for _, at in places[1:]] + [len(text)]
+        for (number, start), end, after in zip(places, ends, [n for n, _ in places[1:]] + [114], strict=True):
+            assert after == number + 1 or "…" in text[start:end], text
+        shown.add(len(places) - 1)
+    assert any(0 < size < 14 for size in shown)
