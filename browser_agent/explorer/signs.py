@@ -63,7 +63,7 @@ class Signs:
         short: whether it is a fragment.
         words: how many words it has.
         chronicle: whether it tells what changed, or is on a page about changes, to a question that does not ask for that.
-        focus: the share of its own words that match any term.
+        focus: the share of its own words that match any term; none where it looks like code.
         around: the share of the terms that it, its neighbours or the line that defines its name hold well, each counting alike.
         measured: whether it holds a figure of the measure asked for.
         raises: whether it names an error to a question about what is raised.
@@ -203,7 +203,7 @@ class _Section:
                 short=passage.part == "text" and "\t" not in passage.text and words < _SHORT,
                 words=words,
                 chronicle=self._chronicle or (self._timeless and _CHANGED.match(passage.text) is not None),
-                focus=self._matcher.focus(passage.text),
+                focus=0.0 if passage.code else self._matcher.focus(passage.text),
                 around=_share_seen(owns[at], strongest((near, named, signed), self._matcher.none)),
                 measured=self._wish.measured(passage.text),
                 raises=self._wish.raises(passage.text),
