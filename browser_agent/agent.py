@@ -117,7 +117,7 @@ class BrowserAgent:
             check_start(each)
         first = starts[0] if starts else None
         shape = None if schema is None else Shape.of(schema)
-        session = await anyio.to_thread.run_sync(self._open, task.strip())
+        session = await anyio.to_thread.run_sync(self._open, task.strip(), first)
         journal = Journal(session, self._budget, _counted_as(self._model), self._secrets, self._attendant)
         try:
             goal = await anyio.to_thread.run_sync(lambda: session.goal)
@@ -164,8 +164,8 @@ class BrowserAgent:
         with anyio.CancelScope(shield=True):
             await self.close()
 
-    def _open(self, task: str) -> Session:
-        """The run's session: made, or with `resume` the one that is there."""
+    def _open(self, task: str, start_url: str | None) -> Session:
+        """The run's session: made, once nothing that the run needs is missing, or with `resume` the one that is there."""
         keeping = self._keeping
         if keeping.resume:
             if keeping.session is None:
@@ -173,6 +173,7 @@ class BrowserAgent:
             return Session.open(keeping.session, goal=task or None, store=keeping.store, create=False)
         if not task:
             raise InputError("there is no task; say in a sentence what is wanted")
+        self._check_begin(start_url)
         session = Session.open(keeping.session or session_name(task), goal=task, store=keeping.store)
         if not session.created:
             session.close()
@@ -184,11 +185,14 @@ class BrowserAgent:
     async def _begin(self, journal: Journal, start_url: str | None) -> str | None:
         """The page to begin on: the one named, or where a resumed session stood."""
         begin = start_url or (await journal.last_address() if self._keeping.resume else None)
+        self._check_begin(begin)
+        return begin
+
+    def _check_begin(self, begin: str | None) -> None:
         if begin is None and self._model is None:
             raise InputError(
                 "the explorer needs a page to start from: add --start-url URL, or name a model with --model claude-…"
             )
-        return begin
 
     def _compared(self, goal: str, shape: Shape | None, starts: Sequence[str]) -> Comparison | None:
         """What the embedded decider is to compare; a model, and an answer with a schema, find their own way."""

@@ -22,6 +22,7 @@ from ctxfold.store import open_store
 from ctxfold.store.codec import pack_json, unpack_json
 from ctxfold.store.protocol import Reading, Writing
 from ctxfold.store.values import EventRow, HeadRow, SessionRow, State, TopicRow
+from ctxfold.strict_json import strictly
 from ctxfold.workspace import load_lines
 
 __all__ = [
@@ -227,10 +228,12 @@ def import_session(file: str | os.PathLike[str], store: str | None = None, name:
 
 
 def _take_in(tx: Writing, lines: list[str], file: str, name: str | None) -> str:
+    told = [line for line in lines if line]
+    opening = strictly(told[0]) if told else None
+    if not isinstance(opening, dict) or opening.get("format") != FORMAT:
+        raise ImportFault(f"{file} is not a {FORMAT} file; give one that `ctxfold sessions export` wrote")
     try:
-        trees = [json.loads(line) for line in lines if line]
-        if not trees or trees[0].get("format") != FORMAT:
-            raise ImportFault(f"{file} is not a {FORMAT} file; give one that `ctxfold sessions export` wrote")
+        trees = [json.loads(line) for line in told]
         wanted = check_name(trees[0]["name"] if name is None else name)
         if tx.sessions.named(wanted) is not None:
             raise ImportFault(f"a session {wanted!r} is there already; give another name with --name")

@@ -71,8 +71,14 @@ def recall(tx: Reading, session: int, ref: Ref, branch: str) -> Recalled:
                 raise RefError(_unknown(tx, session, str(ref)))
             return Recalled(str(ref), _stretch(tx, session, numbers, branch), derived=True)
         case BlockRef():
-            if ref.block not in tx.cover.tile_numbers(session):
-                raise RefError(f"no block {ref}; `context` shows the blocks that stand, `history` those that stood")
+            blocks = tx.cover.tile_numbers(session)
+            if ref.block not in blocks:
+                there = (
+                    f"the newest of this session is b{blocks[-1]}"
+                    if blocks
+                    else "nothing was folded in this session yet"
+                )
+                raise RefError(f"no block {ref}; {there}")
             tile = read_tile(tx, session, ref.block)
             return Recalled(str(ref), f"# {ref}: {spans(tile.steps)}\n{_steps(tx, session, tile.steps)}", derived=True)
         case RangeRef():

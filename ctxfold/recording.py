@@ -112,7 +112,7 @@ def record(tx: Writing, branch: Branch, made: Sequence[Draft], *, fills: bool) -
         Record(step.n, k + at, draft.kind, draft.origin, draft.text, draft.call_id, step.n, draft.shown)
         for at, draft in enumerate(made, 1)
     ]
-    lines, raw, material = _keep(tx, branch, step, records, [None] * len(records))
+    lines, raw, material = _keep(tx, branch, step, paired(records), [None] * len(records))
     step = _grown(step, lines, raw)
     tx.log.replace_step(session, step)
     payload = {"step": step.n, "parent": step.parent, "open": step.open, "records": [record.k for record in records]}
@@ -121,6 +121,28 @@ def record(tx: Writing, branch: Branch, made: Sequence[Draft], *, fills: bool) -
     )
     waiting = sum({"call": 1, "result": -1}.get(record.kind, 0) for record in records)
     return Taken(step, lines, waiting, after)
+
+
+def paired(records: Sequence[Record]) -> list[Record]:
+    """The records of one recording in the order a view shows them: each result behind its call, so that no reader counts which answer is of which call.
+
+    Where calls share an id, the first of them takes the first result. What answers none of these calls keeps its place, as do the addresses.
+    """
+    waiting: dict[str | None, list[Record]] = {}
+    for each in records:
+        if each.kind == "result":
+            waiting.setdefault(each.call_id, []).append(each)
+    made: list[Record] = []
+    for each in records:
+        answers = waiting.get(each.call_id, [])
+        if each.kind == "result" and each not in answers:
+            continue
+        made.append(each)
+        if each.kind == "result":
+            answers.remove(each)
+        elif each.kind == "call" and answers:
+            made.append(answers.pop(0))
+    return made
 
 
 def _advanced(

@@ -24,6 +24,7 @@ def material(tx: Reading, session: int, event: EventRow) -> list[bytes]:
         case "recorded":
             wanted = set(payload["records"])
             found = [record for record in tx.log.records(session, [payload["step"]]) if record.k in wanted]
+            found.sort(key=lambda record: record.id)
         case "arrived":
             found = [record for record in tx.log.records(session, [payload["step"]]) if record.k == payload["record"]]
         case "folded" | "refactored":

@@ -53,7 +53,8 @@ def read_tokens(path: Path) -> Tokens:
         lines = path.read_text(encoding="utf-8").splitlines()
         mode = path.stat().st_mode
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read ({error}): make a file with one token on a line") from error
+        why = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
+        raise InputError(f"{path} cannot be read ({why}): make a file with one token on a line") from error
     if sys.platform != "win32" and mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise Refused(f"others can read {path}: run `chmod 600` on it first")
     names: dict[bytes, str | None] = {}

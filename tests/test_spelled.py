@@ -34,3 +34,11 @@ def test_only_rows_of_one_table_are_read_against_each_other() -> None:
         [Line("data", "s1.2", "< Lyon open", 5), Line("data", "s2.2", "< Lyon open", 5)],
     ):
         assert texts(abridged(kept)) == texts(kept)
+
+
+def test_a_row_that_names_another_keeps_its_marks_for_the_cells_of_that() -> None:
+    for kept in (
+        rows("- as s1.3: A1 open late", "- as s2.4: B1 ^ late"),
+        rows("account: as AC7: A1 open late", "account: as AC7: B1 ^ late"),
+    ):
+        assert texts(spelled(kept)) == texts(abridged(kept)) == texts(kept)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from ctxfold.cli.options import budget_option, json_option
+from ctxfold.errors import InputError
 
 __all__ = ["demo"]
 
@@ -26,6 +27,8 @@ def demo(question: str, budget: int, as_json: bool) -> None:
     from browser_agent.cli.running import Wish, carry_out
     from browser_agent.settings import BrowserChoice, Keeping, RunLimits
 
+    if not question.strip():
+        raise InputError("there is no question; say in a sentence what is wanted, or leave it out")
     with pydoc_site() as url:
         if not as_json:
             click.echo(wrapped(f"question: {question}", err=True), err=True)

@@ -39,12 +39,14 @@ def branch(
 
     The new branch keeps the path up to a step and copies nothing; `ctxfold switch` goes back, `ctxfold undo` takes the move back.
     """
-    if (
-        sum((topic, rename, query is not None)) > 1
-        or (query is not None and (name or at))
-        or (at and (topic or rename))
-    ):
-        raise InputError("give a NAME with --at, --topic or --rename, or a --query alone")
+    if sum((topic, rename, query is not None)) > 1:
+        raise InputError("--topic, --rename and --query do not go together: give one of them")
+    if query is not None and (name or at):
+        raise InputError("--query lets the message decide: leave NAME and --at out")
+    if at and (topic or rename):
+        raise InputError("--at says where a new branch turns off: leave it out beside --topic and --rename")
+    if rename and name is None:
+        raise InputError("--rename needs the new NAME: ctxfold branch SESSION NAME --rename")
     action: Wish = "auto" if query is not None else "new_topic" if topic else "rename" if rename else "create"
     with existing(session, store) as opened:
         moved = opened.branch(action, query, at, name)

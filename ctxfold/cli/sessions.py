@@ -12,8 +12,22 @@ from ctxfold.errors import InputError
 
 __all__ = ["sessions"]
 
+_LONGEST = 400
+"""Characters of a first line: click cuts it at those of one terminal's line."""
 
-@click.group()
+
+class _Whole(click.Group):
+    """A group that says of each command all that its first line says, however narrow the terminal."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
+        """List the commands."""
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [(name, each.get_short_help_str(_LONGEST)) for name, each in sorted(self.commands.items())]
+            )
+
+
+@click.group(cls=_Whole)
 def sessions() -> None:
     """List, show, export, import and delete sessions."""
 

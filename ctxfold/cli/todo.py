@@ -8,6 +8,7 @@ import click
 
 from ctxfold.cli.options import existing, json_option, session_argument, store_option
 from ctxfold.cli.output import harmless, print_json
+from ctxfold.errors import InputError
 
 if TYPE_CHECKING:
     from ctxfold import Session
@@ -39,7 +40,8 @@ def todo(
     Items change state by evidence: the user's words, or a call that succeeded. None is ever lost; `ctxfold undo` takes a plan back.
     """
     entries: list[str | dict[str, str]] = [*added]
-    entries += [_closed(entry, "done") for entry in done] + [_closed(entry, "dropped") for entry in drop]
+    entries += [_closed("--done", entry, "done") for entry in done]
+    entries += [_closed("--drop", entry, "dropped") for entry in drop]
     with existing(session, store) as opened:
         if summary is not None or entries:
             opened.plan(summary, entries or None)
@@ -70,6 +72,10 @@ def _plan(session: Session) -> None:
         click.echo(f"note: {note}", err=True)
 
 
-def _closed(entry: str, state: str) -> dict[str, str]:
+def _closed(option: str, entry: str, state: str) -> dict[str, str]:
     name, _, ref = entry.partition("=")
-    return {"id": name, "state": state, **({"evidence": ref} if ref else {})}
+    if not name or not ref:
+        raise InputError(
+            f"{option} takes ID=REF, such as t2=s12: an item of the to-do, and the ref that shows it is {state}"
+        )
+    return {"id": name, "state": state, "evidence": ref}

@@ -9,10 +9,25 @@ from typing import Any
 
 from ctxfold.strict_json import strictly
 
-__all__ = ["DITTO", "Spelled", "all_flat", "bare", "cell", "is_flat", "listed", "pair", "parse", "quoted", "word"]
+__all__ = [
+    "ABOVE",
+    "DITTO",
+    "Spelled",
+    "all_flat",
+    "bare",
+    "cell",
+    "is_flat",
+    "listed",
+    "pair",
+    "parse",
+    "quoted",
+    "word",
+]
 
 DITTO = "^"
 """Stands for the cell above, or the cell of the row whose columns are used."""
+ABOVE = "above"
+"""What the row is called whose columns another of the same record uses."""
 _BARE = re.compile(r"(?![<>])[^\s\"'=|()\[\]{},;]+")
 _BREAKS = re.compile("[\u0085\u2028\u2029]")
 _MAX_DEPTH = 200

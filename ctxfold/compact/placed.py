@@ -54,10 +54,10 @@ class Header:
     """A row whose columns others use.
 
     Attributes:
-        ref: what it is called: its own name, which still tells it in a folded stretch, or its address.
+        ref: what it is called: its own name, which still tells it in a folded stretch, or its address; `above` in its own record.
         columns: the paths of the cells that stand in the row that names them.
         cells: its own cells.
-        points: the key of its shape, where it stands in another record.
+        points: the key of its shape.
     """
 
     ref: str

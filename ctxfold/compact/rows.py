@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ctxfold.compact.cells import all_flat, cell, is_flat, listed, pair, word
+from ctxfold.compact.cells import ABOVE, all_flat, cell, is_flat, listed, pair, word
 from ctxfold.compact.changed import changed
 from ctxfold.compact.placed import At, Header, Row
 from ctxfold.compact.spelling import Spelling
@@ -95,7 +95,7 @@ class _Pass:
     said: dict[int, str] = field(default_factory=dict)
     """Content keys of rows of this record, with what they are called."""
     above: dict[int, Header] = field(default_factory=dict)
-    """Shapes of objects of this record, with the newest of each."""
+    """Shapes of objects of this record, with the row that names the columns of each."""
     headers: set[int] = field(default_factory=set)
     """Headers that stand in this record."""
     spelling: Spelling = field(default_factory=Spelling)
@@ -152,8 +152,7 @@ class _Pass:
             own = (*keys, *self.held(value, cells, at))
             yield self.pairs(value, cells, at, (*own, shape) if len(cells) >= _WORTH_COLUMNS else own)
             below = at
-        columns = columns_of(value, cells) if header is None else header.columns
-        self.above[shape] = Header("above", columns, cells)
+        self.above[shape] = header or Header(ABOVE, columns_of(value, cells), cells, (shape,))
         for name in cells.deep:
             if header is None and self.known(value[name]) is not None:
                 continue
@@ -164,7 +163,7 @@ class _Pass:
                 yield from self.value(value[name], below.under(name, owned, below.like))
 
     def header(self, shape: int) -> Header | None:
-        """The row whose columns an object of a shape can use: the one before it in its record, else the newest that stands in the view."""
+        """The row whose columns an object of a shape can use: the one its record used before, else the newest that stands in the view."""
         if shape in self.above:
             return self.above[shape]
         known = self.past.find(shape)
@@ -182,7 +181,8 @@ class _Pass:
     def alike(self, value: dict[str, Any], cells: Cells, header: Header, at: At, keys: Iterable[int]) -> Row:
         """An object's values alone, under the columns of another: what is the same there is a ditto mark, a list that stands elsewhere a ref.
 
-        What has no column there stands behind them with its name.
+        What has no column there stands behind them with its name. Below the columns of its own record there are no ditto marks: a fold may
+        leave out the row before it.
         """
         texts: list[str] = []
         points = list(header.points)
@@ -195,7 +195,7 @@ class _Pass:
             elif group and group != header.cells.groups.get(path, group):
                 text = bracketed(value[path[0]])
             texts.append(text)
-        words = dittoed(texts, [header.cells.texts[path] for path in header.columns])
+        words = dittoed(texts, None if header.ref == ABOVE else [header.cells.texts[path] for path in header.columns])
         more = {path[0]: value[path[0]] for path in cells.texts if path not in header.columns}
         rest = self.pairs(more, cells, At(""), ())
         own = (*keys, *self.held(value, cells, at))
@@ -285,7 +285,7 @@ class _Pass:
                 numbers = [number for number, group in enumerate(value, 1) for _ in group]
                 yield from self.table(table, flat, at, self.keys(value, at), numbers)
                 return
-        yield at.row((f"{len(value)} items",), self.keys(value, at))
+        yield at.row(("1 item" if len(value) == 1 else f"{len(value)} items",), self.keys(value, at))
         for child in value:
             yield from self.value(child, At("-", at.indent + 1, at.path, at.owned))
 

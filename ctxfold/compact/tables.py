@@ -9,7 +9,7 @@ from functools import lru_cache
 from operator import eq
 from typing import Any
 
-from ctxfold.compact.cells import DITTO, all_flat, cell, is_flat, listed, pair, word
+from ctxfold.compact.cells import ABOVE, DITTO, all_flat, cell, is_flat, listed, pair, word
 
 __all__ = [
     "Cells",
@@ -37,6 +37,8 @@ _LIST = 320
 _MARKS = re.compile(r'"(?:[^"\\]|\\.)*"|[ \[\]]')
 
 _NAMES = re.compile(r"[^\W\d]+\d|\d[^\W\d]")
+_BELOW = f"{ABOVE}:"
+_ALIKE = re.compile(rf"(?:(?:-|[^\s=]+:) )?as (?!{ABOVE}:)[^\s=]+: ")
 Path = tuple[str, ...]
 """The names that lead to a cell."""
 
@@ -173,9 +175,9 @@ def dittoed(line: Sequence[str], above: Sequence[str] | None) -> str:
 
 
 def spelled_out(text: str, above: str) -> str:
-    """A row with its ditto marks filled in from the row above it, itself spelled out; the row as it is when it has none."""
+    """A row with its ditto marks filled in from the row above it, itself spelled out; the row as it is when it has none, or names another for them."""
     parts, up = _parts(text), _parts(above)
-    if DITTO not in parts or len(parts) != len(up):
+    if DITTO not in parts or len(parts) != len(up) or _ALIKE.match(text):
         return text
     return " ".join(there if part == DITTO else part for part, there in zip(parts, up, strict=True))
 
@@ -183,9 +185,9 @@ def spelled_out(text: str, above: str) -> str:
 def dittoed_again(text: str, above: str) -> str:
     """A row with what it shares with the row above it as ditto marks, both spelled out; what names a thing, letters with digits, stays."""
     parts, up = _parts(text), _parts(above)
-    if len(parts) != len(up):
+    if len(parts) != len(up) or _ALIKE.match(text):
         return text
-    return dittoed(parts, [there if _NAMES.search(there) is None else "" for there in up])
+    return dittoed(parts, ["" if there == _BELOW or _NAMES.search(there) else there for there in up])
 
 
 @lru_cache(maxsize=512)

@@ -15,8 +15,9 @@ from importlib.resources import files
 from math import exp
 
 from ctxfold.discourse.likeness import Encoder
+from ctxfold.discourse.outright import outright
 from ctxfold.discourse.sight import look
-from ctxfold.discourse.signs import Place, outright, places
+from ctxfold.discourse.signs import Place, places
 from ctxfold.discourse.values import Choice, Grove
 
 __all__ = ["DOUBT", "choose", "shares"]
@@ -104,5 +105,5 @@ def _weights(meaning: bool) -> Mapping[str, float]:
     return {name: (1 - _MIXED) * words.get(name, 0.0) + _MIXED * both.get(name, 0.0) for name in {*words, *both}}
 
 
-_MIXED = 0.7
+_MIXED = 0.85
 """What the fit with an encoder counts, against the one by words alone."""

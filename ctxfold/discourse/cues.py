@@ -32,6 +32,10 @@ class Cues:
         also: it asks for one thing more.
         every: it asks for all that was said.
         instead: it puts something in the place of something else.
+        chooses: it settles on one of several.
+        original: it speaks of what came first of several.
+        deictic: it points at what stands ("in that setup").
+        mishap: its "if" is of something that befalls one, not of something one would do.
         ordinal: the number of an option it names, from 1; -1 for the last; None for none.
         kind: what the ordinal counts.
         topic: what it names behind a cue ("back to the hotel": the hotel), else the whole message.
@@ -50,6 +54,10 @@ class Cues:
     also: bool
     every: bool
     instead: bool
+    chooses: bool
+    original: bool
+    deictic: bool
+    mishap: bool
     ordinal: int | None
     kind: Literal["branch", "topic"]
     topic: str
@@ -80,6 +88,10 @@ def cues_of(message: str) -> Cues:
         also=_says("also", text),
         every=asks_for_all(text),
         instead=_says("insteads", text),
+        chooses=_says("chooses", text),
+        original=_says("originals", text),
+        deictic=_says("sets", text),
+        mishap=_says("mishaps", text),
         ordinal=ordinal,
         kind=kind,
         topic=_behind(text, found.end()) if found else text,

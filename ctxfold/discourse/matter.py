@@ -78,6 +78,10 @@ class Matter:
         """Whether the he or she the message speaks of was spoken of in a stretch: 1 if so, 0 if not, or if it speaks of nobody."""
         return float(any(self._persons & _persons(turn.said) for turn in turns))
 
+    def stranger(self, turns: Sequence[Turn]) -> float:
+        """Whether the message speaks of a he or a she that a stretch has not spoken of: 1 if so."""
+        return float(bool(self._persons) and not self.person(turns))
+
     def mass(self, shared: Mapping[str, float], spread: Mapping[str, float] | None = None) -> float:
         """How much is shared, all told.
 

@@ -6,20 +6,17 @@ cue without its matter, or a matter without a cue, can still be outweighed.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp
 from statistics import median
-from typing import Literal
 
 from ctxfold.discourse.likeness import telling
 from ctxfold.discourse.matter import covered, squashed
 from ctxfold.discourse.sight import Beside, Sight, name_of, spread, usual
-from ctxfold.discourse.values import Choice, Limb, Turn
-from ctxfold.text import words
+from ctxfold.discourse.values import Choice, Turn
 
-__all__ = ["Place", "outright", "places"]
+__all__ = ["Place", "places"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +44,22 @@ def places(seen: Sight) -> Iterator[Place]:
     last = max((beside.limb.visited for beside in seen.limbs), default=0)
     spread = _held(seen)
     most = max((seen.matter.mass(beside.shared, spread) for beside in seen.limbs), default=0.0)
+    latest = _latest(seen)
     for beside in seen.limbs:
         fresh = float(beside.limb.visited == last)
+        rivals = [seen.shared, *(other.shared for other in seen.limbs if other is not beside)]
+        dear = max([seen.here.meant, *(other.near.meant for other in seen.limbs if other is not beside)])
+        newest = float(beside.limb.visited == latest[beside.limb.topic] and not beside.sibling)
         signs = {
+            "there.over": _over(seen, beside.shared, rivals),
+            "there.meant.over": beside.near.meant - dear if beside.near.meant else 0.0,
+            "there.latest": newest,
+            "there.latest.back": newest * seen.cues.returns,
             "there.best": float(best > 0 and beside.near.score >= best - 0.01),
             "there.fresh": fresh,
             "there.meant.best": float(meant > 0 and beside.near.meant >= meant - 0.01),
             "there.fresh.back": fresh * seen.cues.returns,
-            "there.mass.best": float(most > 0 and seen.matter.mass(beside.shared, spread) >= most - 0.01),
+            "there.mass.best": squashed(3 * most) * (seen.matter.mass(beside.shared, spread) >= most - 0.01),
         }
         yield Place(Choice("switch", to=beside.limb.branch), signs | _there(seen, beside))
     name = name_of(seen.measure.message)
@@ -63,17 +68,18 @@ def places(seen: Sight) -> Iterator[Place]:
         yield Place(Choice("new_topic", to=name), _anew(seen))
 
 
-def outright(seen: Sight) -> Choice | None:
-    """Where a message says outright that it belongs: by number ("the second option"), or by a branch's name in words of return. Nothing outranks it."""
-    here, counted = seen.grove.around.branch, _counted(seen)
-    if counted is not None:
-        action: Literal["continue", "switch"] = "continue" if counted == here else "switch"
-        return Choice(action, to=None if counted == here else counted, confidence=0.85, reason="names it by number")
-    named = [beside.limb for beside in seen.limbs if seen.cues.returns and _named(seen, beside.limb)]
-    if not named:
-        return None
-    to = max(named, key=lambda limb: limb.visited).branch
-    return Choice("switch", to=to, confidence=0.9, reason="says its name")
+def _latest(seen: Sight) -> Mapping[str, int]:
+    """Of each topic beside the path, when one of its limbs was last stood on."""
+    found: dict[str, int] = {}
+    for beside in seen.limbs:
+        found[beside.limb.topic] = max(found.get(beside.limb.topic, 0), beside.limb.visited)
+    return found
+
+
+def _over(seen: Sight, shared: Mapping[str, float], rivals: Sequence[Mapping[str, float]]) -> float:
+    """How much of the message stands in one place and in no other."""
+    most = {word: max((rival[word] for rival in rivals), default=0.0) for word in seen.matter.asked}
+    return squashed(seen.matter.more(shared, most))
 
 
 def _here(seen: Sight) -> dict[str, float]:
@@ -83,8 +89,19 @@ def _here(seen: Sight) -> dict[str, float]:
     asked = telling(seen.measure.message)
     streak, matter, spread = _streak(seen), seen.matter, _held(seen)
     newest = matter.shared(seen.grove.path[-1:])
+    others = [beside.shared for beside in seen.limbs]
+    dear = max((beside.near.meant for beside in seen.limbs), default=0.0)
     return {
+        "here.over": _over(seen, seen.shared, others) if others else 0.0,
+        "here.over.kept": _over(seen, seen.kept, others) if others else 0.0,
+        "here.opening": squashed(matter.mass(matter.shared(seen.owned[:1]))),
+        "here.chooses": float(cues.chooses),
+        "here.first.begins": float(streak == 1 and cues.begins),
+        "here.first.returns": float(streak == 1 and cues.returns),
+        "here.setup": float(cues.deictic),
+        "here.meant.over": near.meant - dear if dear else 0.0,
         "here.number": squashed(matter.numbers(seen.grove.path)),
+        "here.stranger": matter.stranger(seen.grove.path),
         "here.person": matter.person(seen.grove.path[-3:]),
         "here.mass": squashed(matter.mass(seen.shared, spread)),
         "here.mass.last": squashed(matter.mass(newest)),
@@ -113,7 +130,7 @@ def _there(seen: Sight, beside: Beside) -> dict[str, float]:
     cues, near = seen.cues, beside.near
     turns, stay = (seen.owned, seen.own) if beside.sibling else (seen.grove.path, seen.here)
     gain = near.score - stay.score
-    kind, matter = "sibling" if beside.sibling else "other", seen.matter
+    kind, matter = "other" if not beside.sibling else "sibling" if beside.limb.turns else "stem", seen.matter
     kept = seen.kept if beside.sibling else seen.shared
     return {
         f"there.{kind}.mass": squashed(matter.more(beside.shared, kept)),
@@ -123,6 +140,11 @@ def _there(seen: Sight, beside: Beside) -> dict[str, float]:
         "there.mass.cover": covered(matter.mass(beside.shared) - matter.mass(kept), matter.total),
         "there.mass.two": float(matter.lone(beside.shared, kept) >= 2),
         f"there.{kind}": 1.0,
+        f"there.{kind}.chooses": float(cues.chooses),
+        f"there.{kind}.original": float(cues.original) * float(_oldest(seen, beside)),
+        f"there.{kind}.opening": squashed(matter.more(matter.shared(beside.turns[:1]), kept)),
+        "there.oldest": float(_oldest(seen, beside)),
+        "there.setup": float(cues.deictic),
         f"there.{kind}.gain": gain,
         f"there.{kind}.back": float(cues.returns),
         "there.score": near.score,
@@ -131,6 +153,8 @@ def _there(seen: Sight, beside: Beside) -> dict[str, float]:
         "there.clear": max(0.0, gain - max(0.0, usual(seen, beside.turns))),
         "there.back.part": _gain(seen, beside, turns, cues.topic) if cues.returns else 0.0,
         "there.front": _gain(seen, beside, turns, cues.fronted) if cues.fronted else 0.0,
+        "there.back.meant": _meant(seen, beside, turns, cues.topic) if cues.returns else 0.0,
+        "there.front.meant": _meant(seen, beside, turns, cues.fronted) if cues.fronted else 0.0,
         "there.kin": 0.0 if near.kin is None or stay.kin is None else near.kin - stay.kin,
         "there.begins": float(cues.begins),
         "there.leans": float(cues.leans),
@@ -156,12 +180,26 @@ def _gain(seen: Sight, beside: Beside, turns: Sequence[Turn], part: str) -> floa
     return 0.5 * (there.score - here.score) + 0.5 * (there.cover - here.cover)
 
 
+def _meant(seen: Sight, beside: Beside, turns: Sequence[Turn], part: str) -> float:
+    """How much nearer the meaning of a part of the message is to a limb than to where one stands."""
+    return seen.measure.near(beside.turns, part).meant - seen.measure.near(turns, part).meant
+
+
+def _oldest(seen: Sight, beside: Beside) -> bool:
+    """Whether a limb is the one its topic began with."""
+    if not beside.sibling:
+        return beside.limb.forked_at == 0
+    return not beside.limb.turns or beside.limb.branch == seen.grove.branches[0]
+
+
 def _aside(seen: Sight) -> dict[str, float]:
     """What speaks for an alternative."""
     cues = seen.cues
     return {
         "aside": 1.0,
         "aside.turns": float(cues.turns),
+        "aside.mishap": float(cues.turns and cues.mishap),
+        "aside.chooses": float(cues.chooses),
         "aside.soft": float(cues.soft and not cues.turns),
         "aside.instead": float(cues.instead),
         "aside.leans": float(cues.leans),
@@ -189,6 +227,12 @@ def _anew(seen: Sight) -> dict[str, float]:
     return {
         "anew": 1.0,
         "anew.begins": float(cues.begins),
+        "anew.stranger.person": seen.matter.stranger(
+            [*seen.grove.path, *(turn for beside in seen.limbs for turn in beside.turns)]
+        ),
+        "anew.begins.young": float(cues.begins and len(seen.grove.path) <= 2),
+        "anew.chooses": float(cues.chooses),
+        "anew.setup": float(cues.deictic),
         "anew.opens": float(cues.opens),
         "anew.brings": float(cues.brings),
         "anew.also": float(cues.also),
@@ -261,26 +305,3 @@ def _fork(seen: Sight) -> int:
     near, path = seen.here, seen.grove.path
     at = near.nearest if near.peak >= spread(seen) else len(path) - 1
     return path[at].steps[-1]
-
-
-def _counted(seen: Sight) -> str | None:
-    """The branch named by number ("the second option", "plan B"), where there is more than one."""
-    number, grove = seen.cues.ordinal, seen.grove
-    if number is None or seen.cues.turns:
-        return None
-    named = [branch for _, branch in grove.topics] if seen.cues.kind == "topic" else list(grove.branches)
-    at = number - 1 if number > 0 else len(named) - 1
-    return named[at] if len(named) > 1 and at < len(named) else None
-
-
-_GIVEN = re.compile(r"^(?:main|(?:branch|topic)-\d+)$")
-
-
-def _named(seen: Sight, limb: Limb) -> bool:
-    """Whether the message says the limb's own name, or its topic's."""
-    said = f" {' '.join(words(seen.measure.message))} "
-    for name in {limb.branch, limb.topic} - {seen.grove.around.topic}:
-        spelled = " ".join(words(name.replace("-", " ")))
-        if not _GIVEN.match(name) and spelled and f" {spelled} " in said:
-            return True
-    return False

@@ -30,7 +30,7 @@ def undo(tx: Writing, session: int, here: HeadRow) -> tuple[HeadRow, EventRow]:
     state = state_of(tx, session, here)
     target = _event(tx, session, state.decision)
     if target is None:
-        raise UndoError("nothing to undo on this branch; `history` shows its events")
+        raise UndoError("nothing to undo on this branch: no fold, plan or other decision of it is left")
     before = _before(tx, session, target)
     if target.kind == "renamed":
         put_name(tx, session, here, json.loads(target.json)["was_name"])
@@ -82,7 +82,7 @@ def redo(tx: Writing, session: int, here: HeadRow) -> tuple[HeadRow, EventRow]:
         raise UndoError("nothing to redo on this branch: nothing was undone, or a decision was made since")
     target = _event(tx, session, int(json.loads(undoing.json)["target"]))
     if target is None:
-        raise UndoError("what was undone is not there any more; `history` shows the events")
+        raise UndoError("what was undone is not there any more: decide it anew")
     before = _before(tx, session, undoing)
     if target.kind == "renamed":
         put_name(tx, session, here, json.loads(target.json)["name"])

@@ -28,7 +28,8 @@ def read(path: PurePath) -> str | None:
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read ({error}): put it right by hand, then run this again") from error
+        why = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
+        raise InputError(f"{path} cannot be read ({why}): put it right by hand, then run this again") from error
 
 
 def apply(change: Change) -> None:

@@ -3,7 +3,7 @@
 import json
 
 from ctxfold import Session
-from tests.cli.conftest import Run
+from tests.cli.conftest import Run, failed
 
 
 def test_a_branch_is_made_left_and_found_in_the_tree(run: Run) -> None:
@@ -45,7 +45,9 @@ def test_a_message_decides_and_says_why(run: Run) -> None:
 def test_what_makes_no_sense_together_is_refused(run: Run) -> None:
     with Session.open("trip") as session:
         session.record_turn(user="Kyoto.")
-    assert run("branch", "trip", "a", "--topic", "--rename").code == 2
-    assert run("branch", "trip", "a", "--query", "b").code == 2
+    failed(run("branch", "trip", "a", "--topic", "--rename"), 2, "--topic, --rename and --query do not go together")
+    failed(run("branch", "trip", "a", "--query", "b"), 2, "leave NAME and --at out")
+    failed(run("branch", "trip", "a", "--at", "s1", "--topic"), 2, "--at says where a new branch turns off")
+    failed(run("branch", "trip", "--rename"), 2, "--rename needs the new NAME")
     assert run("branch", "trip", "--at", "s9").code == 2
     assert run("switch", "trip", "nowhere").code == 2

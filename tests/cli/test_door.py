@@ -43,6 +43,12 @@ def test_a_commands_line_in_the_list_is_the_first_sentence_of_its_own_help(entry
     assert said.removeprefix(about)[:1] in (".", "")
 
 
+def test_the_commands_of_sessions_are_told_to_the_end_of_their_first_sentence(run: Run) -> None:
+    shown = " ".join(run("sessions", "--help").out.split())
+    for said in ("this cannot be undone", "SESSION.jsonl if none is named", "what a view of it costs"):
+        assert said in shown
+
+
 def test_help_imports_no_command_and_nothing_heavy() -> None:
     code = (
         "import sys\n"

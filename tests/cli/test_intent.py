@@ -49,10 +49,12 @@ def test_a_to_do_is_planned_shown_and_closed_with_evidence(trip: str) -> None:
     ]
 
 
-def test_a_claim_without_evidence_is_refused(trip: str) -> None:
+@pytest.mark.parametrize("entry", ["t1", "t1=", "=s1.1", ""])
+@pytest.mark.parametrize("option", ["--done", "--drop"])
+def test_a_claim_without_evidence_is_refused_in_the_words_of_the_shell(trip: str, option: str, entry: str) -> None:
     invoked(todo, [trip, "--plan"])
-    with pytest.raises(InputError, match="give evidence"):
-        invoked(todo, [trip, "--done", "t1"], catch_exceptions=False)
+    with pytest.raises(InputError, match=f"{option} takes ID=REF, such as t2=s12"):
+        invoked(todo, [trip, option, entry], catch_exceptions=False)
 
 
 def test_lines_are_extracted_by_ref_and_by_need(trip: str) -> None:

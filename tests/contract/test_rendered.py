@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import ctxfold
 from ctxfold import Session
 from ctxfold.tokens import count
 from tests.support.sessions import (
@@ -359,3 +360,35 @@ def test_a_ditto_never_points_at_a_row_that_is_only_named(session: Session) -> N
     shown = settled(session)
     assert "HX100 (as above)" in shown
     assert shown[shown.index("HX300") :].startswith('HX300 Lyon Porto "Aurora Air" 13:00:00 15:30:00')
+
+
+def test_each_result_stands_behind_its_call_and_the_log_keeps_the_order_it_was_told(tmp_path: Path) -> None:
+    """Of many calls of one step, no reader has to count which answer is of which: not when recorded, not when read back, not when imported."""
+    store, other = str(tmp_path / "one.db"), str(tmp_path / "two.db")
+    names = ["alpha", "beta", "gamma"]
+    with Session.open("trip", store=store) as session:
+        session.record_turn(user="Look all three up")
+        step = session.record_step(
+            explanation="All at once.",
+            calls=[{"name": "look", "args": {"q": name}, "id": f"c-{name}"} for name in names],
+            results=[{"id": f"c-{name}", "text": f"answer of {name}"} for name in reversed(names)],
+        )
+        session.record_reply("Done.")
+        recorded = session.view(WIDE).text
+        assert in_order(recorded, [mark for name in names for mark in (f"q={name}", f"answer of {name}")])
+        assert texts(session, step)[-3:] == ["answer of gamma", "answer of beta", "answer of alpha"]
+    ctxfold.export_session("trip", tmp_path / "out.jsonl", store=store)
+    ctxfold.import_session(tmp_path / "out.jsonl", store=other)
+    for kept in (store, other):
+        with Session.open("trip", store=kept) as session:
+            assert session.view(WIDE).text == recorded
+        assert ctxfold.verify_session("trip", store=kept) > 0
+
+
+def test_a_result_that_comes_alone_stands_where_it_arrives(session: Session) -> None:
+    calls = [{"name": "look", "args": {"q": name}, "id": name} for name in ("alpha", "beta")]
+    step = session.record_step(calls=calls, results=[{"id": "beta", "text": "answer of beta"}])
+    before = session.view(WIDE).text
+    session.record_result(step, "alpha", "answer of alpha")
+    assert session.view(WIDE).text.startswith(before)
+    assert in_order(session.view(WIDE).text, ["q=alpha", "q=beta", "answer of beta", "answer of alpha"])

@@ -136,6 +136,7 @@ def test_with_nothing_decided_there_is_nothing_to_undo_or_redo(session: Session)
         with pytest.raises(UndoError) as refused:
             step_back()
         assert "\n" not in str(refused.value)
+        assert "`" not in str(refused.value)  # no door has a command that would say more
 
 
 def test_undo_takes_decisions_of_the_handles_branch_only(session: Session) -> None:

@@ -38,6 +38,7 @@ def where(message: str, grove: Grove = GROVE) -> tuple[str, str | None]:
         ("I prefer the second option.", "osaka"),
         ("回到 Node 的 heap，snapshot 怎么看？", "leak"),
         ("OSAKA: what about Umeda station?", "osaka"),
+        ("我们最后还是决定去大阪 Umeda，住哪里？", "osaka"),
     ],
 )
 def test_a_return_finds_its_limb(message: str, to: str) -> None:
@@ -58,7 +59,15 @@ def test_what_says_it_is_something_else_begins_a_topic(message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "message", ["What if we rented a camper instead?", "Alternatively, only three days in Kyoto?", "假如改去北海道呢？"]
+    "message",
+    [
+        "What if we rented a camper instead?",
+        "Alternatively, only three days in Kyoto?",
+        "假如改去北海道呢？",
+        "Could a camper do the same for less?",
+        "One option is a cabin in Uji. What should I check?",
+        "Would a ryokan be a better choice?",
+    ],
 )
 def test_an_alternative_forks_where_it_turns_off(message: str) -> None:
     made = choose(GROVE, message)
@@ -120,6 +129,35 @@ def test_the_first_message_goes_on() -> None:
 )
 def test_a_question_for_everything_is_known(message: str) -> None:
     assert asks_for_all(message)
+
+
+@pytest.mark.parametrize(
+    ("cue", "yes", "no"),
+    [
+        ("chooses", "We've decided on the barn.", "I picked 4 kilos of plums."),
+        ("chooses", "最后我们决定去成都。", "成都好玩吗？"),
+        ("original", "Back to the regular meal plan.", "How about lunch?"),
+        ("deictic", "How does it renew in that setup?", "How does a certificate renew?"),
+        ("mishap", "What do we do if it rains?", "What if we took the train?"),
+        ("begins", "Let's talk about something else.", "Let's talk about the hotel."),
+        ("begins", "Can we switch to LaTeX for a moment?", "Can we switch to the night train?"),
+        ("turns", "What about a camper instead of the house?", "What about breakfast?"),
+    ],
+)
+def test_a_cue_is_read_and_its_neighbour_is_not(cue: str, yes: str, no: str) -> None:
+    assert getattr(cues_of(yes), cue)
+    assert not getattr(cues_of(no), cue)
+
+
+def test_words_that_both_branches_hold_are_no_reason_to_leave_one() -> None:
+    site = turns(
+        1, "The site runs on a VPS with Nginx", "How do I get a TLS certificate?", "What if we used Docker instead?"
+    )
+    trunk = Limb("main", "main", 0, (), visited=2)
+    grove = Grove(site, 2, Elsewhere("docker", "main", (trunk,)), ("main", "docker"), (("main", "docker"),))
+    made = choose(grove, "And how does the certificate get renewed in that setup?")
+    assert made.action == "continue"
+    assert made.confidence >= 0.8
 
 
 def test_cues_of_a_very_long_message_are_read_in_time() -> None:

@@ -41,5 +41,8 @@ def test_a_file_that_others_can_read_is_refused(tmp_path: Path, mode: int) -> No
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match=r"none cannot be read \(No such file or directory\): make a file"):
         read_tokens(tmp_path / "none")
+    (tmp_path / "bytes").write_bytes(b"\xff\xfe")
+    with pytest.raises(InputError, match=r"bytes cannot be read \(not UTF-8 text\): make a file"):
+        read_tokens(tmp_path / "bytes")

@@ -166,8 +166,8 @@ def main() -> int:
     if chosen.encoder:
         os.environ["CTXFOLD_ENCODER"] = chosen.encoder
     worst = 0
-    held: tuple[Set, ...] = ("held", "fresh-check", "terse-check")
-    sets: tuple[Set, ...] = ("work", "other", "fresh", "terse", *(held if chosen.held else ()))
+    held: tuple[Set, ...] = ("held", "fresh-check", "terse-check", "scripted-check")
+    sets: tuple[Set, ...] = ("work", "other", "fresh", "terse", "scripted", *(held if chosen.held else ()))
     for which in chosen.set or sets:
         for right in (False, True):
             tally = Tally()

@@ -60,12 +60,12 @@ def read(path: Path) -> Dialogue:
     return Dialogue(path.stem, tuple(turns))
 
 
-Set = Literal["work", "other", "fresh", "terse", "held", "fresh-check", "terse-check"]
+Set = Literal["work", "other", "fresh", "terse", "scripted", "held", "fresh-check", "terse-check", "scripted-check"]
 
 
 def dialogues(which: Set) -> list[Dialogue]:
-    """A set of dialogues: `work`, `fresh` and `terse` the decider was worked on with, `other` has other domains and manners; `held`, `fresh-check` and
-    `terse-check` were held out.
+    """A set of dialogues: `work`, `fresh`, `terse` and `scripted` the decider was worked on with, `other` has other domains and manners, `scripted` reads
+    as the author of a benchmark writes; `held` and those that end in `-check` were held out.
     """
     if which not in ("work", "held"):
         return [read(path) for path in sorted((FOLDER / which).glob("*.txt"))]
@@ -116,7 +116,7 @@ def _long_words(text: str) -> list[str]:
 @cache
 def _strays() -> list[str]:
     """Words of every dialogue that may be worked with: what a long answer may brush."""
-    worked: tuple[Set, ...] = ("work", "other", "fresh", "terse")
+    worked: tuple[Set, ...] = ("work", "other", "fresh", "terse", "scripted")
     return [
         word for which in worked for each in dialogues(which) for turn in each.turns for word in _long_words(turn.words)
     ]

@@ -1,10 +1,11 @@
 """Fits the weights of the embedded mover to the labelled dialogues, and says how well it does on dialogues it was not fitted to.
 
-    python -m tests.benchmarks.forest.fit [--encoder FOLDER] [--left-out] [--write]     (needs the extra `embed`)
+    python -m tests.benchmarks.forest.fit [--encoder FOLDER] [--left-out] [--write] [--manner M]…     (needs the extra `embed`)
 
 The model is McFadden's conditional logit (1974) over the places of each message, with a quadratic penalty, fitted by gradient descent. Each message is
-seen as the labels grew the forest before it. `--left-out` fits ten times, each time without a tenth of the dialogues, and prints how that fares on
-those, at several levels of doubt; `--write` replaces the weights that ship. Dialogues held out are never read.
+seen twice: as the labels grew the forest before it, and as the decider's own choices did under weights that never saw the dialogue, so that it learns to
+come back from its mistakes. `--left-out` prints how messages fare under weights fitted without their dialogue, in both kinds of forest; `--write` replaces
+the weights that ship. Dialogues held out are never read.
 """
 
 from __future__ import annotations
@@ -18,17 +19,17 @@ from pathlib import Path
 from typing import get_args
 
 import ctxfold.discourse.choose as mover
-from ctxfold.discourse import Choice
+from ctxfold.discourse import Choice, Grove
 from ctxfold.discourse.likeness import Encoder
 from ctxfold.discourse.sight import look
 from ctxfold.discourse.signs import Place, places
 from ctxfold.encoder import encoder_of
-from tests.benchmarks.forest.dialogues import Manner, Set, dialogues
-from tests.benchmarks.forest.woods import told
+from tests.benchmarks.forest.dialogues import Dialogue, Manner, Set, dialogues
+from tests.benchmarks.forest.woods import Decider, grown, told
 
-PENALTY = 0.5
-ROUNDS = 600
-FOLDS = 10
+PENALTY = 0.3
+ROUNDS = 300
+FOLDS = 5
 RATE = 0.08
 
 
@@ -43,28 +44,69 @@ class Example:
     right: int
 
 
-def examples(encoder: Encoder | None) -> list[Example]:
-    """The messages of the dialogues that may be worked with, with talkative, empty and straying replies."""
+FITTED: tuple[Set, ...] = ("work", "other", "fresh", "terse", "scripted")
+"""The sets that may be worked with."""
+
+
+def examples(encoder: Encoder | None, manners: Sequence[Manner]) -> list[Example]:
+    """The messages of the dialogues that may be worked with, in forests that the labels grew.
+
+    Args:
+        encoder: adds its sense of meaning.
+        manners: of the replies.
+    """
+    return [
+        example
+        for which, dialogue in _dialogues()
+        for manner in manners
+        for wood, turn, right in told(dialogue, manner)
+        if (example := _example(which, dialogue, turn.words, _seen(wood.grove(), turn.words, encoder), right))
+    ]
+
+
+def stumbled(
+    encoder: Encoder | None, manners: Sequence[Manner], which: Set, dialogue: Dialogue, weights: Mapping[str, float]
+) -> list[Example]:
+    """The messages of a dialogue in the forests that the decider grows with some weights, its mistakes standing."""
     found = []
-    sets: tuple[Set, ...] = ("work", "other", "fresh", "terse")
-    manners: tuple[Manner, ...] = get_args(Manner)
-    for which, dialogue in ((name, each) for name in sets for each in dialogues(name)):
-        for manner in manners:
-            for wood, turn, right in told(dialogue, manner):
-                grove = wood.grove()
-                seen = tuple(places(look(grove, turn.words, encoder))) if grove.path or not grove.around.empty else ()
-                at = next((at for at, place in enumerate(seen) if _same(place.choice, right)), None)
-                if at is not None:
-                    found.append(Example(which, dialogue.name, turn.words, seen, at))
+
+    def decide(grove: Grove, words: str) -> Choice:
+        seen = _seen(grove, words, encoder)
+        return seen[_picked(seen, weights, mover.DOUBT)].choice if seen else Choice("continue")
+
+    decider: Decider = decide
+    for manner in manners:
+        for wood, turn, right in grown(dialogue, manner, decider):
+            example = _example(which, dialogue, turn.words, _seen(wood.grove(), turn.words, encoder), right)
+            found += [example] if example else []
     return found
+
+
+def _dialogues() -> list[tuple[Set, Dialogue]]:
+    return [(which, dialogue) for which in FITTED for dialogue in dialogues(which)]
+
+
+def _seen(grove: Grove, words: str, encoder: Encoder | None) -> tuple[Place, ...]:
+    """The places of a message; none for the first of all."""
+    return tuple(places(look(grove, words, encoder))) if grove.path or not grove.around.empty else ()
+
+
+def _example(which: Set, dialogue: Dialogue, words: str, seen: tuple[Place, ...], right: Choice) -> Example | None:
+    at = next((at for at, place in enumerate(seen) if _same(place.choice, right)), None)
+    return None if at is None else Example(which, dialogue.name, words, seen, at)
 
 
 def _same(one: Choice, other: Choice) -> bool:
     return one.action == other.action and (one.action != "switch" or one.to == other.to)
 
 
-def fit(seen: Sequence[Example]) -> dict[str, float]:
-    """Weights under which the right places are likely, as small as that allows."""
+def fit(seen: Sequence[Example], per: int = 1) -> dict[str, float]:
+    """Weights under which the right places are likely, as small as that allows.
+
+    Args:
+        seen: the messages.
+        per: how often each was seen, with replies of several manners.
+    """
     import numpy as np
 
     names = sorted(
@@ -88,7 +130,7 @@ def fit(seen: Sequence[Example]) -> dict[str, float]:
         told = (flat @ weights).reshape(right.shape) + there
         given = np.exp(told - told.max(axis=1, keepdims=True))
         given /= given.sum(axis=1, keepdims=True)
-        slope = PENALTY * weights + ((given - right).reshape(-1) @ flat) / len(get_args(Manner))
+        slope = PENALTY * weights + ((given - right).reshape(-1) @ flat) / per
         pull, swing = 0.9 * pull + 0.1 * slope, 0.99 * swing + 0.01 * slope**2
         rate = RATE * (1 if turn < 0.75 * ROUNDS else 0.3)
         weights = weights - rate * (pull / (1 - 0.9**turn)) / (np.sqrt(swing / (1 - 0.99**turn)) + 1e-8)
@@ -101,9 +143,7 @@ def fares(
     """Of messages: how many were attached, moves there were, moves found, moves that were none."""
     attached = moves = found = false = 0
     for example in seen:
-        given = mover.shares(example.places, weights)
-        best = max(range(1, len(given)), key=lambda at: given[at])
-        at = best if given[best] >= doubt * (given[best] + given[0]) else 0
+        at = _picked(example.places, weights, doubt)
         attached += at == example.right
         moves += example.right > 0
         found += example.right > 0 and at > 0
@@ -111,23 +151,54 @@ def fares(
     return attached, moves, found, false
 
 
+def _picked(seen: Sequence[Place], weights: Mapping[str, float], doubt: float) -> int:
+    """The place that is taken: the likeliest, unless going on is likelier still."""
+    given = mover.shares(seen, weights)
+    best = max(range(1, len(given)), key=lambda at: given[at], default=0)
+    return best if best and given[best] >= doubt * (given[best] + given[0]) else 0
+
+
 def _line(name: str, n: int, counts: tuple[int, int, int, int]) -> str:
     attached, moves, found, false = counts
     return f"{name:<18} turns {n:>4}  attach {attached / n:.3f}  moves found {found / max(1, moves):.3f}  false {false / n:.3f}"
 
 
-def _left_out(seen: Sequence[Example]) -> None:
-    """Cross-validation by dialogue: how messages fare under weights that were fitted to other dialogues."""
-    names = list(dict.fromkeys((example.which, example.dialogue) for example in seen))
-    folds = []
+@dataclass(frozen=True)
+class Fold:
+    """Dialogues that were left out: their messages in both kinds of forest."""
+
+    told: list[Example]
+    stumbled: list[Example]
+
+
+def folds(seen: Sequence[Example], encoder: Encoder | None, manners: Sequence[Manner]) -> list[Fold]:
+    """The dialogues in parts, each with the forests that weights grow which were fitted to the other parts."""
+    every = _dialogues()
+    found = []
     for at in range(FOLDS):
-        out = set(names[at::FOLDS])
-        rest = [example for example in seen if (example.which, example.dialogue) not in out]
-        folds.append(([example for example in seen if (example.which, example.dialogue) in out], fit(rest)))
-    for doubt in (0.5, 0.45, 0.4, 0.35, 0.3):
-        counts = [fares(own, weights, doubt) for own, weights in folds]
-        total = tuple(map(sum, zip(*counts, strict=True)))
-        print(_line(f"left out, {doubt}", len(seen), (total[0], total[1], total[2], total[3])))
+        out = {(which, dialogue.name): (which, dialogue) for which, dialogue in every[at::FOLDS]}
+        weights = fit([each for each in seen if (each.which, each.dialogue) not in out], len(manners))
+        found.append(
+            Fold(
+                [each for each in seen if (each.which, each.dialogue) in out],
+                [each for pair in out.values() for each in stumbled(encoder, manners, *pair, weights)],
+            )
+        )
+    return found
+
+
+def _left_out(parts: Sequence[Fold], per: int) -> None:
+    """How messages fare under weights that were fitted to the other parts."""
+    fitted = [
+        fit([each for other in parts if other is not part for each in (*other.told, *other.stumbled)], per)
+        for part in parts
+    ]
+    for doubt in (0.5, 0.45, 0.4):
+        for kind in ("told", "stumbled"):
+            counts = [fares(getattr(part, kind), own, doubt) for part, own in zip(parts, fitted, strict=True)]
+            total = tuple(map(sum, zip(*counts, strict=True)))
+            n = sum(len(getattr(part, kind)) for part in parts)
+            print(_line(f"{kind}, {doubt}", n, (total[0], total[1], total[2], total[3])))
 
 
 def main() -> int:
@@ -136,12 +207,16 @@ def main() -> int:
     options.add_argument("--encoder", metavar="FOLDER")
     options.add_argument("--left-out", action="store_true")
     options.add_argument("--write", action="store_true")
+    options.add_argument("--manner", action="append", choices=get_args(Manner))
     chosen = options.parse_args()
-    seen = examples(encoder_of(chosen.encoder))
-    weights = fit(seen)
+    manners: tuple[Manner, ...] = tuple(chosen.manner or get_args(Manner))
+    encoder = encoder_of(chosen.encoder)
+    seen = examples(encoder, manners)
+    parts = folds(seen, encoder, manners)
+    weights = fit([*seen, *(each for part in parts for each in part.stumbled)], len(manners))
     print(_line("fitted to", len(seen), fares(seen, weights)))
     if chosen.left_out:
-        _left_out(seen)
+        _left_out(parts, len(manners))
     if chosen.write:
         path = Path(mover.__file__).with_name("weights.json")
         held = json.loads(path.read_text("utf-8")) if path.exists() else {}

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from ctxfold.discourse import Choice, Elsewhere, Grove, Limb
 from ctxfold.discourse import Turn as Node
 from tests.benchmarks.forest.dialogues import Dialogue, Manner, Turn, reply
+
+Decider = Callable[[Grove, str], Choice]
+"""Where a message belongs, by somebody's judgement."""
 
 
 @dataclass
@@ -72,6 +75,17 @@ def told(dialogue: Dialogue, manner: Manner) -> Iterator[tuple[Wood, Turn, Choic
         if turn.event == "fork" and wood.topics[wood.here] != (base := _base(wood, homes, turn)):
             wood.here = next(name for name in wood.paths if wood.topics[name] == base)
         wood.go(right)
+        homes.setdefault(turn.label, wood.here)
+        wood.say(at, turn, manner)
+
+
+def grown(dialogue: Dialogue, manner: Manner, decide: Decider) -> Iterator[tuple[Wood, Turn, Choice]]:
+    """Each message of a dialogue with the forest as a decider grew it, and the move that leads where its label's first message was put."""
+    wood, homes = Wood(), dict[str, str]()
+    for at, turn in enumerate(dialogue.turns):
+        right = right_move(wood, homes, turn)
+        yield wood, turn, right
+        wood.go(decide(wood.grove(), turn.words))
         homes.setdefault(turn.label, wood.here)
         wood.say(at, turn, manner)
 

@@ -1,6 +1,6 @@
 """Changes of mind in words nobody planned for: what is open after each, at first sight; and turns that change nothing.
 
-    python -m tests.benchmarks.intent.minds [--set worked|check|fresh] [--show]
+    python -m tests.benchmarks.intent.minds [--set worked|check|fresh|second] [--show]
 
 A case is what was asked, one further message, and for each item that must then be open the words that stand in it. After a turn that changes
 nothing every item must be what it was before.
@@ -18,6 +18,7 @@ from typing import Any
 from ctxfold import Session
 
 CASES: Mapping[str, Sequence[Mapping[str, Any]]] = json.loads(Path(__file__).with_name("minds.json").read_text("utf-8"))
+SETS = ("worked", "check", "fresh", "second")
 REPLY = "All right."
 
 
@@ -57,10 +58,10 @@ def disturbed(asked: Sequence[str], words: str) -> list[str]:
 def main() -> int:
     """Score the sets and the turns that change nothing."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--set", choices=("worked", "check", "fresh"))
+    options.add_argument("--set", choices=SETS)
     options.add_argument("--show", action="store_true")
     chosen = options.parse_args()
-    for name in (chosen.set,) if chosen.set else ("worked", "check", "fresh"):
+    for name in (chosen.set,) if chosen.set else SETS:
         wrong = [(case, left) for case in CASES[name] if (left := changed(case))]
         print(f"{name}: right {len(CASES[name]) - len(wrong)} of {len(CASES[name])}")
         for case, left in wrong if chosen.show else ():

@@ -7,7 +7,7 @@ import pytest
 
 from browser_agent.agent import BrowserAgent
 from browser_agent.settings import Keeping, RunLimits
-from ctxfold import Session
+from ctxfold import Session, sessions
 from ctxfold.errors import InputError, ModelUnavailable, PageUnreachable
 from tests.browser_agent.agent.scripts import browse, decide, script
 from tests.sites.server import Site
@@ -155,6 +155,7 @@ async def test_the_explorer_says_what_it_needs():
     async with BrowserAgent() as agent:
         with pytest.raises(InputError, match="--start-url"):
             await agent.run("How often is spring tide?")
+        assert sessions() == []
         with pytest.raises(InputError, match="no task"):
             await agent.run("  ")
 

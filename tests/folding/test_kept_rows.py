@@ -1,0 +1,61 @@
+"""Rows of one record that a fold keeps without the rows that stood between them: each cell still reads as what it was."""
+
+import json
+import re
+
+import pytest
+
+from ctxfold import Session
+
+COLUMNS = ("id", "owner", "plan", "region", "seats")
+
+
+def account(n: int) -> dict[str, object]:
+    """One of a list of accounts, with a part that fits in no row, so that each stands on lines of its own."""
+    return {
+        "id": f"AC{n:03d}",
+        "owner": f"own{n // 3}",
+        "plan": ("basic", "pro")[n % 2],
+        "region": "us-east" if n % 5 == 0 else "eu-west",
+        "seats": 3 + n // 4,
+        "limits": {"api": {"rps": 10 + n, "burst": 20 + n}},
+        "log": [{"at": f"2026-0{1 + n % 9}-01", "events": [{"kind": f"k{n}", "value": n}]}],
+    }
+
+
+def told(view: str) -> dict[str, list[str]]:
+    """The accounts of a view as one reads them who knows the legend alone: a ditto mark is the cell of the row above."""
+    found: dict[str, list[str]] = {}
+    above: list[str] = []
+    for text in view.splitlines():
+        if first := re.fullmatch(r"<  - id=(\S+) owner=(\S+) plan=(\S+) region=(\S+) seats=(\S+)", text):
+            above = list(first.groups())
+        elif row := re.fullmatch(r"<  - as above: (\S+) (\S+) (\S+) (\S+) (\S+)", text):
+            above = [up if cell == "^" else cell for cell, up in zip(row.groups(), above, strict=True)]
+        elif text.startswith("<  - "):
+            pytest.fail(f"no row of the list reads like this: {text}")
+        else:
+            continue
+        found[above[0]] = above
+    return found
+
+
+def test_a_row_of_a_list_reads_true_whichever_rows_above_it_were_left_out() -> None:
+    accounts = {str(each["id"]): [str(each[name]) for name in COLUMNS] for each in map(account, range(14))}
+    sizes: set[int] = set()
+    for budget in range(400, 1_200, 50):
+        with Session.open("accounts", store=":memory:") as session:
+            session.record_turn(user="List the accounts.")
+            session.record_step(
+                calls=[{"name": "list_accounts", "args": {"page": 1}, "id": "c"}],
+                results=[{"id": "c", "text": json.dumps([account(n) for n in range(14)])}],
+            )
+            for n in range(4):
+                session.record_turn(user=f"Message {n}: nothing to do with them, only a word about the weather here. ")
+                session.record_reply("Noted. " * 20)
+                session.consolidate(budget)
+            read = told(session.view(budget).text)
+        assert read.items() <= accounts.items()
+        sizes.add(len(read))
+    assert max(sizes) == 14
+    assert any(0 < size < 14 for size in sizes)
