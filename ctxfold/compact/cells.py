@@ -28,6 +28,10 @@ DITTO = "^"
 """Stands for the cell above, or the cell of the row whose columns are used."""
 ABOVE = "above"
 """What the row is called whose columns another of the same record uses."""
+_MARKS = frozenset((DITTO, "…", "…null"))
+"""What says something of ours in a row, so that a value or a name spelled like it stands in quotes."""
+_WORDS = _MARKS | {"null", "true", "false"}
+"""What is no string where it stands without quotes."""
 _BARE = re.compile(r"(?![<>])[^\s\"'=|()\[\]{},;]+")
 _BREAKS = re.compile("[\u0085\u2028\u2029]")
 _MAX_DEPTH = 200
@@ -80,7 +84,7 @@ def _depth_within(tree: Any, most: int) -> bool:
 
 def bare(text: str, extra: str = "") -> bool:
     """Whether a string can stand without quotes between blanks, `=` and the given separators."""
-    return _BARE.fullmatch(text) is not None and text != DITTO and not any(mark in text for mark in extra)
+    return _BARE.fullmatch(text) is not None and text not in _MARKS and not any(mark in text for mark in extra)
 
 
 def quoted(text: str) -> str:
@@ -97,7 +101,7 @@ def word(name: str) -> str:
 def cell(value: Any) -> str:
     """One scalar (or empty container) as it stands in a row: without a blank, or in quotes."""
     if isinstance(value, str):
-        return value if value.isalnum() or (_BARE.fullmatch(value) and value != DITTO) else quoted(value)
+        return value if value not in _WORDS and (value.isalnum() or _BARE.fullmatch(value)) else quoted(value)
     if isinstance(value, Spelled):
         return value.spelling
     if value is True or value is False:

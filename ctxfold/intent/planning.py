@@ -15,8 +15,10 @@ from ctxfold.intent.cues import Clause, clauses, facts_of
 from ctxfold.intent.evidence import Deed, fulfilled, succeeded
 from ctxfold.intent.likeness import altered, best, content, dimensions, given_up, instead_of, kind, overlap
 from ctxfold.intent.register import bound
+from ctxfold.intent.restated import restated
 from ctxfold.intent.unsaid import unsaid
 from ctxfold.intent.values import AMENDED, Cue, Intent, IntentChange, Item, Said, State, number_of
+from ctxfold.phrases import pattern
 
 __all__ = ["Heard", "planned"]
 
@@ -164,7 +166,9 @@ class _Draft:
                 wished = any(later.asks for later in read[at + 1 :])
                 if self._correct(clause, about, ref, reason=wished):
                     continue
-            if clause.asks and not (self._refine(clause, about, ref) or self._alter(clause, about, ref)):
+            if clause.asks and not (
+                self._refine(clause, about, ref) or self._alter(clause, about, ref) or self._restate(clause, ref)
+            ):
                 self._ask(clause, read[at - 1] if at else None, ref)
         if not any(_speaks(clause) for clause in read):
             self._turn(event)
@@ -218,6 +222,15 @@ class _Draft:
                 self._amend(item, clause, ref)
                 return True
         return False
+
+    def _restate(self, clause: Clause, ref: str) -> bool:
+        """Amend what is wanted in another size or kind, where a wish names no thing of its own: "we need the big one"."""
+        bare = pattern("clause.bare").search(clause.text) is not None
+        items = [item for item in self._meant() if item.ref != ref]
+        item = restated([clause.text], items) if bare else None
+        if item is not None:
+            self._amend(item, clause, ref)
+        return item is not None
 
     def _settle(self, clause: Clause, about: frozenset[str], ref: str) -> bool:
         items = self._in("open")

@@ -17,6 +17,7 @@ from itertools import pairwise
 from typing import Literal
 
 from ctxfold.intent.likeness import content
+from ctxfold.intent.restated import restated
 from ctxfold.intent.values import Item
 from ctxfold.phrases import pattern
 from ctxfold.text import STOP_WORDS, stem, words
@@ -39,10 +40,16 @@ _DAY = re.compile(
     r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow|(?:周|星期|礼拜)[一二三四五六日天末]|明天|后天", re.I
 )
 _COUNT = re.compile(
-    r"(?<![A-Za-z0-9.])(\d+(?:[.,]\d+)?)\s?([A-Za-z\u3400-\u9fff]*)|([一二两三四五六七八九十]+)([\u3400-\u9fff])"
+    r"(?<![A-Za-z0-9.])(\d+(?:[.,]\d+)?)\s?([A-Za-z\u3400-\u9fff]*)|([一二两三四五六七八九十]+)([\u3400-\u9fff])(?=([\u3400-\u9fff]?))"
 )
+_CLOCK = frozenset("点号月日")
+"""Signs behind a number that counts nothing: it says when."""
+_SPELLED = re.compile(r"\b(two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b", re.I)
+_NUMBERS = {
+    word: str(at) for at, word in enumerate("two three four five six seven eight nine ten eleven twelve".split(), 2)
+}
 _BARE = frozenset(
-    "will would should is are was just then it do does won't wont clashes falls seems may might can".split()
+    "please and or at in for to fits works has had will would should is are was just then it do does won't wont clashes falls seems may might can".split()
 )
 
 
@@ -67,17 +74,20 @@ def unsaid(message: str, open_: Sequence[Item], dropped: Sequence[Item]) -> Turn
         open_: the items it may be about.
         dropped: items that were given up, the newest last.
     """
-    if len(message) > _LONG or pattern("clause.past").search(message):
-        return None
     pieces = [piece for piece in (part.strip() for part in _CUT.split(message)) if piece]
-    if not pieces:
+    if len(message) > _LONG or not pieces:
         return None
     told = not _ASKS.search(message)
+    already = _only(item for item in open_ if told and any(_done_already(item, piece) for piece in pieces))
+    if already is not None:
+        return Turned(already, "drop")
+    if pattern("clause.past").search(message):
+        return None
     needed = _only(item for item in dropped if told and any(_recalls(item, piece) for piece in pieces))
     if needed is not None:
         return Turned(needed, "reopen")
     amended = _revalued(message, open_) if told else None
-    amended = amended or _stead(pieces, open_)
+    amended = amended or _stead(pieces, open_) or (restated(pieces, open_) if told else None)
     if amended is not None:
         return Turned(amended, "amend")
     wholes = [
@@ -148,6 +158,19 @@ def _needless(item: Item, piece: str) -> bool:
     return bool(named & set(behind)) or (bool(named & set(before[:_NEAR])) and _subject(piece, met))
 
 
+def _done_already(item: Item, piece: str) -> bool:
+    """Whether a piece says that just what an item asks for was done: "she already refilled it"."""
+    found = re.search(r"\balready (?:been )?([a-z]+)((?: [a-z']+){0,3})", piece.lower())
+    verb = pattern("clause.asks").search(item.text)
+    if found is None or verb is None or _says("denies", piece):
+        return False
+    behind = set(words(f"{found[2]} {piece[: found.start()]}"))
+    named = _object(item)
+    return stem(found[1]) == stem(verb[0].split()[-1].lower()) and bool(
+        {"it", "that", "them"} & set(found[2].split()) or named & behind
+    )
+
+
 def _subject(piece: str, met: re.Match[str]) -> bool:
     """Whether somebody does it: "boxes we got", "the cake: my sister bakes", not "the cake has nuts"."""
     return pattern("clause.somebody").search(f"{piece[: met.start()]} {met[0]}") is not None
@@ -160,7 +183,7 @@ def _revalued(message: str, items: Sequence[Item]) -> Item | None:
     named = _only(item for item in by_day if days & _days(item.text) or _speaks_of(item, message))
     if named is not None:
         return named
-    becomes = _says("becomes", message)
+    becomes = _says("becomes", message) or _says("insists", message)
     other = [item for item in items if _other_count(counts, _counts(item.text), becomes=becomes)]
     if len(other) == 1:
         return other[0]
@@ -174,9 +197,12 @@ def _days(text: str) -> frozenset[str]:
 def _counts(text: str) -> tuple[tuple[str, str], ...]:
     """The counts of a text, each with what is counted; empty for a bare one."""
     found = []
-    for number, unit, east, sign in _COUNT.findall(text):
-        if east == "一":
+    plain = _SPELLED.sub(lambda word: _NUMBERS[word[1].lower()], text)
+    for number, unit, east, sign, behind in _COUNT.findall(plain):
+        if east == "一" or (sign or unit[:1]) in _CLOCK:
             continue
+        if east and sign == "个" and behind:
+            found.append((east, behind))
         counted = (unit[:1] if _HAN.match(unit) else stem(unit.lower())) or sign
         found.append((number or east, "" if unit.lower() in _BARE else counted))
     return tuple(found)

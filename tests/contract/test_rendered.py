@@ -337,12 +337,22 @@ def test_a_row_is_read_only_under_columns_that_stand(session: Session) -> None:
     assert cells.endswith(("card_99", "^"))
 
 
-@pytest.mark.parametrize("odd", ["^", "a b", '"', "[x]", "x; y", "", " ^", "line\nbreak", "k=v"])
+@pytest.mark.parametrize(
+    "odd", ["^", "…", "…null", "null", "true", "false", "a b", '"', "[x]", "x; y", "", " ^", "line\nbreak", "k=v"]
+)
 def test_no_cell_can_be_taken_for_a_mark(session: Session, odd: str) -> None:
     """A value that looks like a ditto, a bracket or a blank stands in quotes."""
     add_json(session, [{"id": f"K-{n}", "word": odd, "place": "Harbour"} for n in range(3)])
     rows = [line for line in settled(session).splitlines() if "K-" in line]
     assert any(json.dumps(odd, ensure_ascii=False) in row for row in rows)
+
+
+def test_a_word_in_quotes_is_a_string_and_one_without_is_none(session: Session) -> None:
+    people = [{"id": "Z1", "middle": "null", "active": "false"}, {"id": "Z2", "middle": None, "active": False}]
+    add_json(session, people)
+    assert '< id middle active: Z1 "null" "false"; Z2 null false' in settled(session)
+    add_json(session, {"…": "…", "id": "Z3", "spouse": None})
+    assert '< "…"="…" id=Z3 …null' in settled(session)
 
 
 def test_a_ditto_never_points_at_a_row_that_is_only_named(session: Session) -> None:

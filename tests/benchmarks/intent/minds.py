@@ -1,6 +1,6 @@
 """Changes of mind in words nobody planned for: what is open after each, at first sight; and turns that change nothing.
 
-    python -m tests.benchmarks.intent.minds [--set worked|check|fresh|second] [--show]
+    python -m tests.benchmarks.intent.minds [--set worked|check|fresh|second|third|fourth] [--show]
 
 A case is what was asked, one further message, and for each item that must then be open the words that stand in it. After a turn that changes
 nothing every item must be what it was before.
@@ -18,7 +18,7 @@ from typing import Any
 from ctxfold import Session
 
 CASES: Mapping[str, Sequence[Mapping[str, Any]]] = json.loads(Path(__file__).with_name("minds.json").read_text("utf-8"))
-SETS = ("worked", "check", "fresh", "second")
+SETS = ("worked", "check", "fresh", "second", "third", "fourth")
 REPLY = "All right."
 
 
