@@ -9,9 +9,9 @@ from browser_agent.explorer.ranking import MEANT, Found
 
 __all__ = ["IN_FULL", "SURE", "TRUSTED", "confidence", "grounds"]
 
-TRUSTED = 0.5
-"""From here on a passage is given as the answer: of the questions below 46 in 100 are then answered rightly and 14 wrongly, and of those a site does
-not answer 92 are declined."""
+TRUSTED = 0.55
+"""From here on a passage is given as the answer: of the questions below 43 in 100 are then answered rightly and 12 wrongly, and of those a site does
+not answer 96 are declined. It is the lowest that keeps to 15 wrong in 100 where each site is judged by a fit on the other sites: 14 then."""
 
 SURE = 0.65
 """From here on nothing further is read."""
