@@ -62,11 +62,6 @@ class Ledger(Protocol):
         """Whether a word stands somewhere in the view already."""
 
 
-def canonical(value: JSON) -> str:
-    """The one spelling of a JSON value: sorted keys, no blanks."""
-    return _encode(value)
-
-
 def _encoder() -> Callable[[JSON], str]:
     """The encoder of `canonical`. The library builds its quick one anew for every call of `encode`; here it is built once, where it has one."""
     plain = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"))
@@ -77,7 +72,8 @@ def _encoder() -> Callable[[JSON], str]:
     return lambda value: "".join(quick(value, 0))
 
 
-_encode = _encoder()
+canonical = _encoder()
+"""The one spelling of a JSON value: sorted keys, no blanks."""
 
 
 def _space(name: bytes) -> Callable[[str], int]:
@@ -93,17 +89,16 @@ def _space(name: bytes) -> Callable[[str], int]:
     return key
 
 
-_content, _shape, _header, _text, _identity = map(_space, (b"content", b"shape", b"header", b"text", b"identity"))
+_shape, _header, _identity = map(_space, (b"shape", b"header", b"identity"))
+canonical_key = _space(b"content")
+"""The content key of a value whose canonical form is at hand."""
+text_key = _space(b"text")
+"""The key of a whole text. 63 bits."""
 
 
 def content_key(value: JSON) -> int:
     """The key of a value itself: equal for equal JSON, whatever its key order. 63 bits."""
     return canonical_key(canonical(value))
-
-
-def canonical_key(text: str) -> int:
-    """The content key of a value whose canonical form is at hand."""
-    return _content(text)
 
 
 def shape_key(columns: Iterable[tuple[str, ...]]) -> int:
@@ -116,11 +111,6 @@ def header_key(path: str, header: str) -> int:
     return _header(f"{path}\0{header}")
 
 
-def text_key(text: str) -> int:
-    """The key of a whole text. 63 bits."""
-    return _text(text)
-
-
 def identity(value: JSON) -> tuple[str, str] | None:
     """The field by which an object names itself, and its value.
 
@@ -129,9 +119,9 @@ def identity(value: JSON) -> tuple[str, str] | None:
     if not isinstance(value, dict):
         return None
     for name in _naming(tuple(value)):
-        cell = value[name]
-        if _names(cell):
-            return name, str(cell)
+        words = _name(value[name])
+        if words:
+            return name, words
     return None
 
 
@@ -141,8 +131,17 @@ def _naming(fields: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(sorted((name for name in fields if _strength(name) < len(_NAMED)), key=_strength))
 
 
-def _names(cell: JSON) -> bool:
-    return isinstance(cell, (str, int)) and not isinstance(cell, bool) and cell != "" and len(str(cell)) <= 80
+def _name(cell: JSON) -> str:
+    """The words of a cell that may name what holds it, else nothing."""
+    if not isinstance(cell, str):
+        if not isinstance(cell, int) or isinstance(cell, bool):
+            return ""
+        cell = str(cell)
+    return cell if len(cell) <= _LONGEST_NAME else ""
+
+
+_LONGEST_NAME = 80
+"""Characters of a text from which it tells more than a name."""
 
 
 @lru_cache(maxsize=4096)

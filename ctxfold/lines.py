@@ -52,7 +52,12 @@ class Line(NamedTuple):
     @property
     def indent(self) -> int:
         """How deep a row of facts stands under the row it belongs to."""
-        return len(self.text) - len(self.text.lstrip("<> "))
+        return len(self.text) - len(self.words)
+
+    @property
+    def words(self) -> str:
+        """A row of facts without its marker."""
+        return self.text.lstrip("<> ")
 
 
 def line(

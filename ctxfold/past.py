@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import chain
-from operator import is_
+from itertools import chain, compress, count
+from operator import is_not
 from typing import Any, NamedTuple, TypeVar
 
 from ctxfold.compact import parse
@@ -17,6 +17,7 @@ from ctxfold.compact.prose import parts, values
 from ctxfold.compact.tables import Cells, cells_of, columns_of
 from ctxfold.ledger import Known, content_key, identity_key, objects, shape_key
 from ctxfold.lines import Line
+from ctxfold.log import Record
 from ctxfold.store.protocol import Reading
 from ctxfold.store.values import Path
 from ctxfold.workspace import Block, RawStep, Tile, Workspace
@@ -46,13 +47,13 @@ class Words:
         self._at: dict[int, Block] = {}
         self._lanes: tuple[int, ...] = ()
         self._places: dict[int, Place] = {}
-        self._unread: list[tuple[str, int]] = []
-        for block in workspace.blocks:
-            self._take(block, 1)
+        self._unread: list[tuple[Sequence[Line], str, int]] = []
+        self._exchange((), workspace.blocks)
 
-    def add(self, lines: Iterable[Line]) -> None:
-        """Take in lines that were added to the view."""
-        self._count(tuple(lines), 1)
+    def add(self, lines: Sequence[Line], keys: Iterable[int]) -> None:
+        """Take in lines that were added to the view, and the ledger keys in them."""
+        self._unread.append((lines, "", 1))
+        self._keys.update(keys)
 
     def places(self, path: Path) -> dict[int, Place]:
         """Where along a path keys were found, for as long as it is the same path."""
@@ -68,13 +69,9 @@ class Words:
     def became(self, before: Workspace, after: Workspace) -> None:
         """Take in that other blocks stand now: only those that differ are read."""
         old, new = before.blocks, after.blocks
-        most = min(len(old), len(new))
-        start = next((at for at, same in enumerate(map(is_, old, new)) if not same), most)
-        end = next((at for at in range(most - start) if old[-1 - at] is not new[-1 - at]), most - start)
-        for block in old[start : len(old) - end]:
-            self._take(block, -1)
-        for block in new[start : len(new) - end]:
-            self._take(block, 1)
+        start = _alike(old, new)
+        end = _alike(old[start:][::-1], new[start:][::-1])
+        self._exchange(old[start : len(old) - end], new[start : len(new) - end])
 
     def settles(self, key: int) -> bool:
         """Whether the value of a ledger key stands in a line."""
@@ -92,34 +89,41 @@ class Words:
 
     def __contains__(self, word: str) -> bool:
         while self._unread:
-            text, sign = self._unread.pop()
-            for telling in values(text[:_READ]):
-                for each in (telling, *parts(telling)):
-                    _add(self._words, each, sign)
+            lines, prose, sign = self._unread.pop()
+            for text in (prose, *(line.text for line in lines)):
+                for telling in values(text[:_READ]):
+                    for each in (telling, *parts(telling)):
+                        _add(self._words, each, sign)
         return self._words.get(word, 0) > 0
 
-    def _take(self, block: Block, sign: int) -> None:
-        self._count(block.lines, sign)
-        for step in block.steps:
-            if sign > 0:
-                self._at[step] = block
-            else:
-                self._at.pop(step, None)
-        if isinstance(block, Tile):
-            self._unread.append((block.summary, sign))
+    def _exchange(self, old: Sequence[Block], new: Sequence[Block]) -> None:
+        """Take in blocks in place of others. Most keys of a block stand in what is folded of it too: they are left alone."""
+        for step in chain.from_iterable(block.steps for block in old):
+            self._at.pop(step, None)
+        for block in new:
+            self._at.update(dict.fromkeys(block.steps, block))
+        self._unread += [(*_said(block), -1) for block in old]
+        self._unread += [(*_said(block), 1) for block in new]
+        before, now = _keys_of(old), _keys_of(new)
+        for key, times in before.items():
+            if now.get(key, 0) != times:
+                _add(self._keys, key, now.get(key, 0) - times)
+        for key, times in now.items():
+            if key not in before:
+                _add(self._keys, key, times)
 
-    def _count(self, lines: Sequence[Line], sign: int) -> None:
-        self._unread.extend((line.text, sign) for line in lines)
-        keys = chain.from_iterable(line.keys for line in lines)
-        if sign > 0:
-            self._keys.update(keys)
-            return
-        counts = self._keys
-        for key in keys:
-            if counts[key] > 1:
-                counts[key] -= 1
-            else:
-                del counts[key]
+
+def _said(block: Block) -> tuple[Sequence[Line], str]:
+    return block.lines, block.summary if isinstance(block, Tile) else ""
+
+
+def _keys_of(blocks: Iterable[Block]) -> Counter[int]:
+    return Counter(chain.from_iterable([line.keys for block in blocks for line in block.lines]))
+
+
+def _alike(old: Sequence[Block], new: Sequence[Block]) -> int:
+    """How many blocks two covers begin with alike."""
+    return next(compress(count(), map(is_not, old, new)), min(len(old), len(new)))
 
 
 _Counted = TypeVar("_Counted")
@@ -179,15 +183,11 @@ class PathLedger:
         """Whether a word stands somewhere in the view already."""
         return word in self._words
 
-    def took(self, lines: Iterable[Line], text: str, kind: str) -> None:
-        """Take in the lines just rendered, so that the next record of the step sees them."""
-        lines = tuple(lines)
-        self._words.add(lines)
-        there = _Values(lambda: text, kind)
-        for line in lines:
-            if line.keys:
-                self._fresh.update(dict.fromkeys(line.keys, (line.ref, there)))
-        for key in self._places.keys() & chain.from_iterable(line.keys for line in lines):
+    def took(self, record: Record, lines: Sequence[Line], keys: Sequence[int]) -> None:
+        """Take in a record just rendered, its lines and the ledger keys in them, so that the next record of the step sees them."""
+        self._words.add(lines, keys)
+        self._fresh.update(dict.fromkeys(keys, (record.ref, _Values(lambda: record.text, record.kind))))
+        for key in self._places.keys() & keys:
             del self._places[key]
 
 

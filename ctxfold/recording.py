@@ -221,12 +221,13 @@ def _keep(
     raw = 0
     for record, key in zip(records, keys, strict=True):
         rendered = compact(record, past)
-        past.took(rendered, record.text, record.kind)
+        settled = list(chain.from_iterable([line.keys for line in rendered]))
+        past.took(record, rendered, settled)
         form = canonical(dump_lines(rendered))
         entry = tx.log.add_entry(record.text)
         shown = None if record.shown is None else tx.log.add_entry(record.shown)
         row = tx.log.add_record(branch.session, record, entry, shown, pack_text(form), key)
-        facts += zip(chain.from_iterable(line.keys for line in rendered), repeat(row))
+        facts += zip(settled, repeat(row))
         hashes = digest(encode(record.text)), None if record.shown is None else digest(encode(record.shown))
         material += material_of((record.kind, record.origin, record.call_id), *hashes, form)
         lines += rendered

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, NoReturn
 
 __all__ = ["strictly"]
@@ -17,9 +18,14 @@ def strictly(text: str, fraction: Callable[[str], Any] | None = None) -> Any | N
         fraction: makes the value of a number with a fraction or an exponent; None for a float.
     """
     try:
-        return json.loads(text, object_pairs_hook=_once, parse_constant=_refuse, parse_float=fraction)
+        return _decoder(fraction).decode(text)
     except (ValueError, RecursionError):
         return None
+
+
+@lru_cache(maxsize=8)
+def _decoder(fraction: Callable[[str], Any] | None) -> json.JSONDecoder:
+    return json.JSONDecoder(object_pairs_hook=_once, parse_constant=_refuse, parse_float=fraction)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -36,14 +36,17 @@ def run(command: click.Command, arguments: Sequence[str] | None = None) -> int:
         The exit code: 0 done, 1 the task was not achieved, 2 usage, 3 environment, 130 interrupted.
     """
     _ready_streams()
-    stdout = sys.stdout
+    streams = sys.stdout, sys.stderr
     try:
         code = command.main(arguments, prog_name="ctxfold", standalone_mode=False)
         sys.stdout.flush()
     except SystemExit as leaving:
-        if sys.stdout is stdout:
+        if (sys.stdout, sys.stderr) == streams and not isinstance(leaving.__context__, BrokenPipeError):
             raise leaving
-        _stop_printing()  # click puts another stream there and leaves with 1 when a reader has gone while it writes
+        sys.stdout, sys.stderr = (
+            streams  # click puts others there when a reader goes away, and both it and rich leave with 1
+        )
+        _stop_printing()
         return 0
     except GeneratorExit:
         raise
@@ -164,6 +167,10 @@ def _ready_streams() -> None:
 
 def _stop_printing() -> None:
     """The reader has gone (`| head`): what is still buffered goes nowhere, quietly."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except BrokenPipeError:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, stream.fileno())
+            os.close(nowhere)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable
+from json.encoder import encode_basestring
 from typing import Any
 
 from ctxfold.strict_json import strictly
@@ -16,6 +17,7 @@ __all__ = [
     "all_flat",
     "bare",
     "cell",
+    "cells_in",
     "is_flat",
     "listed",
     "pair",
@@ -44,11 +46,12 @@ _spell = json.JSONEncoder(ensure_ascii=False).encode
 class Spelled(float):
     """A number that remembers how it was written, so that `10.0` and `1e3` stay as they were."""
 
+    __slots__ = ("spelling",)
     spelling: str
 
     def __new__(cls, spelling: str) -> Spelled:
         """The number of a spelling."""
-        number = super().__new__(cls, spelling)
+        number = float.__new__(cls, spelling)
         number.spelling = spelling
         return number
 
@@ -89,7 +92,7 @@ def bare(text: str, extra: str = "") -> bool:
 
 def quoted(text: str) -> str:
     """A string in quotes, as JSON, with nothing in it that any reader could take for the end of a line."""
-    spelled = _spell(text)
+    spelled = encode_basestring(text)
     return spelled if spelled.isascii() else _BREAKS.sub(lambda found: f"\\u{ord(found[0]):04x}", spelled)
 
 
@@ -107,6 +110,16 @@ def cell(value: Any) -> str:
     if value is True or value is False:
         return "true" if value else "false"
     return str(value) if type(value) is int else _spell(value)
+
+
+def cells_in(values: Collection[Any]) -> Collection[str]:
+    """`cell` of each of some values."""
+    kinds = set(map(type, values))
+    if kinds == {Spelled}:
+        return [value.spelling for value in values]
+    if kinds == {str} and "" not in values and _WORDS.isdisjoint(values) and "".join(values).isalnum():
+        return values
+    return list(map(cell, values))
 
 
 def listed(values: Iterable[Any]) -> str:

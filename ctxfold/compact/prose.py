@@ -6,7 +6,6 @@ Restating what a tool returned is most of an assistant's prose; that yields to t
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 from ctxfold.ledger import Ledger
 from ctxfold.text import sentences
@@ -14,8 +13,19 @@ from ctxfold.tokens import count, head
 
 __all__ = ["parts", "shorten", "values"]
 
-_VALUE = re.compile(r"[^\s\"'`()\[\]{}<>*,;，。、；：！？|=]+")
-_TELLING = re.compile(r"\d|[@/_\\#]|\w[A-Z]|^[A-Z]{3,}$")
+
+def _telling(blank: str, digit: str, letter: str) -> re.Pattern[str]:
+    """Finds the words that carry a value: with a digit, an address sign, or a capital behind a letter. Each sign is looked at once or twice."""
+    apart = rf"{blank}\"'`()\[\]{{}}<>*,;|="
+    tells = rf"(?:[{digit}@/_\\#]|(?<=[{letter}])[A-Z])"
+    return re.compile(rf"(?<![^{apart}])[^{apart}{digit}@/_\\#A-Z]*+(?:{tells}|[A-Z][^{apart}]*?{tells})[^{apart}]*+")
+
+
+_TELLING = _telling(r"\s，。、；：！？", r"\d", r"\w")
+_PLAIN_TELLING = _telling(r" \t-\r\x1c-\x1f", "0-9", "A-Za-z0-9_")
+"""The same of ASCII texts, in less time."""
+_AROUND = ".:!?-—–…$€£¥%~"
+"""Signs around a word that are no part of its value, and never what makes it one."""
 _WORD = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af]|[^\s\u2e80-\u9fff\uac00-\ud7af]+")
 _CUTS = re.compile(r"(?:\s*…)+\s*")
 _PART = re.compile(r"\d+(?:\.\d+)+|[^\W_]+")
@@ -32,20 +42,8 @@ NEAR = 12
 
 def values(text: str) -> set[str]:
     """The words of a text that carry a value: with a digit or an address sign, or written in capitals. Lower case, without a currency sign."""
-    found = {_told(word) if len(word) <= _SHORT else _value(word) for word in set(_VALUE.findall(text))}
-    found.discard("")
-    return found
-
-
-def _value(word: str) -> str:
-    """The value that a word carries, or nothing."""
-    bare = word.strip(".:!?-—–…$€£¥%~")
-    return bare.lower() if len(bare) > 1 and _TELLING.search(bare) else ""
-
-
-_told = lru_cache(maxsize=16_384)(_value)
-_SHORT = 64
-"""Characters of a word whose value is kept in memory."""
+    telling = (_PLAIN_TELLING if text.isascii() else _TELLING).findall(text)
+    return {bare.lower() for word in telling if len(bare := word.strip(_AROUND)) > 1}
 
 
 def parts(value: str) -> list[str]:

@@ -17,6 +17,7 @@ from ctxfold.compact.placed import At, Header, Row
 from ctxfold.compact.spelling import Spelling
 from ctxfold.compact.tables import (
     Cells,
+    Reader,
     Table,
     bracketed,
     cells_of,
@@ -100,6 +101,8 @@ class _Pass:
     """Headers that stand in this record."""
     spelling: Spelling = field(default_factory=Spelling)
     """Each node is asked for many times."""
+    reader: Reader = field(default_factory=Reader)
+    """What does not fit a cell becomes a table."""
 
     def value(self, value: Any, at: At) -> Iterator[Row]:
         known = self.known(value)
@@ -121,15 +124,7 @@ class _Pass:
         return self.past.find(key) if len(text) >= _WORTH_A_REF else None
 
     def keys(self, value: Any, at: At) -> tuple[int, ...]:
-        return self.keys_of(value, identity(value), at)
-
-    def keys_of(self, value: Any, named: tuple[str, str] | None, at: At) -> tuple[int, ...]:
-        """The ledger keys that a node settles, its identity at hand."""
-        text, key = self.spelling(value)
-        own = (key,) if len(text) >= _WORTH_A_REF else ()
-        if named is None or at.owned:
-            return own
-        return (*own, named_key(named, value, at.path))
+        return _keys_of(self.spelling(value), None if at.owned else identity(value), value, at.path)
 
     # Objects
 
@@ -142,7 +137,7 @@ class _Pass:
             for name, child in change.deep:
                 yield from self.value(child, at.under(name, owned, ""))
             return
-        cells = cells_of(value)
+        cells = cells_of(value, self.reader)
         shape = shape_key(cells.texts)
         header = self.header(shape) if len(cells) >= _WORTH_COLUMNS else None
         if header is not None:
@@ -271,9 +266,9 @@ class _Pass:
         if all_flat(value):
             yield at.row((listed(value),), self.keys(value, at))
             return
-        table = table_of(value)
+        table = table_of(value, self.reader)
         if table is not None:
-            yield from self.table(table, list(value), at, self.keys(value, at))
+            yield from self.table(table, value, at, self.keys(value, at))
             return
         if len(value) == 1 and group_of(value) is not None:
             yield at.row((self.listed(value),), (*self.keys(value, at), *self.keys(value[0], at)))
@@ -302,11 +297,13 @@ class _Pass:
         else:
             yield at.row((opening, "" if known.ref == at.like else f"as {known.ref}:"), keys, (header,))
         self.headers.add(header)
-        joined = all(len(text) <= _SHORT for text in table.lines)
-        called, said, indent = False, self.said, at.indent + 1
+        joined = max(map(len, table.lines)) <= _SHORT
+        called, said, indent, mark = False, self.said, at.indent + 1, ""
         for place, (child, line, whole) in enumerate(zip(value, table.lines, table.whole, strict=True)):
-            mark = f"{groups[place]}) " if groups else ""
-            key = self.spelling(child)[1]
+            if groups:
+                mark = f"{groups[place]}) "
+            spelled = self.spelling(child)
+            key = spelled[1]
             text = whole if called else line
             called = key in said and len(whole) > _SAID_AGAIN
             if called:
@@ -314,7 +311,14 @@ class _Pass:
                 continue
             named = identity(child)
             said[key] = cell(named[1]) if named else text.partition(" ")[0]
-            yield Row(mark + text, indent, self.keys_of(child, named, at), (), joined)
+            keys = _keys_of(spelled, None if at.owned else named, child, at.path)
+            yield Row(mark + text, indent, keys, (), joined)
+
+
+def _keys_of(spelled: tuple[str, int], named: tuple[str, str] | None, value: Any, path: str) -> tuple[int, ...]:
+    """The ledger keys that a node settles, its canonical form with its key and the identity it goes by at hand."""
+    own = (spelled[1],) if len(spelled[0]) >= _WORTH_A_REF else ()
+    return own if named is None else (*own, named_key(named, value, path))
 
 
 def _name(value: Any) -> str:

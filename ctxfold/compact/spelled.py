@@ -24,8 +24,8 @@ def spelled(lines: Sequence[Line]) -> list[Line]:
             above = None
             made.append(line)
             continue
-        indent = line.indent
-        text = line.text[indent:]
+        text = line.words
+        indent = len(line.text) - len(text)
         if above is not None and above[:2] == (line.ref, indent) and (_MARK in text or text.startswith(DITTO)):
             full = spelled_out(text, above[2])
             if full != text:
@@ -41,8 +41,8 @@ def abridged(lines: Sequence[Line]) -> list[Line]:
     made: list[Line] = []
     above: tuple[str, int, str] | None = None
     for line in lines:
-        indent = line.indent
-        text = line.text[indent:]
+        text = line.words
+        indent = len(line.text) - len(text)
         row = line.kind == "data" and "=" not in text and not text.endswith(":")
         short = dittoed_again(text, above[2]) if row and above is not None and above[:2] == (line.ref, indent) else text
         if short != text:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ctxfold.compact.cells import all_flat
+from ctxfold.compact.cells import all_flat, is_flat
 from ctxfold.ledger import canonical, canonical_key
 
 __all__ = ["Spelling"]
@@ -36,6 +36,4 @@ class Spelling:
         return canonical(value)
 
     def _inside(self, value: Any) -> str:
-        if isinstance(value, (dict, list)) and value:
-            return (self._made.get(id(value)) or self._make(value))[0]
-        return canonical(value)
+        return canonical(value) if is_flat(value) else self(value)[0]

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from operator import eq
 from typing import Any
 
-from ctxfold.compact.cells import ABOVE, DITTO, all_flat, cell, is_flat, listed, pair, word
+from ctxfold.compact.cells import ABOVE, DITTO, all_flat, cell, cells_in, is_flat, listed, pair, word
 
 __all__ = [
     "Cells",
     "Path",
+    "Reader",
     "Table",
     "bracketed",
     "cells_of",
@@ -35,12 +36,16 @@ _FLAT = 180
 _LIST = 320
 """Characters of a list up to which it stands in the row of what holds it."""
 _MARKS = re.compile(r'"(?:[^"\\]|\\.)*"|[ \[\]]')
+_CELL = re.compile(r'(?:[^ "]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")++')
+"""A cell that holds no list, where every quote is closed and one blank stands between two cells."""
 
 _NAMES = re.compile(r"[^\W\d]+\d|\d[^\W\d]")
 _BELOW = f"{ABOVE}:"
 _ALIKE = re.compile(rf"(?:(?:-|[^\s=]+:) )?as (?!{ABOVE}:)[^\s=]+: ")
 Path = tuple[str, ...]
 """The names that lead to a cell."""
+Alike = Callable[[Sequence[Any]], Iterable[list[str]]]
+"""Tells the cells of the records that a list begins with, for as long as they are alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +72,12 @@ class Cells:
         )
 
 
-def cells_of(value: dict[str, Any]) -> Cells:
+def cells_of(value: dict[str, Any], alike: Alike | None = None) -> Cells:
     """The cells of an object.
 
     Args:
         value: a JSON object.
+        alike: who reads lists of records; None reads them anew.
     """
     made = Cells()
     for name, child in value.items():
@@ -90,7 +96,7 @@ def cells_of(value: dict[str, Any]) -> Cells:
                 made.texts[(name,)] = text
             else:
                 made.deep.append(name)
-        elif (group := group_of(child)) is not None:
+        elif (group := group_of(child, alike)) is not None:
             made.texts[(name,)] = f"[{'; '.join(group.lines)}]"
             made.groups[(name,)] = group.columns
         else:
@@ -115,11 +121,11 @@ class Table:
     whole: tuple[str, ...] = ()
 
 
-def group_of(value: list[Any]) -> Table | None:
+def group_of(value: list[Any], alike: Alike | None = None) -> Table | None:
     """The table of a list of flat records with the same columns, short enough to stand in a cell; or None."""
     lines: list[str] = []
     size, above = 0, None
-    for line in _alike(value):
+    for line in (alike or _alike)(value):
         lines.append(dittoed(line, above))
         size, above = size + len(lines[-1]), line
         if size > _LIST:
@@ -143,11 +149,36 @@ def _alike(value: Sequence[Any]) -> Iterator[list[str]]:
         yield list(map(cell, cells))
 
 
-def table_of(value: Sequence[Any]) -> Table | None:
+class Reader:
+    """Reads the cells of lists of flat records, each list once however often it is asked for."""
+
+    def __init__(self) -> None:
+        self._read: dict[int, tuple[Sequence[Any], list[list[str]]]] = {}
+
+    def __call__(self, value: Sequence[Any]) -> list[list[str]]:
+        """The cells of the records that a list begins with, for as long as each is flat and has the columns of the first."""
+        known = self._read.get(id(value))
+        if known is None:
+            known = self._read[id(value)] = (value, _by_columns(value) or list(_alike(value)))
+        return known[1]
+
+
+def _by_columns(value: Sequence[Any]) -> list[list[str]]:
+    """The cells of flat records that all have the same columns, column by column: most often a column's values are of one kind. Else nothing."""
+    if set(map(type, value)) != {dict} or not value[0]:
+        return []
+    names = list(map(list, value))
+    if names.count(names[0]) < len(names):
+        return []
+    columns = list(zip(*map(dict.values, value), strict=True))
+    return list(map(list, zip(*map(cells_in, columns), strict=True))) if all(map(all_flat, columns)) else []
+
+
+def table_of(value: Sequence[Any], alike: Alike | None = None) -> Table | None:
     """The table of two or more objects with the same columns, or None."""
     if len(value) < 2 or not all(isinstance(child, dict) and child for child in value):
         return None
-    flat = list(_alike(value))
+    flat = list((alike or _alike)(value))
     if len(flat) == len(value):
         return _table(" ".join(map(word, value[0])), flat)
     grid = [cells_of(child) for child in value]
@@ -179,23 +210,30 @@ def spelled_out(text: str, above: str) -> str:
     parts, up = _parts(text), _parts(above)
     if DITTO not in parts or len(parts) != len(up) or _ALIKE.match(text):
         return text
-    return " ".join(there if part == DITTO else part for part, there in zip(parts, up, strict=True))
+    return " ".join([there if part == DITTO else part for part, there in zip(parts, up, strict=True)])
 
 
 def dittoed_again(text: str, above: str) -> str:
     """A row with what it shares with the row above it as ditto marks, both spelled out; what names a thing, letters with digits, stays."""
     parts, up = _parts(text), _parts(above)
-    if len(parts) != len(up) or _ALIKE.match(text):
+    if len(parts) != len(up) or not any(map(eq, parts, up)) or _ALIKE.match(text):
         return text
-    return dittoed(parts, ["" if there == _BELOW or _NAMES.search(there) else there for there in up])
+    return " ".join(
+        [DITTO if part == there and _may_ditto(part) else part for part, there in zip(parts, up, strict=True)]
+    )
+
+
+def _may_ditto(part: str) -> bool:
+    """Whether a cell like the one above it may become a ditto mark."""
+    return len(part) >= _WORTH_DITTO and part != _BELOW and _NAMES.search(part) is None
 
 
 @lru_cache(maxsize=512)
 def _parts(text: str) -> tuple[str, ...]:
     """The cells of a row: cut at each blank that stands neither in quotes nor in a list of records."""
-    if "[" not in text and "]" not in text and "\\" not in text:
-        made = _outside_quotes(text)
-        if made is not None:
+    if "[" not in text and "]" not in text:
+        made = _CELL.findall(text)
+        if made and " ".join(made) == text:
             return tuple(made)
     parts: list[str] = []
     depth = start = 0
@@ -211,27 +249,6 @@ def _parts(text: str) -> tuple[str, ...]:
             case _:
                 pass
     return (*parts, text[start:])
-
-
-def _outside_quotes(text: str) -> list[str] | None:
-    """The cells of a row in which quotes are all that can hold a blank; None where one of them stays open."""
-    parts = text.split(" ")
-    if '"' not in text:
-        return parts
-    made: list[str] = []
-    open_ = ""
-    for part in parts:
-        odd = '"' in part and part.count('"') % 2
-        if open_:
-            open_ += f" {part}"
-            if odd:
-                made.append(open_)
-                open_ = ""
-        elif odd:
-            open_ = part
-        else:
-            made.append(part)
-    return None if open_ else made
 
 
 def grouped(cells: Cells) -> Iterator[str]:

@@ -11,6 +11,7 @@ from ctxfold.discourse.cues import Cues, cues_of
 from ctxfold.discourse.likeness import Encoder, Measure, Nearness, telling
 from ctxfold.discourse.matter import Matter
 from ctxfold.discourse.values import Grove, Limb, Turn
+from ctxfold.phrases import pattern
 
 __all__ = ["SAMPLE", "Beside", "Sight", "look", "name_of", "spread", "usual"]
 
@@ -128,7 +129,9 @@ _NAME_WORD = re.compile(r"[A-Za-z][A-Za-z0-9]{2,19}")
 
 
 def name_of(message: str) -> str | None:
-    """A name made of a message's first telling words; None where it has none in Latin letters."""
+    """A name made of a message's first telling words, not of those that only lead to its matter; None where it has none in Latin letters."""
     plain = "".join(sign for sign in unicodedata.normalize("NFKD", message) if not unicodedata.combining(sign))
-    found = dict.fromkeys(word.lower() for word in _NAME_WORD.findall(plain) if telling(word))
+    matter = pattern("message.begins").sub(" ", plain)
+    found = dict.fromkeys(word.lower() for word in _NAME_WORD.findall(matter) if telling(word))
+    found = found or dict.fromkeys(word.lower() for word in _NAME_WORD.findall(plain) if telling(word))
     return "-".join(list(found)[:3]) or None

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from functools import lru_cache
 from itertools import chain
 from math import fsum, log2
 from typing import NamedTuple
@@ -83,7 +82,9 @@ def _worths(cut: Sequence[Line], query: Query) -> list[float]:
     there = [_told(line) for line in cut]
     often = Counter(chain.from_iterable(there))
     used = set().union(*(each for line, each in zip(cut, there, strict=True) if line.kind in ("call", "user")))
-    names = {value: _naming(value, times) * (_USED if value in used else 1) for value, times in often.items()}
+    names = dict(zip(often, map(_naming, often, often.values()), strict=True))
+    names.update((value, names[value] * _USED) for value in used)
+    bearings = query.scores([line.text[:_RANKED] for line in cut])
     newer: set[str] = set()
     found: list[float] = []
     for at in range(len(cut) - 1, -1, -1):
@@ -93,7 +94,7 @@ def _worths(cut: Sequence[Line], query: Query) -> list[float]:
             newer |= fresh
         closing = line.kind == "text" and (at + 1 == len(cut) or cut[at + 1].ref != line.ref)
         recent = _RECENT * (at + 1) / (len(cut) + 1)
-        bearing = _BASE[line.kind] + _CLOSING * closing + 4 * query.score(line.text[:_RANKED]) + recent
+        bearing = _BASE[line.kind] + _CLOSING * closing + 4 * bearings[at] + recent
         naming = fsum([names[value] for value in fresh])
         if line.kind == "data" and len(fresh) < len(there[at]):
             naming = fsum([names[value] * (1 if value in fresh else _AGAIN) for value in there[at]])
@@ -126,18 +127,18 @@ _PLAIN = 12
 
 def _naming(value: str, often: int) -> float:
     """How surely a value names something that may be asked for again: an id more than a date, a date more than a number; the oftener, the surer."""
-    base, long = _kind(value)
+    base, long = _kind(value), max(1.0, len(value) / _PLAIN)
     return base * long if often == 1 else base * (1 + log2(often) / 2) * long
 
 
-@lru_cache(maxsize=16_384)
-def _kind(value: str) -> tuple[float, float]:
-    """How surely a value names something by the signs it is made of, and by its length."""
-    letters, digits = any(map(str.isalpha, value)), any(map(str.isdigit, value))
+def _kind(value: str) -> float:
+    """How surely a value names something by the signs it is made of."""
+    letters = value.islower() if value.isascii() else any(map(str.isalpha, value))
+    digits = any(map(str.isdigit, value))
     if letters and digits:
         base = 15.0
     elif "@" in value or "/" in value or "_" in value:
         base = 2.0
     else:
         base = 2.5 if letters else 1.0 if value.isdigit() else 1.5
-    return base, max(1.0, len(value) / _PLAIN)
+    return base

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import takewhile
+from operator import is_not
 
 from ctxfold.errors import FoldError
 from ctxfold.folding.embedded import Room, Settings, condense, kept_by_all, status_of
@@ -176,8 +178,8 @@ def pinned_in(workspace: Workspace, blocks: Sequence[Block]) -> frozenset[int]:
         workspace: where they stand.
         blocks: a contiguous stretch of it.
     """
-    later = takewhile(lambda block: block is not blocks[-1], reversed(workspace.blocks))
-    return frozenset().union(*(block.points for block in later))
+    later = takewhile(partial(is_not, blocks[-1]), reversed(workspace.blocks))
+    return frozenset().union(*[block.points for block in later])
 
 
 def price(*blocks: Block) -> int:

@@ -117,7 +117,7 @@ def condense(
     spent = sum(line.tokens for line in kept.values())
     for item in ranked:
         needed = _with_parents(item, found, kept)
-        price = sum(line.tokens for line in needed.values())
+        price = sum([line.tokens for line in needed.values()])
         if needed and spent + price <= (room.facts if item.line.kind in ("data", "call") else room.prose):
             kept.update(needed)
             spent += price
@@ -180,7 +180,7 @@ def newest(lines: Sequence[Line], pinned: frozenset[int]) -> list[Line]:
 
 def _with_parents(item: Candidate, found: Sequence[Candidate], kept: dict[int, Line]) -> dict[int, Line]:
     """A piece, and what it cannot be read without, as far as they do not stand yet."""
-    if item.at not in kept and all(parent in kept for parent in item.parents):
+    if item.at not in kept and kept.keys() >= {*item.parents}:
         return {item.at: item.line}
     needed: dict[int, Line] = {}
     places = [item.at]

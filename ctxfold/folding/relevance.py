@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -33,19 +33,27 @@ class Query:
     def score(self, text: str) -> float:
         """The weight of the query's words in a text, by the square root of how many words it has."""
         text = text[:_READ]
-        if text.isascii() and not self._bears(text):
-            return 0.0
+        return self._score(text) if not text.isascii() or any(map(_low(text).__contains__, self._stems)) else 0.0
+
+    def scores(self, texts: Sequence[str]) -> list[float]:
+        """The same of each of some texts: one look at all of them tells which of the query's words to look for in each, most often none or one."""
+        texts = [text[:_READ] for text in texts]
+        low = [_lowered(text) if text.isascii() else None for text in texts]
+        everywhere = "\n".join(filter(None, low))
+        stems = [stem for stem in self._stems if stem in everywhere]
+        return [
+            self._score(text) if there is None or any(map(there.__contains__, stems)) else 0.0
+            for text, there in zip(texts, low, strict=True)
+        ]
+
+    def _score(self, text: str) -> float:
         there = _words(text)
         found = [weight for word, weight in self.weights if word in there]
         return sum(found) / math.sqrt(len(there)) if found else 0.0
 
-    def _bears(self, text: str) -> bool:
-        """Whether an ASCII text may hold a word of the query at all: a word stands in it as it is, or with another ending."""
-        return any(map(_low(text).__contains__, self._stems))
-
     @cached_property
     def _stems(self) -> tuple[str, ...]:
-        """The query's words without the one letter that stemming puts in place of others."""
+        """The query's words without the one letter that stemming puts in place of others: one of them stands in every ASCII text that holds its word."""
         return tuple(word.removesuffix("y") for word, _ in self.weights)
 
 
@@ -54,10 +62,12 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(words(text))
 
 
-@lru_cache(maxsize=8192)
-def _low(text: str) -> str:
+def _lowered(text: str) -> str:
     """An ASCII text as words of a query are looked for in it."""
     return text.lower().replace("'", "")
+
+
+_low = lru_cache(maxsize=8192)(_lowered)
 
 
 @lru_cache(maxsize=256)

@@ -22,7 +22,7 @@ _UNIT = re.compile(
     "|".join(
         (
             rf"[a-z]++{_ENDING}{_SIGNS}",
-            rf"[0-9]{{1,3}}+{_SIGNS}",
+            rf" ?[0-9]{{1,3}}+{_SIGNS}",
             rf" [a-z]++{_ENDING}{_SIGNS}",
             rf"[A-Z]++[a-z]*+{_ENDING}{_SIGNS}",
             rf"[^\r\nA-Za-z0-9](?:[A-Z]++[a-z]*+|[a-z]++){_ENDING}{_SIGNS}",

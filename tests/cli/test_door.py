@@ -106,6 +106,41 @@ def test_a_reader_that_goes_away_ends_the_command_quietly(run: Run) -> None:
         assert process.wait(timeout=30) == 0
 
 
+WRITING = {
+    "click": "for _ in range(9_999): click.echo('a line of it')",
+    "print": "for _ in range(9_999): print('a line of it')",
+    "a few words": "click.echo('a line of it')",
+    "rich": "rich.console.Console().print('a line of it')",
+    "rich on standard error": "rich.console.Console(stderr=True).print('a line of it')",
+    "click on standard error": "click.echo('a line of it', err=True)",
+    "a child that has ended": "raise BrokenPipeError(errno.EPIPE, 'Broken pipe')",
+}
+"""What a command may be doing when its reader goes away."""
+
+
+@pytest.mark.parametrize("writing", WRITING.values(), ids=WRITING)
+def test_a_reader_that_goes_away_inside_a_command_is_no_failure(writing: str) -> None:
+    lines = (
+        "import errno, sys, click, rich.console",
+        "from ctxfold.cli.door import run",
+        "@click.group()",
+        "def program(): pass",
+        "@program.command()",
+        f"def write():\n    {writing}",
+        "sys.exit(run(program, ['write']))",
+    )
+    reader, writer = os.pipe()
+    os.close(reader)
+    errors = writer if "err" in writing else subprocess.PIPE
+    try:
+        ended = subprocess.run(
+            [sys.executable, "-c", "\n".join(lines)], stdout=writer, stderr=errors, timeout=60, check=False
+        )
+    finally:
+        os.close(writer)
+    assert (ended.returncode, ended.stderr or b"") == (0, b"")
+
+
 @contextmanager
 def asked_on_a_terminal(*arguments: str) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
     """A command that has just asked its question, and the terminal to answer it on."""

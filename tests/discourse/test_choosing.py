@@ -5,6 +5,7 @@ import pytest
 from ctxfold.discourse import Choice, Elsewhere, Grove, Limb, Turn
 from ctxfold.discourse.choose import choose
 from ctxfold.discourse.cues import asks_for_all, cues_of
+from ctxfold.discourse.sight import name_of
 
 
 def turns(first: int, *said: str) -> tuple[Turn, ...]:
@@ -158,6 +159,18 @@ def test_words_that_both_branches_hold_are_no_reason_to_leave_one() -> None:
     made = choose(grove, "And how does the certificate get renewed in that setup?")
     assert made.action == "continue"
     assert made.confidence >= 0.8
+
+
+@pytest.mark.parametrize(
+    ("message", "name"),
+    [
+        ("Unrelated: I need a regular expression for plates", "regular-expression-plates"),
+        ("By the way, my laptop overheats", "laptop-overheats"),
+        ("Quick detour", "detour"),
+    ],
+)
+def test_a_name_is_made_of_the_matter_not_of_what_leads_to_it(message: str, name: str) -> None:
+    assert name_of(message) == name
 
 
 def test_cues_of_a_very_long_message_are_read_in_time() -> None:
