@@ -95,10 +95,12 @@ class _Pass:
     past: Ledger
     said: dict[int, str] = field(default_factory=dict)
     """Content keys of rows of this record, with what they are called."""
-    above: dict[int, Header] = field(default_factory=dict)
-    """Shapes of objects of this record, with the row that names the columns of each."""
+    above: dict[int, tuple[int, Header]] = field(default_factory=dict)
+    """By indent the shape of the object whose row is the last there, and the row that names its columns: what a reader finds right above."""
     headers: set[int] = field(default_factory=set)
     """Headers that stand in this record."""
+    names: set[str] = field(default_factory=set)
+    """What the rows of this record are called: none of them calls a row of another record any more."""
     spelling: Spelling = field(default_factory=Spelling)
     """Each node is asked for many times."""
     reader: Reader = field(default_factory=Reader)
@@ -106,6 +108,8 @@ class _Pass:
 
     def value(self, value: Any, at: At) -> Iterator[Row]:
         known = self.known(value)
+        if known is not None or not isinstance(value, dict) or not value:
+            self.above.pop(at.indent, None)
         if known is not None:
             yield at.row((_name(value), f"={known.ref}"), (), (self.spelling(value)[1],))
             return
@@ -133,21 +137,27 @@ class _Pass:
         owned = at.owned or identity(value) is not None
         change = None if at.owned else changed(value, self.past, at.path)
         if change is not None:
+            self.above.pop(at.indent, None)
+            self.names.add(_name(value))
             yield at.row((_name(value), *change.cells, "rest as before"), keys, change.points)
             for name, child in change.deep:
                 yield from self.value(child, at.under(name, owned, ""))
             return
         cells = cells_of(value, self.reader)
         shape = shape_key(cells.texts)
-        header = self.header(shape) if len(cells) >= _WORTH_COLUMNS else None
+        header = self.header(shape, at.indent) if len(cells) >= _WORTH_COLUMNS else None
+        self.names.add(_name(value))
+        lends = header is not None or all(self.known(value[name]) is None for name in _inner(cells))
         if header is not None:
             below = replace(at, like=header.ref)
             yield self.alike(value, cells, header, below, keys)
         else:
             own = (*keys, *self.held(value, cells, at))
-            yield self.pairs(value, cells, at, (*own, shape) if len(cells) >= _WORTH_COLUMNS else own)
+            yield self.pairs(value, cells, at, (*own, shape) if len(cells) >= _WORTH_COLUMNS and lends else own)
             below = at
-        self.above[shape] = header or Header(ABOVE, columns_of(value, cells), cells, (shape,))
+        self.above.pop(at.indent, None)
+        if lends:
+            self.above[at.indent] = shape, header or Header(ABOVE, columns_of(value, cells), cells, (shape,))
         for name in cells.deep:
             if header is None and self.known(value[name]) is not None:
                 continue
@@ -157,10 +167,11 @@ class _Pass:
             else:
                 yield from self.value(value[name], below.under(name, owned, below.like))
 
-    def header(self, shape: int) -> Header | None:
-        """The row whose columns an object of a shape can use: the one its record used before, else the newest that stands in the view."""
-        if shape in self.above:
-            return self.above[shape]
+    def header(self, shape: int, indent: int) -> Header | None:
+        """The row whose columns an object of a shape can use: the one right above it in its record, else the newest that stands in the view."""
+        last = self.above.get(indent)
+        if last is not None and last[0] == shape and last[1].ref not in self.names:
+            return last[1]
         known = self.past.find(shape)
         if known is None or not isinstance(known.value, dict):
             return None
@@ -171,7 +182,7 @@ class _Pass:
         """What a row is called: its own name, where that is one of letters and digits and no newer row has it, else its address."""
         name, key = _name(known.value), identity_key(known.value)
         newest = self.past.find(key) if key is not None and _TELLING.fullmatch(name) else None
-        return name if newest is not None and newest.ref == known.ref else known.ref
+        return name if newest is not None and newest.ref == known.ref and name not in self.names else known.ref
 
     def alike(self, value: dict[str, Any], cells: Cells, header: Header, at: At, keys: Iterable[int]) -> Row:
         """An object's values alone, under the columns of another: what is the same there is a ditto mark, a list that stands elsewhere a ref.
@@ -197,8 +208,12 @@ class _Pass:
         return at.row((f"as {header.ref}:", words, rest.text), own, (*points, *rest.points))
 
     def held(self, value: dict[str, Any], cells: Cells, at: At) -> Iterator[int]:
-        """The ledger keys of what stands inside an object's row: its lists of records, and each of them."""
+        """The ledger keys of what stands inside an object's row: objects in it, its lists of records, and each of them."""
         owned = at.owned or identity(value) is not None
+        for name in _inner(cells):
+            text, key = self.spelling(value[name])
+            if len(text) >= _WORTH_A_REF and self.known(value[name]) is None:
+                yield key
         for (name,) in cells.groups:
             if self.known(value[name]) is not None:
                 continue
@@ -310,6 +325,7 @@ class _Pass:
                 yield Row(f"{mark}{said[key]} (as above)", indent, (), (key,), joined)
                 continue
             named = identity(child)
+            self.names.add(_name(child))
             said[key] = cell(named[1]) if named else text.partition(" ")[0]
             keys = _keys_of(spelled, None if at.owned else named, child, at.path)
             yield Row(mark + text, indent, keys, (), joined)
@@ -319,6 +335,11 @@ def _keys_of(spelled: tuple[str, int], named: tuple[str, str] | None, value: Any
     """The ledger keys that a node settles, its canonical form with its key and the identity it goes by at hand."""
     own = (spelled[1],) if len(spelled[0]) >= _WORTH_A_REF else ()
     return own if named is None else (*own, named_key(named, value, path))
+
+
+def _inner(cells: Cells) -> Iterable[str]:
+    """The names of the objects inside an object that stand in its row."""
+    return dict.fromkeys(name for name, *inner in cells.texts if inner)
 
 
 def _name(value: Any) -> str:

@@ -137,16 +137,19 @@ def group_of(value: list[Any], alike: Alike | None = None) -> Table | None:
 
 
 def _alike(value: Sequence[Any]) -> Iterator[list[str]]:
-    """The cells of flat records one after the other, for as long as each has the columns of the first."""
+    """The cells of flat records one after the other, for as long as each has the columns of the first. A list of scalars is one cell."""
     columns: list[str] | None = None
     for child in value:
         if not isinstance(child, dict) or not child:
             return
         columns = columns or list(child)
-        cells = child.values()
-        if list(child) != columns or not all_flat(cells):
+        if list(child) != columns or not all(map(_is_cell, child.values())):
             return
-        yield list(map(cell, cells))
+        yield [listed(each) if isinstance(each, list) and each else cell(each) for each in child.values()]
+
+
+def _is_cell(value: Any) -> bool:
+    return is_flat(value) or (isinstance(value, list) and all_flat(value))
 
 
 class Reader:
@@ -186,9 +189,27 @@ def table_of(value: Sequence[Any], alike: Alike | None = None) -> Table | None:
     for cells in grid:
         groups.update(cells.groups)
     whole = Cells(grid[0].texts, groups)
-    if any(cells.deep or not cells.under(whole) for cells in grid):
+    if any(cells.deep for cells in grid):
         return None
-    return _table(" ".join(grouped(whole)), [list(cells.texts.values()) for cells in grid])
+    if all(cells.under(whole) for cells in grid):
+        return _table(" ".join(grouped(whole)), [list(cells.texts.values()) for cells in grid])
+    return _ragged(value, grid)
+
+
+def _ragged(value: Sequence[dict[str, Any]], grid: Sequence[Cells]) -> Table | None:
+    """The table of objects with the same names, whose nested objects and lists of records have columns of their own: a cell of these says its names."""
+    names = list(value[0])
+    if any(list(child) != names for child in value):
+        return None
+    rows = [[_cell_of(name, child[name], cells) for name in names] for child, cells in zip(value, grid, strict=True)]
+    return _table(" ".join(map(word, names)), rows)
+
+
+def _cell_of(name: str, child: Any, cells: Cells) -> str:
+    """A value in one cell, whatever it holds; what is nested in it with its names."""
+    if isinstance(child, dict) and child:
+        return bracketed([child])
+    return bracketed(child) if (name,) in cells.groups else cells.texts[(name,)]
 
 
 def _table(header: str, rows: Sequence[list[str]]) -> Table:
@@ -282,9 +303,13 @@ def is_empty(value: Any) -> bool:
 def bracketed(value: list[dict[str, Any]]) -> str:
     """Records in brackets: one with its names, several under their columns."""
     if len(value) == 1:
-        return f"[{' '.join(pair(key, child) for key, child in value[0].items())}]"
+        return f"[{' '.join(_told(key, child) for key, child in value[0].items())}]"
     group = group_of(value)
     return "" if group is None else f"[{group.header}: {'; '.join(group.lines)}]"
+
+
+def _told(name: str, value: Any) -> str:
+    return f"{word(name)}={listed(value)}" if isinstance(value, list) and value else pair(name, value)
 
 
 def in_groups(value: Any) -> list[dict[str, Any]]:
@@ -294,8 +319,15 @@ def in_groups(value: Any) -> list[dict[str, Any]]:
     groups: dict[tuple[str, ...], dict[str, Any]] = {}
     for name, child in value.items():
         groups.setdefault(tuple(key for key, cell in child.items() if cell != name), {})[name] = child
-    return list(groups.values()) if len(groups) < len(value) else []
+    made = list(groups.values())
+    return made if len(made) < len(value) and all(map(_told_in_rows, made)) else []
+
+
+def _told_in_rows(group: dict[str, Any]) -> bool:
+    """Whether records stand in rows: flat ones always, others where a table holds them."""
+    children = list(group.values())
+    return all(all_flat(child.values()) for child in children) or table_of(children) is not None
 
 
 def _record(value: Any) -> bool:
-    return isinstance(value, dict) and bool(value) and all_flat(value.values())
+    return isinstance(value, dict) and bool(value)

@@ -402,3 +402,49 @@ def test_a_result_that_comes_alone_stands_where_it_arrives(session: Session) -> 
     session.record_result(step, "alpha", "answer of alpha")
     assert session.view(WIDE).text.startswith(before)
     assert in_order(session.view(WIDE).text, ["q=alpha", "q=beta", "answer of beta", "answer of alpha"])
+
+
+ITEMS = [
+    {"item": f"I-{n}", "price": 10 + n, "options": {"size": "L", "print": "dots"} if n % 2 else {"volume": "500ml"}}
+    for n in range(1, 5)
+]
+ADDRESS = {"street": "Rua da Escola Politécnica 5", "town": "Lisboa", "zip": "1250-099"}
+
+
+def test_records_whose_nested_parts_differ_stand_in_one_table(session: Session) -> None:
+    """Their names are written once; what differs says its own."""
+    add_json(session, {"order_id": "A-1", "items": ITEMS})
+    text = settled(session)
+    assert text.count("price") == 1
+    assert all(f"{item['item']} {item['price']}" in text for item in ITEMS)
+    assert "size=L print=dots" in text
+    assert "volume=500ml" in text
+
+
+def test_records_under_their_names_stand_in_one_table_though_they_hold_objects(session: Session) -> None:
+    stock = {item["item"]: {key: item[key] for key in ("price", "options")} for item in ITEMS[1::2]}
+    add_json(session, {"product_id": "P-9", "stock": stock})
+    assert settled(session).count("volume") == 1
+
+
+def test_an_object_that_stands_earlier_inside_a_row_becomes_a_ref(session: Session) -> None:
+    add_json(session, {"user_id": "U-1", "address": ADDRESS, "email": "ana@example.com"})
+    add_json(session, {"order_id": "A-1", "address": ADDRESS, "state": "open"})
+    assert settled(session).count("Politécnica") == 1
+    session.fold(first_step=1, last_step=1)
+    assert settled(session).count("Politécnica") == 1, "a fold keeps what a later row points to"
+
+
+def test_the_row_above_is_the_one_right_above(session: Session) -> None:
+    """Rows of two kinds in turns: none of them says `above` of a row of the other kind's."""
+    goods = {"name": "tea", "grade": "first", "weight": 500, "stock": 7}
+    people = {"person": "Ana", "town": "Porto", "age": 41, "role": "owner"}
+    add_json(session, [goods, people, {**goods, "name": "salt"}, {**people, "person": "Rui"}])
+    assert "as above" not in settled(session)
+
+
+def test_a_name_that_two_records_share_names_no_row_of_the_older(session: Session) -> None:
+    order = {"order_id": "A-2", "place": "Lyon", "state": "open", "carrier": "post", "grams": 512}
+    add_json(session, order)
+    add_json(session, [{"order_id": "A-2", "paid": 5}, {**order, "order_id": "A-3"}])
+    assert "as A-2:" not in settled(session)

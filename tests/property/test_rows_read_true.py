@@ -15,6 +15,14 @@ few = st.sampled_from
 IDS = {"order_id": ("A-1", "A-2", 7), "user_id": ("U-1", "U-2", 7)}
 CELLS = few(("Lyon", "Porto", "open", "new york", 7, 512, None, True, "", "2031-05-07"))
 PARCEL = st.fixed_dictionaries({"track": few(("T-1", "T-2", "T-3")), "depot": few(("Lyon", "Porto"))})
+HOME = few(
+    (
+        {"street": "Rua da Escola Politécnica", "town": "Lisboa", "zip": "1250-099"},
+        {"street": "Calçada do Combro", "town": "Lisboa", "zip": "1200-110"},
+        {"street": "Rua Augusta", "town": "Porto"},
+        {"box": 7},
+    )
+)
 
 
 @st.composite
@@ -26,6 +34,10 @@ def orders(draw: st.DrawFn) -> dict[str, Any]:
         made[name] = draw(CELLS)
     if draw(st.booleans()):
         made["who"] = {"first": draw(CELLS), "last": draw(CELLS)}
+    if draw(few((False, False, True))):
+        made["home"] = draw(HOME)
+    if draw(few((False, False, True))):
+        made["notes"] = draw(st.lists(few(("a", "b c", 5)), min_size=1, max_size=2))
     if draw(st.booleans()):
         made["parcels"] = draw(st.lists(PARCEL, max_size=3))
     if draw(few((False, False, True))):
@@ -35,7 +47,10 @@ def orders(draw: st.DrawFn) -> dict[str, Any]:
 
 RECORD = st.one_of(
     orders(),
-    st.lists(orders(), max_size=3),
+    st.lists(orders(), max_size=4),
+    st.dictionaries(
+        few(("A-1", "A-2", "A-3")), st.fixed_dictionaries({"price": CELLS, "size": CELLS, "made": HOME}), max_size=3
+    ),
     st.fixed_dictionaries({"list": st.lists(orders(), max_size=3), "one": orders()}),
 )
 
@@ -77,5 +92,5 @@ def said(cells: dict[tuple[str, ...], str], thing: dict[tuple[str, ...], Any]) -
 def spelled(value: Any) -> str:
     """A scalar as a row writes it."""
     if isinstance(value, str):
-        return value if value and " " not in value else json.dumps(value)
+        return value if value and " " not in value else json.dumps(value, ensure_ascii=False)
     return json.dumps(value)

@@ -35,6 +35,8 @@ class Reader:
     header: tuple[str, int, list[tuple[str, ...]]] = ("", 0, [])
     """The table a row may belong to: its record, how deep its header stands, its columns."""
     above: list[str] = field(default_factory=list)
+    last: dict[tuple[str, int], Read] = field(default_factory=dict)
+    """The last row at an indent of a record: what "above" means there."""
 
     def read(self, lines: Iterable[Line]) -> Iterator[Read]:
         """What each row says that can be read on its own or by what it names."""
@@ -45,39 +47,54 @@ class Reader:
     def row(self, ref: str, indent: int, text: str) -> Iterator[Read]:
         """One row."""
         words = split(text)
+        while len(words) > 1 and (words[0] == "-" or words[0].endswith(":")):
+            words = words[1:]
+        right_above = self.last.pop((ref, indent), None)
         if indent <= self.header[1]:
             self.header = ("", 0, [])
-        if words and words[0] == "as":
-            yield self.under(ref, words[1].removesuffix(":"), words[2:])
+        if words and words[0] == "as" and len(words) > 2:
+            name = words[1].removesuffix(":")
+            heads = self.named if name != "above" else [right_above] if right_above is not None else []
+            told, self.last[ref, indent] = self.under(ref, name, words[2:], heads)
+            yield told
         elif text.endswith(":"):
             self.header, self.above = (ref, indent, columns(words)), []
         elif text.endswith("rest as before"):
             return
-        elif told := dict(pairs(words)):
-            read = Read(ref, told)
+        elif said := dict(pairs(words)):
+            read = Read(ref, said)
             self.named.append(read)
+            self.last[ref, indent] = read
             yield read
         elif self.header[0] == ref and self.header[1] < indent and not text.endswith("(as above)"):
-            names = self.header[2]
-            cells = [up if cell == "^" else cell for cell, up in zip(words, self.above or words, strict=False)]
-            if len(names) == len(cells):
-                self.above = cells
-                yield Read(ref, dict(zip(names, cells, strict=True)))
+            yield from self.cells(ref, words)
 
-    def under(self, ref: str, name: str, words: list[str]) -> Read:
-        """A row of values alone, read under the newest row it can mean: of that address or name, with a column for each value."""
+    def cells(self, ref: str, words: list[str]) -> Iterator[Read]:
+        """A row of the table it stands in; where the rows are told by names of their own, these stand first and have no column."""
+        names = self.header[2]
+        cells = [up if cell == "^" else cell for cell, up in zip(words, self.above or words, strict=False)]
+        if len(names) <= len(cells) <= len(names) + 1:
+            self.above = cells
+            yield Read(ref, dict(zip(names, cells[len(cells) - len(names) :], strict=True)))
+
+    def under(self, ref: str, name: str, words: list[str], heads: list[Read]) -> tuple[Read, Read]:
+        """A row of values alone, read under the newest row it can mean: of that address or name, with a column for each value.
+
+        Returns:
+            What it says, and the row as one whose columns the next may use.
+        """
         words = [word for word in words if word != "…null"]
         bare = sum(not any(named.fullmatch(word) for named in (_PAIR, _NESTED, _GROUP)) for word in words)
         head = next(
             read
-            for read in reversed(self.named)
-            if (read.ref == name if _ADDRESS.fullmatch(name) else name in read.cells.values())
+            for read in reversed(heads)
+            if (name == "above" or (read.ref == name if _ADDRESS.fullmatch(name) else name in read.cells.values()))
             and len(read.cells) == bare
         )
         names = list(head.cells)
         cells = [head.cells[path] if cell == "^" else cell for path, cell in zip(names, words, strict=False)]
         told = {path: cell for path, cell in zip(names, cells, strict=True) if not cell.startswith("=")}
-        return Read(ref, {**told, **dict(pairs(words[len(names) :]))})
+        return Read(ref, {**told, **dict(pairs(words[len(names) :]))}), Read(ref, dict(zip(names, cells, strict=True)))
 
 
 def split(text: str) -> list[str]:
