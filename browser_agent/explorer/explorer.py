@@ -77,6 +77,11 @@ class Explorer:
         self._fewer = relaxed(self._question)
         self._wide = wide(self._question)
 
+    @property
+    def library(self) -> Library:
+        """The passages read so far, ranked."""
+        return self._library
+
     async def decide(self, situation: Situation) -> Decided:
         """Take in the page that stands there, then go on, answer, or give up."""
         summary = None

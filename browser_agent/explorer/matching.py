@@ -10,7 +10,7 @@ from browser_agent.explorer.question import Question, Term
 from browser_agent.explorer.thesaurus import alike, root
 from ctxfold.text import STOP_WORDS, words
 
-__all__ = ["Matcher", "Strengths"]
+__all__ = ["WELL", "Matcher", "Strengths", "strongest"]
 
 Strengths = tuple[float, ...]
 """How well each term of the question is matched, in the question's order."""
@@ -19,6 +19,9 @@ _TOKEN = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*|[^\W\d]\w*(?:\.[^\W\d]\w*)*|\d
 _PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _SUFFIXES = frozenset("py html htm txt md c h cfg ini toml json xml yaml yml exe sh bat js css csv conf log".split())
 """The last part of a file's name, which says nothing about a name that ends so."""
+
+WELL = 0.6
+"""From here on a term is matched well: by a word for the same thing, or a better one."""
 
 _CACHED = 200_000
 _OWNER, _NEARER = 0.8, 0.05
@@ -39,14 +42,8 @@ class Matcher:
     def strengths(self, text: str) -> Strengths:
         """How well each term is matched by the best word of a text."""
         found = [0.0] * len(self._terms)
-        known = self._known
         for token in _TOKEN.findall(text):
-            hits = known.get(token)
-            if hits is None:
-                hits = self._compare(token)
-                if len(known) < _CACHED:
-                    known[token] = hits
-            for index, strength in hits:
+            for index, strength in self._hits(token):
                 if strength > found[index]:
                     found[index] = strength
         return tuple(found)
@@ -58,12 +55,24 @@ class Matcher:
         for token in _TOKEN.findall(text.replace("-", " ")):
             if token.lower() in STOP_WORDS:
                 continue
-            hits = self._known.get(token)
-            here = dict(self._compare(token) if hits is None else hits)
+            here = dict(self._hits(token))
             for index, strength in here.items():
                 found[index - 1] = max(found[index - 1], min(strength, before.get(index - 1, 0.0)))
             before = here
         return tuple(found)
+
+    def focus(self, text: str) -> float:
+        """The share of a text's words that match any term well, words that tell nothing aside."""
+        tokens = [token for token in _TOKEN.findall(text) if token.lower() not in STOP_WORDS]
+        return sum(any(strength >= WELL for _, strength in self._hits(token)) for token in tokens) / (len(tokens) or 1)
+
+    def _hits(self, token: str) -> tuple[tuple[int, float], ...]:
+        hits = self._known.get(token)
+        if hits is None:
+            hits = self._compare(token)
+            if len(self._known) < _CACHED:
+                self._known[token] = hits
+        return hits
 
     def _compare(self, token: str) -> tuple[tuple[int, float], ...]:
         found = ((index, _strength(term, token)) for index, term in enumerate(self._terms))

@@ -108,7 +108,7 @@ def places(observation: Observation) -> Iterator[Place]:
     """
     url = observation.url.partition("#")[0]
     above: list[Section] = []
-    sections = _shared(observation.sections)
+    sections = _shared(_headed(observation.sections))
     for order, section in enumerate(sections):
         while above and not _holds(above[-1], section):
             above.pop()
@@ -117,6 +117,21 @@ def places(observation: Observation) -> Iterator[Place]:
         leaf = after is None or not (section.level == 7 and after.level == 7 and _holds(section, after))
         yield Place(url, observation.title, section, path, order, leaf)
         above.append(section)
+
+
+def _headed(sections: Sequence[Section]) -> tuple[Section, ...]:
+    """The sections, the text of a heading given to the bare definition of the same name below it: some sites describe a thing after defining it."""
+    found: list[Section] = []
+    for section in sections:
+        above = found[-1] if found else None
+        name = (section.defined_name or "").rpartition(".")[2]
+        bare = section.level == 7 and name and not section.text
+        if bare and above is not None and above.level < 7 and above.title.removesuffix("()") == name:
+            found[-1] = above.model_copy(update={"text": ""})
+            found.append(section.model_copy(update={"text": above.text}))
+        else:
+            found.append(section)
+    return tuple(found)
 
 
 def _shared(sections: Sequence[Section]) -> tuple[Section, ...]:

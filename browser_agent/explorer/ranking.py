@@ -18,91 +18,13 @@ from browser_agent.explorer.meaning import Encoder, Meaning
 from browser_agent.explorer.passages import Passage, places
 from browser_agent.explorer.question import Question
 from browser_agent.explorer.signs import Signs, section_signs
+from browser_agent.explorer.weights import Weights, fixed
 from browser_agent.observation import Observation
 
-__all__ = ["MEANT", "Found", "Library", "Weights"]
+__all__ = ["MEANT", "Found", "Library"]
 
 MEANT = 2.0
 """What nearness in meaning is worth beside the words, where it is compared."""
-
-
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """What each sign is worth.
-
-    Those that make up a term's cover, and those of rarity, were set by hand. The others are fitted by a conditional logit over the 120 best passages
-    of each of 218 answerable questions of our own about three documentations, none below zero, with a quadratic penalty. Fitted on five sixths of
-    them, they put a right passage first for 111; weights set by search on most of them did for 100.
-    """
-
-    title: float = 0.85
-    signature: float = 0.7
-    near: float = 0.9
-    section: float = 0.3
-    path: float = 0.55
-    page: float = 0.9
-    covered: float = 0.50
-    own: float = 0.91
-    named: float = 0.66
-    key: float = 0.11
-    held: float = 0.74
-    above: float = 0.34
-    page_title: float = 0.95
-    subject: float = 0.19
-    beside: float = 1.16
-    hard: float = 0.37
-    soft: float = 0.57
-    titled: float = 0.92
-    defines: float = 0.11
-    first: float = 0.09
-    opens: float = 0.60
-    hanging: float = 0.05
-    code: float = 0.41
-    short: float = 0.11
-    long: float = 0.08
-    chronicle: float = 1.04
-    rarity: float = 0.9
-    everywhere: float = 0.3
-    hard_near: float = 0.49
-    seen: float = 1.31
-    decides: float = 0.57
-    units: float = 0.08
-    titles: float = 0.38
-    mark: float = 0.45
-    site: float = 0.5
-
-    def cover(self, signs: Signs, none: Strengths) -> Strengths:
-        """How each term is matched by a passage or, at a discount, by what stands round it."""
-        fields = (
-            (self.title, signs.named),
-            (self.signature, signs.signed),
-            (self.near, signs.near),
-            (self.section, signs.held),
-            (self.path, signs.path),
-            (self.page, signs.page),
-        )
-        return strongest((signs.own, *(tuple(w * s for s in strengths) for w, strengths in fields)), none)
-
-    def fixed(self, signs: Signs) -> float:
-        """What speaks for a passage whatever its terms tell."""
-        soft = max(signs.soft, 1.0) if signs.sets else signs.soft
-        return (
-            self.hard * (signs.hard - 0.5)
-            + self.soft * (soft - 0.5)
-            + self.hard_near * (signs.hard_near - 0.5)
-            + self.seen * signs.seen
-            + self.decides * signs.decides
-            - self.units * log(1 + signs.units)
-            + self.titled * signs.titled
-            + self.first * signs.first
-            + self.opens * signs.opens
-            - self.hanging * signs.hanging
-            - self.defines * signs.defines
-            - self.code * signs.code
-            - self.short * signs.short
-            - self.long * log(1 + signs.words)
-            - self.chronicle * signs.chronicle
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,35 +177,57 @@ class Library:
         return sorted(told, key=lambda found: -found.score) + others
 
     def _found(self, read: _Read, shares: Sequence[float], there: Sequence[float], key: int) -> Found:
-        w, signs = self._weights, read.signs
+        signs = read.signs
+        heard = self._heard(read, shares, there, key)
+        lacks = max(
+            (share for share, strength in zip(shares, read.cover, strict=True) if strength < _FAINT), default=0.0
+        )
+        score = self._weights.told(heard) + read.fixed
+        return Found(
+            signs.passage,
+            score,
+            heard["covered"],
+            heard["own"],
+            lacks,
+            heard["beside"],
+            signs.hard,
+            heard["subject"],
+            signs.partless,
+        )
+
+    def _heard(self, read: _Read, shares: Sequence[float], there: Sequence[float], key: int) -> dict[str, float]:
+        """What the terms of the question tell of a passage, by the names of the weights."""
+        signs = read.signs
 
         def told(strengths: Strengths) -> float:
             return sum(share * strength for share, strength in zip(shares, strengths, strict=True))
 
-        cover, own = told(read.cover), told(signs.says)
-        lacks = max(
-            (share for share, strength in zip(shares, read.cover, strict=True) if strength < _FAINT), default=0.0
-        )
-        subject = signs.subject if signs.subject >= self._surest - _CLOSE else signs.subject * _NAMESAKE
-        beside = sum(
-            (one + two) / 2 * strength for one, two, strength in zip(shares, shares[1:], signs.beside, strict=False)
-        )
         titles = strongest((signs.named, signs.path, signs.page), self.matcher.none)
-        score = (
-            w.covered * cover
-            + w.own * own
-            + w.named * told(signs.named)
-            + w.held * told(signs.held)
-            + w.above * told(signs.path)
-            + w.page_title * told(signs.page)
-            + w.subject * subject
-            + w.beside * beside
-            + w.titles * sum(share * strength for share, strength in zip(there, titles, strict=True))
-            - w.key * signs.own[key]
-            + w.mark * self._catalogue.marks.get(signs.passage.place.url, 0.0)
-            + read.fixed
-        )
-        return Found(signs.passage, score, cover, own, lacks, beside, signs.hard, subject, signs.partless)
+        return {
+            "covered": told(read.cover),
+            "own": told(signs.says),
+            "named": told(signs.named),
+            "held": told(signs.held),
+            "above": told(signs.path),
+            "page_title": told(signs.page),
+            "subject": signs.subject if signs.subject >= self._surest - _CLOSE else signs.subject * _NAMESAKE,
+            "beside": sum(
+                (one + two) / 2 * strength for one, two, strength in zip(shares, shares[1:], signs.beside, strict=False)
+            ),
+            "titles": sum(share * strength for share, strength in zip(there, titles, strict=True)),
+            "key": -signs.own[key],
+            "mark": self._catalogue.marks.get(signs.passage.place.url, 0.0),
+        }
+
+    def signs(self, count: int) -> list[tuple[Passage, dict[str, float]]]:
+        """The passages that speak of the question most, several of a section among them, each with every sign by the name of its weight."""
+        shares, there = self.shares(), self._shares_there()
+        key = max(range(len(shares)), key=shares.__getitem__, default=0)
+        ranked = sorted(self._read, key=lambda read: -self._found(read, shares, there, key).score)
+        return [
+            (read.signs.passage, {**self._heard(read, shares, there, key), **fixed(read.signs)})
+            for read in ranked[:count]
+        ]
 
 
 _KEPT = 20

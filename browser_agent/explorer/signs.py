@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from browser_agent.explorer.answers import holds, sets
-from browser_agent.explorer.matching import Matcher, Strengths, strongest
+from browser_agent.explorer.matching import WELL, Matcher, Strengths, strongest
 from browser_agent.explorer.passages import Passage, Place
 from browser_agent.explorer.question import Question
+from browser_agent.explorer.wanted import wanted
 
 __all__ = ["Signs", "section_signs"]
 
@@ -24,8 +25,8 @@ _YES_OR_NO = re.compile(
 _DECIDES = re.compile(
     r"\b(not|never|cannot|only|no longer|without|always|safe|unless|(is|does|do|are|was|can)n[’']t)\b", re.I
 )
+_EXAMPLE = re.compile(r"\b(example|e\.g\.)", re.I)
 _SHORT = 6
-_WELL = 0.6
 _BY_NAME = 0.9
 
 
@@ -62,6 +63,12 @@ class Signs:
         short: whether it is a fragment.
         words: how many words it has.
         chronicle: whether it tells what changed, or is on a page about changes, to a question that does not ask for that.
+        focus: the share of its own words that match any term; none where it looks like code.
+        around: the share of the terms that it, its neighbours or the line that defines its name hold well, each counting alike.
+        measured: whether it holds a figure of the measure asked for.
+        raises: whether it names an error to a question about what is raised.
+        about: whether it stands under the name that is the question's subject.
+        example: whether it speaks of an example.
     """
 
     passage: Passage
@@ -92,6 +99,12 @@ class Signs:
     short: bool
     words: int
     chronicle: bool
+    focus: float
+    around: float
+    measured: bool
+    raises: bool
+    about: bool
+    example: bool
 
 
 def section_signs(question: Question, matcher: Matcher, place: Place, page: Strengths) -> tuple[Strengths, list[Signs]]:
@@ -141,6 +154,8 @@ class _Section:
             any(term.titled and not term.name and term.text.lower() == last for term in question.terms)
         )
         self._sets = defines and "default" in question.kinds and sets(question, place.section.title)
+        self._wish = wanted(question.text)
+        self._about = defines and self._wish.defined(place.section.defined_name or "")
         self._timeless = "version" not in question.kinds
         self._yes_or_no = bool(_YES_OR_NO.search(question.text))
         self._chronicle = self._timeless and bool(_CHRONICLE.search(f"{place.url} {place.page}"))
@@ -188,6 +203,12 @@ class _Section:
                 short=passage.part == "text" and "\t" not in passage.text and words < _SHORT,
                 words=words,
                 chronicle=self._chronicle or (self._timeless and _CHANGED.match(passage.text) is not None),
+                focus=0.0 if passage.code else self._matcher.focus(passage.text),
+                around=_share_seen(owns[at], strongest((near, named, signed), self._matcher.none)),
+                measured=self._wish.measured(passage.text),
+                raises=self._wish.raises(passage.text),
+                about=self._about,
+                example=_EXAMPLE.search(passage.text) is not None,
             )
 
 
@@ -202,7 +223,7 @@ def _parts(place: Place) -> tuple[str, str]:
 
 
 def _share_seen(own: Strengths, near: Strengths) -> float:
-    return sum(max(pair) >= _WELL for pair in zip(own, near, strict=True)) / (len(own) or 1)
+    return sum(max(pair) >= WELL for pair in zip(own, near, strict=True)) / (len(own) or 1)
 
 
 def _within(question: Question, named: Strengths, titles: str) -> Strengths:

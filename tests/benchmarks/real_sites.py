@@ -31,8 +31,9 @@ DOCS = {
     "python": Path("/usr/share/doc/python3/html"),
     "git": Path("/usr/share/doc/git/html"),
     "postgres": Path("/usr/share/doc/postgresql-doc-15/html"),
+    "django": Path("/usr/share/doc/python-django-doc/html"),
 }
-"""Debian's python3-doc, git-doc and postgresql-doc-15."""
+"""Debian's python3-doc, git-doc, postgresql-doc-15 and python-django-doc."""
 
 _EPISODE = "() => { core.EPISODE_MAX_TIME = 3600000; Math.seedrandom('7'); core.startEpisodeReal() }"
 _USERS = 150

@@ -41,11 +41,14 @@ class Remembered:
         self._folder, self._site = folder, site
         self._held: dict[str, Observation | None] = {}
         self._browser: Browser | None = None
+        self.explorer: Explorer | None = None
+        """The one that was asked last."""
         folder.mkdir(parents=True, exist_ok=True)
 
     async def ask(self, question: str, start: str) -> tuple[str | None, Source | None, int]:
         """The explorer's answer, where it stands, and how many pages it opened."""
-        explorer, url, loads = Explorer(question, encoder_of(config.encoder())), f"{self._site}/{start}", 1
+        url, loads = f"{self._site}/{start}", 1
+        self.explorer = explorer = Explorer(question, encoder_of(config.encoder()))
         page = await self._page(url)
         for step in range(1, _STEPS):
             decided = await explorer.decide(Situation(question, _VIEW, page, "", step, _STEPS - step))

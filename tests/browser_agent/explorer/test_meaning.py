@@ -7,11 +7,11 @@ from browser_agent.explorer.question import parse
 from browser_agent.explorer.ranking import Library
 from tests.browser_agent.explorer.pages import heading, page
 
-ASKED = "How long do cookies of the jar last?"
+ASKED = "When do cookies of the jar end?"
 JAR = page(
     "jar.html",
     "The jar",
-    heading("The jar", "Cookies of the jar are made of oats."),
+    heading("The jar", "A cookie of the jar is made of oats and butter."),
     heading("Sessions", "What the jar keeps is gone after twelve days."),
 )
 

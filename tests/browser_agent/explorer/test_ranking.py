@@ -2,7 +2,7 @@
 
 from browser_agent.explorer.question import parse
 from browser_agent.explorer.ranking import Found, Library
-from tests.browser_agent.explorer.pages import COPYING, WATCHING, heading, page
+from tests.browser_agent.explorer.pages import COPYING, WATCHING, definition, heading, page
 
 
 def best(task: str) -> Found:
@@ -76,3 +76,18 @@ def test_a_question_for_yes_or_no_is_answered_where_something_is_ruled_in_or_out
         )
     )
     assert "cannot" in library.best(1)[0].passage.text
+
+
+def test_what_a_heading_says_of_the_bare_definition_below_it_is_the_answer():
+    library = Library(parse("What does kiln.fire do?"))
+    library.add(
+        page(
+            "kiln.html",
+            "The kiln",
+            heading("fire()", "Heats a pot until it rings.", level=3),
+            definition("kiln.fire", "kiln.fire(pot)"),
+        )
+    )
+    found = library.best(1)[0].passage
+    assert found.text == "Heats a pot until it rings."
+    assert found.place.name == "kiln.fire"

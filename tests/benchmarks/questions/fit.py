@@ -1,0 +1,262 @@
+"""Fits the explorer's weights and its confidence on the tuning questions, and says what they are worth on questions they were not fitted on.
+
+    python -m tests.benchmarks.questions.fit --pages FOLDER [--keep FILE] [--only python]
+
+It asks every question of `tuning-*.json` on remembered pages (`--keep` holds what came of it, so that the next fit need not ask again), then
+
+- fits the weights of `browser_agent.explorer.weights` by a conditional logit over the best passages of each answerable question, drawn by a
+  quadratic penalty towards the weights that stand there, and prints those that would change;
+- fits the chance that the first passage is right (`browser_agent.explorer.confidence`) by logistic regression, and prints the constants;
+- prints right / wrong / declined by threshold, each question judged by a fit on the others, by tenths and by site.
+
+It changes no file: what it prints is copied by whoever has judged it. The held questions are never read.
+"""
+
+from __future__ import annotations
+
+import argparse
+import pickle
+import random
+import re
+import statistics
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import exp
+from pathlib import Path
+
+import anyio
+
+from browser_agent.explorer.confidence import grounds
+from browser_agent.explorer.quoting import Quoting
+from browser_agent.explorer.weights import Weights
+from tests.benchmarks.questions.judging import Question, load
+from tests.benchmarks.questions.remembered import Remembered
+
+HERE = Path(__file__).parent
+PASSAGES = 40
+"""Passages of a question that its ranking is fitted on."""
+PULL, PENALTY = 4.0, 1.0
+"""How strongly weights are drawn to those that stand, and grounds to nothing."""
+ROUNDS, PACE = 60, 0.4
+TOO_LITTLE = 1e-3
+SHARP = 2.7
+"""How much a score tells: fitted once, with the weights left as they stand."""
+THRESHOLDS = (0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65)
+
+Vector = list[float]
+
+
+@dataclass(frozen=True)
+class Case:
+    """What came of one question: its best passages' signs, which of them hold the answer, and what its confidence is told from."""
+
+    site: str
+    answerable: bool
+    signs: list[dict[str, float]]
+    right: list[bool]
+    grounds: tuple[float, ...] | None
+    first_right: bool
+
+
+def case(site: str, question: Question, pages: Remembered) -> Case:
+    """What the last question came to."""
+    assert pages.explorer is not None
+    library = pages.explorer.library
+    quoting = Quoting(library.question, library.matcher, library.shares())
+
+    def holds(*texts: str) -> bool:
+        said = [" ".join(text.split()) for text in texts]
+        return any(re.search(pattern, text, re.I) for pattern in question.patterns for text in said)
+
+    best, ranked = library.best(9), library.signs(PASSAGES)
+    right = [holds(quoting.quote(passage), quoting.answer(passage)) for passage, _ in ranked]
+    told = grounds(best, library.missing()) if best else None
+    first = bool(best) and holds(quoting.quote(best[0].passage), quoting.answer(best[0].passage))
+    return Case(site, question.answerable, [signs for _, signs in ranked], right, told, first)
+
+
+async def cases(folder: Path, only: str) -> list[Case]:
+    """Ask all tuning questions."""
+    found = []
+    for file in sorted(HERE.glob("tuning-*.json")):
+        questions = load(file)
+        if only not in questions.site:
+            continue
+        async with Remembered(folder, f"http://{questions.site}.invalid") as pages:
+            for question in questions.questions:
+                await pages.ask(question.question, questions.start)
+                found.append(case(questions.site, question, pages))
+        print(f"{file.name}: {len(questions.questions)} asked", file=sys.stderr, flush=True)
+    return found
+
+
+# Ranking
+
+
+def ranking(given: Sequence[Case], names: Sequence[str], start: Vector) -> Vector:
+    """Weights under which the right passages of the cases are likeliest, not far from those to start with and none below zero."""
+    groups = [
+        ([[signs[name] for name in names] for signs in one.signs], one.right)
+        for one in given
+        if any(one.right) and not all(one.right)
+    ]
+    bend = [PULL] * len(names)
+    for rows, _ in groups:
+        for at, column in enumerate(zip(*rows, strict=True)):
+            bend[at] += SHARP**2 * statistics.pvariance(column)
+    weights = list(start)
+    for _ in range(ROUNDS):
+        slope = [PULL * (old - new) for old, new in zip(start, weights, strict=True)]
+        for rows, right in groups:
+            add_slope(slope, weights, rows, right)
+        weights = [
+            max(0.0, weight + PACE * rise / most) for weight, rise, most in zip(weights, slope, bend, strict=True)
+        ]
+    return weights
+
+
+def add_slope(slope: Vector, weights: Vector, rows: Sequence[Vector], right: Sequence[bool]) -> None:
+    """Add what one question says of how the weights should change."""
+    chances = softmax([SHARP * dot(weights, row) for row in rows])
+    held = sum(chance for chance, is_right in zip(chances, right, strict=True) if is_right) or 1e-12
+    for row, chance, is_right in zip(rows, chances, right, strict=True):
+        pull = SHARP * ((chance / held if is_right else 0.0) - chance)
+        if abs(pull) > TOO_LITTLE:
+            for at, value in enumerate(row):
+                slope[at] += pull * value
+
+
+def firsts(given: Sequence[Case], names: Sequence[str], weights: Vector) -> int:
+    """How many cases have a right passage first."""
+    found = 0
+    for one in given:
+        if one.signs:
+            scores = [dot(weights, [signs[name] for name in names]) for signs in one.signs]
+            found += one.right[scores.index(max(scores))]
+    return found
+
+
+# Confidence
+
+
+def chance(given: Sequence[Case]) -> Vector:
+    """Base and weights of the grounds under which what came of the cases is likeliest, by Newton's method."""
+    rows = [([1.0, *one.grounds], float(one.first_right)) for one in given if one.grounds is not None]
+    size = len(rows[0][0])
+    weights = [0.0] * size
+    for _ in range(30):
+        slope = [-PENALTY * weight * (at > 0) for at, weight in enumerate(weights)]
+        bend = [[PENALTY * (at == to and at > 0) for to in range(size)] for at in range(size)]
+        for row, right in rows:
+            likely = sigmoid(dot(weights, row))
+            for at, value in enumerate(row):
+                slope[at] += (right - likely) * value
+                for to, other in enumerate(row):
+                    bend[at][to] += likely * (1 - likely) * value * other
+        weights = [weight + step for weight, step in zip(weights, solved(bend, slope), strict=True)]
+    return weights
+
+
+def frontier(given: Sequence[Case], parts: Sequence[Sequence[int]]) -> None:
+    """Print right, wrong and declined by threshold, each part judged by a fit on the others."""
+    sure = [0.0] * len(given)
+    for part in parts:
+        aside = set(part)
+        weights = chance([one for at, one in enumerate(given) if at not in aside])
+        for at in part:
+            told = given[at].grounds
+            sure[at] = sigmoid(dot(weights, [1.0, *told])) if told is not None else 0.0
+    for threshold in THRESHOLDS:
+        count = {"right": 0, "wrong": 0, "declined": 0}
+        for one, likely in zip(given, sure, strict=True):
+            if one.answerable and likely >= threshold:
+                count["right" if one.first_right else "wrong"] += 1
+            count["declined"] += not one.answerable and likely < threshold
+        print(f"  {threshold:.2f}: " + ", ".join(f"{number} {name}" for name, number in count.items()))
+
+
+# Arithmetic
+
+
+def dot(one: Sequence[float], two: Sequence[float]) -> float:
+    """The sum of products."""
+    return sum(left * right for left, right in zip(one, two, strict=True))
+
+
+def sigmoid(value: float) -> float:
+    """The logistic function."""
+    return 1 / (1 + exp(-max(-30.0, min(30.0, value))))
+
+
+def softmax(scores: Vector) -> Vector:
+    """Shares that add up to 1."""
+    most = max(scores)
+    raised = [exp(score - most) for score in scores]
+    return [value / sum(raised) for value in raised]
+
+
+def solved(matrix: list[Vector], wanted: Vector) -> Vector:
+    """The solution of a few linear equations, by elimination."""
+    rows = [[*row, goal] for row, goal in zip(matrix, wanted, strict=True)]
+    for at in range(len(rows)):
+        pivot = max(range(at, len(rows)), key=lambda row: abs(rows[row][at]))
+        rows[at], rows[pivot] = rows[pivot], rows[at]
+        rows[at] = [value / rows[at][at] for value in rows[at]]
+        for other in range(len(rows)):
+            if other != at:
+                rows[other] = [mine - rows[other][at] * own for mine, own in zip(rows[other], rows[at], strict=True)]
+    return [row[-1] for row in rows]
+
+
+def main() -> int:
+    """Ask or take what was kept, fit, and print."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--pages", type=Path, required=True, help="where pages are remembered")
+    parser.add_argument("--keep", type=Path, help="what came of the questions: read where it is there, else written")
+    parser.add_argument("--only", default="", help="one site")
+    asked = parser.parse_args()
+    if asked.keep is not None and asked.keep.exists():
+        given: list[Case] = pickle.loads(asked.keep.read_bytes())
+    else:
+        given = anyio.run(cases, asked.pages, asked.only)
+        if asked.keep is not None:
+            asked.keep.write_bytes(pickle.dumps(given))
+    show(given)
+    return 0
+
+
+def show(given: list[Case]) -> None:
+    """Fit both, and print what they are and what they are worth."""
+    answerable = [one for one in given if one.answerable]
+    names = sorted({name for one in given for signs in one.signs for name in signs})
+    start = [float(getattr(Weights(), name)) for name in names]
+    order = list(range(len(given)))
+    random.Random(1).shuffle(order)
+    tenths = [order[at::10] for at in range(10)]
+    sites = [[at for at, one in enumerate(given) if one.site == site] for site in sorted({one.site for one in given})]
+    print(f"{len(answerable)} answerable: {firsts(answerable, names, start)} right first as the weights stand")
+    for label, parts in (("tenths", tenths), ("sites", sites)):
+        if len(parts) > 1:
+            found = 0
+            for part in parts:
+                aside = set(part)
+                others = [one for at, one in enumerate(given) if at not in aside and one.answerable]
+                found += firsts(
+                    [given[at] for at in part if given[at].answerable], names, ranking(others, names, start)
+                )
+            print(f"  {found} with weights fitted on the other {label}")
+    fitted = ranking(answerable, names, start)
+    for name, old, new in zip(names, start, fitted, strict=True):
+        if abs(old - new) >= 0.05:
+            print(f"  {name}: {old:.2f} -> {new:.2f}")
+    base, *rest = chance(given)
+    print(f"confidence: base {base:.2f}, " + ", ".join(f"{weight:.2f}" for weight in rest))
+    for label, parts in (("tenths", tenths), ("sites", sites)):
+        if len(parts) > 1:
+            print(f"right, wrong, declined by threshold, fitted on the other {label}:")
+            frontier(given, parts)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
