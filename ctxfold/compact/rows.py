@@ -13,6 +13,7 @@ from typing import Any
 
 from ctxfold.compact.cells import ABOVE, all_flat, cell, is_flat, listed, pair, word
 from ctxfold.compact.changed import changed
+from ctxfold.compact.ditto import dittoed
 from ctxfold.compact.placed import At, Header, Row
 from ctxfold.compact.spelling import Spelling
 from ctxfold.compact.tables import (
@@ -22,7 +23,6 @@ from ctxfold.compact.tables import (
     bracketed,
     cells_of,
     columns_of,
-    dittoed,
     group_of,
     in_groups,
     is_empty,

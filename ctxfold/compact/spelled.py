@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ctxfold.compact.cells import DITTO
+from ctxfold.compact.ditto import dittoed_again, spelled_out
 from ctxfold.compact.prose import CUT
-from ctxfold.compact.tables import dittoed_again, spelled_out
 from ctxfold.lines import Line
 from ctxfold.tokens import count
 

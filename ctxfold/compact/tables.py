@@ -1,15 +1,13 @@
-"""Columns and tables: the cells of an object by path, lists of alike objects as rows, a cell like the one before as a ditto mark."""
+"""Columns and tables: the cells of an object by path, lists of alike objects as rows. Which cell is a ditto mark `compact.ditto` knows."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
-from operator import eq
 from typing import Any
 
-from ctxfold.compact.cells import ABOVE, DITTO, all_flat, cell, cells_in, is_flat, listed, pair, word
+from ctxfold.compact.cells import all_flat, cell, cells_in, is_flat, listed, pair, word
+from ctxfold.compact.ditto import dittoed
 
 __all__ = [
     "Cells",
@@ -19,29 +17,17 @@ __all__ = [
     "bracketed",
     "cells_of",
     "columns_of",
-    "dittoed",
-    "dittoed_again",
     "group_of",
     "grouped",
     "in_groups",
     "is_empty",
-    "spelled_out",
     "table_of",
 ]
 
-_WORTH_DITTO = 3
-"""Characters of a cell from which a ditto mark is cheaper."""
 _FLAT = 180
 """Characters of an object's cells up to which it stands in the row of what holds it."""
 _LIST = 320
 """Characters of a list up to which it stands in the row of what holds it."""
-_MARKS = re.compile(r'"(?:[^"\\]|\\.)*"|[ \[\]]')
-_CELL = re.compile(r'(?:[^ "]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")++')
-"""A cell that holds no list, where every quote is closed and one blank stands between two cells."""
-
-_NAMES = re.compile(r"[^\W\d]+\d|\d[^\W\d]")
-_BELOW = f"{ABOVE}:"
-_ALIKE = re.compile(rf"(?:(?:-|[^\s=]+:) )?as (?!{ABOVE}:)[^\s=]+: ")
 Path = tuple[str, ...]
 """The names that lead to a cell."""
 Alike = Callable[[Sequence[Any]], Iterable[list[str]]]
@@ -215,61 +201,6 @@ def _cell_of(name: str, child: Any, cells: Cells) -> str:
 def _table(header: str, rows: Sequence[list[str]]) -> Table:
     above = (None, *rows)
     return Table(header, tuple(map(dittoed, rows, above)), whole=tuple(map(" ".join, rows)))
-
-
-def dittoed(line: Sequence[str], above: Sequence[str] | None) -> str:
-    """A row of cells, those like the row above as ditto marks."""
-    if above is None or len(above) != len(line) or not any(map(eq, line, above)):
-        return " ".join(line)
-    return " ".join(
-        [DITTO if part == up and len(part) >= _WORTH_DITTO else part for part, up in zip(line, above, strict=True)]
-    )
-
-
-def spelled_out(text: str, above: str) -> str:
-    """A row with its ditto marks filled in from the row above it, itself spelled out; the row as it is when it has none, or names another for them."""
-    parts, up = _parts(text), _parts(above)
-    if DITTO not in parts or len(parts) != len(up) or _ALIKE.match(text):
-        return text
-    return " ".join([there if part == DITTO else part for part, there in zip(parts, up, strict=True)])
-
-
-def dittoed_again(text: str, above: str) -> str:
-    """A row with what it shares with the row above it as ditto marks, both spelled out; what names a thing, letters with digits, stays."""
-    parts, up = _parts(text), _parts(above)
-    if len(parts) != len(up) or not any(map(eq, parts, up)) or _ALIKE.match(text):
-        return text
-    return " ".join(
-        [DITTO if part == there and _may_ditto(part) else part for part, there in zip(parts, up, strict=True)]
-    )
-
-
-def _may_ditto(part: str) -> bool:
-    """Whether a cell like the one above it may become a ditto mark."""
-    return len(part) >= _WORTH_DITTO and part != _BELOW and _NAMES.search(part) is None
-
-
-@lru_cache(maxsize=512)
-def _parts(text: str) -> tuple[str, ...]:
-    """The cells of a row: cut at each blank that stands neither in quotes nor in a list of records."""
-    if "[" not in text and "]" not in text:
-        made = _CELL.findall(text)
-        if made and " ".join(made) == text:
-            return tuple(made)
-    parts: list[str] = []
-    depth = start = 0
-    for found in _MARKS.finditer(text):
-        match found[0]:
-            case " " if depth == 0:
-                parts.append(text[start : found.start()])
-                start = found.end()
-            case "[":
-                depth += 1
-            case "]":
-                depth = max(depth - 1, 0)
-            case _:
-                pass
-    return (*parts, text[start:])
 
 
 def grouped(cells: Cells) -> Iterator[str]:
