@@ -42,10 +42,9 @@ def run(command: click.Command, arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except SystemExit as leaving:
         if (sys.stdout, sys.stderr) == streams and not isinstance(leaving.__context__, BrokenPipeError):
-            raise leaving
-        sys.stdout, sys.stderr = (
-            streams  # click puts others there when a reader goes away, and both it and rich leave with 1
-        )
+            raise
+        # Click puts others there when a reader goes away, and both it and rich leave with 1.
+        sys.stdout, sys.stderr = streams
         _stop_printing()
         return 0
     except GeneratorExit:
