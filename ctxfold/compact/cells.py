@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable
 from json.encoder import encode_basestring
 from typing import Any
 
+from ctxfold.compact.cut import CUT
 from ctxfold.strict_json import strictly
 
 __all__ = [
@@ -30,7 +31,7 @@ DITTO = "^"
 """Stands for the cell above, or the cell of the row whose columns are used."""
 ABOVE = "above"
 """What the row is called whose columns another of the same record uses."""
-_MARKS = frozenset((DITTO, "…", "…null"))
+_MARKS = frozenset((DITTO, CUT, f"{CUT}null"))
 """What says something of ours in a row, so that a value or a name spelled like it stands in quotes."""
 _WORDS = _MARKS | {"null", "true", "false"}
 """What is no string where it stands without quotes."""

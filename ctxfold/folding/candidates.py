@@ -12,7 +12,8 @@ from itertools import chain
 from math import fsum, log2
 from typing import NamedTuple
 
-from ctxfold.compact.prose import CUT, values
+from ctxfold.compact.cut import whole
+from ctxfold.compact.prose import values
 from ctxfold.folding.gathering import begins
 from ctxfold.folding.pieces import depth, pieces
 from ctxfold.folding.relevance import Query
@@ -107,7 +108,7 @@ def _told(line: Line) -> set[str]:
     text = line.text[:_RANKED]
     if line.kind not in ("data", "call"):
         return values(text)
-    if line.kind == "data" and text.removesuffix(f" {CUT}").endswith(":"):
+    if line.kind == "data" and whole(text)[0].endswith(":"):
         return set()
     return values(_REFS.sub(" ", text) if "as " in text or "=s" in text else text)
 

@@ -6,14 +6,14 @@ query. It never invents a word: every line it keeps is a line, or an exact part 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ctxfold.compact.prose import CUT
 from ctxfold.compact.spelled import abridged, spelled
 from ctxfold.folding.candidates import Candidate, candidates
-from ctxfold.folding.gathering import begins, gathered
+from ctxfold.folding.gathering import gathered
+from ctxfold.folding.left_out import marked
 from ctxfold.folding.relevance import Query
 from ctxfold.lines import Line
 from ctxfold.tokens import count
@@ -121,26 +121,7 @@ def condense(
         if needed and spent + price <= (room.facts if item.line.kind in ("data", "call") else room.prose):
             kept.update(needed)
             spent += price
-    return tuple(abridged(list(_marked(found, kept))))
-
-
-def _marked(found: Sequence[Candidate], kept: dict[int, Line]) -> Iterator[Line]:
-    """The kept pieces in their order; a call and a record say at each place where something of theirs is left out."""
-    for at in sorted(kept):
-        line = kept[at]
-        after = found[at + 1].line if at + 1 < len(found) else None
-        cut = after is not None and at + 1 not in kept and _goes_on(line, after)
-        if cut and not line.text.endswith(CUT):
-            yield line.reworded(f"{line.text} {CUT}", line.tokens + 1, line.keys)
-        else:
-            yield line
-
-
-def _goes_on(line: Line, after: Line) -> bool:
-    """Whether the piece after another is of the same call, or of the same record's rows."""
-    if line.kind == "call":
-        return after.kind == "call" and not begins(after)
-    return line.kind == after.kind == "data" and line.ref == after.ref
+    return tuple(abridged(list(marked([item.line for item in found], kept))))
 
 
 def kept_by_all(blocks: Sequence[Block], pinned: frozenset[int]) -> tuple[Line, ...]:

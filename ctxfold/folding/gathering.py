@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ctxfold.compact.prose import CUT
+from ctxfold.compact.cut import whole
 from ctxfold.lines import Line
 
 __all__ = ["begins", "gathered"]
@@ -56,4 +56,4 @@ def _merged(group: Sequence[Sequence[Line]]) -> list[Line]:
 
 def _heads(line: Line) -> bool:
     """Whether a line says which argument the lines below it are of."""
-    return line.indent == 3 and line.text.removesuffix(f" {CUT}").endswith(":")
+    return line.indent == 3 and whole(line.text)[0].endswith(":")

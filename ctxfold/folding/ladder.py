@@ -6,13 +6,13 @@ prose of tiles; facts by relevance; a stub. The user's words and the latest bloc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import chain
 
-from ctxfold.compact.prose import CUT
 from ctxfold.compact.spelled import spelled
+from ctxfold.folding.left_out import MARK, marked
 from ctxfold.folding.relevance import Query
 from ctxfold.lines import Line, texts_of
 from ctxfold.tokens import count, head
@@ -237,16 +237,16 @@ def _by_relevance(blocks: Sequence[Shown], budget: int, query: Query) -> list[Sh
         ),
         reverse=True,
     )
-    chosen: list[set[int]] = [set() for _ in blocks]
+    chosen = [{index for index, line in enumerate(block.lines) if line.kind == "user"} for block in blocks]
     above = [_above(block.lines) for block in blocks]
     for _, at, index in ranked:
         needed = [place for place in (index, *above[at][index]) if place not in chosen[at]]
-        price = sum(blocks[at].lines[place].tokens + 1 for place in needed)
+        price = sum(blocks[at].lines[place].tokens + MARK for place in needed)
         if price <= left:
             chosen[at].update(needed)
             left -= price
     return [
-        block if block.latest else block.cut_to(tuple(_kept(block.lines, chosen[at])), "")
+        block if block.latest else block.cut_to(tuple(marked(block.lines, chosen[at])), "")
         for at, block in enumerate(blocks)
     ]
 
@@ -262,19 +262,6 @@ def _above(lines: Sequence[Line]) -> list[tuple[int, ...]]:
         if line.kind == "data":
             open_.append(at)
     return found
-
-
-def _kept(lines: Sequence[Line], chosen: Collection[int]) -> Iterator[Line]:
-    """The user's words and the chosen lines; a record says at each place where rows of it are left out."""
-    for at, line in enumerate(lines):
-        if line.kind != "user" and at not in chosen:
-            continue
-        after = lines[at + 1] if at + 1 < len(lines) else None
-        goes_on = after is not None and line.kind == after.kind == "data" and line.ref == after.ref
-        if goes_on and at + 1 not in chosen and not line.text.endswith(CUT):
-            yield line.reworded(f"{line.text} {CUT}", line.tokens + 1, line.keys)
-        else:
-            yield line
 
 
 def joined(blocks: Sequence[Shown]) -> tuple[Shown, ...]:
