@@ -42,3 +42,8 @@ def test_a_row_that_names_another_keeps_its_marks_for_the_cells_of_that() -> Non
         rows("account: as AC7: A1 open late", "account: as AC7: B1 ^ late"),
     ):
         assert texts(spelled(kept)) == texts(abridged(kept)) == texts(kept)
+
+
+def test_a_part_that_names_its_own_cells_is_one_cell_of_its_row() -> None:
+    for part in ("(street=Augusta town=Porto)", "[track=T1 depot=Porto]", '(note="a) b [c" box=7)', '"(old one"'):
+        assert texts(spelled(rows(f"A1 {part} open", "B2 ^ late")))[1] == f"B2 {part} late"

@@ -192,9 +192,9 @@ def _ragged(value: Sequence[dict[str, Any]], grid: Sequence[Cells]) -> Table | N
 
 
 def _cell_of(name: str, child: Any, cells: Cells) -> str:
-    """A value in one cell, whatever it holds; what is nested in it with its names."""
+    """A value in one cell, whatever it holds; what is nested in it with its names, an object in parentheses and a list of records in brackets."""
     if isinstance(child, dict) and child:
-        return bracketed([child])
+        return f"({_pairs(child)})"
     return bracketed(child) if (name,) in cells.groups else cells.texts[(name,)]
 
 
@@ -234,9 +234,13 @@ def is_empty(value: Any) -> bool:
 def bracketed(value: list[dict[str, Any]]) -> str:
     """Records in brackets: one with its names, several under their columns."""
     if len(value) == 1:
-        return f"[{' '.join(_told(key, child) for key, child in value[0].items())}]"
+        return f"[{_pairs(value[0])}]"
     group = group_of(value)
     return "" if group is None else f"[{group.header}: {'; '.join(group.lines)}]"
+
+
+def _pairs(record: dict[str, Any]) -> str:
+    return " ".join(_told(name, child) for name, child in record.items())
 
 
 def _told(name: str, value: Any) -> str:
