@@ -9,7 +9,7 @@ from operator import eq
 
 from ctxfold.compact.cells import ABOVE, DITTO
 
-__all__ = ["dittoed", "dittoed_again", "spelled_out"]
+__all__ = ["dittoed", "dittoed_again", "first_cell", "spelled_out"]
 
 _WORTH_DITTO = 3
 """Characters of a cell from which a ditto mark is cheaper."""
@@ -47,6 +47,11 @@ def dittoed_again(text: str, above: str) -> str:
     return " ".join(
         [DITTO if part == there and _may_ditto(part) else part for part, there in zip(parts, up, strict=True)]
     )
+
+
+def first_cell(text: str) -> str:
+    """The cell a row begins with, whatever is in it."""
+    return _parts(text)[0]
 
 
 def _may_ditto(part: str) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 
 from ctxfold.compact.cells import ABOVE, all_flat, cell, is_flat, listed, pair, word
 from ctxfold.compact.changed import changed
-from ctxfold.compact.ditto import dittoed
+from ctxfold.compact.ditto import dittoed, first_cell
 from ctxfold.compact.placed import At, Header, Row
 from ctxfold.compact.spelling import Spelling
 from ctxfold.compact.tables import (
@@ -328,7 +328,7 @@ class _Pass:
                 continue
             named = identity(child)
             self.names.add(_name(child))
-            said[key] = cell(named[1]) if named else text.partition(" ")[0]
+            said[key] = cell(named[1]) if named else first_cell(whole)
             self.newest[said[key]] = key
             keys = _keys_of(spelled, None if at.owned else named, child, at.path)
             yield Row(mark + text, indent, keys, (), joined)

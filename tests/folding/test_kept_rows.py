@@ -23,6 +23,21 @@ def account(n: int) -> dict[str, object]:
     }
 
 
+def later(asked: str, found: object, budget: int) -> str:
+    """The view at a budget, some messages after a call returned what was asked for."""
+    with Session.open("kept", store=":memory:") as session:
+        session.record_turn(user=asked)
+        session.record_step(
+            calls=[{"name": "find", "args": {"page": 1}, "id": "c"}],
+            results=[{"id": "c", "text": json.dumps(found)}],
+        )
+        for n in range(4):
+            session.record_turn(user=f"Message {n}: nothing to do with it, only a word about the weather here. ")
+            session.record_reply("Noted. " * 20)
+            session.consolidate(budget)
+        return session.view(budget).text
+
+
 def told(view: str) -> dict[str, list[str]]:
     """The accounts of a view as one reads them who knows the legend alone: a ditto mark is the cell of the row above."""
     found: dict[str, list[str]] = {}
@@ -44,17 +59,7 @@ def test_a_row_of_a_list_reads_true_whichever_rows_above_it_were_left_out() -> N
     accounts = {str(each["id"]): [str(each[name]) for name in COLUMNS] for each in map(account, range(14))}
     sizes: set[int] = set()
     for budget in range(400, 1_200, 50):
-        with Session.open("accounts", store=":memory:") as session:
-            session.record_turn(user="List the accounts.")
-            session.record_step(
-                calls=[{"name": "list_accounts", "args": {"page": 1}, "id": "c"}],
-                results=[{"id": "c", "text": json.dumps([account(n) for n in range(14)])}],
-            )
-            for n in range(4):
-                session.record_turn(user=f"Message {n}: nothing to do with them, only a word about the weather here. ")
-                session.record_reply("Noted. " * 20)
-                session.consolidate(budget)
-            read = told(session.view(budget).text)
+        read = told(later("List the accounts.", [account(n) for n in range(14)], budget))
         assert read.items() <= accounts.items()
         sizes.add(len(read))
     assert max(sizes) == 14
@@ -70,17 +75,8 @@ def test_a_list_that_lost_rows_in_a_fold_says_where(part: dict[str, object]) -> 
     ]
     shown: set[int] = set()
     for budget in range(400, 1_200, 100):
-        with Session.open("lamps", store=":memory:") as session:
-            session.record_turn(user="Which lamp is the cheapest?")
-            session.record_step(
-                calls=[{"name": "find", "args": {"page": 1}, "id": "c"}],
-                results=[{"id": "c", "text": json.dumps(lamps)}],
-            )
-            for n in range(4):
-                session.record_turn(user=f"Message {n}: nothing to do with them, only a word about the weather here. ")
-                session.record_reply("Noted. " * 20)
-                session.consolidate(budget)
-            lines = [text for text in session.view(budget).text.splitlines() if "price" in text or "SKU-" in text]
+        view = later("Which lamp is the cheapest?", lamps, budget)
+        lines = [text for text in view.splitlines() if "price" in text or "SKU-" in text]
         text = "\n".join(lines)
         places = [
             (99, text.find("price")),
