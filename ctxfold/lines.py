@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
+from ctxfold.headings import POSING
 from ctxfold.tokens import count_lines
 
 __all__ = ["Line", "LineKind", "cost", "fence", "line", "text_of", "texts_of", "unposed"]
@@ -97,12 +98,7 @@ def fence(ref: str, text: str) -> str:
     return f"<<{ref}\n{text.replace(f'{ref}>>', f'{ref}> >')}\n{ref}>>"
 
 
-_POSING = re.compile(
-    r"(?<=[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])"
-    r"(?=[ \t]?(?:s\d+\S*[ \t]+)?"
-    r"(?:(?:user|ai|note|goal|goal now|to-do|so far|superseded|extracts|also):|constraints,|[<>](?:\s|$)|<<s\d|\[s\d))",
-    re.IGNORECASE,
-)
+_POSING = re.compile(rf"(?<=[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])(?={POSING.pattern})")
 
 
 def unposed(text: str) -> str:

@@ -13,6 +13,7 @@ from typing import Any, assert_never
 from ctxfold.compact.cells import cell, is_flat, parse, word
 from ctxfold.compact.prose import shorten
 from ctxfold.compact.rows import Row, rows, within
+from ctxfold.headings import AI, NOTE, USER
 from ctxfold.ledger import Ledger, header_key, text_key
 from ctxfold.lines import Line, LineKind, fence, line, unposed
 from ctxfold.log import Record
@@ -47,11 +48,11 @@ def compact(record: Record, past: Ledger) -> tuple[Line, ...]:
         return ()
     match record.kind:
         case "user":
-            return (line("user", record.ref, f"user: {record.text}", (text_key(record.text),)),)
+            return (line("user", record.ref, f"{USER} {record.text}", (text_key(record.text),)),)
         case "assistant":
-            return (line("say", record.ref, unposed(f"ai: {shorten(record.text, past)}")),)
+            return (line("say", record.ref, unposed(f"{AI} {shorten(record.text, past)}")),)
         case "note":
-            return (line("note", record.ref, unposed(f"note: {record.text}")),)
+            return (line("note", record.ref, unposed(f"{NOTE} {record.text}")),)
         case "call":
             return tuple(_call(record, past))
         case "result":

@@ -14,7 +14,7 @@ from itertools import chain
 from ctxfold.compact.spelled import spelled
 from ctxfold.folding.left_out import MARK, marked
 from ctxfold.folding.relevance import Query
-from ctxfold.lines import Line, texts_of
+from ctxfold.lines import Line, texts_of, unposed
 from ctxfold.tokens import count, head
 from ctxfold.workspace import HEADER, Block, RawStep, Tile, spans
 
@@ -66,9 +66,14 @@ class Shown:
         return not self.prose and not self.lines and self.cut
 
     @cached_property
+    def told(self) -> str:
+        """The summary as it stands, in which no line poses as another speaker's."""
+        return "\n".join(f"< {part}" for part in self.prose.splitlines()) if self.untrusted else unposed(self.prose)
+
+    @cached_property
     def tokens(self) -> int:
         """o200k tokens, header included."""
-        prose = count(self.prose) + 1 + self.untrusted * (1 + self.prose.count("\n")) if self.prose else 0
+        prose = count(self.told) + 1 if self.prose else 0
         status = 2 * (self.status in TOLD)
         return HEADER + (8 if self.stub else 3 * self.cut) + status + prose + sum([line.tokens for line in self.lines])
 
@@ -79,8 +84,7 @@ class Shown:
             where = spans(self.steps)
             return (f"[{where} | {self.raw} tok | recall {where}]",)
         mark = f"{spans(self.steps)}{'…' if self.cut else ''}" + (f" {self.status}" if self.status in TOLD else "")
-        prose = "\n".join(f"< {part}" for part in self.prose.splitlines()) if self.untrusted else self.prose
-        first, *rest = (*([prose] if prose else []), *texts_of(self.lines)) or ("",)
+        first, *rest = (*([self.told] if self.told else []), *texts_of(self.lines)) or ("",)
         return (f"{mark} {first}", *rest)
 
     @cached_property
