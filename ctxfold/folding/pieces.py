@@ -22,12 +22,13 @@ _STEM = re.compile(r"([^\s:]{12,}:)(?=\S)(?!//)")
 def pieces(line: Line) -> Iterator[Line]:
     """The pieces of a line: a long text in its own lines, each marked as the whole was; any other line as it is.
 
-    Lines of one text that begin alike, up to a colon, become one piece with what they share and one for the rest of each, a step deeper.
+    A text that has a name is led by it, its lines a step deeper. Lines of one text that begin alike, up to a colon, become one piece with what they
+    share and one for the rest of each, a step deeper.
     """
     if line.kind in ("user", "note", "data") or line.tokens <= _CUT_FROM:
         yield line
         return
-    mark, body = _opened(line)
+    mark, body, name = _opened(line)
     keys = line.keys if line.kind != "text" else ()
     told = [text for text in body.splitlines() if text.strip()]
     if len(told) == 1:
@@ -38,13 +39,16 @@ def pieces(line: Line) -> Iterator[Line]:
             heads = not at and line.kind == "call" and text.endswith(":")
             yield _piece(line, f"{mark.removesuffix(' ') if heads else mark}{text}", () if at else keys)
         return
+    if name:
+        yield _piece(line, f"< {name}:", ())
+        mark = "<  "
     for stem, run in groupby((text.strip() for text in told), _stem):
         same = list(run)
         shared = stem if len(same) > 1 else ""
         if shared:
-            yield _piece(line, f"< {shared}", ())
+            yield _piece(line, f"{mark}{shared}", ())
         for text in same:
-            yield _piece(line, f"<  {text[len(shared) :].strip()}" if shared else f"< {text}", ())
+            yield _piece(line, f"{mark} {text[len(shared) :].strip()}" if shared else f"{mark}{text}", ())
 
 
 def depth(line: Line) -> int:
@@ -62,14 +66,15 @@ def _stem(text: str) -> str:
     return found[1] if found else ""
 
 
-def _opened(line: Line) -> tuple[str, str]:
-    """The mark each piece of a text takes, and the text without its fence."""
+def _opened(line: Line) -> tuple[str, str, str]:
+    """The mark each piece of a text takes, the text without its fence, and the name on that."""
     if line.text.startswith("<<"):
-        return "< ", line.text[line.text.index("\n") + 1 : line.text.rindex("\n")]
+        fence, _, text = line.text.partition("\n")
+        return "< ", text[: text.rindex("\n")], fence.partition(" ")[2]
     if line.text.startswith("< "):
-        return "< ", line.text[2:]
+        return "< ", line.text[2:], ""
     if line.kind == "say":
-        return "", line.text
-    return (
-        (">   ", line.text.lstrip("> ")) if "\n" in line.text else (line.text[: line.indent], line.text[line.indent :])
-    )
+        return "", line.text, ""
+    if "\n" in line.text:
+        return ">   ", line.text.lstrip("> "), ""
+    return line.text[: line.indent], line.text[line.indent :], ""
