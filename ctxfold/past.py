@@ -12,7 +12,7 @@ from itertools import chain, compress, count
 from operator import is_not
 from typing import Any, NamedTuple, TypeVar
 
-from ctxfold.compact import parse
+from ctxfold.compact import parse, trees_of
 from ctxfold.compact.prose import parts, values
 from ctxfold.compact.tables import Cells, cells_of, columns_of
 from ctxfold.ledger import Known, content_key, identity_key, objects, shape_key
@@ -212,11 +212,15 @@ class _Values:
 
     def _all(self) -> list[tuple[str, Any]]:
         if self._nodes is None:
-            tree = parse(self._text())
-            if self._kind == "call" and isinstance(tree, dict):
-                tree = tree.get("args")
-            self._nodes = list(objects(tree))
+            self._nodes = [node for tree in self._trees() for node in objects(tree)]
         return self._nodes
+
+    def _trees(self) -> Iterable[Any]:
+        text = self._text()
+        if self._kind != "call":
+            return trees_of(text)
+        call = parse(text)
+        return (call.get("args"),) if isinstance(call, dict) else ()
 
 
 def _identities(nodes: list[tuple[str, Any]]) -> Iterator[tuple[int, Any]]:

@@ -24,6 +24,7 @@ __all__ = [
     "pair",
     "parse",
     "quoted",
+    "shallow",
     "word",
 ]
 
@@ -66,10 +67,12 @@ def parse(text: str) -> Any | None:
     if head not in ("{", "["):
         return None
     tree = strictly(text, fraction=Spelled)
-    if tree is None:
-        return None
-    shallow = text.count("[") + text.count("{") <= _MAX_DEPTH
-    return tree if shallow or _depth_within(tree, _MAX_DEPTH) else None
+    return tree if tree is not None and shallow(text, tree) else None
+
+
+def shallow(text: str, tree: Any) -> bool:
+    """Whether a tree read from a text nests no deeper than a reader could follow."""
+    return text.count("[") + text.count("{") <= _MAX_DEPTH or _depth_within(tree, _MAX_DEPTH)
 
 
 def _depth_within(tree: Any, most: int) -> bool:

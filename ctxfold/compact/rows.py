@@ -38,7 +38,7 @@ from ctxfold.ledger import (
     shape_key,
 )
 
-__all__ = ["Row", "rows", "within"]
+__all__ = ["Row", "rows", "rows_of", "within"]
 
 _WORTH_A_REF = 45
 """Characters of canonical JSON below which a ref would cost as much as the value."""
@@ -65,7 +65,19 @@ def rows(value: Any, past: Ledger, label: str = "") -> list[Row]:
     Returns:
         Rows in order; never empty.
     """
-    return list(_Pass(past).value(value, At(label)))
+    return next(rows_of(((label, value),), past))
+
+
+def rows_of(values: Iterable[tuple[str, Any]], past: Ledger) -> Iterator[list[Row]]:
+    """Render the values of one record, each readable on its own; none calls by its name a row of another record that an earlier one bears too.
+
+    Args:
+        values: words that open the first row of each, and the value.
+        past: what stands in the view already.
+    """
+    walk = _Pass(past)
+    for label, value in values:
+        yield list(replace(walk, above={}, headers=set()).value(value, At(label)))
 
 
 def within(name: str, value: Any, past: Ledger) -> Row | None:

@@ -18,7 +18,7 @@ from ctxfold.lines import Line, texts_of, unposed
 from ctxfold.tokens import count, head
 from ctxfold.workspace import HEADER, Block, RawStep, Tile, spans
 
-__all__ = ["Shown", "clip", "descend", "joined", "show"]
+__all__ = ["FENCED", "Shown", "above", "clip", "descend", "joined", "show"]
 
 PROSE_HEAD = 48
 """Tokens a long text keeps on the rung of heads."""
@@ -242,9 +242,9 @@ def _by_relevance(blocks: Sequence[Shown], budget: int, query: Query) -> list[Sh
         reverse=True,
     )
     chosen = [{index for index, line in enumerate(block.lines) if line.kind == "user"} for block in blocks]
-    above = [_above(block.lines) for block in blocks]
+    parents = [above(block.lines) for block in blocks]
     for _, at, index in ranked:
-        needed = [place for place in (index, *above[at][index]) if place not in chosen[at]]
+        needed = [place for place in (index, *parents[at][index]) if place not in chosen[at]]
         price = sum(blocks[at].lines[place].tokens + MARK for place in needed)
         if price <= left:
             chosen[at].update(needed)
@@ -255,7 +255,7 @@ def _by_relevance(blocks: Sequence[Shown], budget: int, query: Query) -> list[Sh
     ]
 
 
-def _above(lines: Sequence[Line]) -> list[tuple[int, ...]]:
+def above(lines: Sequence[Line]) -> list[tuple[int, ...]]:
     """Of each line the places of the rows it stands under, which it cannot be read without."""
     found: list[tuple[int, ...]] = []
     open_: list[int] = []

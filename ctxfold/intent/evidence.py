@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ctxfold.compact import parse
+from ctxfold.compact import Words, parse, parts_of
 from ctxfold.intent.cues import facts_of
 from ctxfold.intent.likeness import call_kind, content, kind, overlap
 from ctxfold.intent.values import Item
@@ -45,7 +45,10 @@ class Deed:
 
 def succeeded(text: str) -> bool:
     """Whether a result says that what was asked was done: nothing in its structure or its first words says it failed."""
-    tree = parse(text)
+    first = parts_of(text)[0]
+    if isinstance(first, Words):
+        return _FAILED.match(first.text[:200]) is None
+    tree = first.value
     if isinstance(tree, dict):
         status = str(tree.get("status", tree.get("state", ""))).lower()
         wrong = tree.get("error") or tree.get("errors") or tree.get("is_error") or tree.get("isError")

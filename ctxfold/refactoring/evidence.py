@@ -9,10 +9,10 @@ import json
 import re
 from collections.abc import Iterator
 from hashlib import blake2b
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
-from ctxfold.compact import parse
+from ctxfold.compact import Tree, parse, parts_of, trees_of
 from ctxfold.compact.cells import Spelled
 from ctxfold.intent.evidence import succeeded
 from ctxfold.ledger import canonical, identity, identity_key
@@ -81,7 +81,7 @@ def _failed(text: str) -> bool:
 
 def _class(text: str) -> str:
     """The class of an error: its first words, numbers left out."""
-    tree = parse(text)
+    tree = next(iter(trees_of(text)), None)
     if isinstance(tree, dict):
         told = next((tree[key] for key in ("error", "errors", "code", "message", "status") if tree.get(key)), tree)
         text = told if isinstance(told, str) else canonical(told)
@@ -120,8 +120,11 @@ def facts_of(key: str, text: str, ref: str, order: int) -> list[Fact]:
     """
     if len(text) > _READ:
         return []
-    tree = parse(text)
-    found = _pairs(text, key, ref, order) if tree is None else _facts(tree, key, ref, order)
+    parts = parts_of(text)
+    found = chain.from_iterable(
+        _facts(part.value, key, ref, order) if isinstance(part, Tree) else _pairs(part.text, key, ref, order)
+        for part in parts
+    )
     return list(islice(found, _FACTS))
 
 
