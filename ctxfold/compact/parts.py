@@ -128,7 +128,7 @@ def _spelled(text: str) -> tuple[Part, ...] | None:
 
 def _within(text: str) -> list[tuple[int, int, Any]]:
     """The values a text holds on lines of their own, with their places, where they are most of it; else none. One object a line is one list."""
-    if len(text) > _LARGEST:
+    if len(text) > _LARGEST or not ("{" in text or "[" in text):
         return []
     found: list[tuple[int, int, Any]] = []
     at, tries = 0, 0
