@@ -27,8 +27,9 @@ def spelled(lines: Sequence[Line]) -> list[Line]:
             above = None
             made.append(line)
             continue
-        text, cut = _whole(line.words)
-        indent = len(line.text) - len(line.words)
+        words = line.words
+        text, cut = _whole(words)
+        indent = len(line.text) - len(words)
         if above is not None and above[:2] == (line.ref, indent) and (_MARK in text or text.startswith(DITTO)):
             full = spelled_out(text, above[2])
             if full != text:
@@ -46,8 +47,9 @@ def abridged(lines: Sequence[Line]) -> list[Line]:
     made: list[Line] = []
     above: tuple[str, int, str] | None = None
     for line in lines:
-        text, cut = _whole(line.words)
-        indent = len(line.text) - len(line.words)
+        words = line.words
+        text, cut = _whole(words)
+        indent = len(line.text) - len(words)
         row = line.kind == "data" and "=" not in text and not text.endswith((":", _AGAIN))
         short = dittoed_again(text, above[2]) if row and above is not None and above[:2] == (line.ref, indent) else text
         if short != text:
@@ -62,5 +64,4 @@ def abridged(lines: Sequence[Line]) -> list[Line]:
 
 def _whole(text: str) -> tuple[str, str]:
     """A row without the mark of what was left out behind it, and that mark."""
-    whole = text.removesuffix(_CUT)
-    return whole, text[len(whole) :]
+    return (text[: -len(_CUT)], _CUT) if text.endswith(_CUT) else (text, "")
