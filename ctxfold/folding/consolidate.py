@@ -90,7 +90,7 @@ def embedded_tile(
     pinned = pinned_in(workspace, blocks)
     sifted = _presifted(opened or blocks, room, query, pinned)
     tile = tile_of(blocks, number, "", condense(sifted, room, query, pinned), "embedded")
-    if price(tile) < price(*blocks):
+    if _saves(tile, blocks):
         return tile
     return tile_of(blocks, number, "", tuple(line for block in blocks for line in block.lines), "embedded", whole=True)
 
@@ -184,4 +184,20 @@ def pinned_in(workspace: Workspace, blocks: Sequence[Block]) -> frozenset[int]:
 
 def price(*blocks: Block) -> int:
     """o200k tokens of blocks as a view shows them, their seams counted."""
-    return cost(("", *(text for block in blocks for text in show(block).texts), ""))
+    return _cost(_texts(*blocks))
+
+
+def _saves(tile: Tile, blocks: Sequence[Block]) -> bool:
+    """Whether a tile costs less than the blocks it is for. The rows that both end with cost the same in both: they are not counted."""
+    after, before = _texts(tile), _texts(*blocks)
+    while after and before and after[-1] == before[-1] and after[-1].startswith("<"):
+        del after[-1], before[-1]
+    return _cost(after) < _cost(before)
+
+
+def _texts(*blocks: Block) -> list[str]:
+    return [text for block in blocks for text in show(block).texts]
+
+
+def _cost(texts: Sequence[str]) -> int:
+    return cost(("", *texts, ""))
