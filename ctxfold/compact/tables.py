@@ -282,4 +282,5 @@ def _told_in_rows(group: Group) -> bool:
 
 
 def _record(value: Any) -> bool:
-    return isinstance(value, dict) and bool(value)
+    """Whether a value is a record that can stand in a row under its name: the column of the name has none itself."""
+    return isinstance(value, dict) and bool(value) and "" not in value
