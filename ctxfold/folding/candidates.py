@@ -94,7 +94,7 @@ def _worths(cut: Sequence[Line], query: Query) -> list[float]:
             newer |= fresh
         closing = line.kind == "text" and (at + 1 == len(cut) or cut[at + 1].ref != line.ref)
         recent = _RECENT * (at + 1) / (len(cut) + 1)
-        bearing = _BASE[line.kind] + _CLOSING * closing + 4 * bearings[at] + recent
+        bearing = _BASE[line.kind] + _CLOSING * closing + _BEARING * bearings[at] + recent
         if line.kind == "data" and len(fresh) < len(there[at]):
             naming = fsum([names[value] * (1 if value in fresh else _AGAIN) for value in there[at]])
         else:
@@ -116,6 +116,8 @@ def _told(line: Line) -> set[str]:
 _REFS = re.compile(r"(?:\bas |=)s\d+\.\d+\b|^[< ]+as \S+:")
 _CLOSING = 2.0
 """What the last line of a tool's text is worth for being the last: it says how it ended, what it came to, and where it goes on."""
+_BEARING = 10.0
+"""What having to do with the goal is worth: a line that alone names what is asked about outweighs one with an id in it."""
 _RECENT = 2.0
 """What the newest piece of a stretch is worth for being the newest."""
 _AGAIN = 0.3

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import groupby
 
+from ctxfold.folding.headed import headed
 from ctxfold.lines import Line
 from ctxfold.tokens import count, head
 
@@ -23,7 +24,7 @@ def pieces(line: Line) -> Iterator[Line]:
     """The pieces of a line: a long text in its own lines, each marked as the whole was; any other line as it is.
 
     A text that has a name is led by it, its lines a step deeper. Lines of one text that begin alike, up to a colon, become one piece with what they
-    share and one for the rest of each, a step deeper.
+    share and one for the rest of each, a step deeper; so do the rows of a table under their header.
     """
     if line.kind in ("user", "note", "data") or line.tokens <= _CUT_FROM:
         yield line
@@ -42,13 +43,13 @@ def pieces(line: Line) -> Iterator[Line]:
     if name:
         yield _piece(line, f"< {name}:", ())
         mark = "<  "
-    for stem, run in groupby((text.strip() for text in told), _stem):
-        same = list(run)
+    for (row, stem), run in groupby(headed([text.strip() for text in told]), _begins):
+        same = [text for text, _ in run]
         shared = stem if len(same) > 1 else ""
         if shared:
             yield _piece(line, f"{mark}{shared}", ())
         for text in same:
-            yield _piece(line, f"{mark} {text[len(shared) :].strip()}" if shared else f"{mark}{text}", ())
+            yield _piece(line, f"{mark} {text[len(shared) :].strip()}" if shared or row else f"{mark}{text}", ())
 
 
 def depth(line: Line) -> int:
@@ -61,9 +62,11 @@ def _piece(line: Line, text: str, keys: tuple[int, ...]) -> Line:
     return line.reworded(shown, count(shown) + 1, keys)
 
 
-def _stem(text: str) -> str:
-    found = _STEM.match(text)
-    return found[1] if found else ""
+def _begins(headed: tuple[str, bool]) -> tuple[bool, str]:
+    """Whether a line is a row of a table, and what other lines beside it may begin with too."""
+    text, row = headed
+    found = None if row else _STEM.match(text)
+    return row, found[1] if found else ""
 
 
 def _opened(line: Line) -> tuple[str, str, str]:
