@@ -18,7 +18,7 @@ from ctxfold.lines import Line, texts_of
 from ctxfold.tokens import count, head
 from ctxfold.workspace import HEADER, Block, RawStep, Tile, spans
 
-__all__ = ["Shown", "clip", "descend", "joined", "show"]
+__all__ = ["FENCED", "Shown", "above", "clip", "descend", "joined", "kept", "show"]
 
 PROSE_HEAD = 48
 """Tokens a long text keeps on the rung of heads."""
@@ -238,20 +238,20 @@ def _by_relevance(blocks: Sequence[Shown], budget: int, query: Query) -> list[Sh
         reverse=True,
     )
     chosen: list[set[int]] = [set() for _ in blocks]
-    above = [_above(block.lines) for block in blocks]
+    parents = [above(block.lines) for block in blocks]
     for _, at, index in ranked:
-        needed = [place for place in (index, *above[at][index]) if place not in chosen[at]]
+        needed = [place for place in (index, *parents[at][index]) if place not in chosen[at]]
         price = sum(blocks[at].lines[place].tokens + 1 for place in needed)
         if price <= left:
             chosen[at].update(needed)
             left -= price
     return [
-        block if block.latest else block.cut_to(tuple(_kept(block.lines, chosen[at])), "")
+        block if block.latest else block.cut_to(tuple(kept(block.lines, chosen[at])), "")
         for at, block in enumerate(blocks)
     ]
 
 
-def _above(lines: Sequence[Line]) -> list[tuple[int, ...]]:
+def above(lines: Sequence[Line]) -> list[tuple[int, ...]]:
     """Of each line the places of the rows it stands under, which it cannot be read without."""
     found: list[tuple[int, ...]] = []
     open_: list[int] = []
@@ -264,7 +264,7 @@ def _above(lines: Sequence[Line]) -> list[tuple[int, ...]]:
     return found
 
 
-def _kept(lines: Sequence[Line], chosen: Collection[int]) -> Iterator[Line]:
+def kept(lines: Sequence[Line], chosen: Collection[int]) -> Iterator[Line]:
     """The user's words and the chosen lines; a record says at each place where rows of it are left out."""
     for at, line in enumerate(lines):
         if line.kind != "user" and at not in chosen:
