@@ -105,6 +105,8 @@ class Words:
         self._unread += [(*_said(block), -1) for block in old]
         self._unread += [(*_said(block), 1) for block in new]
         before, now = _keys_of(old), _keys_of(new)
+        if before == now:
+            return
         for key, times in before.items():
             if now.get(key, 0) != times:
                 _add(self._keys, key, now.get(key, 0) - times)

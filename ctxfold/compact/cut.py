@@ -12,8 +12,7 @@ _BEHIND = f" {CUT}"
 
 def whole(row: str) -> tuple[str, str]:
     """A row without the mark of what was left out behind it, and that mark; empty where there is none."""
-    words = row.removesuffix(_BEHIND)
-    return words, row[len(words) :]
+    return (row[: -len(_BEHIND)], _BEHIND) if row.endswith(_BEHIND) else (row, "")
 
 
 def is_cut(row: str) -> bool:

@@ -56,8 +56,8 @@ _LONG, _LINES = 400, 3
 """Characters, or lines of a text of some length, from which a text inside a value stands outside it: escaped in one row it could not be read or cut."""
 _DEEP = 3
 """How often a text may lie in a value that lies in a text."""
-_HOLDS_TEXTS = re.compile(r'\\|"[^"]{400}|"type": ?"text"')
-"""What JSON has in it that may hold long texts, JSON in a text, or content blocks; other JSON is not searched."""
+_HELD = re.compile(r'"(?:type": ?"text"|[^"]{400})')
+"""What JSON has in it that holds long texts or content blocks."""
 _OPENING = re.compile(r"(?:^|(?<=[:=] ))[ \t]*(?=[\[{])", re.MULTILINE)
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)\w*[ \t]*")
 _NEXT = re.compile(r"\s*[\[,]\s*(?=\{)")
@@ -84,7 +84,7 @@ def trees_of(text: str) -> tuple[Any, ...]:
 
 def _parts(text: str, deep: int) -> Iterator[Part]:
     tree = parse(text)
-    if tree is not None and not _HOLDS_TEXTS.search(text):
+    if tree is not None and not _holds_texts(text):
         yield Tree(tree)
         return
     if tree is None:
@@ -103,6 +103,11 @@ def _parts(text: str, deep: int) -> Iterator[Part]:
         yield from _opened(value, deep - 1)
         done = end
     yield from _words(text[done:])
+
+
+def _holds_texts(text: str) -> bool:
+    """Whether JSON may hold long texts, JSON in a text, which stands there with escapes, or content blocks; other JSON is not searched."""
+    return "\\" in text or _HELD.search(text) is not None
 
 
 def _words(text: str) -> Iterator[Words]:
@@ -128,7 +133,7 @@ def _spelled(text: str) -> tuple[Part, ...] | None:
 
 def _within(text: str) -> list[tuple[int, int, Any]]:
     """The values a text holds on lines of their own, with their places, where they are most of it; else none. One object a line is one list."""
-    if len(text) > _LARGEST:
+    if len(text) > _LARGEST or not ("{" in text or "[" in text):
         return []
     found: list[tuple[int, int, Any]] = []
     at, tries = 0, 0

@@ -18,6 +18,7 @@ from ctxfold.compact.placed import At, Header, Row
 from ctxfold.compact.spelling import Spelling
 from ctxfold.compact.tables import (
     Cells,
+    Group,
     Reader,
     Table,
     bracketed,
@@ -236,23 +237,18 @@ class _Pass:
             for child in value[name]:
                 yield from self.keys(child, inner)
 
-    def keyed(self, groups: Iterable[dict[str, Any]], at: At, value: dict[str, Any]) -> Iterator[Row]:
+    def keyed(self, groups: Iterable[Group], at: At, value: dict[str, Any]) -> Iterator[Row]:
         """An object that holds records under their names: a table for each shape, the name its first column."""
         yield at.row((), self.keys(value, at))
-        for group in groups:
-            made = [
-                {"": name, **{key: cell for key, cell in child.items() if cell != name}}
-                for name, child in group.items()
-            ]
-            table = table_of(made)
+        for records, table in groups:
             if table is None:
-                for name, child in group.items():
+                for name, child in records.items():
                     inline = At(self.inline(name, child) or "", at.indent + 1)
                     yield inline.row((), self.keys(child, at))._replace(joined=True)
                 continue
             header = At("", at.indent + 1).row((table.header.removeprefix('"" ') + ":",))
             yield header._replace(joined=True)
-            for child, text in zip(group.values(), table.lines, strict=True):
+            for child, text in zip(records.values(), table.lines, strict=True):
                 yield At("", at.indent + 2).row((text,), self.keys(child, at))._replace(joined=True)
 
     def pairs(self, value: dict[str, Any], cells: Cells, at: At, keys: Iterable[int]) -> Row:
@@ -339,8 +335,9 @@ class _Pass:
                 yield Row(f"{mark}{said[key]} (as above)", indent, (), (key,), joined)
                 continue
             named = identity(child)
-            self.names.add(_name(child))
-            said[key] = cell(named[1]) if named else first_cell(whole)
+            name = cell(named[1]) if named else ""
+            self.names.add(name)
+            said[key] = name or first_cell(whole)
             self.newest[said[key]] = key
             keys = _keys_of(spelled, None if at.owned else named, child, at.path)
             yield Row(mark + text, indent, keys, (), joined)

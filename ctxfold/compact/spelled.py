@@ -26,8 +26,9 @@ def spelled(lines: Sequence[Line]) -> list[Line]:
             above = None
             made.append(line)
             continue
-        text, cut = whole(line.words)
-        indent = len(line.text) - len(line.words)
+        words = line.words
+        text, cut = whole(words)
+        indent = len(line.text) - len(words)
         if above is not None and above[:2] == (line.ref, indent) and (_MARK in text or text.startswith(DITTO)):
             full = spelled_out(text, above[2])
             if full != text:
@@ -45,8 +46,9 @@ def abridged(lines: Sequence[Line]) -> list[Line]:
     made: list[Line] = []
     above: tuple[str, int, str] | None = None
     for line in lines:
-        text, cut = whole(line.words)
-        indent = len(line.text) - len(line.words)
+        words = line.words
+        text, cut = whole(words)
+        indent = len(line.text) - len(words)
         row = line.kind == "data" and "=" not in text and not text.endswith((":", _AGAIN))
         short = dittoed_again(text, above[2]) if row and above is not None and above[:2] == (line.ref, indent) else text
         if short != text:

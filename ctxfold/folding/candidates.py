@@ -96,9 +96,10 @@ def _worths(cut: Sequence[Line], query: Query) -> list[float]:
         closing = line.kind == "text" and (at + 1 == len(cut) or cut[at + 1].ref != line.ref)
         recent = _RECENT * (at + 1) / (len(cut) + 1)
         bearing = _BASE[line.kind] + _CLOSING * closing + _BEARING * bearings[at] + recent
-        naming = fsum([names[value] for value in fresh])
         if line.kind == "data" and len(fresh) < len(there[at]):
             naming = fsum([names[value] * (1 if value in fresh else _AGAIN) for value in there[at]])
+        else:
+            naming = fsum([names[value] for value in fresh])
         found.append(naming + bearing * (1.0 if fresh or line.kind not in ("data", "text") else 0.1))
     return found[::-1]
 
@@ -136,6 +137,10 @@ def _naming(value: str, often: int) -> float:
 
 def _kind(value: str) -> float:
     """How surely a value names something by the signs it is made of."""
+    if value.isdigit():
+        return 1.0
+    if value.isalpha():
+        return 2.5
     letters = value.islower() if value.isascii() else any(map(str.isalpha, value))
     digits = any(map(str.isdigit, value))
     if letters and digits:
@@ -143,5 +148,5 @@ def _kind(value: str) -> float:
     elif "@" in value or "/" in value or "_" in value:
         base = 2.0
     else:
-        base = 2.5 if letters else 1.0 if value.isdigit() else 1.5
+        base = 2.5 if letters else 1.5
     return base

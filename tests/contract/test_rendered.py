@@ -458,6 +458,13 @@ def test_records_under_their_names_stand_in_one_table_though_they_hold_objects(s
     assert settled(session).count("volume") == 1
 
 
+def test_a_record_keeps_its_name_though_a_field_of_it_has_none(session: Session) -> None:
+    add_json(session, {"stock": {"north": {"": 1, "boxes": 2}, "south": {"": 3, "boxes": 4}}})
+    shown = session.view(8_000).text
+    assert "north" in shown
+    assert "south" in shown
+
+
 def test_an_object_that_stands_earlier_inside_a_row_becomes_a_ref(session: Session) -> None:
     add_json(session, {"user_id": "U-1", "address": ADDRESS, "email": "ana@example.com"})
     add_json(session, {"order_id": "A-1", "address": ADDRESS, "state": "open"})

@@ -6,6 +6,7 @@ import re
 import pytest
 
 from ctxfold import Session
+from tests.support.sessions import settled
 
 COLUMNS = ("id", "owner", "plan", "region", "seats")
 
@@ -87,3 +88,19 @@ def test_a_list_that_lost_rows_in_a_fold_says_where(part: dict[str, object]) -> 
             assert after == number + 1 or "…" in text[start:end], text
         shown.add(len(places) - 1)
     assert any(0 < size < 14 for size in shown)
+
+
+def test_a_folded_step_whose_prose_keeps_to_the_cap_stands_whole() -> None:
+    """No row of its facts goes for the price of the mark that says so; what exceeds the cap is ranked as ever."""
+    rows = [{"id": f"ord_{n}", "total": n * 3, "city": f"City{n}"} for n in range(30)]
+    with Session.open("trip", store=":memory:") as session:
+        for text in (json.dumps(rows), "\n".join(f"line {n} of a long log, number {n * n}" for n in range(60))):
+            session.record_step(
+                explanation="I look.",
+                calls=[{"name": "get", "args": {}, "id": "c"}],
+                results=[{"id": "c", "text": text}],
+            )
+        before = settled(session)
+        assert session.fold(first_step=1, last_step=1).whole
+        assert settled(session) == before
+        assert not session.fold(first_step=2, last_step=2).whole
