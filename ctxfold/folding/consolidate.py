@@ -86,13 +86,18 @@ def embedded_tile(
         opened: the same steps with more of their lines, where there are more; the blocks themselves otherwise.
     """
     cost = sum(block.tokens for block in blocks)
-    room = room.within(cost - HEADER - 5)
     pinned = pinned_in(workspace, blocks)
-    sifted = _presifted(opened or blocks, room, query, pinned)
-    tile = tile_of(blocks, number, "", condense(sifted, room, query, pinned), "embedded")
-    if _saves(tile, blocks):
-        return tile
+    for seams in _SEAMS:
+        within = room.within(cost - HEADER - seams)
+        sifted = _presifted(opened or blocks, within, query, pinned)
+        tile = tile_of(blocks, number, "", condense(sifted, within, query, pinned), "embedded")
+        if _saves(tile, blocks):
+            return tile
     return tile_of(blocks, number, "", tuple(line for block in blocks for line in block.lines), "embedded", whole=True)
+
+
+_SEAMS = (5, 24)
+"""o200k tokens that are kept free for the marks of what is left out; the second where there are many of them."""
 
 
 def _presifted(blocks: Sequence[Block], room: Room, query: Query, pinned: frozenset[int]) -> Sequence[Block]:

@@ -12,6 +12,7 @@ from functools import cached_property, lru_cache
 from itertools import chain
 
 from ctxfold.compact.spelled import spelled
+from ctxfold.folding.gathering import begins
 from ctxfold.folding.left_out import MARK, marked
 from ctxfold.folding.relevance import Query
 from ctxfold.lines import Line, texts_of, unposed
@@ -171,7 +172,7 @@ def _repeated(blocks: Sequence[Shown]) -> list[frozenset[int]]:
                 [
                     at
                     for at, line in enumerate(lines)
-                    if line.keys and line.kind != "user" and later.issuperset(line.keys)
+                    if line.keys and line.kind != "user" and not begins(line) and later.issuperset(line.keys)
                 ]
             )
         )
