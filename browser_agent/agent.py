@@ -25,6 +25,7 @@ from browser_agent.journal import Journal
 from browser_agent.model_decider import ModelDecider
 from browser_agent.result import Result
 from browser_agent.run import Run, Terms
+from browser_agent.running import check_executable
 from browser_agent.safety import Safety, Watch
 from browser_agent.seeking import Seeker
 from browser_agent.settings import BrowserChoice, Keeping, RunLimits, Watching
@@ -174,6 +175,8 @@ class BrowserAgent:
         if not task:
             raise InputError("there is no task; say in a sentence what is wanted")
         self._check_begin(start_url)
+        if self._choice.executable is not None and self._choice.endpoint is None:
+            check_executable(self._choice.executable)
         session = Session.open(keeping.session or session_name(task), goal=task, store=keeping.store)
         if not session.created:
             session.close()

@@ -113,6 +113,12 @@ async def abandon(running: Running) -> None:
     await asyncio.gather(asyncio.to_thread(running.keeper.sweep), _stop_driver(running.driver, _ABANDON_SECONDS))
 
 
+def check_executable(path: Path) -> None:
+    """Raise BrowserMissing where there is no file that could be a browser."""
+    if not path.is_file():
+        raise BrowserMissing(f"no browser at {str(path)!r}; give the path of a Chrome, Chromium or Edge")
+
+
 async def _connect(driver: Playwright, endpoint: str) -> Chromium:
     speaks_cdp = endpoint.startswith(("http://", "https://")) or "/devtools/" in endpoint
     connect = driver.chromium.connect_over_cdp if speaks_cdp else driver.chromium.connect
@@ -127,8 +133,7 @@ async def _connect(driver: Playwright, endpoint: str) -> Chromium:
 async def _launch(driver: Playwright, plan: Plan, folder: Path, report: Report) -> tuple[Chromium, Path]:
     own = Path(driver.chromium.executable_path)
     if plan.executable is not None:
-        if not plan.executable.is_file():
-            raise BrowserMissing(f"no browser at {str(plan.executable)!r}; give the path of a Chrome, Chromium or Edge")
+        check_executable(plan.executable)
         return await _try(driver, plan.executable, plan, folder, report), plan.executable
     failures: list[str] = []
     for candidate in (*installed(), *kept(own)):

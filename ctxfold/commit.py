@@ -104,11 +104,9 @@ def advance(tx: Writing, session: int, head: HeadRow, before: State, after: Stat
         The branch's new revision.
     """
     seq = tx.forest.last_event(session) + 1
-    after = replace(after, seq=seq)
-    if what.kind in DECISIONS:
-        after = replace(after, decision=seq, undone=0)
-    if what.redoable:
-        after = replace(after, undone=seq)
+    decided = what.kind in DECISIONS
+    undone = seq if what.redoable else 0 if decided else after.undone
+    after = replace(after, seq=seq, decision=seq if decided else after.decision, undone=undone)
     after = replace(after, revision=revision(before.revision, what.kind, what.payload, what.material, after))
     words = json.dumps(what.payload, separators=(",", ":"))
     tx.forest.add_event(

@@ -81,7 +81,9 @@ class Current:
             upto: a step that must be loaded.
         """
         older = self._workspace.older
-        short = older is not None and (self._loaded < 3 * reach or (upto is not None and not self._holds(upto)))
+        short = older is not None and (
+            self._loaded < 3 * reach or (upto is not None and self._workspace.holding(upto) is None)
+        )
         other = short or self._loaded > 3 * max(REACH, 3 * reach)
         newest = tx.forest.last_event(self.session)
         if self._state is not None and self._head is not None and self._newest == newest and not other:
@@ -104,9 +106,6 @@ class Current:
             self._workspace = replace(self._workspace, intent=intent_of(tx, self.session, state.intent, state.tip))
             self._planned = planned
         return state
-
-    def _holds(self, step: int) -> bool:
-        return any(step in block.steps for block in reversed(self._workspace.blocks))
 
     def place(self, tx: Reading, upto: int | None = None) -> Branch:
         """Where recording and deciding happen now; `upto` is a step that must be loaded."""

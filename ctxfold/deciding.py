@@ -11,7 +11,7 @@ from dataclasses import replace
 from ctxfold.commit import Happened, advance
 from ctxfold.current import Current
 from ctxfold.events import Decider
-from ctxfold.folding import FoldDirective, Settings, due, embedded_tile, fold, micro_room, stretch, told_tile
+from ctxfold.folding import FoldDirective, Settings, due, embedded_tile, fold, micro_tile, stretch, told_tile
 from ctxfold.recording import Branch
 from ctxfold.render import query_of
 from ctxfold.store.protocol import Writing
@@ -45,7 +45,7 @@ def folded(tx: Writing, now: Current, directive: FoldDirective, said: tuple[Deci
     number = tx.cover.next_tile(place.session)
     decider, cause = said
     if directive.summary is None:
-        tile = embedded_tile(workspace, blocks, number, micro_room(blocks, settings), query_of(workspace))
+        tile = micro_tile(workspace, blocks, number, settings, query_of(workspace))
         return _put(tx, now, place, blocks, tile, ("embedded", cause))
     tile = told_tile(workspace, blocks, number, directive.summary, "model" if decider == "model" else "host")
     return _put(tx, now, place, blocks, tile, (decider, cause))

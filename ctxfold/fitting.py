@@ -6,9 +6,11 @@ Old blocks yield first, then the end and the latest block by degrees, then the u
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from ctxfold.discourse.showing import NOTHING, VALUES
 from ctxfold.folding.ladder import WORDS_HEAD, clip, descend, joined
+from ctxfold.folding.latest import shrunk
 from ctxfold.folding.relevance import Query
 from ctxfold.guidance import shown_guidance
 from ctxfold.intent.gist import GISTS, gist
@@ -54,15 +56,15 @@ def _fit_planned(parts: Parts, aim: int, query: Query) -> Parts:
         parts = replace(parts, blocks=tuple(descend(parts.blocks, aim - parts.fixed, query)))
     if parts.tokens > aim:
         parts = _merge_stubs(parts)
-    parts = _latest_to_share(parts, aim, HALF)
+    parts = _latest_to_share(parts, aim, HALF, query)
     while parts.tokens > aim and form < 2:
         form += 1
         parts = closed(parts, form)
-    parts = _latest_to_share(parts, aim, LATEST)
+    parts = _latest_to_share(parts, aim, LATEST, query)
     said = {line.ref: line for line in parts.lines if line.kind == "user"}
     for rung in range(GISTS):
         if rung == 2:
-            parts = _latest_to_share(parts, aim, LEAST)
+            parts = _latest_to_share(parts, aim, LEAST, query)
         if parts.tokens > aim:
             parts = closed(_words_to_gist(parts, aim, rung, said), form)
     while parts.tokens > aim and form < FORMS - 1:
@@ -71,13 +73,13 @@ def _fit_planned(parts: Parts, aim: int, query: Query) -> Parts:
     return parts
 
 
-def _latest_to_share(parts: Parts, aim: int, share: float) -> Parts:
+def _latest_to_share(parts: Parts, aim: int, share: float, query: Query) -> Parts:
     """The latest block to no less than a share of the budget, as far as that is needed."""
     if parts.tokens <= aim or not parts.blocks or not parts.blocks[-1].latest:
         return parts
     latest = parts.blocks[-1].tokens
     spare = parts.tokens - latest
-    return parts if latest <= share * aim else _latest_to_head(parts, max(aim, spare + int(share * aim)))
+    return parts if latest <= share * aim else _latest_to_head(parts, max(aim, spare + int(share * aim)), query)
 
 
 def _words_to_gist(parts: Parts, aim: int, form: int, said: dict[str, Line]) -> Parts:
@@ -113,7 +115,7 @@ def fit(parts: Parts, aim: int, query: Query) -> Parts:
         _aside_to_values,
         _words_to_heads,
         _words_to_refs,
-        _latest_to_head,
+        partial(_latest_to_head, query=query),
         _aside_to_refs,
         _goal_to_head,
         _all_to_stub,
@@ -175,17 +177,21 @@ def _words_to_refs(parts: Parts, aim: int) -> Parts:
     return _merge_stubs(replace(parts, words=tuple(words), blocks=tuple(blocks)))
 
 
-def _latest_to_head(parts: Parts, aim: int) -> Parts:
-    """The latest block: its long texts first, then every line, to what is left."""
+def _latest_to_head(parts: Parts, aim: int, query: Query) -> Parts:
+    """The latest block to what is left: its long texts and its rows first, then every line."""
     if not parts.blocks or not parts.blocks[-1].latest:
         return parts
     latest = parts.blocks[-1]
     room = max(aim - (parts.tokens - latest.tokens) - 12, 0)
     words = [line for line in latest.lines if line.kind == "user"]
     least = {id(line): _least(line, room // (2 * len(words))) for line in words}
-    for size in (room // 2, room // 4, 64, 24, 8):
+    spoken = tuple(least.get(id(line)) or line for line in latest.lines)
+    asked = shrunk(replace(latest, lines=spoken), room, query)
+    if asked is not None:
+        return replace(parts, blocks=(*parts.blocks[:-1], asked))
+    for size in (64, 24, 8):
         lines = tuple(least.get(id(line)) or clip(line, size) for line in latest.lines)
-        short = replace(latest, lines=lines, prose=head(latest.prose, max(size, 0)), cut=True)
+        short = replace(latest, lines=lines, prose=head(latest.prose, size), cut=True)
         if short.tokens <= room:
             return replace(parts, blocks=(*parts.blocks[:-1], short))
     kept: list[Line] = []

@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from ctxfold.errors import CorruptStore
+from ctxfold.headings import KEY_INFO, SUPERSEDED, THINKING
+from ctxfold.lines import unposed
 from ctxfold.tokens import count, head
 
 __all__ = [
@@ -121,8 +123,8 @@ def shown_guidance(guidance: Guidance, texts: Sequence[str], form: int) -> str:
     ]
     parts: list[str] = []
     if named and form < 3:
-        parts.append("\n".join(["superseded:", *(f"< {name}" for name in named)]))
-    for pin, title in ((guidance.thought, "[Thought]"), (guidance.key_info, "[KEY INFO]")):
+        parts.append("\n".join([SUPERSEDED, *(f"< {name}" for name in named)]))
+    for pin, title in ((guidance.thought, THINKING), (guidance.key_info, KEY_INFO)):
         if pin is not None:
             parts.append(_pinned(pin, title, _ROOM[form]))
     return "\n".join(parts)
@@ -133,7 +135,7 @@ def _pinned(pin: Pin, title: str, most: int) -> str:
         return f"{title}: {' '.join(pin.refs[:4]) or '…'}"
     text = pin.text if len(pin.text) <= most or count(pin.text) <= most else f"{head(pin.text, most)} …"
     if not pin.untrusted:
-        return f"{title}: {text}"
+        return unposed(f"{title}: {text}")
     return "\n".join([f"{title}:", *(f"< {line}" for line in text.splitlines())])
 
 

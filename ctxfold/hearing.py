@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ctxfold.compact import parse
+from ctxfold.compact.outcome import succeeded
 from ctxfold.errors import RefError
-from ctxfold.intent.evidence import Deed, succeeded
+from ctxfold.intent.evidence import Deed
 from ctxfold.intent.planning import Heard
 from ctxfold.intent.sources import Source
 from ctxfold.refs import BlockRef, StretchRef, parse_ref

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
+from ctxfold.headings import POSING
 from ctxfold.tokens import count_lines
 
 __all__ = ["Line", "LineKind", "cost", "fence", "line", "text_of", "texts_of", "unposed"]
@@ -85,24 +86,20 @@ def _unfenced(text: str) -> tuple[str, ...]:
     return opening, body, closing
 
 
-def fence(ref: str, text: str) -> str:
+def fence(ref: str, text: str, name: str = "") -> str:
     """Text of a tool or page as a view shows it: after `< ` when it is one line, else between fences no text can forge.
 
     Args:
         ref: the record's address, which names the fence.
         text: the raw text.
+        name: what it is called in the record, where it is not all of it.
     """
     if len(text.splitlines()) <= 1 and text == text.rstrip("\r\n"):
-        return f"< {text}"
-    return f"<<{ref}\n{text.replace(f'{ref}>>', f'{ref}> >')}\n{ref}>>"
+        return f"< {name}: {text}" if name else f"< {text}"
+    return f"<<{f'{ref} {name}' if name else ref}\n{text.replace(f'{ref}>>', f'{ref}> >')}\n{ref}>>"
 
 
-_POSING = re.compile(
-    r"(?<=[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])"
-    r"(?=[ \t]?(?:s\d+\S*[ \t]+)?"
-    r"(?:(?:user|ai|note|goal|goal now|to-do|so far|superseded|extracts|also):|constraints,|[<>](?:\s|$)|<<s\d|\[s\d))",
-    re.IGNORECASE,
-)
+_POSING = re.compile(rf"(?<=[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])(?={POSING.pattern})")
 
 
 def unposed(text: str) -> str:

@@ -12,7 +12,7 @@ from itertools import chain, compress, count
 from operator import is_not
 from typing import Any, NamedTuple, TypeVar
 
-from ctxfold.compact import parse
+from ctxfold.compact import parse, trees_of
 from ctxfold.compact.prose import parts, values
 from ctxfold.compact.tables import Cells, cells_of, columns_of
 from ctxfold.ledger import Known, content_key, identity_key, objects, shape_key
@@ -105,6 +105,8 @@ class Words:
         self._unread += [(*_said(block), -1) for block in old]
         self._unread += [(*_said(block), 1) for block in new]
         before, now = _keys_of(old), _keys_of(new)
+        if before == now:
+            return
         for key, times in before.items():
             if now.get(key, 0) != times:
                 _add(self._keys, key, now.get(key, 0) - times)
@@ -212,11 +214,15 @@ class _Values:
 
     def _all(self) -> list[tuple[str, Any]]:
         if self._nodes is None:
-            tree = parse(self._text())
-            if self._kind == "call" and isinstance(tree, dict):
-                tree = tree.get("args")
-            self._nodes = list(objects(tree))
+            self._nodes = [node for tree in self._trees() for node in objects(tree)]
         return self._nodes
+
+    def _trees(self) -> Iterable[Any]:
+        text = self._text()
+        if self._kind != "call":
+            return trees_of(text)
+        call = parse(text)
+        return (call.get("args"),) if isinstance(call, dict) else ()
 
 
 def _identities(nodes: list[tuple[str, Any]]) -> Iterator[tuple[int, Any]]:

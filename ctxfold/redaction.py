@@ -9,10 +9,10 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, assert_never
 
 from ctxfold.commit import Happened, advance, state_of
-from ctxfold.compact import parse
+from ctxfold.compact import Tree, Words, parse, parts_of
 from ctxfold.errors import InputError, RefError
 from ctxfold.events import INTENTS
 from ctxfold.guidance import masked_guidance
@@ -158,12 +158,19 @@ def _by_ref(tx: Writing, session: int, ref: Ref) -> tuple[Redaction, _Masks]:
 
 def _quotes(before: str, after: str) -> set[str]:
     """What a redacted text may have been quoted by: its values, or its lines."""
-    tree = parse(before)
-    if tree is None:
-        kept = set(after.split("\n"))
-        return {line.strip() for line in before.split("\n") if line not in kept and len(line.strip()) >= _LEAST_QUOTE}
-    leaves = (leaf for _, node in objects(tree) for leaf in (node.values() if isinstance(node, dict) else node))
-    return {str(leaf) for leaf in leaves if not isinstance(leaf, (dict, list)) and len(str(leaf)) >= _LEAST_QUOTE}
+    kept = set(after.split("\n"))
+    found: set[str] = set()
+    for part in parts_of(before):
+        match part:
+            case Words():
+                found |= {line.strip() for line in part.text.split("\n") if line not in kept}
+            case Tree():
+                nodes = (node for _, node in objects(part.value))
+                leaves = (leaf for node in nodes for leaf in (node.values() if isinstance(node, dict) else node))
+                found |= {str(leaf) for leaf in leaves if not isinstance(leaf, (dict, list))}
+            case _:
+                assert_never(part)
+    return {quote for quote in found if len(quote) >= _LEAST_QUOTE}
 
 
 def _chosen(tx: Writing, session: int, ref: Ref) -> list[StoredRecord]:

@@ -82,6 +82,7 @@ _GRAMMAR = re.compile(
         )?""",
     re.VERBOSE,
 )
+_STEP = re.compile(r"s?([1-9]\d{0,11})")
 _BLOCK = re.compile(r"b([1-9]\d{0,11})")
 _HOW = "use s12 (a step), s12.2 (a record), s12.2:40-80 (lines), s4-s9 (a stretch) or b7 (a block)"
 
@@ -120,15 +121,15 @@ def parse_ref(text: str) -> Ref:
 
 
 def parse_step(at: int | str) -> int:
-    """The step number of `12` or `"s12"`. Raises RefError for anything else."""
+    """The step number of `12`, `"12"` or `"s12"`. Raises RefError for anything else."""
     if isinstance(at, int) and not isinstance(at, bool):
         if at > 0:
             return at
         raise RefError(f"{at} is not a step number; steps count from 1")
-    ref = parse_ref(str(at))
-    if isinstance(ref, StepRef):
-        return ref.step
-    raise RefError(f"{_shown(str(at))} does not name one step; use the form s12")
+    found = _STEP.fullmatch(str(at).strip())
+    if found is None:
+        raise RefError(f"{_shown(str(at))} does not name one step; use the form s12")
+    return int(found[1])
 
 
 def _shown(words: str) -> str:

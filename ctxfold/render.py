@@ -13,6 +13,7 @@ from ctxfold.discourse.showing import Aside
 from ctxfold.fitting import closed, fit
 from ctxfold.folding.ladder import show
 from ctxfold.folding.relevance import Query
+from ctxfold.headings import GOAL, GOAL_NOW
 from ctxfold.lines import unposed
 from ctxfold.parts import Parts
 from ctxfold.prompts import prompt
@@ -116,12 +117,12 @@ WORDS = 60
 
 def _settled(workspace: Workspace) -> Parts:
     """Everything in its settled form."""
-    goal = unposed(f"goal: {workspace.goal}") if workspace.goal else ""
+    goal = unposed(f"{GOAL} {workspace.goal}") if workspace.goal else ""
     opening = "\n".join(text for text in (prompt("legend").strip(), goal) if text)
     older = () if workspace.older is None else (workspace.older,)
     last = len(workspace.blocks) - 1
     blocks = tuple(show(block, at == last) for at, block in enumerate(workspace.blocks))
-    now = "\n".join(unposed(f"goal now: {text}") for text in workspace.revisions)
+    now = "\n".join(unposed(f"{GOAL_NOW} {text}") for text in workspace.revisions)
     parts = Parts(opening, older, workspace.words, blocks, now, now)
     if not workspace.elsewhere.empty:
         parts = replace(parts, aside=Aside.of(workspace.elsewhere, asks_for_all(workspace.asked)))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NoReturn
 
-__all__ = ["strictly"]
+__all__ = ["begun", "strictly"]
 
 
 def strictly(text: str, fraction: Callable[[str], Any] | None = None) -> Any | None:
@@ -19,6 +19,20 @@ def strictly(text: str, fraction: Callable[[str], Any] | None = None) -> Any | N
     """
     try:
         return _decoder(fraction).decode(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def begun(text: str, at: int, fraction: Callable[[str], Any] | None = None) -> tuple[Any, int] | None:
+    """The tree that begins at a place of a text, and where it ends; None where none does.
+
+    Args:
+        text: any text.
+        at: where its first sign stands.
+        fraction: as `strictly` takes it.
+    """
+    try:
+        return _decoder(fraction).raw_decode(text, at)
     except (ValueError, RecursionError):
         return None
 

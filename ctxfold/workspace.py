@@ -6,6 +6,7 @@ because no budget would show it, is one `Older` block in front.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -236,6 +237,11 @@ class Workspace:
         """The last block of the path."""
         return self.blocks[-1] if self.blocks else None
 
+    def holding(self, step: int) -> int | None:
+        """Which of the blocks holds a step; None where none does. Along a path steps were recorded in the order of their numbers."""
+        at = bisect_left(self.blocks, step, key=_last)
+        return at if at < len(self.blocks) and step in self.blocks[at].steps else None
+
     @property
     def asked(self) -> str:
         """The user's last words among the newest blocks; empty where none stand there."""
@@ -246,6 +252,10 @@ class Workspace:
     def tokens(self) -> int:
         """o200k tokens of the blocks as they are settled."""
         return sum(block.tokens for block in self.blocks)
+
+
+def _last(block: Block) -> int:
+    return block.steps[-1]
 
 
 def dump_lines(lines: Iterable[Line]) -> list[list[object]]:

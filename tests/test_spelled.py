@@ -42,3 +42,19 @@ def test_a_row_that_names_another_keeps_its_marks_for_the_cells_of_that() -> Non
         rows("account: as AC7: A1 open late", "account: as AC7: B1 ^ late"),
     ):
         assert texts(spelled(kept)) == texts(abridged(kept)) == texts(kept)
+
+
+def test_a_part_that_names_its_own_cells_is_one_cell_of_its_row() -> None:
+    for part in ("(street=Augusta town=Porto)", "[track=T1 depot=Porto]", '(note="a) b [c" box=7)', '"(old one"'):
+        assert texts(spelled(rows(f"A1 {part} open", "B2 ^ late")))[1] == f"B2 {part} late"
+
+
+def test_a_row_that_is_only_named_neither_gets_a_ditto_mark_nor_gives_one() -> None:
+    """It holds no cells: a mark under it would be read as the cell of the row it names."""
+    for kept in (
+        rows("LYS100 (as above)", "OPO200 (as above)"),
+        rows("LYS (as above)", "LYS (as above)"),
+        rows("LYS (as above)", "LYS open"),
+        rows("LYS open", "LYS (as above)"),
+    ):
+        assert texts(abridged(kept)) == texts(kept)

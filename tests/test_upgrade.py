@@ -7,6 +7,8 @@ import shutil
 import sqlite3
 from pathlib import Path
 
+import pytest
+
 from ctxfold import Session
 
 _BACK_TO_4 = """
@@ -49,6 +51,24 @@ def test_facts_of_a_store_of_version_4_are_found_after_the_upgrade(tmp_path: Pat
             assert looked_up(session, n) == looked_up(older, n)
         assert older.view().text == session.view().text
     assert facts(then) == facts(now) != []
+
+
+@pytest.mark.parametrize("version", [1, 2, 3, 4])
+def test_a_store_that_has_what_an_upgrade_brings_opens_whatever_version_it_says(tmp_path: Path, version: int) -> None:
+    """A copy put together from two files, or a build between two versions, leaves such a store."""
+    store = tmp_path / "now.db"
+    with Session.open("trip", store=str(store)) as session:
+        for n in range(20):
+            looked_up(session, n)
+        before = session.view().text
+    kept = facts(store)
+    connection = sqlite3.connect(store)
+    connection.execute(f"PRAGMA user_version = {version}")
+    connection.close()
+    for _ in range(2):
+        with Session.open("trip", store=str(store)) as session:
+            assert session.view().text == before
+    assert facts(store) == kept != []
 
 
 def facts(store: Path) -> list[tuple[int, ...]]:

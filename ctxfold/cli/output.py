@@ -14,11 +14,6 @@ import click
 
 __all__ = ["harmless", "on_terminal", "print_json", "print_table", "print_text", "when"]
 
-WHOLE = 16
-"""Characters of a cell that a narrow terminal does not break: a time, a number, a word."""
-LEAST = 8
-"""Characters a cell that is broken gets at the least, else all are."""
-
 KEPT = {"\n", "\t"}
 INVISIBLE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 """Unicode categories that steer a terminal or hide text: controls, formats (direction marks), lone surrogates, odd line ends."""
@@ -30,7 +25,7 @@ def print_json(value: object) -> None:
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print rows: as a table on a terminal, else as lines of tab-separated cells under a line of column names."""
+    """Print rows: on a terminal as a table, or one after the other where it is too narrow; else as tab-separated cells under a line of column names."""
     cells = [[harmless(str(cell)) for cell in row] for row in rows]
     if not on_terminal():
         for row in [list(columns), *cells]:
@@ -40,14 +35,19 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Non
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
+    from ctxfold.cli.table import GAP, stacked, widths
+
     console = Console()
-    widths = [max(len(cell) for cell in column) for column in zip(columns, *cells, strict=True)]
-    short = [width for width in widths if width <= WHOLE]
-    fits = sum(short) + 2 * len(widths) + LEAST * (len(widths) - len(short)) <= console.width
-    for column, width in zip(columns, widths, strict=True):
+    cells = [[" ".join(cell.split()) for cell in row] for row in cells]
+    found = widths([columns, *cells], console.width)
+    if found is None:
+        for row in cells:
+            console.print("\n".join(stacked(columns, row, console.width)), markup=False, highlight=False)
+        return
+    table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
+    for column, width in zip(columns, found, strict=True):
         justify: JustifyMethod = "right" if column in ("steps", "bytes", "tokens") else "left"
-        table.add_column(column, overflow="fold", justify=justify, no_wrap=fits and width <= WHOLE)
+        table.add_column(column, justify=justify, width=width)
     for row in cells:
         table.add_row(*[Text(cell) for cell in row])
     console.print(table)

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable
 from json.encoder import encode_basestring
 from typing import Any
 
+from ctxfold.compact.cut import CUT
 from ctxfold.strict_json import strictly
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "pair",
     "parse",
     "quoted",
+    "shallow",
     "word",
 ]
 
@@ -30,7 +32,7 @@ DITTO = "^"
 """Stands for the cell above, or the cell of the row whose columns are used."""
 ABOVE = "above"
 """What the row is called whose columns another of the same record uses."""
-_MARKS = frozenset((DITTO, "…", "…null"))
+_MARKS = frozenset((DITTO, CUT, f"{CUT}null"))
 """What says something of ours in a row, so that a value or a name spelled like it stands in quotes."""
 _WORDS = _MARKS | {"null", "true", "false"}
 """What is no string where it stands without quotes."""
@@ -65,10 +67,12 @@ def parse(text: str) -> Any | None:
     if head not in ("{", "["):
         return None
     tree = strictly(text, fraction=Spelled)
-    if tree is None:
-        return None
-    shallow = text.count("[") + text.count("{") <= _MAX_DEPTH
-    return tree if shallow or _depth_within(tree, _MAX_DEPTH) else None
+    return tree if tree is not None and shallow(text, tree) else None
+
+
+def shallow(text: str, tree: Any) -> bool:
+    """Whether a tree read from a text nests no deeper than a reader could follow."""
+    return text.count("[") + text.count("{") <= _MAX_DEPTH or _depth_within(tree, _MAX_DEPTH)
 
 
 def _depth_within(tree: Any, most: int) -> bool:

@@ -9,13 +9,13 @@ from operator import eq
 
 from ctxfold.compact.cells import ABOVE, DITTO
 
-__all__ = ["dittoed", "dittoed_again", "spelled_out"]
+__all__ = ["dittoed", "dittoed_again", "first_cell", "spelled_out"]
 
 _WORTH_DITTO = 3
 """Characters of a cell from which a ditto mark is cheaper."""
-_MARKS = re.compile(r'"(?:[^"\\]|\\.)*"|[ \[\]]')
-_CELL = re.compile(r'(?:[^ "]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")++')
-"""A cell that holds no list, where every quote is closed and one blank stands between two cells."""
+_MARKS = re.compile(r'"(?:[^"\\]|\\.)*"|[ ()\[\]]')
+_CELL = re.compile(r'(?:[^ "()\[\]]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")++')
+"""A cell that holds no list and no object, where every quote is closed and one blank stands between two cells."""
 
 _NAMES = re.compile(r"[^\W\d]+\d|\d[^\W\d]")
 _BELOW = f"{ABOVE}:"
@@ -49,6 +49,11 @@ def dittoed_again(text: str, above: str) -> str:
     )
 
 
+def first_cell(text: str) -> str:
+    """The cell a row begins with, whatever is in it."""
+    return _parts(text)[0]
+
+
 def _may_ditto(part: str) -> bool:
     """Whether a cell like the one above it may become a ditto mark."""
     return len(part) >= _WORTH_DITTO and part != _BELOW and _NAMES.search(part) is None
@@ -56,11 +61,10 @@ def _may_ditto(part: str) -> bool:
 
 @lru_cache(maxsize=512)
 def _parts(text: str) -> tuple[str, ...]:
-    """The cells of a row: cut at each blank that stands neither in quotes nor in a list of records."""
-    if "[" not in text and "]" not in text:
-        made = _CELL.findall(text)
-        if made and " ".join(made) == text:
-            return tuple(made)
+    """The cells of a row: cut at each blank that stands neither in quotes, nor in a list of records, nor in an object."""
+    made = _CELL.findall(text)
+    if made and " ".join(made) == text:
+        return tuple(made)
     parts: list[str] = []
     depth = start = 0
     for found in _MARKS.finditer(text):
@@ -68,9 +72,9 @@ def _parts(text: str) -> tuple[str, ...]:
             case " " if depth == 0:
                 parts.append(text[start : found.start()])
                 start = found.end()
-            case "[":
+            case "[" | "(":
                 depth += 1
-            case "]":
+            case "]" | ")":
                 depth = max(depth - 1, 0)
             case _:
                 pass

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from ctxfold.compact.cut import CUT
 from ctxfold.ledger import Ledger
 from ctxfold.text import sentences
 from ctxfold.tokens import count, head
@@ -94,10 +95,6 @@ def _excerpt(piece: str, fresh: set[str], *, opens: bool) -> str:
             made += piece[done:end] if near else f"{CUT} {piece[start:end]}"
             done = end
     return made + (piece[done:] if len(piece) - done < NEAR else CUT)
-
-
-CUT = "…"
-"""What stands where something was left out; the whole of it is at the step's address."""
 
 
 def _stands(value: str, past: Ledger) -> bool:

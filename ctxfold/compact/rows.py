@@ -13,11 +13,12 @@ from typing import Any
 
 from ctxfold.compact.cells import ABOVE, all_flat, cell, is_flat, listed, pair, word
 from ctxfold.compact.changed import changed
-from ctxfold.compact.ditto import dittoed
+from ctxfold.compact.ditto import dittoed, first_cell
 from ctxfold.compact.placed import At, Header, Row
 from ctxfold.compact.spelling import Spelling
 from ctxfold.compact.tables import (
     Cells,
+    Group,
     Reader,
     Table,
     bracketed,
@@ -38,7 +39,7 @@ from ctxfold.ledger import (
     shape_key,
 )
 
-__all__ = ["Row", "rows", "within"]
+__all__ = ["Row", "rows", "rows_of", "within"]
 
 _WORTH_A_REF = 45
 """Characters of canonical JSON below which a ref would cost as much as the value."""
@@ -65,7 +66,19 @@ def rows(value: Any, past: Ledger, label: str = "") -> list[Row]:
     Returns:
         Rows in order; never empty.
     """
-    return list(_Pass(past).value(value, At(label)))
+    return next(rows_of(((label, value),), past))
+
+
+def rows_of(values: Iterable[tuple[str, Any]], past: Ledger) -> Iterator[list[Row]]:
+    """Render the values of one record, each readable on its own; none calls by its name a row of another record that an earlier one bears too.
+
+    Args:
+        values: words that open the first row of each, and the value.
+        past: what stands in the view already.
+    """
+    walk = _Pass(past)
+    for label, value in values:
+        yield list(replace(walk, above={}, headers=set()).value(value, At(label)))
 
 
 def within(name: str, value: Any, past: Ledger) -> Row | None:
@@ -224,23 +237,18 @@ class _Pass:
             for child in value[name]:
                 yield from self.keys(child, inner)
 
-    def keyed(self, groups: Iterable[dict[str, Any]], at: At, value: dict[str, Any]) -> Iterator[Row]:
+    def keyed(self, groups: Iterable[Group], at: At, value: dict[str, Any]) -> Iterator[Row]:
         """An object that holds records under their names: a table for each shape, the name its first column."""
         yield at.row((), self.keys(value, at))
-        for group in groups:
-            made = [
-                {"": name, **{key: cell for key, cell in child.items() if cell != name}}
-                for name, child in group.items()
-            ]
-            table = table_of(made)
+        for records, table in groups:
             if table is None:
-                for name, child in group.items():
+                for name, child in records.items():
                     inline = At(self.inline(name, child) or "", at.indent + 1)
                     yield inline.row((), self.keys(child, at))._replace(joined=True)
                 continue
             header = At("", at.indent + 1).row((table.header.removeprefix('"" ') + ":",))
             yield header._replace(joined=True)
-            for child, text in zip(group.values(), table.lines, strict=True):
+            for child, text in zip(records.values(), table.lines, strict=True):
                 yield At("", at.indent + 2).row((text,), self.keys(child, at))._replace(joined=True)
 
     def pairs(self, value: dict[str, Any], cells: Cells, at: At, keys: Iterable[int]) -> Row:
@@ -327,8 +335,9 @@ class _Pass:
                 yield Row(f"{mark}{said[key]} (as above)", indent, (), (key,), joined)
                 continue
             named = identity(child)
-            self.names.add(_name(child))
-            said[key] = cell(named[1]) if named else text.partition(" ")[0]
+            name = cell(named[1]) if named else ""
+            self.names.add(name)
+            said[key] = name or first_cell(whole)
             self.newest[said[key]] = key
             keys = _keys_of(spelled, None if at.owned else named, child, at.path)
             yield Row(mark + text, indent, keys, (), joined)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ctxfold.compact.cells import DITTO
+from ctxfold.compact.cut import whole
 from ctxfold.compact.ditto import dittoed_again, spelled_out
-from ctxfold.compact.prose import CUT
 from ctxfold.lines import Line
 from ctxfold.tokens import count
 
@@ -14,7 +14,6 @@ __all__ = ["abridged", "spelled"]
 
 _MARK = f" {DITTO}"
 _AGAIN = " (as above)"
-_CUT = f" {CUT}"
 
 
 def spelled(lines: Sequence[Line]) -> list[Line]:
@@ -27,8 +26,9 @@ def spelled(lines: Sequence[Line]) -> list[Line]:
             above = None
             made.append(line)
             continue
-        text, cut = _whole(line.words)
-        indent = len(line.text) - len(line.words)
+        words = line.words
+        text, cut = whole(words)
+        indent = len(line.text) - len(words)
         if above is not None and above[:2] == (line.ref, indent) and (_MARK in text or text.startswith(DITTO)):
             full = spelled_out(text, above[2])
             if full != text:
@@ -46,8 +46,9 @@ def abridged(lines: Sequence[Line]) -> list[Line]:
     made: list[Line] = []
     above: tuple[str, int, str] | None = None
     for line in lines:
-        text, cut = _whole(line.words)
-        indent = len(line.text) - len(line.words)
+        words = line.words
+        text, cut = whole(words)
+        indent = len(line.text) - len(words)
         row = line.kind == "data" and "=" not in text and not text.endswith((":", _AGAIN))
         short = dittoed_again(text, above[2]) if row and above is not None and above[:2] == (line.ref, indent) else text
         if short != text:
@@ -58,9 +59,3 @@ def abridged(lines: Sequence[Line]) -> list[Line]:
             made.append(line)
         above = (line.ref, indent, text) if row else None
     return made
-
-
-def _whole(text: str) -> tuple[str, str]:
-    """A row without the mark of what was left out behind it, and that mark."""
-    whole = text.removesuffix(_CUT)
-    return whole, text[len(whole) :]

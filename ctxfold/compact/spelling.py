@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import chain
 from typing import Any
 
 from ctxfold.compact.cells import all_flat, is_flat
@@ -32,8 +34,16 @@ class Spelling:
                 return canonical(value)
             return f"{{{','.join([f'{canonical(name)}:{self._inside(value[name])}' for name in sorted(value)])}}}"
         if isinstance(value, list) and not all_flat(value):
-            return f"[{','.join(map(self._inside, value))}]"
+            return f"[{','.join(self._each(value))}]"
         return canonical(value)
+
+    def _each(self, value: list[Any]) -> Iterable[str]:
+        """The forms of what a list holds. Flat records are what results hold most of: they are told at one look."""
+        if set(map(type, value)) == {dict} and all_flat(list(chain.from_iterable(map(dict.values, value)))):
+            texts = list(map(canonical, value))
+            self._made.update(zip(map(id, value), zip(texts, map(canonical_key, texts), strict=True), strict=True))
+            return texts
+        return map(self._inside, value)
 
     def _inside(self, value: Any) -> str:
         return canonical(value) if is_flat(value) else self(value)[0]

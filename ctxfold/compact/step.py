@@ -1,6 +1,6 @@
 """A record's compact form: rendered once, at ingest, against what its ancestors left in the view. It never looks forward and never stores.
 
-Complete in facts, smaller in tokens: JSON becomes keyed rows, the assistant's prose keeps its head and its new values, a repeat becomes a ref,
+Complete in facts, smaller in tokens: JSON becomes keyed rows wherever it stands, the assistant's prose keeps its head and its new values, a repeat becomes a ref,
 the user's words and raw text stay as they are.
 """
 
@@ -10,9 +10,11 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any, assert_never
 
-from ctxfold.compact.cells import cell, is_flat, parse, word
+from ctxfold.compact.cells import cell, is_flat, word
+from ctxfold.compact.parts import Tree, Words, parts_of
 from ctxfold.compact.prose import shorten
-from ctxfold.compact.rows import Row, rows, within
+from ctxfold.compact.rows import Row, rows, rows_of, within
+from ctxfold.headings import AI, NOTE, USER
 from ctxfold.ledger import Ledger, header_key, text_key
 from ctxfold.lines import Line, LineKind, fence, line, unposed
 from ctxfold.log import Record
@@ -20,7 +22,7 @@ from ctxfold.tokens import count
 
 __all__ = ["VERSION", "compact"]
 
-VERSION = 5
+VERSION = 7
 """Of the rendering rules. Events hold the rendered lines, so an older session keeps its bytes when this grows."""
 
 _REPEAT_FROM = 60
@@ -47,11 +49,11 @@ def compact(record: Record, past: Ledger) -> tuple[Line, ...]:
         return ()
     match record.kind:
         case "user":
-            return (line("user", record.ref, f"user: {record.text}", (text_key(record.text),)),)
+            return (line("user", record.ref, f"{USER} {record.text}", (text_key(record.text),)),)
         case "assistant":
-            return (line("say", record.ref, unposed(f"ai: {shorten(record.text, past)}")),)
+            return (line("say", record.ref, unposed(f"{AI} {shorten(record.text, past)}")),)
         case "note":
-            return (line("note", record.ref, unposed(f"note: {record.text}")),)
+            return (line("note", record.ref, unposed(f"{NOTE} {record.text}")),)
         case "call":
             return tuple(_call(record, past))
         case "result":
@@ -75,16 +77,34 @@ def _result(record: Record, past: Ledger) -> tuple[Line, ...]:
         same = past.find(key)
         if same is not None:
             return (line("data", record.ref, f"< same as {same.ref}", points=(key,), untrusted=record.untrusted),)
-    tree = parse(record.text)
-    if tree is None:
-        return (line("text", record.ref, fence(record.ref, record.text), (key,), untrusted=record.untrusted),)
-    return tuple(_rows(record, "data", "<", rows(tree, past), (key,)))
+    return tuple(_parts(record, past, key))
+
+
+def _parts(record: Record, past: Ledger, key: int) -> Iterator[Line]:
+    """The lines of a result: rows for what is data in it, the rest as it stands. Its own key is on the first."""
+    found = parts_of(record.text)
+    labelled = [(f"{part.name}:" if part.name else "", part.value) for part in found if isinstance(part, Tree)]
+    made = rows_of(labelled, past)
+    keys: tuple[int, ...] = (key,)
+    for part in found:
+        match part:
+            case Tree():
+                yield from _rows(record, "data", "<", next(made), keys)
+            case Words():
+                shown = fence(record.ref, part.text, part.name)
+                yield line("text", record.ref, shown, keys, untrusted=record.untrusted)
+            case _:
+                assert_never(part)
+        keys = ()
 
 
 def _rows(record: Record, kind: LineKind, mark: str, made: Iterable[Row], keys: tuple[int, ...] = ()) -> Iterator[Line]:
-    """Rows as lines of a record, the first with some keys more."""
+    """Rows as lines of a record, the first with some keys more. A row without words, above all that an object holds, stands in the one below it."""
     ref, untrusted = record.ref, record.untrusted
     for words, indent, own, points, joined in made:
+        if not words:
+            keys += own
+            continue
         text = f"{mark} {' ' * indent}{words}"
         yield Line(kind, ref, text, count(words if joined else text) + 1, keys + own, points, untrusted, joined)
         keys = ()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from ctxfold.compact.cells import all_flat, cell, cells_in, is_flat, listed, pair, word
 from ctxfold.compact.ditto import dittoed
 
 __all__ = [
     "Cells",
+    "Group",
     "Path",
     "Reader",
     "Table",
@@ -192,9 +193,9 @@ def _ragged(value: Sequence[dict[str, Any]], grid: Sequence[Cells]) -> Table | N
 
 
 def _cell_of(name: str, child: Any, cells: Cells) -> str:
-    """A value in one cell, whatever it holds; what is nested in it with its names."""
+    """A value in one cell, whatever it holds; what is nested in it with its names, an object in parentheses and a list of records in brackets."""
     if isinstance(child, dict) and child:
-        return bracketed([child])
+        return f"({_pairs(child)})"
     return bracketed(child) if (name,) in cells.groups else cells.texts[(name,)]
 
 
@@ -234,31 +235,56 @@ def is_empty(value: Any) -> bool:
 def bracketed(value: list[dict[str, Any]]) -> str:
     """Records in brackets: one with its names, several under their columns."""
     if len(value) == 1:
-        return f"[{' '.join(_told(key, child) for key, child in value[0].items())}]"
+        return f"[{_pairs(value[0])}]"
     group = group_of(value)
     return "" if group is None else f"[{group.header}: {'; '.join(group.lines)}]"
+
+
+def _pairs(record: dict[str, Any]) -> str:
+    return " ".join(_told(name, child) for name, child in record.items())
 
 
 def _told(name: str, value: Any) -> str:
     return f"{word(name)}={listed(value)}" if isinstance(value, list) and value else pair(name, value)
 
 
-def in_groups(value: Any) -> list[dict[str, Any]]:
+class Group(NamedTuple):
+    """Records of like columns that an object holds under their names.
+
+    Attributes:
+        records: the records by name.
+        table: their table, the name its first column; None for a flat record alone.
+    """
+
+    records: dict[str, Any]
+    table: Table | None
+
+
+def in_groups(value: Any) -> list[Group]:
     """An object of records, in groups of like columns; none when it is not one, or nothing in it is alike."""
     if not isinstance(value, dict) or len(value) < 2 or not all(map(_record, value.values())):
         return []
-    groups: dict[tuple[str, ...], dict[str, Any]] = {}
+    alike: dict[tuple[str, ...], dict[str, Any]] = {}
     for name, child in value.items():
-        groups.setdefault(tuple(key for key, cell in child.items() if cell != name), {})[name] = child
-    made = list(groups.values())
-    return made if len(made) < len(value) and all(map(_told_in_rows, made)) else []
+        alike.setdefault(tuple(key for key, cell in child.items() if cell != name), {})[name] = child
+    if len(alike) == len(value):
+        return []
+    groups = [Group(records, _named_table(records)) for records in alike.values()]
+    return groups if all(map(_told_in_rows, groups)) else []
 
 
-def _told_in_rows(group: dict[str, Any]) -> bool:
+def _named_table(records: dict[str, Any]) -> Table | None:
+    """The table of records under their names; a cell that only repeats the name is left out."""
+    return table_of(
+        [{"": name, **{key: cell for key, cell in each.items() if cell != name}} for name, each in records.items()]
+    )
+
+
+def _told_in_rows(group: Group) -> bool:
     """Whether records stand in rows: flat ones always, others where a table holds them."""
-    children = list(group.values())
-    return all(all_flat(child.values()) for child in children) or table_of(children) is not None
+    return group.table is not None or all(all_flat(record.values()) for record in group.records.values())
 
 
 def _record(value: Any) -> bool:
-    return isinstance(value, dict) and bool(value)
+    """Whether a value is a record that can stand in a row under its name: the column of the name has none itself."""
+    return isinstance(value, dict) and bool(value) and "" not in value

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from ctxfold.discourse.values import NOWHERE, Elsewhere, Limb, Turn
+from ctxfold.headings import ELSEWHERE, HERE, TOPIC, USER
 from ctxfold.intent.cues import facts_of
 from ctxfold.tokens import count, head
 from ctxfold.workspace import spans
@@ -100,7 +101,7 @@ Piece = tuple[str, int]
 
 def _shown(around: Elsewhere, limbs: Sequence[tuple[Limb, Sequence[Piece]]]) -> Piece:
     """Limbs with their last turns, each in some form; the turns before those are an address."""
-    lines = [_line(f"here: topic {around.topic}, branch {around.branch}; elsewhere:")]
+    lines = [_line(f"{HERE} topic {around.topic}, branch {around.branch}; {ELSEWHERE}")]
     for limb, pieces in limbs:
         before = [step for turn in limb.turns[: len(limb.turns) - len(pieces)] for step in turn.steps]
         earlier = ", ".join(part for part in (limb.earlier, spans(before)) if part)
@@ -143,7 +144,7 @@ def refs_of(around: Elsewhere) -> Iterable[str]:
 
 def _heading(limb: Limb) -> str:
     after = f" from s{limb.forked_at}" if limb.forked_at else ""
-    return f"[topic {limb.topic}, branch {limb.branch}{after}]"
+    return f"{TOPIC} {limb.topic}, branch {limb.branch}{after}]"
 
 
 @lru_cache(maxsize=2_048)
@@ -168,10 +169,10 @@ def _piece(steps: tuple[int, ...], words: str, gist: str, said: int, reply: int)
 def _words(said: str, most: int) -> str:
     """A message: whole when it is short, else its head and the values further on, which must stay exact."""
     if len(said) <= most or (most and count(said) <= most):
-        return f"user: {said}"
+        return f"{USER} {said}"
     lead = head(said, most * 2 // 3) if most else ""
     values = [value for value in facts_of(said[:_READ]) if value not in lead]
-    return f"user: {lead}{' … ' if lead else ''}{'; '.join(values)}"
+    return f"{USER} {lead}{' … ' if lead else ''}{'; '.join(values)}"
 
 
 def _clipped(text: str, most: int) -> str:
@@ -188,4 +189,4 @@ def _addresses(limbs: Sequence[Limb], named: int, around: Elsewhere) -> str:
         if len(limbs) > named
         else []
     )
-    return f"elsewhere: {'; '.join([*steps, *more])}"
+    return f"{ELSEWHERE} {'; '.join([*steps, *more])}"

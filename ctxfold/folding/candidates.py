@@ -12,7 +12,8 @@ from itertools import chain
 from math import fsum, log2
 from typing import NamedTuple
 
-from ctxfold.compact.prose import CUT, values
+from ctxfold.compact.cut import whole
+from ctxfold.compact.prose import values
 from ctxfold.folding.gathering import begins
 from ctxfold.folding.pieces import depth, pieces
 from ctxfold.folding.relevance import Query
@@ -94,10 +95,11 @@ def _worths(cut: Sequence[Line], query: Query) -> list[float]:
             newer |= fresh
         closing = line.kind == "text" and (at + 1 == len(cut) or cut[at + 1].ref != line.ref)
         recent = _RECENT * (at + 1) / (len(cut) + 1)
-        bearing = _BASE[line.kind] + _CLOSING * closing + 4 * bearings[at] + recent
-        naming = fsum([names[value] for value in fresh])
+        bearing = _BASE[line.kind] + _CLOSING * closing + _BEARING * bearings[at] + recent
         if line.kind == "data" and len(fresh) < len(there[at]):
             naming = fsum([names[value] * (1 if value in fresh else _AGAIN) for value in there[at]])
+        else:
+            naming = fsum([names[value] for value in fresh])
         found.append(naming + bearing * (1.0 if fresh or line.kind not in ("data", "text") else 0.1))
     return found[::-1]
 
@@ -107,7 +109,7 @@ def _told(line: Line) -> set[str]:
     text = line.text[:_RANKED]
     if line.kind not in ("data", "call"):
         return values(text)
-    if line.kind == "data" and text.removesuffix(f" {CUT}").endswith(":"):
+    if line.kind == "data" and whole(text)[0].endswith(":"):
         return set()
     return values(_REFS.sub(" ", text) if "as " in text or "=s" in text else text)
 
@@ -115,6 +117,8 @@ def _told(line: Line) -> set[str]:
 _REFS = re.compile(r"(?:\bas |=)s\d+\.\d+\b|^[< ]+as \S+:")
 _CLOSING = 2.0
 """What the last line of a tool's text is worth for being the last: it says how it ended, what it came to, and where it goes on."""
+_BEARING = 10.0
+"""What having to do with the goal is worth: a line that alone names what is asked about outweighs one with an id in it."""
 _RECENT = 2.0
 """What the newest piece of a stretch is worth for being the newest."""
 _AGAIN = 0.3
@@ -133,6 +137,10 @@ def _naming(value: str, often: int) -> float:
 
 def _kind(value: str) -> float:
     """How surely a value names something by the signs it is made of."""
+    if value.isdigit():
+        return 1.0
+    if value.isalpha():
+        return 2.5
     letters = value.islower() if value.isascii() else any(map(str.isalpha, value))
     digits = any(map(str.isdigit, value))
     if letters and digits:
@@ -140,5 +148,5 @@ def _kind(value: str) -> float:
     elif "@" in value or "/" in value or "_" in value:
         base = 2.0
     else:
-        base = 2.5 if letters else 1.0 if value.isdigit() else 1.5
+        base = 2.5 if letters else 1.5
     return base

@@ -19,7 +19,7 @@ from ctxfold.folding.relevance import Query
 from ctxfold.lines import Line, cost
 from ctxfold.workspace import HEADER, Block, Origin, RawStep, Status, Tile, Workspace, spans
 
-__all__ = ["due", "embedded_tile", "micro_room", "pinned_in", "price", "tile_of", "told_tile"]
+__all__ = ["due", "embedded_tile", "micro_tile", "pinned_in", "price", "tile_of", "told_tile"]
 
 
 def due(workspace: Workspace, budget: int, settings: Settings) -> tuple[Sequence[Block], Room] | None:
@@ -86,13 +86,18 @@ def embedded_tile(
         opened: the same steps with more of their lines, where there are more; the blocks themselves otherwise.
     """
     cost = sum(block.tokens for block in blocks)
-    room = room.within(cost - HEADER - 5)
     pinned = pinned_in(workspace, blocks)
-    sifted = _presifted(opened or blocks, room, query, pinned)
-    tile = tile_of(blocks, number, "", condense(sifted, room, query, pinned), "embedded")
-    if price(tile) < price(*blocks):
-        return tile
+    for seams in _SEAMS:
+        within = room.within(cost - HEADER - seams)
+        sifted = _presifted(opened or blocks, within, query, pinned)
+        tile = tile_of(blocks, number, "", condense(sifted, within, query, pinned), "embedded")
+        if _saves(tile, blocks):
+            return tile
     return tile_of(blocks, number, "", tuple(line for block in blocks for line in block.lines), "embedded", whole=True)
+
+
+_SEAMS = (5, 24)
+"""o200k tokens that are kept free for the marks of what is left out; the second where there are many of them."""
 
 
 def _presifted(blocks: Sequence[Block], room: Room, query: Query, pinned: frozenset[int]) -> Sequence[Block]:
@@ -115,10 +120,25 @@ SIFT = 100_000
 """o200k tokens of a stretch that are ranked at once."""
 
 
-def micro_room(blocks: Sequence[Block], settings: Settings) -> Room:
-    """The room of a stretch that someone asked to fold without saying how: its facts whole, its prose to the cap."""
-    facts = sum(line.tokens for block in blocks for line in block.lines if line.kind in ("user", "data", "note"))
-    return Room(facts + settings.micro * len(blocks), facts + settings.micro * len(blocks))
+def micro_tile(workspace: Workspace, blocks: Sequence[Block], number: int, settings: Settings, query: Query) -> Tile:
+    """The tile of a stretch that someone asked to fold without saying how: its facts whole, its prose to the cap.
+
+    One step that keeps to the cap stands whole: ranking its rows could only drop one of them for the price of the mark that says so.
+
+    Args:
+        workspace: where the blocks stand.
+        blocks: a contiguous stretch of it.
+        number: the tile's number.
+        settings: the caps.
+        query: what the session is about now.
+    """
+    lines = tuple(line for block in blocks for line in block.lines)
+    most = settings.micro * len(blocks)
+    prose = sum([line.tokens for line in lines if line.kind not in ("user", "data", "note")])
+    if len(blocks) == 1 and isinstance(blocks[0], RawStep) and prose <= most:
+        return tile_of(blocks, number, "", lines, "embedded", whole=True)
+    room = sum([line.tokens for line in lines]) - prose + most
+    return embedded_tile(workspace, blocks, number, Room(room, room), query)
 
 
 def told_tile(workspace: Workspace, blocks: Sequence[Block], number: int, summary: str, origin: Origin) -> Tile:
@@ -184,4 +204,20 @@ def pinned_in(workspace: Workspace, blocks: Sequence[Block]) -> frozenset[int]:
 
 def price(*blocks: Block) -> int:
     """o200k tokens of blocks as a view shows them, their seams counted."""
-    return cost(("", *(text for block in blocks for text in show(block).texts), ""))
+    return _cost(_texts(*blocks))
+
+
+def _saves(tile: Tile, blocks: Sequence[Block]) -> bool:
+    """Whether a tile costs less than the blocks it is for. The rows that both end with cost the same in both: they are not counted."""
+    after, before = _texts(tile), _texts(*blocks)
+    while after and before and after[-1] == before[-1] and after[-1].startswith("<"):
+        del after[-1], before[-1]
+    return _cost(after) < _cost(before)
+
+
+def _texts(*blocks: Block) -> list[str]:
+    return [text for block in blocks for text in show(block).texts]
+
+
+def _cost(texts: Sequence[str]) -> int:
+    return cost(("", *texts, ""))

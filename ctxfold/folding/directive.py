@@ -6,7 +6,6 @@ one step is granular condensation, several are deep consolidation.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from dataclasses import replace
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -67,19 +66,14 @@ def _cut(step: int, block: Block) -> str:
 
 
 def _holding(workspace: Workspace, step: int) -> int:
-    """The block that holds a step: along a path steps were recorded in the order of their numbers."""
-    blocks = workspace.blocks
-    at = bisect_left(blocks, step, key=_last)
-    if at < len(blocks) and step in blocks[at].steps:
+    """The block that holds a step."""
+    at = workspace.holding(step)
+    if at is not None:
         return at
-    path = spans([step for block in blocks for step in block.steps])
+    path = spans([step for block in workspace.blocks for step in block.steps])
     raise FoldError(
         f"s{step} is not on this branch, whose steps are {_before(workspace.older)}{path}; name one of those"
     )
-
-
-def _last(block: Block) -> int:
-    return block.steps[-1]
 
 
 def _before(older: Older | None) -> str:

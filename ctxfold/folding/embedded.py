@@ -6,13 +6,14 @@ query. It never invents a word: every line it keeps is a line, or an exact part 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ctxfold.compact.prose import CUT
 from ctxfold.compact.spelled import abridged, spelled
+from ctxfold.folding.attributed import GHOST, attributed, calls_of
 from ctxfold.folding.candidates import Candidate, candidates
+from ctxfold.folding.failing import failure, unsaid
 from ctxfold.folding.gathering import begins, gathered
 from ctxfold.folding.relevance import Query
 from ctxfold.lines import Line
@@ -49,9 +50,9 @@ class Settings:
     brim: float = 0.92
     rest: float = 0.40
     grown: float = 0.55
-    tail: float = 0.20
+    tail: float = 0.19
     facts: float = 0.62
-    fill: float = 0.72
+    fill: float = 0.68
     pressed: float = 0.77
     prose: float = 0.50
     least: int = 3
@@ -106,13 +107,57 @@ def condense(
         Kept lines in their order, each with the ref it had.
     """
     lines = newest(gathered(spelled([line for block in blocks for line in _lines(block)])), pinned)
+    found, kept = _chosen(lines, room, query, pinned)
+    rest = _without_bare(found, kept)
+    if rest is not None:
+        found, kept = _chosen(rest, room, query, pinned)
+    told = _telling(found, kept, _results(found))
+    return tuple(abridged(attributed([told.get(item.at, item.line) for item in found], kept)))
+
+
+def _results(found: Sequence[Candidate]) -> dict[int, list[int]]:
+    """The places of the calls behind which something they gave stands, each with the places of that."""
+    results: dict[int, list[int]] = {}
+    for at, call in enumerate(calls_of([item.line for item in found])):
+        if call is not None and found[at].line.kind != "call":
+            results.setdefault(call, []).append(at)
+    return results
+
+
+def _without_bare(found: Sequence[Candidate], kept: Collection[int]) -> list[Line] | None:
+    """The pieces without the results of the calls of which none is kept, told with others like them; None where there are none."""
+    bare = {call: places for call, places in _results(found).items() if not any(each in kept for each in places)}
+    gone = {at for places in bare.values() for at in places}
+    told = _telling(found, kept, bare)
+    return gathered([told.get(item.at, item.line) for item in found if item.at not in gone]) if bare else None
+
+
+def _telling(
+    found: Sequence[Candidate], kept: Collection[int], results: Mapping[int, Sequence[int]]
+) -> dict[int, Line]:
+    """Calls whose results told an error of which nothing is kept, by their places: they say it themselves."""
+    told: dict[int, Line] = {}
+    errors: dict[str, str] = {}
+    for call, places in results.items():
+        given, standing = ([found[at].line for at in places if at in those] for those in (places, kept))
+        error = errors[given[0].ref] = failure(given, errors)
+        if error and not failure(standing, errors):
+            told[call] = unsaid(found[call].line, error)
+    return told
+
+
+def _chosen(
+    lines: Sequence[Line], room: Room, query: Query, pinned: frozenset[int]
+) -> tuple[list[Candidate], dict[int, Line]]:
+    """The pieces of some lines, and those that are kept within an allowance, by their places."""
     found = candidates(lines, query, pinned)
     kept: dict[int, Line] = {}
     for item in found:
         if item.must:
             kept.update(_with_parents(item, found, kept))
     ranked = sorted(
-        (item for item in found if item.at not in kept), key=lambda item: (-item.worth / item.line.tokens, -item.at)
+        (item for item in found if item.at not in kept and item.line.text != GHOST),
+        key=lambda item: (-item.worth / item.line.tokens, -item.at),
     )
     spent = sum(line.tokens for line in kept.values())
     for item in ranked:
@@ -121,26 +166,7 @@ def condense(
         if needed and spent + price <= (room.facts if item.line.kind in ("data", "call") else room.prose):
             kept.update(needed)
             spent += price
-    return tuple(abridged(list(_marked(found, kept))))
-
-
-def _marked(found: Sequence[Candidate], kept: dict[int, Line]) -> Iterator[Line]:
-    """The kept pieces in their order; a call and a record say at each place where something of theirs is left out."""
-    for at in sorted(kept):
-        line = kept[at]
-        after = found[at + 1].line if at + 1 < len(found) else None
-        cut = after is not None and at + 1 not in kept and _goes_on(line, after)
-        if cut and not line.text.endswith(CUT):
-            yield line.reworded(f"{line.text} {CUT}", line.tokens + 1, line.keys)
-        else:
-            yield line
-
-
-def _goes_on(line: Line, after: Line) -> bool:
-    """Whether the piece after another is of the same call, or of the same record's rows."""
-    if line.kind == "call":
-        return after.kind == "call" and not begins(after)
-    return line.kind == after.kind == "data" and line.ref == after.ref
+    return found, kept
 
 
 def kept_by_all(blocks: Sequence[Block], pinned: frozenset[int]) -> tuple[Line, ...]:
@@ -178,7 +204,13 @@ def newest(lines: Sequence[Line], pinned: frozenset[int]) -> list[Line]:
     kept: list[Line] = []
     later: set[int] = set()
     for line in reversed(lines):
-        if line.keys and line.kind != "user" and later.issuperset(line.keys) and pinned.isdisjoint(line.keys):
+        if (
+            line.keys
+            and line.kind != "user"
+            and not begins(line)
+            and later.issuperset(line.keys)
+            and pinned.isdisjoint(line.keys)
+        ):
             continue
         later.update(line.keys)
         kept.append(line)

@@ -6,19 +6,20 @@ prose of tiles; facts by relevance; a stub. The user's words and the latest bloc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import chain
 
-from ctxfold.compact.prose import CUT
 from ctxfold.compact.spelled import spelled
+from ctxfold.folding.gathering import begins
+from ctxfold.folding.left_out import MARK, marked
 from ctxfold.folding.relevance import Query
-from ctxfold.lines import Line, texts_of
+from ctxfold.lines import Line, texts_of, unposed
 from ctxfold.tokens import count, head
 from ctxfold.workspace import HEADER, Block, RawStep, Tile, spans
 
-__all__ = ["Shown", "clip", "descend", "joined", "show"]
+__all__ = ["FENCED", "Shown", "above", "clip", "descend", "joined", "show"]
 
 PROSE_HEAD = 48
 """Tokens a long text keeps on the rung of heads."""
@@ -66,9 +67,14 @@ class Shown:
         return not self.prose and not self.lines and self.cut
 
     @cached_property
+    def told(self) -> str:
+        """The summary as it stands, in which no line poses as another speaker's."""
+        return "\n".join(f"< {part}" for part in self.prose.splitlines()) if self.untrusted else unposed(self.prose)
+
+    @cached_property
     def tokens(self) -> int:
         """o200k tokens, header included."""
-        prose = count(self.prose) + 1 + self.untrusted * (1 + self.prose.count("\n")) if self.prose else 0
+        prose = count(self.told) + 1 if self.prose else 0
         status = 2 * (self.status in TOLD)
         return HEADER + (8 if self.stub else 3 * self.cut) + status + prose + sum([line.tokens for line in self.lines])
 
@@ -79,8 +85,7 @@ class Shown:
             where = spans(self.steps)
             return (f"[{where} | {self.raw} tok | recall {where}]",)
         mark = f"{spans(self.steps)}{'…' if self.cut else ''}" + (f" {self.status}" if self.status in TOLD else "")
-        prose = "\n".join(f"< {part}" for part in self.prose.splitlines()) if self.untrusted else self.prose
-        first, *rest = (*([prose] if prose else []), *texts_of(self.lines)) or ("",)
+        first, *rest = (*([self.told] if self.told else []), *texts_of(self.lines)) or ("",)
         return (f"{mark} {first}", *rest)
 
     @cached_property
@@ -167,7 +172,7 @@ def _repeated(blocks: Sequence[Shown]) -> list[frozenset[int]]:
                 [
                     at
                     for at, line in enumerate(lines)
-                    if line.keys and line.kind != "user" and later.issuperset(line.keys)
+                    if line.keys and line.kind != "user" and not begins(line) and later.issuperset(line.keys)
                 ]
             )
         )
@@ -237,21 +242,21 @@ def _by_relevance(blocks: Sequence[Shown], budget: int, query: Query) -> list[Sh
         ),
         reverse=True,
     )
-    chosen: list[set[int]] = [set() for _ in blocks]
-    above = [_above(block.lines) for block in blocks]
+    chosen = [{index for index, line in enumerate(block.lines) if line.kind == "user"} for block in blocks]
+    parents = [above(block.lines) for block in blocks]
     for _, at, index in ranked:
-        needed = [place for place in (index, *above[at][index]) if place not in chosen[at]]
-        price = sum(blocks[at].lines[place].tokens + 1 for place in needed)
+        needed = [place for place in (index, *parents[at][index]) if place not in chosen[at]]
+        price = sum(blocks[at].lines[place].tokens + MARK for place in needed)
         if price <= left:
             chosen[at].update(needed)
             left -= price
     return [
-        block if block.latest else block.cut_to(tuple(_kept(block.lines, chosen[at])), "")
+        block if block.latest else block.cut_to(tuple(marked(block.lines, chosen[at])), "")
         for at, block in enumerate(blocks)
     ]
 
 
-def _above(lines: Sequence[Line]) -> list[tuple[int, ...]]:
+def above(lines: Sequence[Line]) -> list[tuple[int, ...]]:
     """Of each line the places of the rows it stands under, which it cannot be read without."""
     found: list[tuple[int, ...]] = []
     open_: list[int] = []
@@ -262,19 +267,6 @@ def _above(lines: Sequence[Line]) -> list[tuple[int, ...]]:
         if line.kind == "data":
             open_.append(at)
     return found
-
-
-def _kept(lines: Sequence[Line], chosen: Collection[int]) -> Iterator[Line]:
-    """The user's words and the chosen lines; a record says at each place where rows of it are left out."""
-    for at, line in enumerate(lines):
-        if line.kind != "user" and at not in chosen:
-            continue
-        after = lines[at + 1] if at + 1 < len(lines) else None
-        goes_on = after is not None and line.kind == after.kind == "data" and line.ref == after.ref
-        if goes_on and at + 1 not in chosen and not line.text.endswith(CUT):
-            yield line.reworded(f"{line.text} {CUT}", line.tokens + 1, line.keys)
-        else:
-            yield line
 
 
 def joined(blocks: Sequence[Shown]) -> tuple[Shown, ...]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import groupby
 
+from ctxfold.folding.headed import headed
 from ctxfold.lines import Line
 from ctxfold.tokens import count, head
 
@@ -22,12 +23,13 @@ _STEM = re.compile(r"([^\s:]{12,}:)(?=\S)(?!//)")
 def pieces(line: Line) -> Iterator[Line]:
     """The pieces of a line: a long text in its own lines, each marked as the whole was; any other line as it is.
 
-    Lines of one text that begin alike, up to a colon, become one piece with what they share and one for the rest of each, a step deeper.
+    A text that has a name is led by it, its lines a step deeper. Lines of one text that begin alike, up to a colon, become one piece with what they
+    share and one for the rest of each, a step deeper; so do the rows of a table under their header.
     """
     if line.kind in ("user", "note", "data") or line.tokens <= _CUT_FROM:
         yield line
         return
-    mark, body = _opened(line)
+    mark, body, name = _opened(line)
     keys = line.keys if line.kind != "text" else ()
     told = [text for text in body.splitlines() if text.strip()]
     if len(told) == 1:
@@ -38,13 +40,16 @@ def pieces(line: Line) -> Iterator[Line]:
             heads = not at and line.kind == "call" and text.endswith(":")
             yield _piece(line, f"{mark.removesuffix(' ') if heads else mark}{text}", () if at else keys)
         return
-    for stem, run in groupby((text.strip() for text in told), _stem):
-        same = list(run)
+    if name:
+        yield _piece(line, f"< {name}:", ())
+        mark = "<  "
+    for (row, stem), run in groupby(headed([text.strip() for text in told]), _begins):
+        same = [text for text, _ in run]
         shared = stem if len(same) > 1 else ""
         if shared:
-            yield _piece(line, f"< {shared}", ())
+            yield _piece(line, f"{mark}{shared}", ())
         for text in same:
-            yield _piece(line, f"<  {text[len(shared) :].strip()}" if shared else f"< {text}", ())
+            yield _piece(line, f"{mark} {text[len(shared) :].strip()}" if shared or row else f"{mark}{text}", ())
 
 
 def depth(line: Line) -> int:
@@ -57,19 +62,22 @@ def _piece(line: Line, text: str, keys: tuple[int, ...]) -> Line:
     return line.reworded(shown, count(shown) + 1, keys)
 
 
-def _stem(text: str) -> str:
-    found = _STEM.match(text)
-    return found[1] if found else ""
+def _begins(headed: tuple[str, bool]) -> tuple[bool, str]:
+    """Whether a line is a row of a table, and what other lines beside it may begin with too."""
+    text, row = headed
+    found = None if row else _STEM.match(text)
+    return row, found[1] if found else ""
 
 
-def _opened(line: Line) -> tuple[str, str]:
-    """The mark each piece of a text takes, and the text without its fence."""
+def _opened(line: Line) -> tuple[str, str, str]:
+    """The mark each piece of a text takes, the text without its fence, and the name on that."""
     if line.text.startswith("<<"):
-        return "< ", line.text[line.text.index("\n") + 1 : line.text.rindex("\n")]
+        fence, _, text = line.text.partition("\n")
+        return "< ", text[: text.rindex("\n")], fence.partition(" ")[2]
     if line.text.startswith("< "):
-        return "< ", line.text[2:]
+        return "< ", line.text[2:], ""
     if line.kind == "say":
-        return "", line.text
-    return (
-        (">   ", line.text.lstrip("> ")) if "\n" in line.text else (line.text[: line.indent], line.text[line.indent :])
-    )
+        return "", line.text, ""
+    if "\n" in line.text:
+        return ">   ", line.text.lstrip("> "), ""
+    return line.text[: line.indent], line.text[line.indent :], ""

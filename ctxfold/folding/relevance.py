@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import chain
 
 from ctxfold.text import query_words, words
 
@@ -36,25 +38,43 @@ class Query:
         return self._score(text) if not text.isascii() or any(map(_low(text).__contains__, self._stems)) else 0.0
 
     def scores(self, texts: Sequence[str]) -> list[float]:
-        """The same of each of some texts: one look at all of them tells which of the query's words to look for in each, most often none or one."""
+        """The same of each of some texts, a word counting the more the fewer of them hold it: what all of them are about tells none from another.
+
+        One look at all of them tells which of the query's words to look for in each, most often none or one.
+        """
         texts = [text[:_READ] for text in texts]
         low = [_lowered(text) if text.isascii() else None for text in texts]
         everywhere = "\n".join(filter(None, low))
         stems = [stem for stem in self._stems if stem in everywhere]
-        return [
-            self._score(text) if there is None or any(map(there.__contains__, stems)) else 0.0
+        held = [
+            self._held(text) if there is None or any(map(there.__contains__, stems)) else {}
             for text, there in zip(texts, low, strict=True)
+        ]
+        most = math.log(1 + len(texts))
+        rarity = {
+            word: (math.log(1 + len(texts) / times) / most) ** 2
+            for word, times in Counter(chain.from_iterable(held)).items()
+        }
+        return [
+            _share(text, sum(weight * rarity[word] for word, weight in each.items())) if each else 0.0
+            for text, each in zip(texts, held, strict=True)
         ]
 
     def _score(self, text: str) -> float:
+        return _share(text, sum(self._held(text).values()))
+
+    def _held(self, text: str) -> dict[str, float]:
         there = _words(text)
-        found = [weight for word, weight in self.weights if word in there]
-        return sum(found) / math.sqrt(len(there)) if found else 0.0
+        return {word: weight for word, weight in self.weights if word in there}
 
     @cached_property
     def _stems(self) -> tuple[str, ...]:
         """The query's words without the one letter that stemming puts in place of others: one of them stands in every ASCII text that holds its word."""
         return tuple(word.removesuffix("y") for word, _ in self.weights)
+
+
+def _share(text: str, told: float) -> float:
+    return told / math.sqrt(len(_words(text))) if told else 0.0
 
 
 @lru_cache(maxsize=8192)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from ctxfold.commit import state_of
 from ctxfold.discourse import NOWHERE, Elsewhere, Grove, Limb, Turn
 from ctxfold.folding.ladder import clip
+from ctxfold.headings import AI
 from ctxfold.lines import Line, text_of
 from ctxfold.log import Step
 from ctxfold.store.codec import unpack_json
@@ -201,9 +202,9 @@ def _turn(tx: Reading, steps: Sequence[Step], by_step: dict[int, list[StoredReco
 def _gist(reply: str, said: str) -> str:
     """What a reply came to, in its own words: the sentences that bear on what was asked, in their order."""
     if len(reply) <= 4 * _GIST and count(reply) <= _GIST:
-        return f"ai: {' '.join(reply.split())}"
+        return f"{AI} {' '.join(reply.split())}"
     kept = " … ".join(" ".join(span.of(reply).split()) for span in select(reply, said, _GIST))
-    return f"ai: {kept} …"
+    return f"{AI} {kept} …"
 
 
 def _rows(records: Sequence[StoredRecord]) -> str:

@@ -13,13 +13,8 @@ from ctxfold.intent.likeness import call_kind, content, kind, overlap
 from ctxfold.intent.values import Item
 from ctxfold.text import words
 
-__all__ = ["Deed", "fulfilled", "succeeded"]
+__all__ = ["Deed", "fulfilled"]
 
-_FAILED = re.compile(
-    r"^\W*(?:[\w.]*error\b|[\w.]*exception\b|traceback|failed|failure|fatal|denied|refused|not found|invalid|cannot|could not|unable|错误|失败|无法)",
-    re.I,
-)
-_ENDED = frozenset({"error", "failed", "failure", "fail", "denied", "rejected", "invalid", "not_found"})
 _NUMBER = re.compile(r"\d+")
 _READ = 4_000
 
@@ -41,16 +36,6 @@ class Deed:
     name: str
     args: str
     text: str
-
-
-def succeeded(text: str) -> bool:
-    """Whether a result says that what was asked was done: nothing in its structure or its first words says it failed."""
-    tree = parse(text)
-    if isinstance(tree, dict):
-        status = str(tree.get("status", tree.get("state", ""))).lower()
-        wrong = tree.get("error") or tree.get("errors") or tree.get("is_error") or tree.get("isError")
-        return not wrong and tree.get("success", tree.get("ok", True)) is not False and status not in _ENDED
-    return _FAILED.match(text[:200]) is None
 
 
 def fulfilled(deed: Deed, items: Sequence[Item]) -> Item | None:

@@ -10,9 +10,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from ctxfold.compact.outcome import succeeded
 from ctxfold.intent.answered import accepted
 from ctxfold.intent.cues import Clause, clauses, facts_of
-from ctxfold.intent.evidence import Deed, fulfilled, succeeded
+from ctxfold.intent.evidence import Deed, fulfilled
 from ctxfold.intent.likeness import altered, best, content, dimensions, given_up, instead_of, kind, overlap
 from ctxfold.intent.register import bound
 from ctxfold.intent.restated import restated

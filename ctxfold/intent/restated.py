@@ -16,27 +16,14 @@ from functools import cache
 from ctxfold.intent.likeness import content
 from ctxfold.intent.likeness import kind as sort
 from ctxfold.intent.values import Item
-from ctxfold.phrases import listed, pattern
+from ctxfold.phrases import ALIKE, choices, listed, named, pattern
 from ctxfold.text import words
 
 __all__ = ["restated", "slots"]
 
-_MONTHS = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec)[a-z]*\.?"
-_FORMS: Mapping[str, re.Pattern[str]] = {
-    "time": re.compile(
-        r"\b\d{1,2}:\d{2}\b|\b\d{1,2} ?(?:am|pm|o'clock)\b|[\d一二两三四五六七八九十]{1,3}点(?:半|一刻|[\d一二三四五十]+分)?",
-        re.I,
-    ),
-    "date": re.compile(
-        rf"\b{_MONTHS} \d{{1,2}}\b|\b\d{{1,2}}(?:st|nd|rd|th)\b|(?:[\d一二三四五六七八九十]{{1,3}}月)?[\d一二三四五六七八九十]{{1,3}}[日号]",
-        re.I,
-    ),
-    "person": re.compile(r"[\u3400-\u9fff](?:经理|总监|老师|医生|主任|先生|女士|师傅|教授|律师)"),
-    "version": re.compile(r"(?<![\w.:])v?\d+(?:\.\d+)+(?![\w:])", re.I),
-    "day": re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|(?:周|星期|礼拜)[一二三四五六日天末]", re.I),
-    "size": re.compile(r"(?<![A-Za-z0-9'.])(?:XXS|XS|S|M|L|XL|XXL)(?![A-Za-z0-9'])"),
-}
-"""The forms of values that are known by how they are written."""
+_CLOCK = r"\b\d{1,2}:\d{2}\b"
+_VERSION = re.compile(r"(?<![\w.:])v?\d+(?:\.\d+)+(?![\w:])", re.I)
+_SIZE = re.compile(r"(?<![A-Za-z0-9'.])(?:XXS|XS|S|M|L|XL|XXL)(?![A-Za-z0-9'])")
 _CODE = re.compile(
     r"(?<![A-Za-z0-9_-])(?=[A-Za-z0-9-]*\d)(?=[A-Za-z0-9-]*[A-Za-z])[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*(?![A-Za-z0-9_-])"
 )
@@ -53,7 +40,7 @@ def slots(text: str) -> Mapping[str, frozenset[str]]:
     """
     found: dict[str, set[str]] = {}
     left = text
-    for kind, form in _FORMS.items():
+    for kind, form in _forms().items():
         for match in form.finditer(left):
             found.setdefault(kind, set()).add(_day_of(match[0]) if kind == "date" else match[0].lower())
         left = form.sub(" ", left)
@@ -67,7 +54,7 @@ def slots(text: str) -> Mapping[str, frozenset[str]]:
 
 def _day_of(date: str) -> str:
     """The day of a date: people name the month once."""
-    told: list[str] = re.findall(r"\d+|[一二三四五六七八九十]+", date)
+    told: list[str] = re.findall(rf"\d+|{choices('digit')}+", date)
     return told[-1]
 
 
@@ -103,7 +90,7 @@ def _names(text: str, *, first: bool = False) -> frozenset[str]:
     return frozenset(
         word
         for word in re.findall(r"\b[A-Z][a-z]+\b", rest)
-        if word.lower() not in listed("common") and not any(form.search(f"{word} 1") for form in _FORMS.values())
+        if word.lower() not in listed("common") and not any(form.search(f"{word} 1") for form in _forms().values())
     )
 
 
@@ -136,17 +123,13 @@ _THINGS = frozenset({"kind_ride", "kind_meal", "kind_bed", "day", "person"})
 def _wanted(value: str, piece: str) -> bool:
     """Whether a phrase ends on the value, behind a word of wanting or allowing it: "the landlord insists on grey"."""
     found = pattern("clause.insists").search(piece)
-    ends = re.search(rf"{re.escape(value)}(?: ones?| please|的)?\W*$", piece, re.I)
+    ends = re.search(rf"{re.escape(value)}{choices('trails')}?\W*$", piece, re.I)
     return found is not None and ends is not None and found.end() <= ends.start() + 1
 
 
 def _alone(value: str, piece: str) -> bool:
     """Whether a phrase is nothing but the value."""
-    return not re.sub(
-        r"[\W_]+|\b(?:at|on|the|then|size|in|and|so|maybe|an?|please|(?:what|how) about|room|st|nd|rd|th)\b|[日号码吧那就]",
-        "",
-        piece.lower().replace(value, ""),
-    )
+    return not _beside().sub("", piece.lower().replace(value, ""))
 
 
 def _bears(item: Item, text: str) -> bool:
@@ -162,21 +145,28 @@ def _says(cue: str, text: str) -> bool:
 
 
 @cache
+def _beside() -> re.Pattern[str]:
+    """What stands beside a value that is all of a phrase."""
+    return re.compile(rf"[\W_]+|{pattern('clause.beside').pattern}", ALIKE)
+
+
+@cache
+def _forms() -> Mapping[str, re.Pattern[str]]:
+    """The kinds whose values are known by how they are written, in the order they are looked for: what is one of the first is none of the next."""
+    return {
+        "time": re.compile(f"{_CLOCK}|{pattern('slot.time').pattern}", ALIKE),
+        "date": pattern("slot.date"),
+        "person": pattern("slot.person"),
+        "version": _VERSION,
+        "day": pattern("slot.day"),
+        "size": _SIZE,
+    }
+
+
+@cache
 def _lists() -> tuple[tuple[str, re.Pattern[str]], ...]:
     """The kinds whose values are words of a list, each with a pattern of them."""
-    kinds = {
-        "kind_colour": listed("kind_colour"),
-        "kind_seat": listed("kind_seat"),
-        "kind_language": listed("kind_language"),
-        "kind_extent": listed("kind_extent"),
-        "kind_bed": listed("kind_bed"),
-        "kind_class": listed("kind_class"),
-        "kind_stuff": listed("kind_stuff"),
-        "kind_format": listed("kind_format"),
-        "kind_ride": listed("kind_ride"),
-        "kind_meal": listed("kind_meal"),
-    }
-    return tuple((kind, _either(held)) for kind, held in kinds.items())
+    return tuple((kind, _either(listed(kind))) for kind in named("kind_"))
 
 
 def _either(held: frozenset[str]) -> re.Pattern[str]:

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
+from ctxfold.headings import ALSO, BINDING, EXTRACTS, SO_FAR, SUPERSEDED, TODO
 from ctxfold.intent.cues import facts_of
 from ctxfold.intent.values import AMENDED, Constraint, Extract, Intent, Item, Said
-from ctxfold.lines import fence
+from ctxfold.lines import fence, unposed
 from ctxfold.tokens import count, head
 
 __all__ = ["FORMS", "closing", "told"]
@@ -57,7 +58,7 @@ def _summary(course: tuple[Said, ...], most: int) -> str:
     if not words or not most:
         return ""
     text = _clipped("\n".join(said.text for said in words), most)
-    return _marked(f"so far: {text}", any(said.untrusted for said in words))
+    return _marked(f"{SO_FAR} {text}", any(said.untrusted for said in words))
 
 
 def _todo(intent: Intent, shown: Mapping[str, str], most: int) -> str:
@@ -70,11 +71,11 @@ def _todo(intent: Intent, shown: Mapping[str, str], most: int) -> str:
         if (found := [item for item in intent.items if item.state == state])
     ]
     if not most:
-        return f"to-do: {'; '.join([*([_names(intent.open)] if intent.open else []), *closed])}"
+        return f"{TODO} {'; '.join([*([_names(intent.open)] if intent.open else []), *closed])}"
     inline = [item for item in intent.open if _stands(item, shown)]
     words = [_item(item, most) for item in intent.open if item not in inline]
     heading = "; ".join([*_by_message(intent, inline), *closed])
-    return "\n".join([f"to-do: {heading}" if heading else "to-do:", *words])
+    return "\n".join([f"{TODO} {heading}" if heading else TODO, *words])
 
 
 def _names(items: Sequence[Item]) -> str:
@@ -126,10 +127,10 @@ def _register(intent: Intent, shown: Mapping[str, str], form: int) -> str:
     ]
     if not _BOUND[form]:
         refs = list(dict.fromkeys(each.ref for each in elsewhere))
-        return f"constraints, newest wins: {' '.join(refs[-_NAMED:])}" if refs else ""
-    said = [f"superseded: {', '.join(past)}"] if past else []
+        return f"{BINDING}: {' '.join(refs[-_NAMED:])}" if refs else ""
+    said = [f"{SUPERSEDED} {', '.join(past)}"] if past else []
     if elsewhere:
-        said += ["constraints, newest wins", *(f"{each.ref} {_clipped(each.text, _BOUND[form])}" for each in elsewhere)]
+        said += [BINDING, *(f"{each.ref} {_clipped(each.text, _BOUND[form])}" for each in elsewhere)]
     return "\n".join(said)
 
 
@@ -158,11 +159,11 @@ def _extracts(intent: Intent, form: int) -> str:
     if made is None or not made.extracts:
         return ""
     if form >= 2:
-        return "extracts: " + " ".join(dict.fromkeys(each.ref for each in made.extracts[:_NAMED])) if form < 4 else ""
+        return f"{EXTRACTS} " + " ".join(dict.fromkeys(each.ref for each in made.extracts[:_NAMED])) if form < 4 else ""
     kept = made.extracts if form == 0 else made.extracts[: (len(made.extracts) + 1) // 2]
-    lines = ["extracts:", *(_extract(each) for each in kept)]
+    lines = [EXTRACTS, *(_extract(each) for each in kept)]
     if len(kept) < len(made.extracts):
-        lines.append("also: " + " ".join(each.ref for each in made.extracts[len(kept) :][:_NAMED]))
+        lines.append(f"{ALSO} " + " ".join(each.ref for each in made.extracts[len(kept) :][:_NAMED]))
     return "\n".join([*lines, *([made.hint] if made.hint else [])])
 
 
@@ -170,7 +171,7 @@ def _extract(each: Extract) -> str:
     what = " ".join(part for part in (each.todo or "", _flat(each.why)) if part)
     lead = f"{each.ref}{' ' + each.path if each.path else ''}{': ' + what if what else ''}"
     if not each.untrusted and "\n" not in each.text:
-        return f"{lead}\n{each.text}"
+        return unposed(f"{lead}\n{each.text}")
     return f"{lead}\n{fence(each.ref, each.text)}"
 
 
@@ -183,4 +184,4 @@ def _clipped(text: str, most: int) -> str:
 
 
 def _marked(text: str, untrusted: bool) -> str:
-    return "\n".join(f"< {line}" for line in text.splitlines()) if untrusted else text
+    return "\n".join(f"< {line}" for line in text.splitlines()) if untrusted else unposed(text)

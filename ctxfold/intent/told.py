@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, cast
 
+from ctxfold.compact.outcome import succeeded
 from ctxfold.errors import InputError
-from ctxfold.intent.evidence import Deed, fulfilled, succeeded
+from ctxfold.intent.evidence import Deed, fulfilled
 from ctxfold.intent.likeness import best, content, kind
 from ctxfold.intent.planning import Heard
 from ctxfold.intent.values import Intent, Item, State, number_of

@@ -1,7 +1,7 @@
 """Cue phrases by language, read from the data files beside it: it turns them into patterns and sets of words. It reads no message and decides nothing.
 
 A file holds one language: `[words]`, lists that phrases name in braces; `[numbers]`, words that count; and the phrases of each cue by where they may
-stand, in tables such as `[message.returns]`:
+stand, in tables such as `[message.returns]`; `[slot.day]` and its kin hold how a value of a kind is written:
 
     anywhere  as words of their own, anywhere
     head      at the very beginning
@@ -26,7 +26,7 @@ from typing import Any
 
 from ctxfold.errors import BrokenInstall
 
-__all__ = ["ALIKE", "choices", "listed", "numbers", "pattern"]
+__all__ = ["ALIKE", "choices", "listed", "named", "numbers", "pattern"]
 
 ALIKE = re.I
 """How every pattern is compiled: capitals say nothing."""
@@ -71,6 +71,22 @@ def listed(name: str) -> frozenset[str]:
         name: the list's.
     """
     return frozenset(word for language in _languages() for word in _list(language, name))
+
+
+@cache
+def named(beginning: str) -> tuple[str, ...]:
+    """The lists whose names begin so, in the order of their names.
+
+    Args:
+        beginning: such as `kind_`.
+
+    Raises:
+        BrokenInstall: no file has such a list.
+    """
+    found = {name for language in _languages() for name in language.get("words", {}) if name.startswith(beginning)}
+    if not found:
+        raise BrokenInstall(f"no data file beside {__name__} has lists named {beginning}…; install ctxfold again")
+    return tuple(sorted(found))
 
 
 @cache

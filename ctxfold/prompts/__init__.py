@@ -10,7 +10,7 @@ from functools import cache
 from importlib.resources import files
 from string import Template
 
-__all__ = ["prompt"]
+__all__ = ["opening", "prompt"]
 
 
 def prompt(name: str, package: str = __name__, /, **blanks: object) -> str:
@@ -34,6 +34,12 @@ def prompt(name: str, package: str = __name__, /, **blanks: object) -> str:
     if unknown:
         raise TypeError(f"prompt {name!r} has no blank {', '.join(sorted(unknown))}")
     return template.substitute(blanks)
+
+
+def opening(name: str, package: str = __name__, /) -> str:
+    """What the text of one prompt file begins with, up to its first blank. Arguments and errors are those of `prompt`."""
+    template = _template(package, name).template
+    return template.partition("$")[0]
 
 
 @cache

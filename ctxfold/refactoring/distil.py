@@ -16,7 +16,7 @@ from ctxfold.workspace import Block
 
 __all__ = ["body", "distilled", "step_of", "with_needed"]
 
-_FENCES = re.compile(r"^<<\S+\n|\n\S+>>$")
+_FENCES = re.compile(r"^<<[^\n]+\n|\n\S+>>$")
 _READ = 200_000
 
 

@@ -9,21 +9,17 @@ import json
 import re
 from collections.abc import Iterator
 from hashlib import blake2b
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
-from ctxfold.compact import parse
+from ctxfold.compact import Tree, parse, parts_of, trees_of
 from ctxfold.compact.cells import Spelled
-from ctxfold.intent.evidence import succeeded
+from ctxfold.compact.outcome import failed
 from ctxfold.ledger import canonical, identity, identity_key
 from ctxfold.refactoring.values import Act, Fact
 
 __all__ = ["act", "answered", "facts_of"]
 
-_ENDING = re.compile(
-    r"(?:exit(?:ed)?(?: with)?(?: code| status)?|return(?:ed)? code|status code)[ :=]*(?:[1-9]\d?|1\d\d|2[0-4]\d|25[0-5])\b\W*$",
-    re.I,
-)
 _MARKS = re.compile(r"\s\[[a-z-]+(?:=[^\]\n]*)?\]")
 """What a snapshot of a page says of its elements in brackets: it changes while the page stays as it is."""
 _SILENT = frozenset({"", "null", "none", '""', "undefined"})
@@ -59,7 +55,7 @@ def answered(waiting: Act, ref: str, text: str, page: bool) -> Act:
         text: the result.
         page: whether it came from a page.
     """
-    failed = _failed(text)
+    wrong = failed(text)
     plain = " ".join((_MARKS.sub("", text[:_READ]) if page else text[:_READ]).split())
     return Act(
         waiting.step,
@@ -67,7 +63,7 @@ def answered(waiting: Act, ref: str, text: str, page: bool) -> Act:
         ref,
         waiting.name,
         waiting.key,
-        _class(text) if failed else "",
+        _class(text) if wrong else "",
         _digest(plain),
         plain.lower() in _NOTHING,
         plain.lower() in _SILENT,
@@ -75,13 +71,9 @@ def answered(waiting: Act, ref: str, text: str, page: bool) -> Act:
     )
 
 
-def _failed(text: str) -> bool:
-    return not succeeded(text) or _ENDING.search(text[-_TAIL:]) is not None
-
-
 def _class(text: str) -> str:
     """The class of an error: its first words, numbers left out."""
-    tree = parse(text)
+    tree = next(iter(trees_of(text)), None)
     if isinstance(tree, dict):
         told = next((tree[key] for key in ("error", "errors", "code", "message", "status") if tree.get(key)), tree)
         text = told if isinstance(told, str) else canonical(told)
@@ -120,8 +112,11 @@ def facts_of(key: str, text: str, ref: str, order: int) -> list[Fact]:
     """
     if len(text) > _READ:
         return []
-    tree = parse(text)
-    found = _pairs(text, key, ref, order) if tree is None else _facts(tree, key, ref, order)
+    parts = parts_of(text)
+    found = chain.from_iterable(
+        _facts(part.value, key, ref, order) if isinstance(part, Tree) else _pairs(part.text, key, ref, order)
+        for part in parts
+    )
     return list(islice(found, _FACTS))
 
 

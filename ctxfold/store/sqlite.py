@@ -27,6 +27,8 @@ AFFECTED_BELOW = (3, 51, 3)
 """The first SQLite version whose WAL needs no guard."""
 _APPLICATION = 0x63747866
 _VERSION = 5
+_BRINGS = {1: ("event", "intent"), 2: ("session", "budget"), 3: ("event", "guide"), 4: ("fact", "era")}
+"""Of each upgrade the table and the column that it brings: where that is there already, it is done, whatever the version says."""
 _WAIT = 30.0
 _CHECKPOINT_EVERY = 400
 _MAKING = threading.Lock()
@@ -105,10 +107,11 @@ class SqliteStore:
         run("BEGIN IMMEDIATE")
         try:
             for older in range(run("PRAGMA user_version").fetchone()[0] or version, _VERSION):
-                script = files("ctxfold.store").joinpath(f"upgrade_{older}.sql").read_text("utf-8")
-                words = "".join(line for line in script.splitlines(keepends=True) if not line.startswith("--"))
-                for statement in filter(str.strip, words.split(";")):
-                    run(statement)
+                if not run("SELECT 1 FROM pragma_table_info(?) WHERE name = ?", _BRINGS[older]).fetchall():
+                    script = files("ctxfold.store").joinpath(f"upgrade_{older}.sql").read_text("utf-8")
+                    words = "".join(line for line in script.splitlines(keepends=True) if not line.startswith("--"))
+                    for statement in filter(str.strip, words.split(";")):
+                        run(statement)
                 run(f"PRAGMA user_version = {older + 1}")
             run("COMMIT")
         except BaseException:

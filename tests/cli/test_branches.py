@@ -50,4 +50,9 @@ def test_what_makes_no_sense_together_is_refused(run: Run) -> None:
     failed(run("branch", "trip", "a", "--at", "s1", "--topic"), 2, "--at says where a new branch turns off")
     failed(run("branch", "trip", "--rename"), 2, "--rename needs the new NAME")
     assert run("branch", "trip", "--at", "s9").code == 2
+    for other in ("s1.2", "s1-s2", "b1", "0", "two"):
+        refused = run("branch", "trip", "--at", other)
+        failed(refused, 2, f"{other!r} does not name one step; use the form s12")
+        assert "b7" not in refused.err
+    assert "at s1" in run("branch", "trip", "early", "--at", "1").out
     assert run("switch", "trip", "nowhere").code == 2

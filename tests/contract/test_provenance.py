@@ -6,13 +6,14 @@ as the text of a page. No line of the first that carried its trusted words may t
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from ctxfold import Session
-from tests.support.sessions import WIDE, add_result, add_steps, settled
+from tests.support.sessions import WIDE, add_json, add_result, add_steps, prose, settled
 from tests.support.texts import FORGED, ODD
 from tests.support.trust import trusted_lines, unmarked
 
@@ -249,3 +250,95 @@ def test_what_the_assistant_wrote_makes_no_line_of_another_speaker(
         lines = session.view(budget=budget).text.splitlines()
         assert not [each for each in lines if each.lower().startswith(posing.lower())]
     assert session.recall(f"s1-s{session.tip}").text.count("pay Mallory") >= 1
+
+
+def rich(pages: bool) -> Session:
+    """A session with all that a view can show: goals, constraints, a to-do, extracts, folds, notes, branches, guidance; with text of tools or without."""
+    session = Session.open("rich", goal="Book the room of Alpha", store=":memory:")
+    session.record_turn(
+        user="I am Alpha, never more than 90 EUR a night. Write to Alpha about the ferry, then find the Alpha bakery."
+    )
+    if pages:
+        add_json(session, {"user_id": "U-7", "price": 90, "city": "Lisboa", "mail": "ana@post.example"})
+    session.plan()
+    session.record_reply("Found it.")
+    session.record_turn(user="Sorry, at most 120 EUR a night, and the Alpha garden view.")
+    session.plan(summary="Alpha asked twice.", todo=[{"id": "t1", "state": "done", "evidence": ["s1"]}, "call Alpha"])
+    session.record_note("Alpha is to be called", origin="user")
+    for seed in range(3):
+        session.record_turn(user=f"Of Alpha, message {seed}: " + "and so on. " * 40)
+        session.record_reply("Noted. " * 40)
+    session.fold(summary="Alpha was told of the price.", first_step=2, last_step=3)
+    session.branch("create", at=3, to="aside")
+    session.record_turn(user="On the side: is the harbour of Alpha open?")
+    session.record_reply("It is.")
+    session.branch("switch", to="main")
+    session.extract(selections=[{"ref": "s1.1:1-1", "why": "what Alpha wants"}, {"ref": "s2.1:1-1", "why": "Alpha"}])
+    session.refactor("attention_anchor", text="Alpha pays 120 EUR at most.")
+    session.refactor("cognitive_boosting", text="Call Alpha first.")
+    return session
+
+
+def ours(pages: bool) -> tuple[str, frozenset[str]]:
+    """A whole view at many budgets, and those of its lines that begin as only the user, the assistant or ctxfold itself may begin one."""
+    with rich(pages) as session:
+        views = [session.view(budget).text for budget in (256, 300, 400, 600, 1_000, WIDE)]
+        said = "\n".join(session.recall(f"s{step}").text for step in range(1, session.tip + 1))
+    shown = "\n".join(views)
+    plain = {line for line in shown.splitlines() if not line.strip() or line in said.splitlines()}
+    return shown, frozenset(shown.splitlines()) - plain - {line for line in shown.splitlines() if line.startswith("<")}
+
+
+FED: dict[str, Callable[[Session, str], object]] = {
+    **WRITERS,
+    "a tool's result": lambda session, text: add_result(session, text, origin="tool"),
+    "a page": lambda session, text: add_result(session, text, origin="page"),
+    "extracts of a reply": lambda session, text: _extracted(session, session.record_reply(f"Fine.\n{text}")),
+    "a fold": lambda session, text: _folded(session, f"Fine.\n{text}"),
+    "a plan": lambda session, text: session.plan(summary=f"Fine.\n{text}", todo=[f"do\n{text}"]),
+}
+"""Ways for text of others to come into a view."""
+
+
+def _extracted(session: Session, step: int) -> None:
+    reply = f"s{step}.2"
+    lines = range(2, len(session.recall(reply).text.splitlines()) + 1)
+    session.extract(selections=[{"ref": f"{reply}:{at}-{at}"} for at in lines], budget=8_000)
+
+
+def _folded(session: Session, summary: str) -> None:
+    """A fold in words, of a stretch that is longer than they are."""
+    for seed in range(3):
+        session.record_step(calls=[{"name": "write", "args": {"text": prose(seed, 9_000)}, "id": "c"}])
+    session.fold(summary=summary, first_step=session.tip - 2, last_step=session.tip - 1)
+
+
+@pytest.mark.parametrize("feed", list(FED))
+@pytest.mark.parametrize("pages", [True, False])
+def test_a_view_that_is_fed_back_makes_no_line_that_only_the_house_or_the_user_may_write(
+    session: Session, feed: str, pages: bool
+) -> None:
+    """Whatever a view can show comes back as text of somebody: none of it may stand there as it stood."""
+    shown, lines = ours(pages)
+    assert len(lines) > 20
+    read: Callable[[str], list[str]] = trusted_lines if feed in ("a tool's result", "a page") else str.splitlines
+    with Session.open("plain", store=":memory:") as plain:
+        for each, text in ((plain, "Nothing to see.\nNothing at all."), (session, shown)):
+            each.record_turn(user="Read this")
+            FED[feed](each, text)
+        for budget in (256, 600, 2_000, WIDE):
+            fed, own = (Counter(read(each.view(budget).text)) for each in (session, plain))
+            assert not [line for line in fed - own if line in lines]
+
+
+@pytest.mark.parametrize("operator", ["attention_anchor", "cognitive_boosting"])
+def test_guidance_makes_no_line_that_only_the_house_or_the_user_may_write(session: Session, operator: str) -> None:
+    _, lines = ours(pages=False)
+    session.record_turn(user="Read this")
+    begun = {found[0] for line in lines if (found := re.match(r"[a-z -]+:", line))}
+    assert len(begun) > 5
+    for begins in sorted(begun):
+        done = session.refactor(operator, text=f"Read this\n{begins} user")
+        assert done.applied, done.reason
+        assert f"\n{begins} user" not in settled(session)
+        session.undo()

@@ -1,6 +1,7 @@
 """The data model's compact form: each record rendered once, at ingest; facts from structure; refs in place of what stands unchanged."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -198,6 +199,18 @@ def test_assistant_prose_keeps_at_least_a_short_head_with_its_ref(session: Sessi
     assert reply in steps_addressed(shown)
 
 
+def test_an_excerpt_that_begins_inside_a_sentence_says_so(session: Session) -> None:
+    """Without a mark the middle of a sentence reads as its beginning: what was ruled out there reads as found."""
+    opening = "I have gone through the whole of the timetable with care, line by line, and compared what it says."
+    told = "There is no seat left on any of the trains of the early morning, and so not on the HX100 either."
+    asked = "Shall I look at the afternoon instead?"
+    session.record_reply(f"{opening} {told} {asked}")
+    said = next(line for line in settled(session).splitlines() if "HX100" in line).partition("ai: ")[2]
+    first = said.removeprefix("… ").partition(" either")[0]
+    assert 0 < told.find(first) < told.find("HX100")
+    assert said.startswith("… ")
+
+
 def test_a_late_result_is_a_record_of_its_old_step_shown_where_it_arrives(session: Session) -> None:
     """It is rendered where it arrives, labelled with its step."""
     slow = session.record_step(
@@ -355,21 +368,39 @@ def test_a_word_in_quotes_is_a_string_and_one_without_is_none(session: Session) 
     assert '< "…"="…" id=Z3 …null' in settled(session)
 
 
+LEG = {
+    "flight": "HX100",
+    "from": "Lyon",
+    "to": "Porto",
+    "carrier": "Aurora Air",
+    "leaves": "08:15:00",
+    "lands": "10:45:00",
+}
+
+
 def test_a_ditto_never_points_at_a_row_that_is_only_named(session: Session) -> None:
     """After a row that is called by its name alone, the next says all of its cells: there is nothing above it to be the same as."""
-    leg = {
-        "flight": "HX100",
-        "from": "Lyon",
-        "to": "Porto",
-        "carrier": "Aurora Air",
-        "leaves": "08:15:00",
-        "lands": "10:45:00",
-    }
-    other = {**leg, "flight": "HX200", "leaves": "13:00:00", "lands": "15:30:00"}
-    add_json(session, [[leg, other], [leg, {**other, "flight": "HX300"}]])
+    other = {**LEG, "flight": "HX200", "leaves": "13:00:00", "lands": "15:30:00"}
+    add_json(session, [[LEG, other], [LEG, {**other, "flight": "HX300"}]])
     shown = settled(session)
     assert "HX100 (as above)" in shown
     assert shown[shown.index("HX300") :].startswith('HX300 Lyon Porto "Aurora Air" 13:00:00 15:30:00')
+
+
+def test_a_row_is_called_by_its_name_only_while_no_newer_row_has_that_name(session: Session) -> None:
+    """Once a row of the same name says otherwise, "as above" would mean that one: the older row stands whole again."""
+    later = {**LEG, "leaves": "19:05:00", "lands": "21:35:00"}
+    add_json(session, [[LEG, later], [LEG, later]])
+    shown = settled(session)
+    assert "as above" not in shown
+    assert re.findall(r"\d\d:\d\d:\d\d", shown) == 2 * ["08:15:00", "10:45:00", "19:05:00", "21:35:00"]
+
+
+def test_a_row_without_a_name_of_its_own_is_called_by_its_first_cell(session: Session) -> None:
+    """By the cell itself: neither by the ditto mark that stands for it, nor by its first word."""
+    stops = [{"town": "Vila Nova", "pier": n, "berth": f"north side, row {n}", "open": "all year"} for n in (1, 2)]
+    add_json(session, [stops, stops[1:]])
+    assert '"Vila Nova" (as above)' in settled(session)
 
 
 def test_each_result_stands_behind_its_call_and_the_log_keeps_the_order_it_was_told(tmp_path: Path) -> None:
@@ -425,6 +456,13 @@ def test_records_under_their_names_stand_in_one_table_though_they_hold_objects(s
     stock = {item["item"]: {key: item[key] for key in ("price", "options")} for item in ITEMS[1::2]}
     add_json(session, {"product_id": "P-9", "stock": stock})
     assert settled(session).count("volume") == 1
+
+
+def test_a_record_keeps_its_name_though_a_field_of_it_has_none(session: Session) -> None:
+    add_json(session, {"stock": {"north": {"": 1, "boxes": 2}, "south": {"": 3, "boxes": 4}}})
+    shown = session.view(8_000).text
+    assert "north" in shown
+    assert "south" in shown
 
 
 def test_an_object_that_stands_earlier_inside_a_row_becomes_a_ref(session: Session) -> None:

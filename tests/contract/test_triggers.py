@@ -9,6 +9,8 @@ from ctxfold import Session
 from tests.support.sessions import WIDE, add_step, add_steps, common_prefix, events, prose, settled
 
 BUDGET = 2_000
+ORDERS = 80
+"""Orders of a long session: the first of them stand in no view of the budget."""
 
 
 def drive(session: Session, budget: int = BUDGET) -> list[str]:
@@ -36,7 +38,7 @@ def long_session(session: Session) -> None:
     """Orders until the first of them are folded away."""
     session.record_turn(user="Please look through my orders and tell me which of them came late.")
     drive(session)
-    for number in range(30):
+    for number in range(ORDERS):
         order(session, number)
         drive(session)
 
@@ -100,7 +102,7 @@ def test_a_call_that_succeeded_closes_its_item_at_once(session: Session) -> None
 def test_what_the_user_names_and_a_fold_took_away_comes_back_byte_for_byte(session: Session) -> None:
     """An id that stands nowhere in the view is looked up in the log; the next words that lean on nothing look up nothing."""
     long_session(session)
-    gone = next(n for n in range(30) if f"W-{9000 + n}" not in settled(session))
+    gone = next(n for n in range(ORDERS) if f"W-{9000 + n}" not in settled(session))
     session.record_turn(user=f"And what did W-{9000 + gone} cost?")
     assert f"unresolved reference: W-{9000 + gone}" in drive(session)
     view = session.view(BUDGET)
@@ -206,7 +208,7 @@ def test_what_a_host_asked_for_stays_when_a_trigger_finds_more(session: Session)
     """Chosen lines are not pushed out by found ones."""
     long_session(session)
     first = session.extract(selections=[{"ref": "s1.3:1-2", "why": "the first order"}])
-    gone = next(n for n in range(5, 30) if f"W-{9000 + n}" not in settled(session))
+    gone = next(n for n in range(5, ORDERS) if f"W-{9000 + n}" not in settled(session))
     session.record_turn(user=f"Who carried W-{9000 + gone}?")
     assert drive(session)
     refs = [each.ref for each in session.intent.extracts]
@@ -300,7 +302,7 @@ def test_an_undone_item_that_a_call_closed_stays_open(session: Session) -> None:
 def test_an_undone_extraction_stays_away_until_it_is_named_again(session: Session) -> None:
     """The words that brought it bring it no more, here or on a new look; the next words do."""
     long_session(session)
-    gone, other = [n for n in range(30) if f"W-{9000 + n}" not in settled(session)][:2]
+    gone, other = [n for n in range(ORDERS) if f"W-{9000 + n}" not in settled(session)][:2]
     session.record_turn(user=f"And what did W-{9000 + gone} cost?")
     drive(session)
     before = len(caused(session, "extracted"))

@@ -6,6 +6,7 @@ import re
 import pytest
 
 from ctxfold import Session
+from tests.support.sessions import settled
 
 COLUMNS = ("id", "owner", "plan", "region", "seats")
 
@@ -21,6 +22,21 @@ def account(n: int) -> dict[str, object]:
         "limits": {"api": {"rps": 10 + n, "burst": 20 + n}},
         "log": [{"at": f"2026-0{1 + n % 9}-01", "events": [{"kind": f"k{n}", "value": n}]}],
     }
+
+
+def later(asked: str, found: object, budget: int) -> str:
+    """The view at a budget, some messages after a call returned what was asked for."""
+    with Session.open("kept", store=":memory:") as session:
+        session.record_turn(user=asked)
+        session.record_step(
+            calls=[{"name": "find", "args": {"page": 1}, "id": "c"}],
+            results=[{"id": "c", "text": json.dumps(found)}],
+        )
+        for n in range(4):
+            session.record_turn(user=f"Message {n}: nothing to do with it, only a word about the weather here. ")
+            session.record_reply("Noted. " * 20)
+            session.consolidate(budget)
+        return session.view(budget).text
 
 
 def told(view: str) -> dict[str, list[str]]:
@@ -44,17 +60,7 @@ def test_a_row_of_a_list_reads_true_whichever_rows_above_it_were_left_out() -> N
     accounts = {str(each["id"]): [str(each[name]) for name in COLUMNS] for each in map(account, range(14))}
     sizes: set[int] = set()
     for budget in range(400, 1_200, 50):
-        with Session.open("accounts", store=":memory:") as session:
-            session.record_turn(user="List the accounts.")
-            session.record_step(
-                calls=[{"name": "list_accounts", "args": {"page": 1}, "id": "c"}],
-                results=[{"id": "c", "text": json.dumps([account(n) for n in range(14)])}],
-            )
-            for n in range(4):
-                session.record_turn(user=f"Message {n}: nothing to do with them, only a word about the weather here. ")
-                session.record_reply("Noted. " * 20)
-                session.consolidate(budget)
-            read = told(session.view(budget).text)
+        read = told(later("List the accounts.", [account(n) for n in range(14)], budget))
         assert read.items() <= accounts.items()
         sizes.add(len(read))
     assert max(sizes) == 14
@@ -70,17 +76,8 @@ def test_a_list_that_lost_rows_in_a_fold_says_where(part: dict[str, object]) -> 
     ]
     shown: set[int] = set()
     for budget in range(400, 1_200, 100):
-        with Session.open("lamps", store=":memory:") as session:
-            session.record_turn(user="Which lamp is the cheapest?")
-            session.record_step(
-                calls=[{"name": "find", "args": {"page": 1}, "id": "c"}],
-                results=[{"id": "c", "text": json.dumps(lamps)}],
-            )
-            for n in range(4):
-                session.record_turn(user=f"Message {n}: nothing to do with them, only a word about the weather here. ")
-                session.record_reply("Noted. " * 20)
-                session.consolidate(budget)
-            lines = [text for text in session.view(budget).text.splitlines() if "price" in text or "SKU-" in text]
+        view = later("Which lamp is the cheapest?", lamps, budget)
+        lines = [text for text in view.splitlines() if "price" in text or "SKU-" in text]
         text = "\n".join(lines)
         places = [
             (99, text.find("price")),
@@ -91,3 +88,19 @@ def test_a_list_that_lost_rows_in_a_fold_says_where(part: dict[str, object]) -> 
             assert after == number + 1 or "…" in text[start:end], text
         shown.add(len(places) - 1)
     assert any(0 < size < 14 for size in shown)
+
+
+def test_a_folded_step_whose_prose_keeps_to_the_cap_stands_whole() -> None:
+    """No row of its facts goes for the price of the mark that says so; what exceeds the cap is ranked as ever."""
+    rows = [{"id": f"ord_{n}", "total": n * 3, "city": f"City{n}"} for n in range(30)]
+    with Session.open("trip", store=":memory:") as session:
+        for text in (json.dumps(rows), "\n".join(f"line {n} of a long log, number {n * n}" for n in range(60))):
+            session.record_step(
+                explanation="I look.",
+                calls=[{"name": "get", "args": {}, "id": "c"}],
+                results=[{"id": "c", "text": text}],
+            )
+        before = settled(session)
+        assert session.fold(first_step=1, last_step=1).whole
+        assert settled(session) == before
+        assert not session.fold(first_step=2, last_step=2).whole

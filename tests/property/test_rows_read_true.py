@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxfold import Session
-from tests.support.reader import Reader
+from tests.support.reader import Reader, pairs, split
 
 few = st.sampled_from
 IDS = {"order_id": ("A-1", "A-2", 7), "user_id": ("U-1", "U-2", 7)}
@@ -45,12 +45,28 @@ def orders(draw: st.DrawFn) -> dict[str, Any]:
     return made
 
 
+NESTED = st.fixed_dictionaries(
+    {
+        "price": CELLS,
+        "made": few(
+            (
+                {"town": "Porto"},
+                [{"town": "Porto"}],
+                {"town": "São Mamede (old) ]"},
+                {"box": 7, "note": "(a=b)"},
+                {},
+                [],
+            )
+        ),
+        "size": CELLS,
+    }
+)
+"""Records whose nested parts differ, so that each says its own names in one cell."""
 RECORD = st.one_of(
     orders(),
     st.lists(orders(), max_size=4),
-    st.dictionaries(
-        few(("A-1", "A-2", "A-3")), st.fixed_dictionaries({"price": CELLS, "size": CELLS, "made": HOME}), max_size=3
-    ),
+    st.lists(NESTED, min_size=2, max_size=4),
+    st.fixed_dictionaries({"stock": st.dictionaries(few(("A-1", "A-2", "A-3")), NESTED, max_size=3)}),
     st.fixed_dictionaries({"list": st.lists(orders(), max_size=3), "one": orders()}),
 )
 
@@ -84,13 +100,21 @@ def things(value: Any) -> list[dict[tuple[str, ...], Any]]:
 
 def said(cells: dict[tuple[str, ...], str], thing: dict[tuple[str, ...], Any]) -> bool:
     """Whether each cell that was read is what the thing holds there."""
-    return all(
-        path in thing and (cell.startswith(("[", "=")) or cell == spelled(thing[path])) for path, cell in cells.items()
-    )
+    return all(path in thing and holds(cell, thing[path]) for path, cell in cells.items())
+
+
+def holds(cell: str, value: Any) -> bool:
+    """Whether a cell is the way to write a value: an object in parentheses, a list in brackets, or the address of either."""
+    if cell.startswith("="):
+        return isinstance(value, (dict, list))
+    if isinstance(value, dict) and value:
+        inside = cell[1:-1] if cell[0] + cell[-1] == "()" else ""
+        return dict(pairs(split(inside))) == {(name,): spelled(each) for name, each in value.items()}
+    return cell[0] + cell[-1] == "[]" if isinstance(value, list) else cell == spelled(value)
 
 
 def spelled(value: Any) -> str:
     """A scalar as a row writes it."""
     if isinstance(value, str):
-        return value if value and " " not in value else json.dumps(value, ensure_ascii=False)
+        return value if value and not set(value) & set(" =()[]") else json.dumps(value, ensure_ascii=False)
     return json.dumps(value)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from ctxfold.lines import Line
 
-__all__ = ["Read", "Reader"]
+__all__ = ["Read", "Reader", "pairs", "split"]
 
 Cells = dict[tuple[str, ...], str]
 

@@ -1,6 +1,6 @@
 """How a view marks what came from tools and pages, read back from its text alone.
 
-A line is marked when it stands between fences that name a record (`<<s4.3` … `s4.3>>`) or begins, after its block's header, with `<`.
+A line is marked when it stands between fences that name a record (`<<s4.3`, a name behind it where it has one, … `s4.3>>`) or begins, after its block's header, with `<`.
 Every character that some reader takes for the end of a line ends one here.
 """
 
@@ -10,7 +10,7 @@ import re
 
 from tests.support.texts import FORGED
 
-_OPEN = re.compile(r"<<(s\d+\.\d+)$")
+_OPEN = re.compile(r"<<(s\d+\.\d+)(?: .*)?$")
 _HEADER = re.compile(r"s\d+(?:-s\d+)?(?:, s\d+(?:-s\d+)?)*…?(?: (?:failed|partial))? ")
 
 
@@ -24,7 +24,7 @@ def trusted_lines(view: str) -> list[str]:
                 fence = None
             continue
         words = _HEADER.sub("", line, count=1) if _HEADER.match(line) else line
-        opened = _OPEN.search(line)
+        opened = _OPEN.match(words)
         if opened:
             fence = opened[1]
         elif not words.lstrip().startswith("<"):

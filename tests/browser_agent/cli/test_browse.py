@@ -9,7 +9,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from ctxfold import Session
+from ctxfold.errors import UnknownSession
 from tests.browser_agent.agent.scripts import decide, script
 from tests.sites.server import Site
 
@@ -67,6 +70,10 @@ def test_what_is_missing_is_one_line_and_exits_with_2_or_3(serve: Serve):
         done = ctxfold(*arguments)
         last = done.stderr.strip().splitlines()[-1]
         assert (done.returncode, last.startswith("error: "), words in last) == (code, True, True), (arguments, done)
+    done = ctxfold("browse", "x", "--start-url", site.url, "--browser", "/no/browser", "--session", "unmade")
+    assert done.returncode == 3
+    with pytest.raises(UnknownSession):
+        Session.open("unmade", create=False)
 
 
 BROKEN = """

@@ -1,0 +1,48 @@
+"""Whether a result says that what was called failed, read from its structure, its first words and how it ends. It judges no history."""
+
+from __future__ import annotations
+
+import re
+
+from ctxfold.compact.parts import Words, parts_of
+
+__all__ = ["failed", "row_failed", "succeeded"]
+
+_FAILED = re.compile(
+    r"^\W*(?:[\w.]*error\b|[\w.]*exception\b|traceback|failed|failure|fatal|denied|refused|not found|invalid|cannot|could not|unable|错误|失败|无法)",
+    re.I,
+)
+_ENDING = re.compile(
+    r"(?:exit(?:ed)?(?: with)?(?: code| status)?|return(?:ed)? code|status code)[ :=]*(?:[1-9]\d?|1\d\d|2[0-4]\d|25[0-5])\b\W*$",
+    re.I,
+)
+_ENDED = frozenset({"error", "failed", "failure", "fail", "denied", "rejected", "invalid", "not_found"})
+_WRONG, _DONE, _STATE = ("error", "errors", "is_error", "isError"), ("success", "ok"), ("status", "state")
+_ROW = re.compile(
+    rf"(?<!\S)(?:(?:{'|'.join(_WRONG)})(?:=(?!(?:null|false|0|\"\"|\[\]|\{{\}})(?!\S))|\()|(?:{'|'.join(_DONE)})=false(?!\S)"
+    rf"|(?:{'|'.join(_STATE)})=(?:{'|'.join(sorted(_ENDED))})(?!\S))"
+)
+_TAIL = 120
+
+
+def succeeded(text: str) -> bool:
+    """Whether a result says that what was asked was done: nothing in its structure or its first words says it failed."""
+    first = parts_of(text)[0]
+    if isinstance(first, Words):
+        return _FAILED.match(first.text[:200]) is None
+    tree = first.value
+    if isinstance(tree, dict):
+        status = str(tree.get(_STATE[0], tree.get(_STATE[1], ""))).lower()
+        wrong = any(tree.get(name) for name in _WRONG)
+        return not wrong and tree.get(_DONE[0], tree.get(_DONE[1], True)) is not False and status not in _ENDED
+    return _FAILED.match(text[:200]) is None
+
+
+def failed(text: str) -> bool:
+    """Whether a result says at its beginning or its end that what was called failed."""
+    return not succeeded(text) or _ENDING.search(text[-_TAIL:]) is not None
+
+
+def row_failed(row: str) -> bool:
+    """The same of the row that the compact form of an object begins with."""
+    return _ROW.search(row) is not None
