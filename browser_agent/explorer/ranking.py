@@ -219,14 +219,15 @@ class Library:
             "mark": self._catalogue.marks.get(signs.passage.place.url, 0.0),
         }
 
-    def signs(self, count: int) -> list[tuple[Passage, dict[str, float]]]:
+    def signs(self, count: int) -> list[tuple[Found, dict[str, float]]]:
         """The passages that speak of the question most, several of a section among them, each with every sign by the name of its weight."""
         shares, there = self.shares(), self._shares_there()
         key = max(range(len(shares)), key=shares.__getitem__, default=0)
-        ranked = sorted(self._read, key=lambda read: -self._found(read, shares, there, key).score)
+        ranked = sorted(
+            ((self._found(read, shares, there, key), read) for read in self._read), key=lambda pair: -pair[0].score
+        )
         return [
-            (read.signs.passage, {**self._heard(read, shares, there, key), **fixed(read.signs)})
-            for read in ranked[:count]
+            (found, {**self._heard(read, shares, there, key), **fixed(read.signs)}) for found, read in ranked[:count]
         ]
 
 

@@ -4,10 +4,11 @@
 
 It asks every question of `tuning-*.json` on remembered pages (`--keep` holds what came of it, so that the next fit need not ask again), then
 
-- fits the weights of `browser_agent.explorer.weights` by a conditional logit over the best passages of each answerable question, drawn by a
-  quadratic penalty towards the weights that stand there, and prints those that would change;
+- fits the weights of `browser_agent.explorer.weights` by a conditional logit over the best passages of each answerable question, with a
+  quadratic penalty on what a weight moves a score, and prints those that would change;
 - fits the chance that the first passage is right (`browser_agent.explorer.confidence`) by logistic regression, and prints the constants;
-- prints right / wrong / declined by threshold, each question judged by a fit on the others, by tenths and by site.
+- prints right / wrong / declined by threshold, each question ranked and judged by fits on the others: by tenths, by file and by site. Nothing that
+  such a figure counts was seen by either fit, nor by the weights they begin with, which are none.
 
 It changes no file: what it prints is copied by whoever has judged it. The held questions are never read.
 """
@@ -20,15 +21,17 @@ import random
 import re
 import statistics
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import exp
 from pathlib import Path
 
 import anyio
 
 from browser_agent.explorer.confidence import grounds
+from browser_agent.explorer.passages import Passage
 from browser_agent.explorer.quoting import Quoting
+from browser_agent.explorer.ranking import Found
 from browser_agent.explorer.weights import Weights
 from tests.benchmarks.questions.judging import Question, load
 from tests.benchmarks.questions.remembered import Remembered
@@ -36,44 +39,65 @@ from tests.benchmarks.questions.remembered import Remembered
 HERE = Path(__file__).parent
 PASSAGES = 40
 """Passages of a question that its ranking is fitted on."""
-PULL, PENALTY = 4.0, 1.0
-"""How strongly weights are drawn to those that stand, and grounds to nothing."""
-ROUNDS, PACE = 60, 0.4
+PULL, PENALTY = 8.0, 1.0
+"""How strongly what a weight moves a score, and what a ground tells, is drawn to nothing."""
+ROUNDS, PACE = 120, 0.4
 TOO_LITTLE = 1e-3
 SHARP = 2.7
-"""How much a score tells: fitted once, with the weights left as they stand."""
+"""How much a score tells. It only sets the scale that weights are printed in."""
 THRESHOLDS = (0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65)
 
 Vector = list[float]
 
 
 @dataclass(frozen=True)
-class Case:
-    """What came of one question: its best passages' signs, which of them hold the answer, and what its confidence is told from."""
+class Ranked:
+    """One of a question's passages: where it stands, its signs by the names of their weights, and whether its quote holds the answer."""
 
+    place: tuple[str, int]
+    text: str
+    signs: Mapping[str, float]
+    found: Found
+    right: bool
+
+
+@dataclass(frozen=True)
+class Case:
+    """What came of one question: its best passages, and the share of its terms that no page seen holds."""
+
+    file: str
     site: str
     answerable: bool
-    signs: list[dict[str, float]]
-    right: list[bool]
+    passages: tuple[Ranked, ...]
+    missing: float
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What a ranking makes of a case: what its confidence is told from, and whether its first passage is right."""
+
+    answerable: bool
     grounds: tuple[float, ...] | None
-    first_right: bool
+    right: bool
 
 
-def case(site: str, question: Question, pages: Remembered) -> Case:
+def case(file: str, site: str, question: Question, pages: Remembered) -> Case:
     """What the last question came to."""
     assert pages.explorer is not None
     library = pages.explorer.library
     quoting = Quoting(library.question, library.matcher, library.shares())
 
-    def holds(*texts: str) -> bool:
-        said = [" ".join(text.split()) for text in texts]
+    def holds(passage: Passage) -> bool:
+        said = [" ".join(text.split()) for text in (quoting.quote(passage), quoting.answer(passage))]
         return any(re.search(pattern, text, re.I) for pattern in question.patterns for text in said)
 
-    best, ranked = library.best(9), library.signs(PASSAGES)
-    right = [holds(quoting.quote(passage), quoting.answer(passage)) for passage, _ in ranked]
-    told = grounds(best, library.missing()) if best else None
-    first = bool(best) and holds(quoting.quote(best[0].passage), quoting.answer(best[0].passage))
-    return Case(site, question.answerable, [signs for _, signs in ranked], right, told, first)
+    passages = tuple(
+        Ranked(
+            (found.passage.place.url, found.passage.place.order), found.passage.text, signs, found, holds(found.passage)
+        )
+        for found, signs in library.signs(PASSAGES)
+    )
+    return Case(file, site, question.answerable, passages, library.missing())
 
 
 async def cases(folder: Path, only: str) -> list[Case]:
@@ -86,7 +110,7 @@ async def cases(folder: Path, only: str) -> list[Case]:
         async with Remembered(folder, f"http://{questions.site}.invalid") as pages:
             for question in questions.questions:
                 await pages.ask(question.question, questions.start)
-                found.append(case(questions.site, question, pages))
+                found.append(case(file.name, questions.site, question, pages))
         print(f"{file.name}: {len(questions.questions)} asked", file=sys.stderr, flush=True)
     return found
 
@@ -94,20 +118,22 @@ async def cases(folder: Path, only: str) -> list[Case]:
 # Ranking
 
 
-def ranking(given: Sequence[Case], names: Sequence[str], start: Vector) -> Vector:
-    """Weights under which the right passages of the cases are likeliest, not far from those to start with and none below zero."""
+def ranking(given: Sequence[Case], names: Sequence[str]) -> Vector:
+    """Weights under which the right passages of the cases are likeliest, none below zero."""
     groups = [
-        ([[signs[name] for name in names] for signs in one.signs], one.right)
-        for one in given
-        if any(one.right) and not all(one.right)
+        ([[one.signs[name] for name in names] for one in case.passages], [one.right for one in case.passages])
+        for case in given
+        if case.answerable and 0 < sum(one.right for one in case.passages) < len(case.passages)
     ]
-    bend = [PULL] * len(names)
+    spread = [statistics.pvariance([row[at] for rows, _ in groups for row in rows]) for at in range(len(names))]
+    pull = [PULL * SHARP**2 * one or 1.0 for one in spread]
+    bend = list(pull)
     for rows, _ in groups:
         for at, column in enumerate(zip(*rows, strict=True)):
             bend[at] += SHARP**2 * statistics.pvariance(column)
-    weights = list(start)
+    weights = [0.0] * len(names)
     for _ in range(ROUNDS):
-        slope = [PULL * (old - new) for old, new in zip(start, weights, strict=True)]
+        slope = [-strength * weight for strength, weight in zip(pull, weights, strict=True)]
         for rows, right in groups:
             add_slope(slope, weights, rows, right)
         weights = [
@@ -127,22 +153,25 @@ def add_slope(slope: Vector, weights: Vector, rows: Sequence[Vector], right: Seq
                 slope[at] += pull * value
 
 
-def firsts(given: Sequence[Case], names: Sequence[str], weights: Vector) -> int:
-    """How many cases have a right passage first."""
-    found = 0
-    for one in given:
-        if one.signs:
-            scores = [dot(weights, [signs[name] for name in names]) for signs in one.signs]
-            found += one.right[scores.index(max(scores))]
-    return found
+def judged(case: Case, names: Sequence[str], weights: Vector) -> Judged:
+    """What the explorer would make of a case under these weights: the best passage of each section, best first."""
+    scored = sorted(
+        ((dot(weights, [one.signs[name] for name in names]), one) for one in case.passages), key=lambda pair: -pair[0]
+    )
+    tops: dict[tuple[str, int], tuple[float, Ranked]] = {}
+    for score, one in scored:
+        tops.setdefault(one.place, (score, one))
+    best = [replace(one.found, score=score) for score, one in tops.values()]
+    told = grounds(best, case.missing) if best else None
+    return Judged(case.answerable, told, bool(scored) and scored[0][1].right)
 
 
 # Confidence
 
 
-def chance(given: Sequence[Case]) -> Vector:
+def chance(given: Sequence[Judged]) -> Vector:
     """Base and weights of the grounds under which what came of the cases is likeliest, by Newton's method."""
-    rows = [([1.0, *one.grounds], float(one.first_right)) for one in given if one.grounds is not None]
+    rows = [([1.0, *one.grounds], float(one.right)) for one in given if one.grounds is not None]
     size = len(rows[0][0])
     weights = [0.0] * size
     for _ in range(30):
@@ -158,20 +187,23 @@ def chance(given: Sequence[Case]) -> Vector:
     return weights
 
 
-def frontier(given: Sequence[Case], parts: Sequence[Sequence[int]]) -> None:
-    """Print right, wrong and declined by threshold, each part judged by a fit on the others."""
-    sure = [0.0] * len(given)
+def frontier(given: Sequence[Case], names: Sequence[str], parts: Sequence[Sequence[int]]) -> None:
+    """Print right, wrong and declined by threshold, each part ranked and judged by fits on the others."""
+    seen: list[tuple[Judged, float]] = []
     for part in parts:
         aside = set(part)
-        weights = chance([one for at, one in enumerate(given) if at not in aside])
+        others = [one for at, one in enumerate(given) if at not in aside]
+        weights = ranking(others, names)
+        telling = chance([judged(one, names, weights) for one in others])
         for at in part:
-            told = given[at].grounds
-            sure[at] = sigmoid(dot(weights, [1.0, *told])) if told is not None else 0.0
+            one = judged(given[at], names, weights)
+            seen.append((one, sigmoid(dot(telling, [1.0, *one.grounds])) if one.grounds is not None else 0.0))
+    print(f"  a right passage first for {sum(one.right for one, _ in seen)}")
     for threshold in THRESHOLDS:
         count = {"right": 0, "wrong": 0, "declined": 0}
-        for one, likely in zip(given, sure, strict=True):
+        for one, likely in seen:
             if one.answerable and likely >= threshold:
-                count["right" if one.first_right else "wrong"] += 1
+                count["right" if one.right else "wrong"] += 1
             count["declined"] += not one.answerable and likely < threshold
         print(f"  {threshold:.2f}: " + ", ".join(f"{number} {name}" for name, number in count.items()))
 
@@ -228,34 +260,27 @@ def main() -> int:
 
 def show(given: list[Case]) -> None:
     """Fit both, and print what they are and what they are worth."""
-    answerable = [one for one in given if one.answerable]
-    names = sorted({name for one in given for signs in one.signs for name in signs})
-    start = [float(getattr(Weights(), name)) for name in names]
+    names = sorted(given[0].passages[0].signs)
+    weights = ranking(given, names)
+    for name, new in zip(names, weights, strict=True):
+        old = float(getattr(Weights(), name))
+        if abs(old - new) >= 0.05:
+            print(f"{name}: {old:.2f} -> {new:.2f}")
+    for label, fitted in (("as they stand", [float(getattr(Weights(), name)) for name in names]), ("fitted", weights)):
+        made = [judged(one, names, fitted) for one in given]
+        base, *rest = chance(made)
+        print(f"weights {label}: a right passage first for {sum(one.right for one in made)}")
+        print(f"  confidence: base {base:.2f}, " + ", ".join(f"{weight:.2f}" for weight in rest))
+    count = f"{sum(one.answerable for one in given)} answerable, {sum(not one.answerable for one in given)} not"
     order = list(range(len(given)))
     random.Random(1).shuffle(order)
     tenths = [order[at::10] for at in range(10)]
+    files = [[at for at, one in enumerate(given) if one.file == file] for file in sorted({one.file for one in given})]
     sites = [[at for at, one in enumerate(given) if one.site == site] for site in sorted({one.site for one in given})]
-    print(f"{len(answerable)} answerable: {firsts(answerable, names, start)} right first as the weights stand")
-    for label, parts in (("tenths", tenths), ("sites", sites)):
+    for label, parts in (("tenths", tenths), ("files", files), ("sites", sites)):
         if len(parts) > 1:
-            found = 0
-            for part in parts:
-                aside = set(part)
-                others = [one for at, one in enumerate(given) if at not in aside and one.answerable]
-                found += firsts(
-                    [given[at] for at in part if given[at].answerable], names, ranking(others, names, start)
-                )
-            print(f"  {found} with weights fitted on the other {label}")
-    fitted = ranking(answerable, names, start)
-    for name, old, new in zip(names, start, fitted, strict=True):
-        if abs(old - new) >= 0.05:
-            print(f"  {name}: {old:.2f} -> {new:.2f}")
-    base, *rest = chance(given)
-    print(f"confidence: base {base:.2f}, " + ", ".join(f"{weight:.2f}" for weight in rest))
-    for label, parts in (("tenths", tenths), ("sites", sites)):
-        if len(parts) > 1:
-            print(f"right, wrong, declined by threshold, fitted on the other {label}:")
-            frontier(given, parts)
+            print(f"{count}; ranked and judged by fits on the other {label}:")
+            frontier(given, names, parts)
 
 
 if __name__ == "__main__":
