@@ -209,10 +209,17 @@ def price(*blocks: Block) -> int:
 
 def _saves(tile: Tile, blocks: Sequence[Block]) -> bool:
     """Whether a tile costs less than the blocks it is for. The rows that both end with cost the same in both: they are not counted."""
+    seams = sum([1 + len(block.lines) for block in (tile, *blocks)])
+    if tile.tokens + _SEAM * seams < sum([block.tokens for block in blocks]):
+        return True
     after, before = _texts(tile), _texts(*blocks)
     while after and before and after[-1] == before[-1] and after[-1].startswith("<"):
         del after[-1], before[-1]
     return _cost(after) < _cost(before)
+
+
+_SEAM = 4
+"""o200k tokens by which the price of a line may differ from what it costs between its neighbours: where more is saved, nothing is counted anew."""
 
 
 def _texts(*blocks: Block) -> list[str]:

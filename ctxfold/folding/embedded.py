@@ -108,10 +108,12 @@ def condense(
     """
     lines = newest(gathered(spelled([line for block in blocks for line in _lines(block)])), pinned)
     found, kept = _chosen(lines, room, query, pinned)
-    rest = _without_bare(found, kept)
+    results = _results(found)
+    rest = _without_bare(found, kept, results)
     if rest is not None:
         found, kept = _chosen(rest, room, query, pinned)
-    told = _telling(found, kept, _results(found))
+        results = _results(found)
+    told = _telling(found, kept, results)
     return tuple(abridged(attributed([told.get(item.at, item.line) for item in found], kept)))
 
 
@@ -124,9 +126,11 @@ def _results(found: Sequence[Candidate]) -> dict[int, list[int]]:
     return results
 
 
-def _without_bare(found: Sequence[Candidate], kept: Collection[int]) -> list[Line] | None:
+def _without_bare(
+    found: Sequence[Candidate], kept: Collection[int], results: Mapping[int, Sequence[int]]
+) -> list[Line] | None:
     """The pieces without the results of the calls of which none is kept, told with others like them; None where there are none."""
-    bare = {call: places for call, places in _results(found).items() if not any(each in kept for each in places)}
+    bare = {call: places for call, places in results.items() if not any(each in kept for each in places)}
     gone = {at for places in bare.values() for at in places}
     told = _telling(found, kept, bare)
     return gathered([told.get(item.at, item.line) for item in found if item.at not in gone]) if bare else None
