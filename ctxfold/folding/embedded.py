@@ -50,7 +50,7 @@ class Settings:
     brim: float = 0.92
     rest: float = 0.40
     grown: float = 0.55
-    tail: float = 0.19
+    tail: float = 0.20
     facts: float = 0.62
     fill: float = 0.68
     pressed: float = 0.77
