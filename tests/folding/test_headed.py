@@ -1,7 +1,5 @@
 """Rows of a table in a text stay under the header that names their cells; a text that is none stays line by line."""
 
-import time
-
 import pytest
 
 from ctxfold import Session
@@ -64,9 +62,7 @@ def test_a_fold_that_keeps_a_row_keeps_its_header() -> None:
     assert "pod-003" not in shown
 
 
-@pytest.mark.parametrize("line", ["-" * 50_000 + "x", "| " * 30_000 + "x", "A " * 30_000 + "x", " " * 50_000 + "x"])
-def test_no_line_takes_long_to_look_at(line: str) -> None:
-    """A pattern that tried every way to split a long line would not end."""
-    before = time.process_time()
-    assert headed([line, line, line])
-    assert time.process_time() - before < 5
+@pytest.mark.parametrize("line", ["-" * 400_000 + "x", "| " * 200_000 + "x", "A " * 200_000 + "x", " " * 400_000 + "x"])
+def test_no_line_is_looked_at_in_every_way_it_could_be_split(line: str) -> None:
+    """A pattern that tried them all would not end."""
+    assert headed([line] * 3) == [(line, False)] * 3
