@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, assert_never
 
 from ctxfold.commit import Happened, advance, state_of
-from ctxfold.compact import Tree, Words, parse, parts_of
+from ctxfold.compact import Tree, Words, parse, unwrapped
 from ctxfold.errors import InputError, RefError
 from ctxfold.events import INTENTS
 from ctxfold.guidance import masked_guidance
@@ -160,7 +160,7 @@ def _quotes(before: str, after: str) -> set[str]:
     """What a redacted text may have been quoted by: its values, or its lines."""
     kept = set(after.split("\n"))
     found: set[str] = set()
-    for part in parts_of(before):
+    for part in unwrapped(before):
         match part:
             case Words():
                 found |= {line.strip() for line in part.text.split("\n") if line not in kept}

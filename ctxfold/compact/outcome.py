@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ctxfold.compact.parts import Words, parts_of
+from ctxfold.compact.unwrapping import Words, unwrapped
 
 __all__ = ["failed", "row_failed", "succeeded"]
 
@@ -27,7 +27,7 @@ _TAIL = 120
 
 def succeeded(text: str) -> bool:
     """Whether a result says that what was asked was done: nothing in its structure or its first words says it failed."""
-    first = parts_of(text)[0]
+    first = unwrapped(text)[0]
     if isinstance(first, Words):
         return _FAILED.match(first.text[:200]) is None
     tree = first.value

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any, assert_never
 
 from ctxfold.compact.cells import cell, is_flat, word
-from ctxfold.compact.parts import Tree, Words, parts_of
 from ctxfold.compact.prose import shorten
 from ctxfold.compact.rows import Row, rows, rows_of, within
+from ctxfold.compact.unwrapping import Tree, Words, unwrapped
 from ctxfold.headings import AI, NOTE, USER
 from ctxfold.ledger import Ledger, header_key, text_key
 from ctxfold.lines import Line, LineKind, fence, line, unposed
@@ -77,12 +77,12 @@ def _result(record: Record, past: Ledger) -> tuple[Line, ...]:
         same = past.find(key)
         if same is not None:
             return (line("data", record.ref, f"< same as {same.ref}", points=(key,), untrusted=record.untrusted),)
-    return tuple(_parts(record, past, key))
+    return tuple(_unwrapped(record, past, key))
 
 
-def _parts(record: Record, past: Ledger, key: int) -> Iterator[Line]:
+def _unwrapped(record: Record, past: Ledger, key: int) -> Iterator[Line]:
     """The lines of a result: rows for what is data in it, the rest as it stands. Its own key is on the first."""
-    found = parts_of(record.text)
+    found = unwrapped(record.text)
     labelled = [(f"{part.name}:" if part.name else "", part.value) for part in found if isinstance(part, Tree)]
     made = rows_of(labelled, past)
     keys: tuple[int, ...] = (key,)

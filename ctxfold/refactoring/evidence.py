@@ -12,7 +12,7 @@ from hashlib import blake2b
 from itertools import chain, islice
 from typing import Any
 
-from ctxfold.compact import Tree, parse, parts_of, trees_of
+from ctxfold.compact import Tree, parse, trees_of, unwrapped
 from ctxfold.compact.cells import Spelled
 from ctxfold.compact.outcome import failed
 from ctxfold.ledger import canonical, identity, identity_key
@@ -112,7 +112,7 @@ def facts_of(key: str, text: str, ref: str, order: int) -> list[Fact]:
     """
     if len(text) > _READ:
         return []
-    parts = parts_of(text)
+    parts = unwrapped(text)
     found = chain.from_iterable(
         _facts(part.value, key, ref, order) if isinstance(part, Tree) else _pairs(part.text, key, ref, order)
         for part in parts

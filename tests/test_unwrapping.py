@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxfold import Session
-from ctxfold.compact import Tree, Words, parse, parts_of, trees_of
+from ctxfold.compact import Tree, Words, parse, trees_of, unwrapped
 from ctxfold.compact.literal import literal
 from tests.support.sessions import WIDE, settled
 
@@ -93,7 +93,7 @@ def test_a_python_literal_says_what_its_json_says(value: Any) -> None:
 def test_what_is_no_literal_of_plain_values_stays_text(text: str) -> None:
     """Nothing is run, nothing is guessed."""
     assert literal(text) is None
-    assert parts_of(text) == (Words(text),)
+    assert unwrapped(text) == (Words(text),)
 
 
 def test_a_tuple_is_a_list_and_a_key_that_is_a_number_its_digits() -> None:
@@ -134,11 +134,11 @@ def test_a_folded_long_text_keeps_its_name_before_the_lines_that_stay() -> None:
 
 def test_a_call_result_of_the_protocol_reads_as_what_it_says() -> None:
     """Content blocks are their texts; a block that is more than text stays as it is."""
-    assert parts_of(json.dumps([{"type": "text", "text": "Done."}])) == (Words("Done."),)
+    assert unwrapped(json.dumps([{"type": "text", "text": "Done."}])) == (Words("Done."),)
     whole = {"content": [{"type": "text", "text": "Found 4:\n" + json.dumps(ORDERS)}], "isError": False}
-    assert parts_of(json.dumps(whole)) == (Tree({"isError": False}), Words("Found 4:", "content"), Tree(ORDERS))
+    assert unwrapped(json.dumps(whole)) == (Tree({"isError": False}), Words("Found 4:", "content"), Tree(ORDERS))
     image = [{"type": "text", "text": "See"}, {"type": "image", "data": "aGk="}]
-    assert parts_of(json.dumps(image)) == (Tree(image),)
+    assert unwrapped(json.dumps(image)) == (Tree(image),)
 
 
 @pytest.mark.parametrize(
@@ -157,19 +157,19 @@ def test_a_call_result_of_the_protocol_reads_as_what_it_says() -> None:
 )
 def test_a_text_that_is_mostly_words_stays_as_it_is(text: str) -> None:
     """A file that is read is shown line by line: what is edited later must be found as it stands."""
-    assert parts_of(text) == (Words(text),)
+    assert unwrapped(text) == (Words(text),)
 
 
 @given(st.text(alphabet="[]{}\",:'\\ \n`1ax", max_size=80))
 def test_any_text_comes_apart_without_harm(text: str) -> None:
     """No text raises, and none becomes nothing."""
-    assert parts_of(text)
+    assert unwrapped(text)
 
 
 def test_openings_that_lead_nowhere_are_given_up_after_a_few() -> None:
     """Trying each of a hundred thousand to the end of the text would not end."""
     for text in ("[\n" * 100_000, '{"a":\n' * 100_000, '[{"a": 1},\n' * 50_000, "[{'a': [\n" * 50_000):
-        assert parts_of(text)
+        assert unwrapped(text)
 
 
 def test_an_earlier_row_inside_a_wrapping_is_known_again() -> None:

@@ -15,7 +15,7 @@ from ctxfold.compact.cells import Spelled, parse, shallow, word
 from ctxfold.compact.literal import literal
 from ctxfold.strict_json import begun, strictly
 
-__all__ = ["Part", "Tree", "Words", "parts_of", "trees_of"]
+__all__ = ["Held", "Tree", "Words", "trees_of", "unwrapped"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Tree:
     name: str = ""
 
 
-Part = Words | Tree
+Held = Words | Tree
 
 _LEAST = 45
 """Characters from which JSON within a text is taken out of it: below, rows save nothing."""
@@ -65,7 +65,7 @@ _NEXT_LINE = re.compile(r"\s*,?\s*")
 _REST = re.compile(r"[ \t]*\r?(?:\n|\Z)")
 
 
-def parts_of(text: str) -> tuple[Part, ...]:
+def unwrapped(text: str) -> tuple[Held, ...]:
     """The stretches of a text in their order.
 
     Args:
@@ -74,15 +74,15 @@ def parts_of(text: str) -> tuple[Part, ...]:
     Returns:
         At least one; a text that holds no data is one stretch of words. Nothing is left out but code fences round data and what is blank.
     """
-    return tuple(_parts(text, _DEEP)) or (Words(text),)
+    return tuple(_apart(text, _DEEP)) or (Words(text),)
 
 
 def trees_of(text: str) -> tuple[Any, ...]:
     """The values of a text in their order; none where it holds no data."""
-    return tuple(part.value for part in parts_of(text) if isinstance(part, Tree))
+    return tuple(part.value for part in unwrapped(text) if isinstance(part, Tree))
 
 
-def _parts(text: str, deep: int) -> Iterator[Part]:
+def _apart(text: str, deep: int) -> Iterator[Held]:
     tree = parse(text)
     if tree is not None and not _holds_texts(text):
         yield Tree(tree)
@@ -121,10 +121,10 @@ def _words(text: str) -> Iterator[Words]:
         yield Words("\n".join(lines).rstrip())
 
 
-def _spelled(text: str) -> tuple[Part, ...] | None:
+def _spelled(text: str) -> tuple[Held, ...] | None:
     """The parts of a text that is one JSON string, where they are more than words on one line."""
     held = strictly(text) if text[:1] == '"' else None
-    parts = tuple(_parts(held, 1)) if isinstance(held, str) else ()
+    parts = tuple(_apart(held, 1)) if isinstance(held, str) else ()
     return parts if parts and (isinstance(parts[0], Tree) or len(parts) > 1 or "\n" in parts[0].text) else None
 
 
@@ -180,26 +180,26 @@ def _plain(value: Any) -> Any:
 # Texts within JSON
 
 
-def _opened(value: Any, deep: int) -> Iterator[Part]:
+def _opened(value: Any, deep: int) -> Iterator[Held]:
     """A value with the JSON in its texts in place of these, and behind it its long texts."""
     said = _blocks(value)
     if said is not None:
-        yield from _parts(said, deep)
+        yield from _apart(said, deep)
         return
-    lifted: list[Part] = []
+    lifted: list[Held] = []
     rest = _without_texts(value, (), deep, lifted)
     if rest or not lifted:
         yield Tree(rest)
     yield from lifted
 
 
-def _without_texts(value: Any, path: tuple[str, ...] | None, deep: int, lifted: list[Part]) -> Any:
+def _without_texts(value: Any, path: tuple[str, ...] | None, deep: int, lifted: list[Held]) -> Any:
     """A value whose texts are opened.
 
     Args:
         value: any value.
         path: the names that lead to it; None below a list, where nothing is lifted.
-        deep: as of `_parts`.
+        deep: as of `_apart`.
         lifted: takes the parts of long texts.
     """
     match value:
@@ -218,14 +218,14 @@ def _without_texts(value: Any, path: tuple[str, ...] | None, deep: int, lifted: 
             return value
 
 
-def _text_opened(value: Any, path: tuple[str, ...] | None, deep: int, lifted: list[Part]) -> Any:
+def _text_opened(value: Any, path: tuple[str, ...] | None, deep: int, lifted: list[Held]) -> Any:
     """The same of a value that may be a text; nothing where it was lifted."""
     text = value if isinstance(value, str) else _blocks(value)
     if text is None:
         return _without_texts(value, path, deep, lifted)
     if len(text) < _LEAST:
         return text
-    parts = tuple(_parts(text, deep))
+    parts = tuple(_apart(text, deep))
     if len(parts) == 1 and isinstance(parts[0], Tree) and not parts[0].name:
         return parts[0].value
     short = len(text) < _LONG and text.count("\n") < _LINES and len(parts) == 1
