@@ -21,8 +21,8 @@ __all__ = [
     "SO_FAR",
     "SUPERSEDED",
     "THINKING",
-    "TODO",
     "TOPIC",
+    "TO_DO",
     "USER",
 ]
 
@@ -32,7 +32,7 @@ NOTE = "note:"
 GOAL = "goal:"
 GOAL_NOW = "goal now:"
 SO_FAR = "so far:"
-TODO = "to-do:"
+TO_DO = "to-do:"
 BINDING = "constraints, newest wins"
 SUPERSEDED = "superseded:"
 EXTRACTS = "extracts:"
@@ -44,7 +44,7 @@ THINKING = "[Thought]"
 KEY_INFO = "[KEY INFO]"
 
 _WORDS = (
-    *(USER, AI, NOTE, GOAL, GOAL_NOW, SO_FAR, TODO, BINDING, SUPERSEDED, EXTRACTS, ALSO),
+    *(USER, AI, NOTE, GOAL, GOAL_NOW, SO_FAR, TO_DO, BINDING, SUPERSEDED, EXTRACTS, ALSO),
     *(HERE, ELSEWHERE, TOPIC, THINKING, KEY_INFO),
     *(f"{opening(name).partition(':')[0]}:" for name in ("legend", "extract_hint")),
 )

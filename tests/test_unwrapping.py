@@ -29,6 +29,8 @@ WRAPPINGS: dict[str, Wrapping] = {
     "in a string": lambda rows: json.dumps({"result": json.dumps(rows)}),
     "as a string": lambda rows: json.dumps(json.dumps(rows, indent=1)),
     "in Python": str,
+    "in Python behind a word": lambda rows: f"6 hits\n{rows}\n",
+    "in Python one a line": lambda rows: "\n".join(map(str, rows)),
     "broken off": lambda rows: json.dumps([*rows, {"id": "ord_9", "total": 1}])[:-20] + "... [cut]",
 }
 

@@ -155,11 +155,15 @@ def _within(text: str) -> list[tuple[int, int, Any]]:
 
 
 def _value_at(text: str, start: int) -> tuple[Any, int]:
-    """The value that begins at a place and ends its line, and where the next line begins; of a list that breaks off, the objects before that."""
+    """The value that begins at a place and ends its line, in JSON or Python, and where the next line begins; of a list that breaks off, the objects before that."""
     whole = begun(text, start, Spelled)
     if whole is not None:
         rest = _REST.match(text, whole[1])
         return (whole[0], rest.end()) if rest is not None else (None, start)
+    line = text[start:].partition("\n")[0]
+    told = literal(line)
+    if told is not None:
+        return told, min(start + len(line) + 1, len(text))
     made: list[Any] = []
     at = start
     while (sign := _NEXT.match(text, at)) is not None and (read := begun(text, sign.end(), Spelled)) is not None:

@@ -24,7 +24,7 @@ _ASIDE = 16
 _SHORT = 48
 """Tokens up to which what was said and called stays whole for as long as it can."""
 _BEGINNING, _END = 0.4, 0.15
-"""Of a record's share what its beginning and its end get; what is asked for gets the rest, and the beginning what that leaves."""
+"""Of a share what its beginning and its end get; what is asked for gets the rest, and the beginning what that leaves."""
 _LONGEST = 0.25
 """Of a record's share what one line of it gets at most."""
 _READ = 400_000
@@ -54,42 +54,45 @@ def shrunk(latest: Shown, room: int, query: Query) -> Shown | None:
 
 
 def _within(latest: Shown, aim: int, query: Query) -> Shown | None:
-    lines = [line if line.kind in ("user", "data", "text") else clip(line, _SHORT) for line in latest.lines]
+    units = list(_units(latest.lines))
     prose = head(latest.prose, max(aim // 4, 8)) if latest.prose else ""
-    bulky = [line for line in lines if line.kind in ("data", "text")]
-    left = aim - count(prose) - sum(line.tokens for line in lines if line.kind not in ("data", "text")) - _ASIDE
-    sizes = {ref: sum(line.tokens for line in same) for ref, same in _records(bulky)}
-    if left < FENCED * len(sizes):
-        return None
+    sizes = {at: sum(line.tokens for line in unit) for at, unit in enumerate(units) if unit[0].kind in _BULKY}
+    said = {at: [_spoken(line) for line in unit] for at, unit in enumerate(units) if at not in sizes}
+    left = aim - count(prose) - sum(line.tokens for unit in said.values() for line in unit) - _ASIDE
     shares = _shares(sizes, left)
+    if any(share < min(sizes[at], FENCED) for at, share in shares.items()):
+        return None
     made: list[Line] = []
-    for ref, same in _records(lines):
-        made += same if ref not in sizes or sizes[ref] <= shares[ref] else _shortened(same, shares[ref], query)
+    for at, unit in enumerate(units):
+        made += said[at] if at in said else unit if sizes[at] <= shares[at] else _shortened(unit, shares[at], query)
     return replace(latest, lines=tuple(made), prose=prose, cut=True)
 
 
-def _records(lines: Iterable[Line]) -> Iterator[tuple[str, list[Line]]]:
-    return ((ref, list(same)) for ref, same in groupby(lines, lambda line: line.ref))
+_BULKY = ("data", "text")
 
 
-def _shares(sizes: dict[str, int], room: int) -> dict[str, int]:
+def _units(lines: Iterable[Line]) -> Iterator[list[Line]]:
+    """What is shortened as one: the rows of a table and those under them, or one text."""
+    for _, same in groupby(lines, lambda line: (line.ref, line.kind)):
+        unit = list(same)
+        yield from ([line] for line in unit) if unit[0].kind == "text" else (unit,)
+
+
+def _spoken(line: Line) -> Line:
+    return line if line.kind == "user" else clip(line, _SHORT)
+
+
+def _shares(sizes: dict[int, int], room: int) -> dict[int, int]:
     """A room shared out: what is small gets all it needs, what is not gets alike."""
-    shares: dict[str, int] = {}
-    for at, (ref, size) in enumerate(sorted(sizes.items(), key=lambda each: each[1])):
-        shares[ref] = min(size, room // (len(sizes) - at))
-        room -= shares[ref]
+    shares: dict[int, int] = {}
+    for done, (at, size) in enumerate(sorted(sizes.items(), key=lambda each: each[1])):
+        shares[at] = min(size, room // (len(sizes) - done))
+        room -= shares[at]
     return shares
 
 
-def _shortened(lines: Sequence[Line], share: int, query: Query) -> list[Line]:
-    """A record's lines within a share: its rows as far as they fit, its texts each within a part of it."""
-    rows = [line for line in lines if line.kind == "data"]
-    texts = [line for line in lines if line.kind == "text"]
-    for_rows = share if not texts else min(sum(line.tokens for line in rows), share // 2)
-    for_texts = (share - for_rows) // max(len(texts), 1)
-    stay = iter(_rows(rows, for_rows, query))
-    made = [_text(line, for_texts, query) if line.kind == "text" else line for line in lines if line.kind != "data"]
-    return [*stay, *made] if rows and lines[0].kind == "data" else [*made, *stay]
+def _shortened(unit: Sequence[Line], share: int, query: Query) -> Iterable[Line]:
+    return (_text(unit[0], share, query),) if unit[0].kind == "text" else _rows(unit, share, query)
 
 
 def _rows(rows: Sequence[Line], share: int, query: Query) -> Iterator[Line]:

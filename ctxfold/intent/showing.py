@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from ctxfold.headings import ALSO, BINDING, EXTRACTS, SO_FAR, SUPERSEDED, TODO
+from ctxfold.headings import ALSO, BINDING, EXTRACTS, SO_FAR, SUPERSEDED, TO_DO
 from ctxfold.intent.cues import facts_of
 from ctxfold.intent.values import AMENDED, Constraint, Extract, Intent, Item, Said
 from ctxfold.lines import fence, unposed
@@ -71,11 +71,11 @@ def _todo(intent: Intent, shown: Mapping[str, str], most: int) -> str:
         if (found := [item for item in intent.items if item.state == state])
     ]
     if not most:
-        return f"{TODO} {'; '.join([*([_names(intent.open)] if intent.open else []), *closed])}"
+        return f"{TO_DO} {'; '.join([*([_names(intent.open)] if intent.open else []), *closed])}"
     inline = [item for item in intent.open if _stands(item, shown)]
     words = [_item(item, most) for item in intent.open if item not in inline]
     heading = "; ".join([*_by_message(intent, inline), *closed])
-    return "\n".join([f"{TODO} {heading}" if heading else TODO, *words])
+    return "\n".join([f"{TO_DO} {heading}" if heading else TO_DO, *words])
 
 
 def _names(items: Sequence[Item]) -> str:

@@ -84,6 +84,18 @@ def test_a_small_answer_beside_a_large_one_stays_whole() -> None:
     assert view.tokens <= 1_500
 
 
+def test_what_an_answer_holds_in_turns_stays_in_its_order() -> None:
+    """Rows stand behind the words that say what they are, and a short row beside a long text stays."""
+    told = f"Lent out:\n{json.dumps(ROWS[:60])}\nDue back:\n{json.dumps(ROWS[:40])}\n"
+    run = json.dumps({"exit_code": 1, "stdout": "\n".join(LOG)})
+    with looked(told, run) as session:
+        shown = session.view(900).text
+    places = [shown.index(words) for words in ("Lent out:", "pod-000", "Due back:", "exit_code=1", "12:00 INFO")]
+    assert places == sorted(places)
+    assert shown.count("pod-000") == 2
+    assert shown.rindex("pod-000") > shown.index("Due back:")
+
+
 def test_one_endless_line_yields_to_its_head() -> None:
     """There are no lines to choose from."""
     with looked("lantern " * 20_000) as session:
