@@ -113,7 +113,9 @@ def fit(parts: Parts, aim: int, query: Query) -> Parts:
         parts = _merge_stubs(parts)
     for yields in (
         _aside_to_values,
+        partial(_latest_to_share, share=HALF, query=query),
         _words_to_heads,
+        partial(_latest_to_share, share=LATEST, query=query),
         _words_to_refs,
         partial(_latest_to_head, query=query),
         _aside_to_refs,

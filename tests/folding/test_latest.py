@@ -96,6 +96,27 @@ def test_what_an_answer_holds_in_turns_stays_in_its_order() -> None:
     assert shown.rindex("pod-000") > shown.index("Due back:")
 
 
+def test_the_words_of_the_user_stand_before_a_large_answer_takes_all_the_room() -> None:
+    """They yield last: the answer gives room down to its share first."""
+    with Session.open("trip", store=":memory:") as session:
+        session.record_turn(user="Find out why the nightly import failed.")
+        for _ in range(2):
+            session.record_step(
+                explanation="I look.",
+                calls=[{"name": "look", "args": {}, "id": "c"}],
+                results=[{"id": "c", "text": "\n".join(LOG)}],
+            )
+            session.record_reply("Going on.")
+        session.record_step(
+            explanation="Again.",
+            calls=[{"name": "look", "args": {}, "id": "c"}],
+            results=[{"id": "c", "text": json.dumps(ROWS)}],
+        )
+        shown = session.view(300).text
+    assert "user: Find out why the nightly import failed." in shown
+    assert "pod-000" in shown
+
+
 def test_one_endless_line_yields_to_its_head() -> None:
     """There are no lines to choose from."""
     with looked("lantern " * 20_000) as session:
