@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
-
 from ctxfold.compact import parse
+from ctxfold.json_tokens import indented
 
 __all__ = ["LINE_FORM", "line_form"]
 
 LINE_FORM = 1
-"""Version of the derived line form that ranges count in."""
+"""Version of the derived line form that ranges count in. It moves when a line gets another number; how a line spells what stands in it has no part in that."""
 
 
 def line_form(text: str) -> list[str]:
-    """The lines a range counts: a text's own lines; of JSON, its indented form with keys in their original order."""
-    if parse(text) is not None:
-        return json.dumps(json.loads(text), ensure_ascii=False, indent=1).split("\n")
-    return text.split("\n")
+    """The lines a range counts: a text's own lines; of JSON, its indented form: every token as the text spells it, in its order."""
+    return indented(text) if parse(text) is not None else text.split("\n")

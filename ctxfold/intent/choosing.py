@@ -5,12 +5,12 @@ Structured records are chosen by object and field, and an object never goes with
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ctxfold.compact import parse
+from ctxfold.compact.cells import Spelled
 from ctxfold.intent.likeness import content, overlap
 from ctxfold.intent.selections import OVERHEAD
 from ctxfold.intent.sources import Source
@@ -178,7 +178,7 @@ def _of_tree(source: Source, wanted: Sequence[str], standing: frozenset[str]) ->
     Of an object of which most stands in the view anyway, only what does not, beside what names it.
     """
     asked = set(wanted)
-    for first, last, path, fields, names, node in _objects(json.loads(source.text)):
+    for first, last, path, fields, names, node in _objects(parse(source.text)):
         named = identity(node)
         said = " ".join(field.text for field in fields)
         name = f"{path}|{named[0]}={named[1]}" if named else ""
@@ -257,7 +257,9 @@ def _plain(child: Any) -> bool:
 
 
 def _said(child: Any) -> str:
-    return " ".join(map(str, child)) if isinstance(child, list) else str(child)
+    if isinstance(child, list):
+        return " ".join(map(_said, child))
+    return child.spelling if isinstance(child, Spelled) else str(child)
 
 
 def _height(node: Any) -> int:

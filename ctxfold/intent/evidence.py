@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ctxfold.compact import parse
+from ctxfold.compact.cells import Spelled
 from ctxfold.intent.cues import facts_of
 from ctxfold.intent.likeness import call_kind, content, kind, overlap
 from ctxfold.intent.values import Item
@@ -79,7 +79,7 @@ def _numbers(fact: str, text: str) -> bool:
 
 def _plain(args: str) -> str:
     tree = parse(args)
-    return args if tree is None else " ".join(_leaves(json.loads(args)))
+    return args if tree is None else " ".join(_leaves(tree))
 
 
 def _leaves(tree: object) -> Iterable[str]:
@@ -91,5 +91,7 @@ def _leaves(tree: object) -> Iterable[str]:
         case list():
             for child in tree:
                 yield from _leaves(child)
+        case Spelled():
+            yield tree.spelling
         case _:
             yield str(tree)

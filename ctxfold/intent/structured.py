@@ -7,14 +7,15 @@ are allowed in conditions alone.
 from __future__ import annotations
 
 import difflib
-import json
 from collections.abc import Iterator
 from typing import Any
 
 import jmespath
 from jmespath.exceptions import JMESPathError
+from jmespath.functions import Functions
 
 from ctxfold.compact import parse
+from ctxfold.json_tokens import plain, spelled_tree, written
 
 __all__ = ["values_at"]
 
@@ -27,6 +28,17 @@ _ALLOWED = frozenset(
 )  # fmt: skip
 
 
+class _Functions(Functions):  # type: ignore[misc]  # the library is untyped
+    """The functions of the language; they tell types by their names, and so are given values without a spelling."""
+
+    def call_function(self, function_name: str, resolved_args: list[Any]) -> Any:
+        """What a function makes of its arguments."""
+        return super().call_function(function_name, [plain(each) for each in resolved_args])
+
+
+_OPTIONS = jmespath.Options(custom_functions=_Functions())
+
+
 def values_at(text: str, expression: str) -> tuple[str, str]:
     """The values an expression chooses from a structured text.
 
@@ -35,17 +47,17 @@ def values_at(text: str, expression: str) -> tuple[str, str]:
         expression: JMESPath.
 
     Returns:
-        The values as JSON and an empty string; or an empty string and why there are none.
+        The values as JSON, each as the record spells it, and an empty string; or an empty string and why there are none.
     """
     if parse(text) is None:
         return "", "the record is not structured"
     if len(expression) > _LONGEST:
         return "", f"the path is longer than {_LONGEST} characters"
-    tree = json.loads(text)
+    tree = spelled_tree(text)
     try:
         compiled = jmespath.compile(expression)
         refused = _refused(compiled.parsed, frozenset(_keys(tree)))
-        found = None if refused else compiled.search(tree)
+        found = None if refused else compiled.search(tree, options=_OPTIONS)
     except (JMESPathError, TypeError, ValueError, RecursionError, AttributeError) as error:
         return "", f"the path is not one: {str(error).splitlines()[0][:80] if str(error) else type(error).__name__}"
     if refused:
@@ -56,7 +68,7 @@ def values_at(text: str, expression: str) -> tuple[str, str]:
         or (isinstance(found, list) and all(each in (None, [], {}) for each in found))
     ):
         return "", "the path finds nothing"
-    return json.dumps(found, ensure_ascii=False, separators=(", ", ": ")), ""
+    return written(found), ""
 
 
 def _refused(node: Any, keys: frozenset[str], condition: bool = False) -> str:
