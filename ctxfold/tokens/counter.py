@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from hashlib import blake2b
 
-from ctxfold.tokens.pieces import PIECE, pieces
+from ctxfold.tokens.pieces import PIECE, Piece, pieces
 from ctxfold.tokens.ranks import encoding
 from ctxfold.tokens.units import Units
 
@@ -57,13 +57,17 @@ def count(text: str) -> int:
         text: any string: any length, any script, lone surrogates included (each counts as U+FFFD).
 
     Returns:
-        Tokens, 0 for the empty string. Exact for texts of up to 24,576 characters and wherever a longer one has line or
-        word ends; elsewhere off by a few tokens for each 24,576 characters.
+        Tokens, 0 for the empty string: as many as the tokenizer gives where it takes the text at once. Only half characters (lone surrogates) and
+        signs or newlines by the ten thousand without a blank may put it off by a few.
 
     Raises:
         BrokenInstall: the package's rank table is missing or altered. No text makes it raise.
     """
-    return _counts.of(text) if len(text) <= PIECE else sum(map(_counts.of, pieces(text)))
+    return _counts.of(text) if len(text) <= PIECE else sum(map(_cost, pieces(text)))
+
+
+def _cost(piece: Piece) -> int:
+    return _counts.of(piece.text) if piece.tokens is None else piece.tokens
 
 
 def head(text: str, tokens: int) -> str:
@@ -80,11 +84,12 @@ def head(text: str, tokens: int) -> str:
         A prefix of `text`, the whole of it if it costs no more than `tokens`.
     """
     room, end = max(tokens, 0), 0
-    for piece in pieces(text):
+    for each in pieces(text):
+        piece = each.text
         start = piece[: room * _WIDE + _SHORT]
         if _counts.of(start) > room:
             return _fitting(text, tokens, end, _encode(start)[:room])
-        cost = _counts.of(piece)
+        cost = _cost(each)
         if cost > room:
             return _fitting(text, tokens, end, _encode(piece)[:room])
         room -= cost

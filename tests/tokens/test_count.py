@@ -1,5 +1,7 @@
 """`count` is exact, deterministic and never refuses a text."""
 
+import random
+
 import pytest
 import tiktoken
 from hypothesis import example, given, settings
@@ -72,7 +74,7 @@ def test_real_source_text_of_several_pieces_is_counted_exactly() -> None:
 @given(st.text(alphabet="a \n/é漢", min_size=1, max_size=300), st.integers(1, 700))
 def test_pieces_joined_are_the_text_and_none_is_too_large(unit: str, times: int) -> None:
     text = unit * times
-    cut = list(pieces.pieces(text))
+    cut = [piece.text for piece in pieces.pieces(text)]
     assert "".join(cut) == text
     assert all(0 < len(piece) <= pieces.PIECE and len(piece.encode()) <= 100_000 for piece in cut)
 
@@ -103,3 +105,21 @@ def test_a_counted_block_leaves_no_text_in_memory() -> None:
     counts.of("long " * 5_000)
     assert counts._newer
     assert all(len(key) <= counter._SHORT for key in counts._newer)
+
+
+@settings(max_examples=25)
+@given(
+    st.sampled_from(["abcdefghij", "ab", "aB3", "0123456789", "ACGT", "a", "価格三千五百円", "é", "سعر", "🏳️‍🌈👨‍👩", "-=*#", "a,", "abcdefghijklmnopqrstuvwxyz"]),
+    st.integers(pieces.PIECE + 1, 4 * pieces.PIECE),
+    st.integers(0, 2**32),
+)  # fmt: skip
+def test_a_long_run_without_blanks_costs_what_it_costs_at_once(signs: str, length: int, seed: int) -> None:
+    text = "".join(random.Random(seed).choices(signs, k=length))
+    assert tokens.count(text) == reference(text)
+
+
+@pytest.mark.parametrize("unit", ["\ud800", "\ud83d\ude00", "🙂", " ", "\n/", "漢", "\0"])
+def test_pieces_of_a_text_without_blanks_joined_are_the_text(unit: str) -> None:
+    cut = [piece.text for piece in pieces.pieces(unit * 60_000)]
+    assert "".join(cut) == unit * 60_000
+    assert all(0 < len(piece) <= pieces.PIECE for piece in cut)
