@@ -9,16 +9,15 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any, TextIO
 
-from ctxfold import config, pictures
+from ctxfold import pictures
 from ctxfold.errors import CorruptStore, ImportFault, InputError
 from ctxfold.forest.moves import check_name
+from ctxfold.given import path_of
 from ctxfold.log import Record, Step
-from ctxfold.opening import named
+from ctxfold.opening import named, store_at
 from ctxfold.replay import verify
-from ctxfold.store import open_store
 from ctxfold.store.codec import pack_json, unpack_json
 from ctxfold.store.protocol import Reading, Writing
 from ctxfold.store.values import EventRow, HeadRow, SessionRow, State, TopicRow
@@ -63,8 +62,16 @@ class SessionInfo:
 
 
 def sessions(store: str | None = None) -> list[SessionInfo]:
-    """The sessions of a store, the newest work first. `store` as in `Session.open`."""
-    kept = open_store(store or config.default_store())
+    """The sessions of a store, the newest work first.
+
+    Args:
+        store: as in `Session.open`.
+
+    Raises:
+        InputError: a store that no path can name.
+        StoreError: the store cannot be used.
+    """
+    kept = store_at(store)
     try:
         with kept.reading() as tx:
             return [_info(tx, name) for name in tx.sessions.names()]
@@ -93,8 +100,15 @@ def _info(tx: Reading, name: str) -> SessionInfo:
 
 
 def delete_session(name: str, store: str | None = None) -> None:
-    """Remove a session and whatever only it referenced, its pictures too. Raises UnknownSession when it is not there."""
-    kept = open_store(store or config.default_store())
+    """Remove a session and whatever only it referenced, its pictures too.
+
+    Raises:
+        UnknownSession: it is not there.
+        SessionNameError: the name is not one.
+        InputError: a store that no path can name.
+        StoreError: the store cannot be used.
+    """
+    kept = store_at(store)
     try:
         with kept.writing() as tx:
             row = named(tx, kept, name)
@@ -106,8 +120,16 @@ def delete_session(name: str, store: str | None = None) -> None:
 
 
 def verify_session(name: str, store: str | None = None) -> int:
-    """Replay a session's events and compare every revision. Returns how many events there are. Raises CorruptStore when one differs."""
-    kept = open_store(store or config.default_store())
+    """Replay a session's events and compare every revision. Returns how many events there are.
+
+    Raises:
+        CorruptStore: one differs.
+        UnknownSession: it is not there.
+        SessionNameError: the name is not one.
+        InputError: a store that no path can name.
+        StoreError: the store cannot be used.
+    """
+    kept = store_at(store)
     try:
         with kept.reading() as tx:
             row = named(tx, kept, name)
@@ -121,7 +143,9 @@ def export_session(name: str, file: str | os.PathLike[str], store: str | None = 
 
     Raises:
         UnknownSession: it is not there.
-        InputError: the file cannot be written.
+        SessionNameError: the name is not one.
+        InputError: the file cannot be written, or no path can name it or the store.
+        StoreError: the store cannot be used.
     """
     to_file(name, file, store, lambda tx, row: _lines(tx, row.id, name, row.created, row.current))
 
@@ -142,19 +166,19 @@ def to_file(
 
     Raises:
         UnknownSession: it is not there.
-        InputError: the file cannot be written.
+        SessionNameError: the name is not one.
+        InputError: the file cannot be written, or no path can name it or the store.
+        StoreError: the store cannot be used.
     """
-    kept = open_store(store or config.default_store())
+    place, kept = path_of(file), store_at(store)
     try:
         with kept.reading() as tx:
             row = named(tx, kept, name)
             try:
-                with open(os.open(file, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w", encoding="utf-8") as out:
+                with open(os.open(place, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w", encoding="utf-8") as out:
                     _write(out, lines(tx, row))
             except OSError as error:
-                raise InputError(
-                    f"{Path(file).name} cannot be written ({error.strerror}); name another file"
-                ) from error
+                raise InputError(f"{place.name} cannot be written ({error.strerror}); name another file") from error
     finally:
         kept.close()
 
@@ -212,17 +236,21 @@ def import_session(file: str | os.PathLike[str], store: str | None = None, name:
 
     Raises:
         ImportFault: not such a file, one that was altered, or a name that is taken.
+        SessionNameError: another name that is not one.
+        InputError: a file or store that no path can name.
+        StoreError: the store cannot be used.
     """
+    place = path_of(file)
+    if name is not None:
+        check_name(name)
     try:
-        text = Path(file).read_text("utf-8")
+        text = place.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise ImportFault(
-            f"{Path(file).name} cannot be read; give a file that `ctxfold sessions export` wrote"
-        ) from error
-    kept = open_store(store or config.default_store())
+        raise ImportFault(f"{place.name} cannot be read; give a file that `ctxfold sessions export` wrote") from error
+    kept = store_at(store)
     try:
         with kept.writing() as tx:
-            return _take_in(tx, text.splitlines(), Path(file).name, name)
+            return _take_in(tx, text.splitlines(), place.name, name)
     finally:
         kept.close()
 

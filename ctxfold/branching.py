@@ -16,6 +16,7 @@ from ctxfold.encoder import encoder_of
 from ctxfold.errors import InputError
 from ctxfold.events import Decider
 from ctxfold.forest.moves import BranchMove, Move, check_name, move
+from ctxfold.given import words_of
 from ctxfold.store.protocol import Reading, Writing
 
 __all__ = ["Said", "Wish", "branched", "decided"]
@@ -45,7 +46,7 @@ def branched(
         InputError: no such move, nothing to decide by, or a message, step or name that the move has no use for.
         BranchError: an unknown or taken name, or a step that is on no branch.
     """
-    if action not in _WISHES:
+    if words_of(action) not in _WISHES:
         raise InputError(f"{action!r} is not a move; use {', '.join(_WISHES[:-1])} or {_WISHES[-1]}")
     if action != "auto" and query is not None:
         raise InputError(f"a query decides nothing for {action}; leave it out, or use auto")

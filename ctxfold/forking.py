@@ -39,7 +39,7 @@ def forked(tx: Writing, now: Current, event: int | None) -> Forked:
         BranchError: there is none, or it was forked at before.
     """
     place = now.place(tx)
-    row = tx.forest.event(place.session, event or place.state.guide)
+    row = tx.forest.event(place.session, place.state.guide if event is None else event)
     if row is None or row.kind != "refactored":
         raise BranchError("no refactoring stands there; `ctxfold log` shows the numbers of those there are")
     before = tx.forest.event(place.session, row.prev) if row.prev else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ctxfold.deciding_refactoring import ASKED, considered, refactored, wish_of
 from ctxfold.events import Decider
 from ctxfold.forking import Forked, forked
+from ctxfold.given import number_of, said_of, words_of
 from ctxfold.minding import Minding
 from ctxfold.refactoring import Refactored
 from ctxfold.tokens import Budget
@@ -36,10 +37,11 @@ class Mending(Minding):
             budget: o200k tokens of the view it is for, by which a router says that it is full; None for the session's own.
 
         Raises:
-            InputError: no such operator.
-            BudgetError: a budget below the least.
+            InputError: no such operator or decider, or a cause that is no text.
+            BudgetError: a budget below the least, or none.
         """
-        wish = wish_of(operator, text, (decider, cause), None if budget is None else Budget.of(budget).tokens)
+        limit = None if budget is None else Budget.of(budget).tokens
+        wish = wish_of(words_of(operator), text, said_of(decider, cause), limit)
         if dry_run:
             with self._store.reading() as tx:
                 return considered(tx, self._now, wish).result
@@ -54,6 +56,8 @@ class Mending(Minding):
 
         Raises:
             BranchError: there is no such refactoring, or it was forked at before.
+            InputError: an event that is no number.
         """
+        wanted = None if event is None else number_of(event, "an event")
         with self._write() as tx:
-            return forked(tx, self._now, event)
+            return forked(tx, self._now, wanted)

@@ -9,7 +9,7 @@ from ctxfold.current import Current, writing
 from ctxfold.deciding import DEFAULT_BUDGET
 from ctxfold.deciding_intent import Selections, Todo, Wanted, extracted, plan
 from ctxfold.events import Decider
-from ctxfold.given import words_of
+from ctxfold.given import maybe_words, number_of, said_of
 from ctxfold.intent import Extraction, Intent
 from ctxfold.intent.triggers import Trigger
 from ctxfold.store.protocol import Store, Writing
@@ -33,16 +33,21 @@ class Minding:
     def plan(
         self, summary: str | None = None, todo: Todo | None = None, decider: Decider = "host", cause: str = ""
     ) -> Intent:
-        """Set what the session is after (U-Fold's intent). Raises InputError for an unknown item, or a state that nothing shows.
+        """Set what the session is after (U-Fold's intent).
 
         Args:
             summary: the dialogue so far, in words; None leaves what there is.
             todo: texts, or `{"id"?, "text"?, "state"?, "evidence"?}`; what is left out stays. None decides it from the user's words and the calls since.
             decider: who wrote what is given.
             cause: why, in a few words for the history; empty lets it be said.
+
+        Raises:
+            InputError: a summary that is empty or no text, a to-do that cannot be read, an unknown item, a state that nothing shows, or a decider there
+                is not.
         """
+        by, why = said_of(decider, cause)
         with self._write() as tx:
-            return plan(tx, self._now, None if summary is None else words_of(summary), todo, decider, cause)
+            return plan(tx, self._now, maybe_words(summary), todo, by, why)
 
     def extract(
         self,
@@ -52,7 +57,7 @@ class Minding:
         decider: Decider = "host",
         cause: str = "",
     ) -> Extraction:
-        """Put lines of the log at the end of the view (U-Fold's extraction). Raises InputError, changing nothing, when none is there.
+        """Put lines of the log at the end of the view (U-Fold's extraction).
 
         Args:
             need: what is wanted, in words; None for what the to-do, the latest message and the constraints are about.
@@ -60,9 +65,14 @@ class Minding:
             budget: o200k tokens that all of it may cost.
             decider: who chose.
             cause: the trigger that calls for it: what stands in the view is left out then. Empty where somebody asks.
+
+        Raises:
+            InputError: selections that cannot be read or of which none names lines that are there, a budget below 16, or another argument that is none
+                of its kind. Nothing is changed then.
         """
+        (by, why), most = said_of(decider, cause), number_of(budget, "the budget of an extraction")
         with self._write() as tx:
-            return extracted(tx, self._now, Wanted(need, selections, budget, cause), decider)
+            return extracted(tx, self._now, Wanted(maybe_words(need), selections, most, why), by)
 
     def attend(self, budget: int = DEFAULT_BUDGET, model: str | None = None, act: bool = True) -> tuple[Trigger, ...]:
         """Plan and extract where a trigger calls for it: the driver's call after it records; it seldom does anything. Returns the triggers.
@@ -71,6 +81,10 @@ class Minding:
             budget: tokens of the view it is for, at least the least; counted by `model`, None for o200k.
             model: the model that reads the view.
             act: off, only the triggers are named, each once: the caller sees to them.
+
+        Raises:
+            BudgetError: a budget below the least, or none.
+            InputError: a model that is no text.
         """
         limit = Budget.of(budget, model).tokens
         with self._store.reading() as tx:

@@ -1,15 +1,31 @@
-"""Finding a session in a store, or beginning one. It opens no store and keeps no handle."""
+"""Finding a store, and a session in it, or beginning one. It keeps no handle."""
 
 from __future__ import annotations
 
 import time
 
+from ctxfold import config
 from ctxfold.errors import UnknownSession
-from ctxfold.forest.moves import MAIN
+from ctxfold.forest.moves import MAIN, check_name
+from ctxfold.given import path_of
+from ctxfold.store import open_store
 from ctxfold.store.protocol import Reading, Store, Writing
 from ctxfold.store.values import HeadRow, SessionRow, TopicRow
 
-__all__ = ["found", "named", "opened"]
+__all__ = ["found", "named", "opened", "store_at"]
+
+
+def store_at(address: str | None) -> Store:
+    """The store at an address; the configured default where none is given.
+
+    Raises:
+        InputError: an address that cannot be one.
+        StoreError: it cannot be opened.
+    """
+    if address is None or address == "":
+        return open_store(config.default_store())
+    path_of(address)
+    return open_store(address)
 
 
 def found(store: Store, name: str) -> SessionRow:
@@ -19,8 +35,8 @@ def found(store: Store, name: str) -> SessionRow:
 
 
 def named(tx: Reading, store: Store, name: str) -> SessionRow:
-    """The same, inside a transaction that goes on. Raises UnknownSession when it is not there."""
-    row = tx.sessions.named(name)
+    """The same, inside a transaction that goes on. Raises UnknownSession when it is not there, SessionNameError when it could not be."""
+    row = tx.sessions.named(check_name(name))
     if row is None:
         raise UnknownSession(f"no session {name!r} in {store.address}; `ctxfold sessions list` shows those there are")
     return row

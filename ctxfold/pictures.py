@@ -40,11 +40,13 @@ def keep(store: str, session: str, step: int, picture: bytes) -> None:
         picture: a JPEG of at most `LARGEST` bytes.
 
     Raises:
-        InputError: it is larger, or cannot be written.
+        InputError: it is no bytes, is larger, or cannot be written.
     """
     folder = folder_of(store, session)
     if folder is None:
         return
+    if not isinstance(picture, bytes):
+        raise InputError(f"a picture is bytes, not {type(picture).__name__}; give those of a JPEG")
     if len(picture) > LARGEST:
         raise InputError(f"a picture of {len(picture)} bytes is not kept; make it {LARGEST} at most")
     try:

@@ -84,6 +84,8 @@ _GRAMMAR = re.compile(
 )
 _STEP = re.compile(r"s?([1-9]\d{0,11})")
 _BLOCK = re.compile(r"b([1-9]\d{0,11})")
+_STEPS = 10**12
+"""What a step number stays below: twelve digits."""
 _HOW = "use s12 (a step), s12.2 (a record), s12.2:40-80 (lines), s4-s9 (a stretch) or b7 (a block)"
 
 
@@ -99,6 +101,8 @@ def parse_ref(text: str) -> Ref:
     Raises:
         RefError: the text is not an address, or its ends stand in the wrong order.
     """
+    if not isinstance(text, str):
+        raise RefError(f"a ref is text, not {type(text).__name__}; {_HOW}")
     words = text.strip()
     block = _BLOCK.fullmatch(words)
     if block:
@@ -123,12 +127,14 @@ def parse_ref(text: str) -> Ref:
 def parse_step(at: int | str) -> int:
     """The step number of `12`, `"12"` or `"s12"`. Raises RefError for anything else."""
     if isinstance(at, int) and not isinstance(at, bool):
-        if at > 0:
+        if 0 < at < _STEPS:
             return at
-        raise RefError(f"{at} is not a step number; steps count from 1")
-    found = _STEP.fullmatch(str(at).strip())
+        raise RefError(f"{at if abs(at) < _STEPS else 'so large a number'} is not a step number; steps count from 1")
+    if not isinstance(at, str):
+        raise RefError(f"a step is a number or text, not {type(at).__name__}; use the form s12")
+    found = _STEP.fullmatch(at.strip())
     if found is None:
-        raise RefError(f"{_shown(str(at))} does not name one step; use the form s12")
+        raise RefError(f"{_shown(at)} does not name one step; use the form s12")
     return int(found[1])
 
 

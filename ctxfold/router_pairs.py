@@ -45,7 +45,9 @@ def export_router_pairs(name: str, file: str | os.PathLike[str], store: str | No
 
     Raises:
         UnknownSession: it is not there.
-        InputError: the file cannot be written.
+        SessionNameError: the name is not one.
+        InputError: the file cannot be written, or no path can name it or the store.
+        StoreError: the store cannot be used.
     """
     to_file(name, file, store, _pairs)
 

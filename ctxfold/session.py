@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, overload
 
-from ctxfold import config, pictures
+from ctxfold import pictures
 from ctxfold.branching import Said, Wish, branched
 from ctxfold.commit import head_of
 from ctxfold.current import Current
@@ -19,18 +19,28 @@ from ctxfold.finding import Hit, search
 from ctxfold.folding import Settings, due
 from ctxfold.forest import Move, Topic, redo, tree, undo
 from ctxfold.forest.moves import check_name
-from ctxfold.given import calls_of, directive_of, results_of, words_of
+from ctxfold.given import (
+    calls_of,
+    directive_of,
+    limit_of,
+    maybe_words,
+    origin_of,
+    pair_of,
+    results_of,
+    said_of,
+    whole_words,
+    words_of,
+)
 from ctxfold.history import history, shown
 from ctxfold.intent import Intent
 from ctxfold.log import Origin
 from ctxfold.mending import Mending
-from ctxfold.opening import found, opened
+from ctxfold.opening import found, opened, store_at
 from ctxfold.recalling import Recalled, recall
 from ctxfold.recording import Draft, drafts, record
 from ctxfold.redaction import Redaction, redact
 from ctxfold.refs import parse_ref, parse_step
 from ctxfold.render import View, render
-from ctxfold.store import open_store
 from ctxfold.store.protocol import Store
 from ctxfold.tokens import Budget
 from ctxfold.workspace import Tile, Workspace
@@ -69,16 +79,18 @@ class Session(Mending):
         Raises:
             SessionNameError: the name is not one.
             UnknownSession: it is not there and `create` is off.
+            InputError: a goal or store that is no text.
             StoreError: the store cannot be used.
         """
         check_name(name)
-        kept = open_store(store or config.default_store())
+        words = (maybe_words(goal) or "").strip()
+        kept = store_at(store)
         try:
             row, made = opened(kept, name) if create else (found(kept, name), False)
             session = cls(name, kept, row.id, row.current or 1, made)
-            if goal is not None and goal.strip():
+            if words:
                 with session._write() as tx:
-                    goal_set(tx, session._now, goal.strip())
+                    goal_set(tx, session._now, words)
             return session
         except BaseException:
             kept.close()
@@ -130,7 +142,7 @@ class Session(Mending):
     # Recording
 
     def record_turn(self, user: str) -> int:
-        """A message of the user: opens a step, or joins the open one. Returns the step."""
+        """A message of the user: opens a step, or joins the open one. Returns the step. Raises InputError for what is no text."""
         return self._record([Draft("user", "user", words_of(user))], fills=False)
 
     def record_step(
@@ -147,19 +159,27 @@ class Session(Mending):
             The step: the open one when the user's words opened it, else a new one.
 
         Raises:
-            InputError: a call or result that is not of that shape.
+            InputError: an explanation that is no text, or a call or result that is not of that shape.
             RefError: a result that answers no call of the step.
         """
         made = drafts(words_of(explanation), calls_of(calls), results_of(results))
         return self._record(made, fills=True)
 
     def record_reply(self, text: str) -> int:
-        """The assistant's answer: a step without calls, which closes the turn. Returns the step."""
+        """The assistant's answer: a step without calls, which closes the turn. Returns the step. Raises InputError for what is no text."""
         return self._record([Draft("assistant", "model", words_of(text))], fills=True)
 
     def record_note(self, text: str, origin: Origin = "model") -> int:
-        """Something worth keeping that nobody said to anybody: a decision, a conclusion. Returns the step it stands in."""
-        return self._record([Draft("note", origin, words_of(text))], fills=False)
+        """Something worth keeping that nobody said to anybody: a decision, a conclusion. Returns the step it stands in.
+
+        Args:
+            text: its words.
+            origin: who it comes from: `user`, `model`, `tool` or `page`. What a tool or a page says is marked as untrusted in every view.
+
+        Raises:
+            InputError: no text, or no such origin.
+        """
+        return self._record([Draft("note", origin_of(origin), words_of(text))], fills=False)
 
     def record_result(
         self,
@@ -182,8 +202,9 @@ class Session(Mending):
 
         Raises:
             RefError: no such step or call.
+            InputError: a text or compact form that is no text, another origin, or an id or key that cannot be one.
         """
-        number = parse_step(step)
+        number, key = parse_step(step), None if key is None else whole_words(key, "the key")
         result = results_of([{"id": call_id, "text": text, "origin": origin, "shown": shown}])[0]
         with self._write() as tx:
             self._now.arrived(tx, number, result, key)
@@ -219,10 +240,12 @@ class Session(Mending):
 
         Raises:
             FoldError: nothing to fold, a cut through a tile, or a summary longer than what it replaces.
+            RefError: a step that is none.
+            InputError: a summary or cause that is no text, or a decider there is not.
         """
-        directive = directive_of(summary, first_step, last_step)
+        directive, said = directive_of(summary, first_step, last_step), said_of(decider, cause)
         with self._write() as tx:
-            return folded(tx, self._now, directive, (decider, cause), self._settings)
+            return folded(tx, self._now, directive, said, self._settings)
 
     def consolidate(
         self, budget: int = DEFAULT_BUDGET, model: str | None = None, cause: str = "high water"
@@ -238,15 +261,16 @@ class Session(Mending):
             The tiles made; empty below the mark.
 
         Raises:
-            BudgetError: a budget below the least.
+            BudgetError: a budget below the least, or none.
+            InputError: a model or cause that is no text.
         """
-        limit = Budget.of(budget, model).tokens
+        limit, why = Budget.of(budget, model).tokens, whole_words(cause, "the cause")
         with self._store.reading() as tx:
             self._now.refresh(tx)
             if due(self._now.workspace, limit, self._settings) is None:
                 return ()
         with self._write() as tx:
-            return consolidated(tx, self._now, limit, self._settings, cause)
+            return consolidated(tx, self._now, limit, self._settings, why)
 
     def branch(
         self,
@@ -267,10 +291,14 @@ class Session(Mending):
             said: who decided, and why in a few words for the history.
 
         Raises:
+            InputError: no such move, nothing to decide by, or a message, step or name that the move has no use for.
+            SessionNameError: a new name that is not one.
+            RefError: a step that is none.
             BranchError: an unknown or taken name, or a step that is not on this branch.
         """
+        where, who = (None if at is None else parse_step(at), maybe_words(to)), said_of(*pair_of(said))
         with self._write() as tx:
-            return branched(tx, self._now, action, query, (None if at is None else parse_step(at), to), said)
+            return branched(tx, self._now, action, maybe_words(query), where, who)
 
     def undo(self) -> Event:
         """Void the newest decision of this branch; never a record. Returns the decision. Raises UndoError when none is left."""
@@ -296,7 +324,8 @@ class Session(Mending):
             model: the model that will read it; None counts o200k tokens.
 
         Raises:
-            BudgetError: a budget below the least.
+            BudgetError: a budget below the least, or none.
+            InputError: a model that is no text.
         """
         limit = Budget.of(budget, model)
         with self._store.reading() as tx:
@@ -318,18 +347,19 @@ class Session(Mending):
 
         Raises:
             RefError: not an address, or nothing recorded there.
+            InputError: both or neither given, a query that is no text, or a limit that is no number.
         """
         if (ref is None) == (query is None):
             raise InputError("give either a ref such as s12.2 or a query")
         with self._store.reading() as tx:
             if ref is not None:
                 return recall(tx, self._number, parse_ref(ref), head_of(tx, self._number, self._now.branch).name)
-            return search(tx, self._number, query or "", max(1, min(int(limit), 100)))
+            return search(tx, self._number, words_of(query), limit_of(limit, 100))
 
     def history(self, limit: int = 50) -> list[Event]:
-        """What happened, newest first."""
+        """What happened, newest first, at most so much. Raises InputError for a limit that is no whole number."""
         with self._store.reading() as tx:
-            return history(tx, self._number, max(1, limit))
+            return history(tx, self._number, limit_of(limit))
 
     def tree(self) -> list[Topic]:
         """The forest: topics and their branches."""
@@ -344,9 +374,10 @@ class Session(Mending):
             jpeg: the picture, at most 60,000 bytes.
 
         Raises:
-            InputError: it is larger, or cannot be written.
+            RefError: a step that is none.
+            InputError: it is no bytes, is larger, or cannot be written.
         """
-        pictures.keep(self._store.address, self.name, step, jpeg)
+        pictures.keep(self._store.address, self.name, parse_step(step), jpeg)
 
     # Ending
 
@@ -363,7 +394,7 @@ class Session(Mending):
             InputError: a pattern that is no regular expression, or matches nothing.
         """
         with self._write() as tx:
-            done = redact(tx, self._number, self._now.place(tx).head, what)
+            done = redact(tx, self._number, self._now.place(tx).head, words_of(what))
             self._now.forget()
         self._store.scrub()
         pictures.forget(self._store.address, self.name)

@@ -52,6 +52,8 @@ def compact(record: Record, past: Ledger) -> tuple[Line, ...]:
             return (line("user", record.ref, f"{USER} {record.text}", (text_key(record.text),)),)
         case "assistant":
             return (line("say", record.ref, unposed(f"{AI} {shorten(record.text, past)}")),)
+        case "note" if record.untrusted:
+            return (line("text", record.ref, fence(record.ref, record.text, "note"), untrusted=True),)
         case "note":
             return (line("note", record.ref, unposed(f"{NOTE} {record.text}")),)
         case "call":

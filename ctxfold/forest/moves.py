@@ -69,10 +69,10 @@ class Move:
     reason: str = ""
 
 
-def check_name(name: str, what: str = "session") -> str:
+def check_name(name: object, what: str = "session") -> str:
     """The name, when it is one. Raises SessionNameError when it is not."""
-    if not _NAME.fullmatch(str(name)):
-        shown = repr(str(name) if len(str(name)) <= 40 else str(name)[:37] + "...")
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        shown = repr(name if len(name) <= 40 else name[:37] + "...") if isinstance(name, str) else "what is no text"
         raise SessionNameError(
             f"{shown} cannot name a {what}; use 1 to 64 of a-z, 0-9 and -, beginning with a letter or digit"
         )

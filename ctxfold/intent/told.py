@@ -59,8 +59,8 @@ def wishes(given: object) -> tuple[Wish, ...]:
             raise InputError("an entry of a to-do needs a text, or the id of an item; give either as a string")
         if state is not None and state not in _STATES:
             raise InputError(f"{state!r} is not a state; use open, done or dropped")
-        refs = [evidence] if isinstance(evidence, str) else list(evidence or ())
-        if not all(isinstance(ref, str) for ref in refs):
+        refs = [evidence] if isinstance(evidence, str) else () if evidence is None else evidence
+        if not isinstance(refs, (list, tuple)) or not all(isinstance(ref, str) for ref in refs):
             raise InputError('evidence is a list of refs such as ["s12"]; give strings')
         words = " ".join((text or "").split())[:_TEXT]
         made.append(Wish(name or "", words, cast("State | None", state), tuple(refs)))

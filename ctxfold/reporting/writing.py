@@ -9,13 +9,12 @@ from pathlib import Path
 
 from jinja2 import Environment, StrictUndefined
 
-from ctxfold import config
 from ctxfold.errors import InputError
-from ctxfold.opening import named
+from ctxfold.given import path_of
+from ctxfold.opening import named, store_at
 from ctxfold.pictures import folder_of
 from ctxfold.reporting.gathering import Picture, gathered
 from ctxfold.reporting.values import Report
-from ctxfold.store import open_store
 from ctxfold.tokens import Budget
 
 __all__ = ["page", "report_session"]
@@ -46,20 +45,23 @@ def report_session(
 
     Raises:
         UnknownSession: it is not there.
-        InputError: the file cannot be written, or the folder is none.
+        SessionNameError: the name is not one.
+        InputError: the file cannot be written, the folder is none, or no path can name one of them or the store.
+        StoreError: the store cannot be used.
         BudgetError: a budget below the least.
     """
     Budget.of(budget)
-    kept = open_store(store or config.default_store())
+    place, folder = path_of(file), None if pictures is None else path_of(pictures)
+    kept = store_at(store)
     try:
         with kept.reading() as tx:
             row = named(tx, kept, name)
             report = gathered(
-                tx, (row.id, row.name, row.current or 1), budget, _pictures(pictures or _beside(kept.address, row.name))
+                tx, (row.id, row.name, row.current or 1), budget, _pictures(folder or _beside(kept.address, row.name))
             )
     finally:
         kept.close()
-    _write(file, page(report))
+    _write(place, page(report))
     return report
 
 
