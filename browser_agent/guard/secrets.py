@@ -1,7 +1,8 @@
 """Secrets: placeholders that a model may write, values that the browser layer types, and their scrubbing from all that is read.
 
 A value is bound to a domain and typed nowhere else. It is in no action, observation, message or log: `scrub` takes it out of
-whatever came from a page, in every form a page is likely to give it back in.
+whatever came from a page, as text and escaped in the ways of the web. It knows a value only where all of it stands in one text: a part of
+it, one spread over several elements, and one that a page enciphers (reversed, rot13, other bases, a cipher) stay as they are.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ import re
 from base64 import b64encode
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from html import escape
+from functools import cache
+from html.entities import html5
+from unicodedata import normalize
 from urllib.parse import urlsplit
 
 from browser_agent.guard.egress import is_public
@@ -20,6 +23,9 @@ _PLACEHOLDER = re.compile(r"<secret:([A-Za-z][A-Za-z0-9_-]{0,63})>")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 _LEAST = 4
 _LEAST_ENCODED = 6
+_FEW = 16
+"""How often an escape may be escaped again: a backslash doubles each time."""
+_PERCENT, _AND, _SLASH = f"%(?:25){{0,{_FEW}}}", f"&(?:amp;){{0,{_FEW}}}", rf"\\{{1,{_FEW}}}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,39 +102,95 @@ class Secrets:
 
 
 def _forms(value: str) -> Iterator[re.Pattern[str]]:
-    """The forms a page may give a value back in: sign by sign as text or escaped, in either case; as hexadecimal and base64."""
-    yield re.compile("".join(_sign(sign) for sign in value), re.IGNORECASE)
-    raw = value.encode()
-    yield re.compile(re.escape(raw.hex()), re.IGNORECASE)
-    encoded = {form for offset in range(3) for form in _base64(raw, offset)}
+    """The forms a page may give a value back in: sign by sign as text or escaped, in either case; as hexadecimal and base64.
+
+    Each also with its accents apart or joined (Unicode NFD, NFC); base64 of UTF-8, UTF-16 and, where it can be, Latin-1.
+    """
+    encoded: set[str] = set()
+    for spelling in {value, normalize("NFC", value), normalize("NFD", value)}:
+        yield re.compile("".join(_signs(spelling)), re.IGNORECASE)
+        yield re.compile(re.escape(spelling.encode().hex()), re.IGNORECASE)
+        for encoding in ("utf-8", "utf-16-le", "utf-16-be", "latin-1"):
+            raw = spelling.encode(encoding, "ignore")
+            if raw.decode(encoding) == spelling:
+                encoded |= {form for offset in range(3) for form in _base64(raw, offset)}
     yield from (re.compile(re.escape(form)) for form in encoded if len(form) >= _LEAST_ENCODED)
 
 
-def _sign(sign: str) -> str:
-    """One sign of a value in whichever form it stands: itself, for an address, in markup, in a script; each also escaped again.
+def _signs(value: str) -> Iterator[str]:
+    """The forms of each sign in turn; of two that have a name together in markup, also that.
 
-    Addresses escape some signs and leave others, so that no one form of a whole value is enough.
+    A run of blanks is one blank or several, as a page may fold it, and a run of backslashes as many or more: each is tried in one way only.
+    """
+    for run in _runs().finditer(value):
+        text = run[0]
+        if text in _names() and len(text) == 2:
+            yield f"(?:{_sign(text[0])}{_sign(text[1])}|{_named(_names()[text])})"
+        elif text.isspace():
+            yield f"(?:{'|'.join(sorted(set().union(*map(_spelled, text))))}){{1,{_FEW * len(text)}}}"
+        elif text[0] == "\\":
+            yield f"{_sign(text[0])}{{{len(text)},{_FEW * len(text)}}}"
+        else:
+            yield _sign(text)
+
+
+def _sign(sign: str) -> str:
+    """One sign of a value in whichever form it stands."""
+    return f"(?:{'|'.join(sorted(_spelled(sign)))})"
+
+
+def _spelled(sign: str) -> set[str]:
+    """The forms of one sign of a value: itself, for an address, in markup, in a script; each also escaped again.
+
+    Addresses escape some signs and leave others, so that no one form of a whole value is enough. How often is bounded: a page that repeats an escape
+    without end would else be read as often as it is long.
     """
     code, units = ord(sign), sign.encode("utf-16-be").hex()
     forms = {
-        re.escape(sign),
-        "".join(f"%(?:25)*{byte:02x}" for byte in sign.encode()),
-        f"&(?:amp;)*#0*{code};",
-        f"&(?:amp;)*#x0*{code:x};",
-        "".join(rf"\\+u{units[at : at + 4]}" for at in range(0, len(units), 4)),
-        "".join(rf"%(?:25)*u{units[at : at + 4]}" for at in range(0, len(units), 4)),
+        r"\s" if sign.isspace() else re.escape(sign),
+        "".join(f"{_PERCENT}{byte:02x}" for byte in sign.encode()),
+        f"{_AND}#0{{0,{_FEW}}}{code};",
+        f"{_AND}#x0{{0,{_FEW}}}{code:x};",
+        "".join(rf"{_SLASH}u{units[at : at + 4]}" for at in range(0, len(units), 4)),
+        rf"{_SLASH}u\{{0{{0,{_FEW}}}{code:x}\}}",
+        "".join(rf"{_SLASH}x{byte:02x}" for byte in sign.encode()),
+        "".join(rf"{_PERCENT}u{units[at : at + 4]}" for at in range(0, len(units), 4)),
     }
     if code < 256:
-        forms |= {f"%(?:25)*{code:02x}", rf"\\+x{code:02x}"}
-    if escape(sign) != sign:
-        forms.add(f"&(?:amp;)*{escape(sign)[1:]}")
-    if not sign.isalnum():
-        forms.add(rf"\\+{re.escape(sign)}")
+        forms |= {f"{_PERCENT}{code:02x}", rf"{_SLASH}x{code:02x}"}
+    if sign in _names() and not sign.isspace():
+        forms.add(_named(_names()[sign]))
+    if not sign.isalnum() and sign != "\\":
+        forms.add(rf"{_SLASH}{re.escape(sign)}")
     if sign.isspace():
-        forms |= {r"\s+", r"\+", "&(?:amp;)*nbsp;"}
-    if sign == "'":
-        forms.add("&(?:amp;)*(?:apos|#0*39);")
-    return f"(?:{'|'.join(sorted(forms))})"
+        forms |= {r"\+", _named(_blanks())}
+    return forms
+
+
+@cache
+def _names() -> dict[str, tuple[str, ...]]:
+    """What markup calls a sign, or two together; a name that may go without its semicolon stands here without it too."""
+    found: dict[str, tuple[str, ...]] = {}
+    for name, said in html5.items():
+        found[said] = (*found.get(said, ()), name)
+    return found
+
+
+@cache
+def _runs() -> re.Pattern[str]:
+    """What of a value is looked for as one: two signs with a name, blanks, backslashes, else a sign."""
+    pairs = [re.escape(said) for said in _names() if len(said) == 2]
+    return re.compile("|".join((*pairs, r"\s+", r"\\+", ".")), re.DOTALL)
+
+
+@cache
+def _blanks() -> tuple[str, ...]:
+    """What markup calls blanks: a page may put any of them for a space."""
+    return tuple(name for sign, names in _names().items() if sign.isspace() for name in names)
+
+
+def _named(names: tuple[str, ...]) -> str:
+    return f"{_AND}(?:{'|'.join(sorted(map(re.escape, names), key=lambda name: (-len(name), name)))})"
 
 
 def _base64(raw: bytes, offset: int) -> Iterator[str]:

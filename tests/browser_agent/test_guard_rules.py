@@ -3,6 +3,9 @@
 import json
 from base64 import b64encode, urlsafe_b64encode
 from html import escape
+from html.entities import html5
+from typing import Literal
+from unicodedata import normalize
 from urllib.parse import quote, quote_plus
 
 import pytest
@@ -225,12 +228,40 @@ NASTY = 'kalmar+42/"grün" <tide>&x\\y'
 
 
 @pytest.mark.parametrize(
+    "value", ["S3cr3t/pass", "    b", "a  b\\c", "\\\\\\\\b", "%25%25%25", "&amp;amp;", "        "]
+)
+@pytest.mark.parametrize("unit", ["\\", "%25", "&amp;", " ", "%", "&#0", "\\u", "+ ", "\\ "])
+def test_a_page_that_repeats_an_escape_without_end_is_read_in_time(value: str, unit: str) -> None:
+    """Read as often as it is long, or in every way that it could be parted, it would not end."""
+    secrets = Secrets((Secret("token", value, "example.org"),))
+    assert secrets.scrub(f"{unit * 4_000}x{value}y").endswith("x<secret:token>y")
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_a_secret_that_was_given_in_one_form_of_unicode_is_scrubbed_in_the_other(form: Literal["NFC", "NFD"]) -> None:
+    value = normalize(form, "Ångström-élan")
+    secrets = Secrets((Secret("token", value, "example.org"),))
+    for given_back in (normalize("NFC", value), normalize("NFD", value), value.replace("Å", "\u212b")):
+        assert secrets.scrub(f"a {given_back} b") == "a <secret:token> b"
+
+
+@given(st.sampled_from(sorted(html5)))
+def test_every_name_that_markup_has_for_signs_is_known(name: str) -> None:
+    value = f"kal{html5[name]}mar"
+    assert Secrets((Secret("token", value, "example.org"),)).scrub(f"a kal&{name}mar b") == "a <secret:token> b"
+
+
+@pytest.mark.parametrize(
     "given_back",
     [
         NASTY, NASTY.upper(), NASTY.swapcase(), NASTY.replace(" ", "\n  "), quote(NASTY), quote(NASTY, safe=""), quote_plus(NASTY), quote(quote(NASTY)),
         "kalmar+42/%22gr%C3%BCn%22%20%3Ctide%3E&x%5Cy", "kalmar+42/%22gr%FCn%22%20%3Ctide%3E%26x%5Cy", escape(NASTY), escape(escape(NASTY)),
         "".join(f"&#{ord(sign)};" for sign in NASTY), "".join(f"&#x{ord(sign):X};" for sign in NASTY), json.dumps(NASTY), json.dumps(json.dumps(NASTY)),
         json.dumps(NASTY, ensure_ascii=False).replace("/", "\\/"), "".join(f"\\u{ord(sign):04x}" for sign in NASTY), NASTY.encode().hex(),
+        normalize("NFD", NASTY), quote(normalize("NFD", NASTY)), escape(NASTY).replace("ü", "&uuml;"), escape(NASTY).replace("ü", "&uuml"),
+        NASTY.replace("+", "&plus;").replace("/", "&sol;").replace(" ", "&emsp;").replace('"', "&QUOT;"), "".join(f"\\u{{{ord(sign):x}}}" for sign in NASTY),
+        "".join(f"\\x{byte:02x}" for byte in NASTY.encode()), b64encode(NASTY.encode("latin-1")).decode(), b64encode(NASTY.encode("utf-16")).decode(),
+        b64encode(b"x" + NASTY.encode("utf-16-be")).decode(), b64encode(normalize("NFD", NASTY).encode()).decode(),
         b64encode(NASTY.encode()).decode(), urlsafe_b64encode(b"user:" + NASTY.encode()).decode(),
     ],
 )  # fmt: skip
