@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, overload
 
-from ctxfold import pictures
+from ctxfold import given, pictures
 from ctxfold.branching import Said, Wish, branched
 from ctxfold.commit import head_of
 from ctxfold.current import Current
@@ -19,18 +19,6 @@ from ctxfold.finding import Hit, search
 from ctxfold.folding import Settings, due
 from ctxfold.forest import Move, Topic, redo, tree, undo
 from ctxfold.forest.moves import check_name
-from ctxfold.given import (
-    calls_of,
-    directive_of,
-    limit_of,
-    maybe_words,
-    origin_of,
-    pair_of,
-    results_of,
-    said_of,
-    whole_words,
-    words_of,
-)
 from ctxfold.history import history, shown
 from ctxfold.intent import Intent
 from ctxfold.log import Origin
@@ -83,7 +71,7 @@ class Session(Mending):
             StoreError: the store cannot be used.
         """
         check_name(name)
-        words = (maybe_words(goal) or "").strip()
+        words = (given.maybe_words(goal) or "").strip()
         kept = store_at(store)
         try:
             row, made = opened(kept, name) if create else (found(kept, name), False)
@@ -143,7 +131,7 @@ class Session(Mending):
 
     def record_turn(self, user: str) -> int:
         """A message of the user: opens a step, or joins the open one. Returns the step. Raises InputError for what is no text."""
-        return self._record([Draft("user", "user", words_of(user))], fills=False)
+        return self._record([Draft("user", "user", given.words_of(user))], fills=False)
 
     def record_step(
         self, explanation: str = "", calls: Sequence[Mapping[str, Any]] = (), results: Sequence[Mapping[str, Any]] = ()
@@ -162,12 +150,12 @@ class Session(Mending):
             InputError: an explanation that is no text, or a call or result that is not of that shape.
             RefError: a result that answers no call of the step.
         """
-        made = drafts(words_of(explanation), calls_of(calls), results_of(results))
+        made = drafts(given.words_of(explanation), given.calls_of(calls), given.results_of(results))
         return self._record(made, fills=True)
 
     def record_reply(self, text: str) -> int:
         """The assistant's answer: a step without calls, which closes the turn. Returns the step. Raises InputError for what is no text."""
-        return self._record([Draft("assistant", "model", words_of(text))], fills=True)
+        return self._record([Draft("assistant", "model", given.words_of(text))], fills=True)
 
     def record_note(self, text: str, origin: Origin = "model") -> int:
         """Something worth keeping that nobody said to anybody: a decision, a conclusion. Returns the step it stands in.
@@ -179,7 +167,7 @@ class Session(Mending):
         Raises:
             InputError: no text, or no such origin.
         """
-        return self._record([Draft("note", origin_of(origin), words_of(text))], fills=False)
+        return self._record([Draft("note", given.origin_of(origin), given.words_of(text))], fills=False)
 
     def record_result(
         self,
@@ -204,8 +192,8 @@ class Session(Mending):
             RefError: no such step or call.
             InputError: a text or compact form that is no text, another origin, or an id or key that cannot be one.
         """
-        number, key = parse_step(step), None if key is None else whole_words(key, "the key")
-        result = results_of([{"id": call_id, "text": text, "origin": origin, "shown": shown}])[0]
+        number, key = parse_step(step), None if key is None else given.whole_words(key, "the key")
+        result = given.results_of([{"id": call_id, "text": text, "origin": origin, "shown": shown}])[0]
         with self._write() as tx:
             self._now.arrived(tx, number, result, key)
         return number
@@ -243,7 +231,7 @@ class Session(Mending):
             RefError: a step that is none.
             InputError: a summary or cause that is no text, or a decider there is not.
         """
-        directive, said = directive_of(summary, first_step, last_step), said_of(decider, cause)
+        directive, said = given.directive_of(summary, first_step, last_step), given.said_of(decider, cause)
         with self._write() as tx:
             return folded(tx, self._now, directive, said, self._settings)
 
@@ -264,7 +252,7 @@ class Session(Mending):
             BudgetError: a budget below the least, or none.
             InputError: a model or cause that is no text.
         """
-        limit, why = Budget.of(budget, model).tokens, whole_words(cause, "the cause")
+        limit, why = Budget.of(budget, model).tokens, given.whole_words(cause, "the cause")
         with self._store.reading() as tx:
             self._now.refresh(tx)
             if due(self._now.workspace, limit, self._settings) is None:
@@ -296,9 +284,12 @@ class Session(Mending):
             RefError: a step that is none.
             BranchError: an unknown or taken name, or a step that is not on this branch.
         """
-        where, who = (None if at is None else parse_step(at), maybe_words(to)), said_of(*pair_of(said))
+        where, who = (
+            (None if at is None else parse_step(at), given.maybe_words(to)),
+            given.said_of(*given.pair_of(said)),
+        )
         with self._write() as tx:
-            return branched(tx, self._now, action, maybe_words(query), where, who)
+            return branched(tx, self._now, action, given.maybe_words(query), where, who)
 
     def undo(self) -> Event:
         """Void the newest decision of this branch; never a record. Returns the decision. Raises UndoError when none is left."""
@@ -354,12 +345,12 @@ class Session(Mending):
         with self._store.reading() as tx:
             if ref is not None:
                 return recall(tx, self._number, parse_ref(ref), head_of(tx, self._number, self._now.branch).name)
-            return search(tx, self._number, words_of(query), limit_of(limit, 100))
+            return search(tx, self._number, given.words_of(query), given.limit_of(limit, 100))
 
     def history(self, limit: int = 50) -> list[Event]:
         """What happened, newest first, at most so much. Raises InputError for a limit that is no whole number."""
         with self._store.reading() as tx:
-            return history(tx, self._number, limit_of(limit))
+            return history(tx, self._number, given.limit_of(limit))
 
     def tree(self) -> list[Topic]:
         """The forest: topics and their branches."""
@@ -394,7 +385,7 @@ class Session(Mending):
             InputError: a pattern that is no regular expression, or matches nothing.
         """
         with self._write() as tx:
-            done = redact(tx, self._number, self._now.place(tx).head, words_of(what))
+            done = redact(tx, self._number, self._now.place(tx).head, given.words_of(what))
             self._now.forget()
         self._store.scrub()
         pictures.forget(self._store.address, self.name)

@@ -4,6 +4,7 @@ import ast
 import importlib
 import inspect
 import logging
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -148,3 +149,16 @@ def test_a_public_name_exists_and_is_documented() -> None:
 def test_the_package_data_is_where_the_code_looks_for_it() -> None:
     for package in PACKAGES:
         assert (ROOT / package / "py.typed").is_file()
+
+
+def test_who_owns_what_names_each_room_once_and_nothing_else() -> None:
+    table = (
+        (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## Who owns what")[2].partition("\n## ")[0]
+    )
+    named: list[str] = []
+    for row in re.findall(r"^\| (`.*?) \|", table, re.MULTILINE):
+        first, *others = re.findall(r"`([\w.]+)`", row)
+        package = first.partition(".")[0]
+        named += [first, *(f"{package}.{other}" for other in others)]
+    rooms = {".".join(name.split(".")[:2]) for name in MODULES} - {*PACKAGES, "ctxfold.__main__"}
+    assert sorted(named) == sorted(rooms)
