@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import lru_cache
+from math import inf
+from typing import NamedTuple
 
 from ctxfold.compact.cut import CUT
 from ctxfold.text import Span, sentences
@@ -26,14 +29,17 @@ _MARK = 2
 
 
 def read(text: str, room: int) -> str:
-    """What is looked at of a text for a room in o200k tokens: all of it, or of a long one its beginning and its end with a mark between."""
-    most = _LONG * max(room, 0)
+    """What is looked at of a text for a room in o200k tokens: all of it, or of a long one its beginning and its end with a mark between.
+
+    It grows by doublings, so that a room a little larger or smaller finds what was worked out for the last.
+    """
+    most = _LONG << max(room, 1).bit_length()
     if len(text) <= 2 * most:
         return text
     start = _BLANK.search(text, most, most + _WORD)
     end = _BLANK.search(text, len(text) - most - _WORD, len(text) - most)
     first, last = start.start() if start else most, end.end() if end else len(text) - most
-    return f"{text[:first]}\n{CUT}\n{text[last:]}"
+    return f"{text[:first]}\n\n{CUT}\n\n{text[last:]}"
 
 
 def excerpt(text: str, room: int, first: Collection[Span] = ()) -> str:
@@ -47,31 +53,46 @@ def excerpt(text: str, room: int, first: Collection[Span] = ()) -> str:
     Returns:
         Slices of the text with marks between; its head where no sentence fits; the text where all do.
     """
-    spans = sentences(text)
+    told = _told(text)
     wanted = frozenset(first)
     chosen: set[int] = set()
-    left = room
-    for places in ([at for at, span in enumerate(spans) if (span in wanted) is asked] for asked in (True, False)):
-        left = _take(text, spans, places, chosen, left)
-    return joined(text, spans, chosen) if chosen else head(text, room)
+    left: float = room
+    for places in ([at for at, each in enumerate(told) if (each.span in wanted) is asked] for asked in (True, False)):
+        left = _take(told, places, chosen, left)
+    return joined(text, [each.span for each in told], chosen) if chosen else head(text, room)
 
 
-def _take(text: str, spans: Sequence[Span], places: Sequence[int], chosen: set[int], room: int) -> int:
+class _Told(NamedTuple):
+    """A sentence and what it costs with the mark before it; one said before, and the mark that `read` left, cost too much for any room."""
+
+    span: Span
+    price: float
+
+
+@lru_cache(maxsize=32)
+def _told(text: str) -> tuple[_Told, ...]:
+    said = {CUT}
+    found = []
+    for span in sentences(text):
+        words = span.of(text)
+        found.append(_Told(span, inf if words in said else count(words) + _MARK))
+        said.add(words)
+    return tuple(found)
+
+
+def _take(told: Sequence[_Told], places: Sequence[int], chosen: set[int], room: float) -> float:
     """Choose of some places from the beginning, from the end and again from the beginning what a room has; what is left of it."""
-    said = {spans[at].of(text) for at in chosen}
     for order, share in ((places, _BEGINNING), (places[::-1], _END), (places, 1.0)):
-        least = room - int(room * share)
+        least = room - room * share
         for at in order:
-            words = spans[at].of(text)
-            if at in chosen or words in said:
+            price = told[at].price
+            if at in chosen or price == inf:
                 continue
-            price = count(words) + _MARK
             if price > room - least:
                 if least:
                     break
                 continue
             chosen.add(at)
-            said.add(words)
             room -= price
     return room
 
