@@ -67,8 +67,11 @@ def _shown(record: Record, shown: str) -> tuple[Line, ...]:
 
 
 def _late(record: Record) -> tuple[Line, ...]:
-    """What says that a result belongs to an earlier step."""
-    return (line("data", record.ref, f"< late, of s{record.step}:", untrusted=record.untrusted),) if record.late else ()
+    """What says that a result belongs to an earlier step, or to another call than the one it would stand behind."""
+    if not (record.late or record.call):
+        return ()
+    call = f" call {record.call}" if record.call else ""
+    return (line("data", record.ref, f"< late, of s{record.step}{call}:", untrusted=record.untrusted),)
 
 
 def _result(record: Record, past: Ledger) -> tuple[Line, ...]:
