@@ -252,6 +252,12 @@ def test_results_that_come_one_by_one_in_the_order_of_their_calls_need_no_name(s
     assert "late" not in session.view(WIDE).text
 
 
+def test_a_call_that_gave_nothing_is_told_from_one_that_waits(session: Session) -> None:
+    calls = [{"name": "grep", "args": {"for": each}, "id": each} for each in ("x", "y")]
+    session.record_step(explanation="Looked.", calls=calls, results=[{"id": "x", "text": ""}])
+    assert '> grep for=x\n< ""\n> grep for=y' in session.view(WIDE).text
+
+
 def test_a_late_result_leaves_every_earlier_byte_unchanged(session: Session) -> None:
     """Nothing before it moves: the old step is not rendered again."""
     slow = session.record_step(explanation="Asked.", calls=[{"name": "slow", "args": {}, "id": "late"}], results=[])
