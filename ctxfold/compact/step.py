@@ -41,12 +41,13 @@ def compact(record: Record, past: Ledger) -> tuple[Line, ...]:
         past: what stands in the view already, this step's earlier records included.
 
     Returns:
-        Its lines; empty for an empty text.
+        Its lines; none for an empty text, but for an empty result: a call without one still waits for its own.
     """
     if record.shown is not None:
         return (*_late(record), *_shown(record, record.shown))
     if not record.text:
-        return ()
+        nothing = line("data", record.ref, f"< {cell(record.text)}", untrusted=record.untrusted)
+        return (*_late(record), nothing) if record.kind == "result" else ()
     match record.kind:
         case "user":
             return (line("user", record.ref, f"{USER} {record.text}", (text_key(record.text),)),)
@@ -67,8 +68,11 @@ def _shown(record: Record, shown: str) -> tuple[Line, ...]:
 
 
 def _late(record: Record) -> tuple[Line, ...]:
-    """What says that a result belongs to an earlier step."""
-    return (line("data", record.ref, f"< late, of s{record.step}:", untrusted=record.untrusted),) if record.late else ()
+    """What says that a result belongs to an earlier step, or to another call than the one it would stand behind."""
+    if not (record.late or record.call):
+        return ()
+    call = f" call {record.call}" if record.call else ""
+    return (line("data", record.ref, f"< late, of s{record.step}{call}:", untrusted=record.untrusted),)
 
 
 def _result(record: Record, past: Ledger) -> tuple[Line, ...]:
