@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Sequence
+from contextlib import AsyncExitStack, suppress
 from types import TracebackType
 from typing import Self
 
@@ -35,7 +36,7 @@ from ctxfold import Session, config
 from ctxfold.attendant import Attendant, Kept
 from ctxfold.config import EXPLORER
 from ctxfold.encoder import encoder_of
-from ctxfold.errors import InputError
+from ctxfold.errors import InputError, UnknownSession
 from ctxfold.models import Model, load
 from ctxfold.text import STOP_WORDS
 from ctxfold.tokens import Budget
@@ -118,9 +119,14 @@ class BrowserAgent:
             check_start(each)
         first = starts[0] if starts else None
         shape = None if schema is None else Shape.of(schema)
-        session = await anyio.to_thread.run_sync(self._open, task.strip(), first)
-        journal = Journal(session, self._budget, _counted_as(self._model), self._secrets, self._attendant)
-        try:
+        async with AsyncExitStack() as held:
+            window = None
+            if not self._keeping.resume:
+                await anyio.to_thread.run_sync(self._check_new, task.strip(), first)
+                window = await self._window(held, first, told, starts[1:])
+            session = await anyio.to_thread.run_sync(self._open, task.strip())
+            journal = Journal(session, self._budget, _counted_as(self._model), self._secrets, self._attendant)
+            _at_the_end(held, journal)
             goal = await anyio.to_thread.run_sync(lambda: session.goal)
             before = await journal.start_addresses() if self._keeping.resume and first is None else []
             named = first or next(iter(before), None)
@@ -131,18 +137,11 @@ class BrowserAgent:
             asked = Kept()
             if session.created or task.strip():
                 asked = await journal.asked(task.strip() or goal, starts)
-            window = await self._window(named, told, (starts or before)[1:])
-            try:
-                terms = Terms(self._limits, self._watch(named), told, self._budget, shape, self._keeping.screenshots)
-                run = Run(goal, decider, journal, window, terms)
-                run.kept(asked)
-                return await run.to_the_end(evidence, begin)
-            finally:
-                with anyio.CancelScope(shield=True):
-                    await window.close()
-        finally:
-            with anyio.CancelScope(shield=True):
-                await journal.close()
+            window = window or await self._window(held, named, told, (starts or before)[1:])
+            terms = Terms(self._limits, self._watch(named), told, self._budget, shape, self._keeping.screenshots)
+            run = Run(goal, decider, journal, window, terms)
+            run.kept(asked)
+            return await run.to_the_end(evidence, begin)
 
     async def close(self) -> None:
         """End the browser. Calling it again does nothing."""
@@ -165,24 +164,30 @@ class BrowserAgent:
         with anyio.CancelScope(shield=True):
             await self.close()
 
-    def _open(self, task: str, start_url: str | None) -> Session:
+    def _check_new(self, task: str, start_url: str | None) -> None:
+        """Refuse what a run that begins anew cannot be carried out with, before anything is started or made."""
+        if not task:
+            raise InputError("there is no task; say in a sentence what is wanted")
+        self._check_begin(start_url)
+        if self._choice.executable is not None and self._choice.endpoint is None:
+            check_executable(self._choice.executable)
+        named = self._keeping.session
+        if named is not None:
+            with suppress(UnknownSession):
+                Session.open(named, store=self._keeping.store, create=False).close()
+                raise _there_already(named)
+
+    def _open(self, task: str) -> Session:
         """The run's session: made, once nothing that the run needs is missing, or with `resume` the one that is there."""
         keeping = self._keeping
         if keeping.resume:
             if keeping.session is None:
                 raise InputError("resuming needs the session's name; `ctxfold sessions list` shows them")
             return Session.open(keeping.session, goal=task or None, store=keeping.store, create=False)
-        if not task:
-            raise InputError("there is no task; say in a sentence what is wanted")
-        self._check_begin(start_url)
-        if self._choice.executable is not None and self._choice.endpoint is None:
-            check_executable(self._choice.executable)
         session = Session.open(keeping.session or session_name(task), goal=task, store=keeping.store)
         if not session.created:
             session.close()
-            raise InputError(
-                f"the session {session.name!r} is there already: add --resume to go on with it, or name another"
-            )
+            raise _there_already(session.name)
         return session
 
     async def _begin(self, journal: Journal, start_url: str | None) -> str | None:
@@ -221,8 +226,8 @@ class BrowserAgent:
         start = origin_of(named) if named is not None else None
         return Watch(self._safety, start, self._model is not None, self._secrets)
 
-    async def _window(self, named: str | None, told: Watching, beside: Sequence[str]) -> Window:
-        """A window whose browser may reach the address a person named, and what the rules allow."""
+    async def _window(self, held: AsyncExitStack, named: str | None, told: Watching, beside: Sequence[str]) -> Window:
+        """A window, closed when `held` ends, whose browser may reach the address a person named, and what the rules allow."""
         choice, report, egress = self._choice, told.report, self._safety.egress(named)
         if self._browser is None:
             if choice.endpoint is not None:
@@ -235,7 +240,23 @@ class BrowserAgent:
             self._browser.permit(named)
         for url in beside:
             self._browser.permit(url)
-        return await self._browser.window(storage_state=choice.storage_state, secrets=self._secrets)
+        window = await self._browser.window(storage_state=choice.storage_state, secrets=self._secrets)
+        _at_the_end(held, window)
+        return window
+
+
+def _at_the_end(held: AsyncExitStack, opened: Journal | Window) -> None:
+    """Close what was opened when `held` ends, an interrupted run's too."""
+
+    async def close() -> None:
+        with anyio.CancelScope(shield=True):
+            await opened.close()
+
+    held.push_async_callback(close)
+
+
+def _there_already(session: str) -> InputError:
+    return InputError(f"the session {session!r} is there already: add --resume to go on with it, or name another")
 
 
 def session_name(task: str) -> str:

@@ -11,10 +11,11 @@ if TYPE_CHECKING:
     from ctxfold.archive import SessionInfo, delete_session, export_session, import_session, sessions, verify_session
     from ctxfold.errors import CtxfoldError
     from ctxfold.events import Event
+    from ctxfold.finding import Hit
     from ctxfold.folding import FoldDirective
     from ctxfold.forest import BranchInfo, Move, Topic
     from ctxfold.intent import Extraction, Intent
-    from ctxfold.recalling import Hit, Recalled
+    from ctxfold.recalling import Recalled
     from ctxfold.redaction import Redaction
     from ctxfold.refactoring import Refactored
     from ctxfold.render import View
@@ -56,7 +57,7 @@ _HOMES = {
     "Event": "events",
     "Extraction": "intent",
     "FoldDirective": "folding",
-    "Hit": "recalling",
+    "Hit": "finding",
     "Intent": "intent",
     "Move": "forest",
     "Recalled": "recalling",

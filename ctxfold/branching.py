@@ -42,15 +42,22 @@ def branched(
         said: who decided, and why.
 
     Raises:
-        InputError: no such move, or nothing to decide by.
+        InputError: no such move, nothing to decide by, or a message, step or name that the move has no use for.
         BranchError: an unknown or taken name, or a step that is on no branch.
     """
     if action not in _WISHES:
         raise InputError(f"{action!r} is not a move; use {', '.join(_WISHES[:-1])} or {_WISHES[-1]}")
     if action != "auto" and query is not None:
         raise InputError(f"a query decides nothing for {action}; leave it out, or use auto")
+    at, to = where
+    if at is not None and action != "create":
+        raise InputError(f"a step decides nothing for {action}; leave it out, or use create, which forks behind it")
+    if to is not None and action in {"auto", "continue"}:
+        raise InputError(
+            f"a name decides nothing for {action}; use switch for a branch that is there, create for a new one"
+        )
     place = now.place(tx)
-    wish = BranchMove(action, *where, 1.0, said[1], said[0]) if action != "auto" else decided(tx, now, query)
+    wish = BranchMove(action, at, to, 1.0, said[1], said[0]) if action != "auto" else decided(tx, now, query)
     head, state = move(tx, place.session, place.head, wish)
     if head.id != now.branch or wish.action == "rename":
         now.stand(head.id)

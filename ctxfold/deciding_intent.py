@@ -165,7 +165,9 @@ def _embedded(log: Sources, workspace: Workspace, wanted: Wanted) -> tuple[Extra
         offered = [line.text for block in workspace.blocks[-_RECENT:] for line in block.lines if line.kind == "say"]
         about = [*said[-1:], *offered[-1:], *about]
     query = "\n".join(part[:2_000] for part in ([need] if need else about or [workspace.goal]))
-    found = log.found([query, *(item.text for item in intent.open[:4] if not need)], _SEARCHED)
+    found = log.found(
+        [query, *(item.text for item in intent.open[:4] if not need)], _SEARCHED, whole=not wanted.triggered
+    )
     if not wanted.triggered:
         return tuple(chosen(query, found, intent.open, wanted.budget))
     shown = "\n".join(line.text for block in workspace.blocks for line in block.lines)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from ctxfold.compact import parse
 from ctxfold.compact.outcome import succeeded
 from ctxfold.errors import RefError
+from ctxfold.finding import ranked
 from ctxfold.intent.evidence import Deed
 from ctxfold.intent.planning import Heard
 from ctxfold.intent.sources import Source
@@ -135,23 +136,27 @@ class Sources:
         """The records of a step in order."""
         return [self._source(record) for record in self.tx.log.records(self.session, [step])]
 
-    def found(self, queries: Sequence[str], most: int) -> list[Source]:
+    def found(self, queries: Sequence[str], most: int, *, whole: bool) -> list[Source]:
         """Results, notes and telling calls that hold words of any query, the newest first.
 
         Args:
             queries: words; each is searched by itself.
             most: records a query may bring.
+            whole: whether long records are read to their end, which takes some tenths of a second for tens of megabytes.
         """
         rows: dict[int, StoredRecord] = {}
         for asked in queries:
             telling = " ".join(word for word in asked.split() if word.lower().strip(".,:;!?") not in STOP_WORDS)
-            for row, _ in self.tx.facts.search(self.session, telling or asked, most):
+            for row, _ in self._ranked(telling or asked, most, whole):
                 record = self.tx.log.record_by_id(row)
                 if record is not None and record.kind in ("result", "call", "note"):
                     rows[row] = record
         newest = sorted(rows.values(), key=lambda record: -record.id)[: 2 * most]
         sources = [self._source(record) for record in newest]
         return [source for source in sources if source.kind != "call" or len(source.text) > _LONG_CALL]
+
+    def _ranked(self, query: str, most: int, whole: bool) -> list[tuple[int, float]]:
+        return ranked(self.tx, self.session, query, most) if whole else self.tx.facts.search(self.session, query, most)
 
     def holds(self, name: str, upto: Place) -> bool:
         """Whether a record up to a place, said by no user, holds a name."""

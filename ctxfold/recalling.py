@@ -1,4 +1,4 @@
-"""Reading back: an address to its exact text, words to the places that hold them. It returns what was recorded, never a rendering of it."""
+"""Reading back: an address to its exact text. It returns what was recorded, never a rendering of it."""
 
 from __future__ import annotations
 
@@ -11,14 +11,10 @@ from ctxfold.lineform import LINE_FORM, line_form
 from ctxfold.refs import BlockRef, RangeRef, RecordRef, Ref, StepRef, StretchRef
 from ctxfold.store.protocol import Reading
 from ctxfold.store.values import StoredRecord
-from ctxfold.text import query_words, words
 from ctxfold.tiles import read_tile
 from ctxfold.workspace import spans
 
-__all__ = ["LINE_FORM", "Hit", "Recalled", "line_form", "recall", "search"]
-
-_SCANNED = 400_000
-_SNIPPET = 400
+__all__ = ["LINE_FORM", "Recalled", "line_form", "recall"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +30,6 @@ class Recalled:
     ref: str
     text: str
     derived: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A place that holds the words asked for: its address with lines, those lines, its step, and a score that grows with fit."""
-
-    ref: str
-    text: str
-    step: int
-    score: float
 
 
 def recall(tx: Reading, session: int, ref: Ref, branch: str) -> Recalled:
@@ -148,34 +134,3 @@ def _unknown(tx: Reading, session: int, ref: str) -> str:
     return f"nothing is recorded at {ref}; " + (
         f"the steps of this session are s1-s{last}" if last else "this session has no step yet"
     )
-
-
-def search(tx: Reading, session: int, query: str, limit: int) -> list[Hit]:
-    """The records that hold the words of a query, best first, each with its best lines.
-
-    Args:
-        tx: an open transaction.
-        session: the session's row id.
-        query: words.
-        limit: how many hits at most.
-    """
-    wanted = set(query_words(query)) | set(words(query))
-    found: list[Hit] = []
-    for row, score in tx.facts.search(session, query, limit):
-        record = tx.log.record_by_id(row)
-        if record is not None:
-            found.append(_hit(record, tx.log.text(record.entry), wanted, score))
-    return found
-
-
-def _hit(record: StoredRecord, text: str, wanted: set[str], score: float) -> Hit:
-    lines = line_form(text[:_SCANNED] if len(text) > _SCANNED else text)
-    best, most = 0, -1
-    for at, line in enumerate(lines):
-        overlap = len(wanted & set(words(line[:2000])))
-        if overlap > most:
-            best, most = at, overlap
-    low, high = max(0, best - 1), min(len(lines), best + 2)
-    shown = "\n".join(line[:_SNIPPET] for line in lines[low:high])
-    ref = f"s{record.step}.{record.k}" + (f":{low + 1}-{high}" if len(lines) > 3 else "")
-    return Hit(ref, shown, record.step, round(score, 4))

@@ -15,6 +15,7 @@ from ctxfold.current import Current
 from ctxfold.deciding import DEFAULT_BUDGET, consolidated, folded, goal_set
 from ctxfold.errors import InputError
 from ctxfold.events import Decider, Event
+from ctxfold.finding import Hit, search
 from ctxfold.folding import Settings, due
 from ctxfold.forest import Move, Topic, redo, tree, undo
 from ctxfold.forest.moves import check_name
@@ -24,7 +25,7 @@ from ctxfold.intent import Intent
 from ctxfold.log import Origin
 from ctxfold.mending import Mending
 from ctxfold.opening import found, opened
-from ctxfold.recalling import Hit, Recalled, recall, search
+from ctxfold.recalling import Recalled, recall
 from ctxfold.recording import Draft, drafts, record
 from ctxfold.redaction import Redaction, redact
 from ctxfold.refs import parse_ref, parse_step

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from types import MappingProxyType
+from urllib.parse import urlsplit
 
 from playwright.async_api import Error, Frame, Page
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -101,6 +102,7 @@ async def look(page: Page, status: int | None, seconds: float) -> Capture:
             "hidden": tuple(run for structure in told for run in structure.hidden),
             "veiled": tuple(text for structure in told for text in structure.veiled),
             "submits": tuple(name for structure in told for name in structure.submits),
+            "sections": (*own.sections, *_within(structures[1:])),
             "secrets": (),
         }
     )
@@ -134,9 +136,16 @@ async def _structures(page: Page) -> list[Structure | None]:
     return list(await asyncio.gather(*(_structure(frame, whole=i == 0) for i, frame in enumerate(frames))))
 
 
+def _within(told: Sequence[Structure | None]) -> Iterator[SectionFound]:
+    """The text of frames; no fragment of the page's own address leads into one."""
+    for structure in told:
+        if structure is not None:
+            yield from (section.model_copy(update={"anchor": ""}) for section in structure.sections)
+
+
 async def _structure(frame: Frame, *, whole: bool) -> Structure | None:
     try:
-        told = frame.evaluate(_SCRIPT, whole)
+        told = frame.evaluate(_SCRIPT, [whole or await _is_shown_part(frame), whole])
         answer = await (told if whole else asyncio.wait_for(told, _FRAME_SECONDS))
         return Structure.model_validate(json.loads(str(answer)), strict=False)
     except (ValidationError, ValueError, TimeoutError):
@@ -145,6 +154,17 @@ async def _structure(frame: Frame, *, whole: bool) -> Structure | None:
         if whole and any(sign in error.message.lower() for sign in _REPLACED):
             raise
         return None
+
+
+async def _is_shown_part(frame: Frame) -> bool:
+    """Whether a frame is a part of the site that people see: what other sites put into a page, such as advertisements, is none of its text."""
+    around: Frame | None = frame
+    while around is not None and around.url.startswith("about:"):
+        around = around.parent_frame
+    if around is None or urlsplit(around.url)[:2] != urlsplit(frame.page.url)[:2]:
+        return False
+    async with asyncio.timeout(_FRAME_SECONDS):
+        return await (await frame.frame_element()).is_visible()
 
 
 async def _frames(page: Page, yaml: str) -> Mapping[str, str]:

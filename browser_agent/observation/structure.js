@@ -1,7 +1,7 @@
 // One pass over a frame's live document. It reads and changes nothing.
-// `whole` asks for the main text in sections and the search forms; a sub-frame gives only what must be hidden.
+// `text` asks for the main text in sections, `whole` for the search forms too; a sub-frame of another site gives only what must be hidden.
 // It answers in JSON: one string crosses to us several times faster than the values it holds.
-(whole) => {
+([text, whole]) => {
   const TEXT = 1500000, PIECES = 400, PIECE = 400, LABEL = 60;
   const SKIP = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'HEAD', 'SVG', 'svg', 'CANVAS', 'IFRAME', 'OBJECT', 'VIDEO', 'AUDIO']);
   const BLOCK = new Set(['ADDRESS', 'ARTICLE', 'ASIDE', 'BLOCKQUOTE', 'BODY', 'CAPTION', 'DD', 'DETAILS', 'DIALOG', 'DIV', 'DL', 'DT', 'FIELDSET',
@@ -129,7 +129,7 @@
     const block = BLOCK.has(element.nodeName) || element.nodeName === 'BR' || style.display === 'block' || style.display === 'flex' || style.display === 'grid';
     if (!seen(element, style)) { hide(element, block); return; }
     if (block) joined = false;
-    const main = whole && (inside || element === root) && !apart(element);
+    const main = text && (inside || element === root) && !apart(element);
     if (!main) { down(element, false, style); return; }
     if (/^H[1-6]$/.test(element.nodeName) || element.getAttribute('role') === 'heading') {
       flush(element);

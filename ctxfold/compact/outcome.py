@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from ctxfold.compact.unwrapping import Words, unwrapped
 
@@ -18,9 +19,15 @@ _ENDING = re.compile(
 )
 _ENDED = frozenset({"error", "failed", "failure", "fail", "denied", "rejected", "invalid", "not_found"})
 _WRONG, _DONE, _STATE = ("error", "errors", "is_error", "isError"), ("success", "ok"), ("status", "state")
+_CODES = ("exit_code", "exitCode", "exit_status", "exitStatus", "returncode", "return_code", "returnCode")
+"""What holds the code a process ended with, and nothing else: a number under `status` or `code` is that of HTTP or of a business as often."""
+_BESIDE = "metadata"
+"""What tools that run commands put their code into, beside the output."""
+_CODE = re.compile(r"[+-]?0*[1-9]\d*")
 _ROW = re.compile(
     rf"(?<!\S)(?:(?:{'|'.join(_WRONG)})(?:=(?!(?:null|false|0|\"\"|\[\]|\{{\}})(?!\S))|\()|(?:{'|'.join(_DONE)})=false(?!\S)"
     rf"|(?:{'|'.join(_STATE)})=(?:{'|'.join(sorted(_ENDED))})(?!\S))"
+    rf"|(?:(?<!\S)|(?<!\S){_BESIDE}\()(?:{'|'.join(_CODES)})={_CODE.pattern}(?![^\s)])"
 )
 _TAIL = 120
 
@@ -34,7 +41,8 @@ def succeeded(text: str) -> bool:
     if isinstance(tree, dict):
         status = str(tree.get(_STATE[0], tree.get(_STATE[1], ""))).lower()
         wrong = any(tree.get(name) for name in _WRONG)
-        return not wrong and tree.get(_DONE[0], tree.get(_DONE[1], True)) is not False and status not in _ENDED
+        done = tree.get(_DONE[0], tree.get(_DONE[1], True)) is not False
+        return not wrong and done and status not in _ENDED and not _ended_badly(tree)
     return _FAILED.match(text[:200]) is None
 
 
@@ -46,3 +54,10 @@ def failed(text: str) -> bool:
 def row_failed(row: str) -> bool:
     """The same of the row that the compact form of an object begins with."""
     return _ROW.search(row) is not None
+
+
+def _ended_badly(tree: dict[str, Any]) -> bool:
+    """Whether an object tells the code of a process, and that it is not 0."""
+    beside = tree.get(_BESIDE)
+    told = (held.get(name) for held in (tree, beside if isinstance(beside, dict) else {}) for name in _CODES)
+    return any(_CODE.fullmatch(str(code)) is not None for code in told)

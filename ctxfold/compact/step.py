@@ -112,7 +112,7 @@ def _rows(record: Record, kind: LineKind, mark: str, made: Iterable[Row], keys: 
 
 def _call(record: Record, past: Ledger) -> Iterator[Line]:
     tree = json.loads(record.text)
-    name, args = str(tree["name"]), tree["args"]
+    name, args = " ".join(str(tree["name"]).splitlines()), tree["args"]  # a name over two lines could pose as a speaker
     if not isinstance(args, dict):
         yield line("call", record.ref, f"> {name} {_whole(args)}")
         return

@@ -232,14 +232,16 @@ def _by_relevance(blocks: Sequence[Shown], budget: int, query: Query) -> list[Sh
         for block in blocks
     ]
     left = budget - sum(block.tokens for block in bare)
+    open_ = [
+        (at, index)
+        for at, block in enumerate(blocks)
+        if not block.latest
+        for index, line in enumerate(block.lines)
+        if line.kind != "user"
+    ]
+    scores = query.scores([blocks[at].lines[index].text for at, index in open_])
     ranked = sorted(
-        (
-            (query.score(line.text) + at / (1 + len(blocks)), at, index)
-            for at, block in enumerate(blocks)
-            if not block.latest
-            for index, line in enumerate(block.lines)
-            if line.kind != "user"
-        ),
+        ((score + at / (1 + len(blocks)), at, index) for score, (at, index) in zip(scores, open_, strict=True)),
         reverse=True,
     )
     chosen = [{index for index, line in enumerate(block.lines) if line.kind == "user"} for block in blocks]

@@ -32,15 +32,11 @@ class Query:
                 found[word] = max(weight, found.get(word, 0.0))
         return Query(tuple(found.items()))
 
-    def score(self, text: str) -> float:
-        """The weight of the query's words in a text, by the square root of how many words it has."""
-        text = text[:_READ]
-        return self._score(text) if not text.isascii() or any(map(_low(text).__contains__, self._stems)) else 0.0
-
     def scores(self, texts: Sequence[str]) -> list[float]:
-        """The same of each of some texts, a word counting the more the fewer of them hold it: what all of them are about tells none from another.
+        """Of each of some texts the weight of the query's words in it, by the square root of how many words it has.
 
-        One look at all of them tells which of the query's words to look for in each, most often none or one.
+        A word counts the more the fewer of the texts hold it: what all of them are about tells none from another. One look at all of them
+        tells which of the query's words to look for in each, most often none or one.
         """
         texts = [text[:_READ] for text in texts]
         low = [_lowered(text) if text.isascii() else None for text in texts]
@@ -59,9 +55,6 @@ class Query:
             _share(text, sum(weight * rarity[word] for word, weight in each.items())) if each else 0.0
             for text, each in zip(texts, held, strict=True)
         ]
-
-    def _score(self, text: str) -> float:
-        return _share(text, sum(self._held(text).values()))
 
     def _held(self, text: str) -> dict[str, float]:
         there = _words(text)
@@ -85,9 +78,6 @@ def _words(text: str) -> frozenset[str]:
 def _lowered(text: str) -> str:
     """An ASCII text as words of a query are looked for in it."""
     return text.lower().replace("'", "")
-
-
-_low = lru_cache(maxsize=8192)(_lowered)
 
 
 @lru_cache(maxsize=256)

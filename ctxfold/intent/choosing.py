@@ -16,7 +16,7 @@ from ctxfold.intent.selections import OVERHEAD
 from ctxfold.intent.sources import Source
 from ctxfold.intent.values import Extract, Item
 from ctxfold.ledger import identity
-from ctxfold.text import BM25, query_words, select, words
+from ctxfold.text import BM25, best_line, query_words, select, words
 from ctxfold.tokens import count
 
 __all__ = ["chosen"]
@@ -30,6 +30,8 @@ _FAINT = 0.3
 _UNITS = 6_000
 _READ = 400_000
 _SHARE = 48
+_LINE = 4_000
+"""Characters of a line of a long record that may be taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,10 @@ def chosen(query: str, sources: Sequence[Source], items: Sequence[Item], budget:
     named: set[str] = set()
     texts = sum(parse(source.text) is None for source in sources)
     for source in sources:
-        if len(units) > _UNITS or len(source.text) > _READ:
+        if len(units) > _UNITS:
+            break
+        if len(source.text) > _READ:
+            units += () if shown else _of_long(source, wanted)
             continue
         tree = parse(source.text)
         found = (
@@ -157,6 +162,14 @@ def _of_text(source: Source, query: str, share: int) -> Iterator[_Unit]:
             yield _Unit(source, ((first, last),), text)
         else:
             yield _Unit(source, ((first, last),), text, slice=text)
+
+
+def _of_long(source: Source, wanted: Sequence[str]) -> Iterator[_Unit]:
+    """The line of a long record that is nearest to the query, where that is short enough to be taken."""
+    at, _ = best_line(source.lines, frozenset(wanted))
+    line = source.lines[at]
+    if len(line) <= _LINE and not frozenset(wanted).isdisjoint(words(line)):
+        yield _Unit(source, ((at + 1, at + 1),), line)
 
 
 def _of_tree(source: Source, wanted: Sequence[str], standing: frozenset[str]) -> Iterator[_Unit]:

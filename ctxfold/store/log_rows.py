@@ -147,6 +147,14 @@ class LogRows:
             for row in self._run(f"SELECT {_RECORD} FROM record WHERE session = ? ORDER BY id", (session,))
         ]
 
+    def longer(self, session: int, size: int) -> list[StoredRecord]:
+        """The records of more bytes than that, newest first."""
+        rows = self._run(
+            f"SELECT {_RECORD} FROM record WHERE session = ? AND (SELECT size FROM entry WHERE entry.id = record.entry) > ? ORDER BY id DESC",
+            (session, size),
+        )
+        return [StoredRecord(*row) for row in rows]
+
     def user_steps(self, session: int, path: Path, high: int, limit: int) -> list[int]:
         """The newest steps of a path, up to a depth, that hold words of the user; newest first."""
         found: list[int] = []

@@ -137,6 +137,9 @@ class Log(Protocol):
     def entries_of(self, session: int) -> Iterable[StoredRecord]:
         """All records of a session, oldest first."""
 
+    def longer(self, session: int, size: int) -> list[StoredRecord]:
+        """The records of more bytes than that, newest first."""
+
     def user_steps(self, session: int, path: Path, high: int, limit: int) -> list[int]:
         """The newest steps of a path, up to a depth, that hold words of the user; newest first."""
 

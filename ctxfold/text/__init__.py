@@ -6,6 +6,7 @@ decides nothing: folding, the browser and the forest ask it and decide themselve
 
 from ctxfold.text.bm25 import BM25
 from ctxfold.text.diff import Change, changes, summarise, word_changes
+from ctxfold.text.nearest import best_line
 from ctxfold.text.salience import entities, windows
 from ctxfold.text.select import head, select
 from ctxfold.text.sentences import MAX_SENTENCE, lines, sentences
@@ -22,6 +23,7 @@ __all__ = [
     "Span",
     "Vector",
     "Vocabulary",
+    "best_line",
     "centroid",
     "changes",
     "cosine",

@@ -74,6 +74,16 @@ async def test_links_within_frames_are_resolved_in_their_frame(window: Window, l
     assert {link.text: link.url for link in page.links}["a leaf"] == f"{lab}/deep/leaf.html"
 
 
+async def test_the_text_of_the_sites_own_frames_that_are_shown_stands_in_sections(window: Window, serve: Serve) -> None:
+    other = serve({"/": "<p>Buy our ads.</p>"})
+    inner = "<h2 id=code>Gate</h2><p>The gate code is 7741.</p><iframe srcdoc='<p>Ring twice.</p>'></iframe>"
+    outer = f"<main><h1>Quay</h1><p>Open.</p><iframe src=/inner></iframe><iframe hidden src=/unseen></iframe><iframe src={other.url}/></iframe></main>"
+    site = serve({"/": outer, "/inner": inner, "/unseen": "<p>Never shown.</p>"})
+    page = await visit(window, f"{site.url}/")
+    told = [(each.title, each.anchor, each.text) for each in page.sections]
+    assert told == [("Quay", "", "Open."), ("Gate", "", "The gate code is 7741."), ("", "", "Ring twice.")]
+
+
 async def test_the_sites_search_is_found_with_its_field_and_its_address(window: Window, lab: str) -> None:
     page = await visit(window, f"{lab}/index.html")
     assert page.search is not None

@@ -339,6 +339,38 @@ def test_a_search_gives_hits_with_refs_that_recall_opens(session: Session) -> No
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=hits[0].score >= hits[-1].score)
 
 
+LONG = [
+    ("text", "\n".join(f"worker {n} is idle" for n in range(30_000)) + "\nThe lighthouse keeper is Ida.\nend\nend"),
+    ("records", json.dumps([{"id": n, "name": "The lighthouse keeper is Ida." if n == 9_000 else f"w{n}"} for n in range(12_000)], indent=4)),
+    ("one line", "lorem ipsum " * 40_000 + "The lighthouse keeper is Ida. " + "dolor sit " * 20_000),
+    ("a line in the middle", "head\n" + "lorem ipsum " * 400 + "The lighthouse keeper is Ida. " + "dolor sit " * 400 + "\nfoot\nend"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", [text for _, text in LONG], ids=[name for name, _ in LONG])
+def test_a_word_is_found_wherever_it_stands_in_a_record_and_its_ref_opens_there(session: Session, text: str) -> None:
+    """However long a record is, or a line of it: the hit shows the words, marks what is cut, and recall gives the same lines."""
+    add_steps(session, 2)
+    step = add_result(session, text)
+    (hit,) = session.recall(query="lighthouse keeper", limit=1)
+    assert hit.step == step
+    assert "lighthouse keeper is Ida" in hit.text
+    assert len(hit.text) < 2_000
+    opened = session.recall(hit.ref).text.split("\n")
+    for shown, line in zip(hit.text.split("\n"), opened, strict=True):
+        assert shown.strip("…") in line
+        assert (shown[-1:] == "…") == (not line.endswith(shown.strip("…")))
+    assert session.recall(query="submarine") == []
+
+
+@pytest.mark.parametrize("text", [text for _, text in LONG[:2]], ids=[name for name, _ in LONG[:2]])
+def test_what_is_needed_is_extracted_from_the_end_of_a_long_record(session: Session, text: str) -> None:
+    add_result(session, text)
+    (found,) = session.extract(need="who is the lighthouse keeper").extracts
+    assert "lighthouse keeper is Ida" in found.text
+    assert session.recall(found.ref).text == found.text
+
+
 def test_search_finds_what_a_fold_left_out_and_what_another_branch_holds(session: Session) -> None:
     """Whatever was folded, forked or undone since, search still finds it."""
     add_steps(session, 2)

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from ctxfold import Session, export_session, import_session, verify_session
+from ctxfold.branching import Wish
 from ctxfold.errors import BranchError, InputError
-from tests.support.sessions import WIDE, events, settled
+from tests.support.sessions import WIDE, add_steps, events, settled
 
 TRIP = "We want to spend 6 days in Kyoto with two kids for at most 4200 euros."
 OSAKA = "What if we stayed in Osaka instead and took the train to Kyoto?"
@@ -102,6 +103,27 @@ def test_the_newest_words_decide_where_no_query_is_given(session: Session) -> No
 def test_a_query_decides_nothing_for_a_move_by_name(session: Session) -> None:
     with pytest.raises(InputError, match="auto"):
         session.branch("new_topic", query=LEAK)
+
+
+@pytest.mark.parametrize(
+    ("action", "at", "to", "said"),
+    [
+        ("auto", None, "alt", "use switch"),
+        ("auto", "s1", None, "use create"),
+        ("continue", None, "alt", "use switch"),
+        ("switch", "s1", "main", "use create"),
+        ("new_topic", "s1", None, "use create"),
+    ],
+)
+def test_a_place_that_a_move_has_no_use_for_is_not_passed_over(
+    session: Session, action: Wish, at: str | None, to: str | None, said: str
+) -> None:
+    add_steps(session, 2)
+    session.branch("create", to="alt")
+    session.branch("switch", to="main")
+    with pytest.raises(InputError, match=said):
+        session.branch(action, at=at, to=to)
+    assert session.branch_name == "main"
 
 
 def test_a_branch_is_renamed_and_its_topic_with_it_and_both_come_back(wandering: Session) -> None:

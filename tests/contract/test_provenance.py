@@ -217,6 +217,9 @@ WRITERS: dict[str, Callable[[Session, str], object]] = {
         explanation="Write it down",
         calls=[{"name": "write", "args": {"edits": [{"new": text}, {"new": text}]}, "id": "c1"}],
     ),
+    "a name": lambda session, text: session.record_step(
+        explanation="Run it", calls=[{"name": f"run\n{text}", "args": {"path": "a.txt"}, "id": "c1"}]
+    ),
     "an explanation": lambda session, text: session.record_step(explanation=f"Look.\n{text}"),
     "a reply": lambda session, text: session.record_reply(f"Fine.\n{text}"),
     "a note": lambda session, text: session.record_note(f"Noted.\n{text}", origin="user"),

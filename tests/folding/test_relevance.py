@@ -17,11 +17,17 @@ WORDS = [
 SAID = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
 
 
-@given(SAID, SAID, SAID)
-def test_a_score_is_the_weight_of_the_words_in_common_by_the_length_of_the_line(
-    goal: str, asked: str, line: str
+@given(SAID, SAID, st.lists(SAID, min_size=1, max_size=5))
+def test_a_score_is_the_weight_of_the_words_in_common_by_their_rarity_and_the_length_of_the_line(
+    goal: str, asked: str, lines: list[str]
 ) -> None:
     query = Query.of([(goal, 1.0), (asked, 0.6)])
-    there = set(words(line))
-    common = sum(weight for word, weight in query.weights if word in there)
-    assert query.score(line) == (common / math.sqrt(len(there)) if there else 0.0)
+    theirs = [set(words(line)) for line in lines]
+
+    def rarity(word: str) -> float:
+        holding = sum(word in there for there in theirs)
+        return (math.log(1 + len(lines) / holding) / math.log(1 + len(lines))) ** 2
+
+    for there, score in zip(theirs, query.scores(lines), strict=True):
+        common = sum(weight * rarity(word) for word, weight in query.weights if word in there)
+        assert score == (common / math.sqrt(len(there)) if there else 0.0)

@@ -101,6 +101,9 @@ def test_calls_told_as_one_say_how_many_of_them_failed_and_how(error: str) -> No
         ([line("data", "s1.3", "< error=gone id=7"), line("data", "s1.3", "<  x=1")], "error=gone id=7"),
         ([line("data", "s1.3", "< error=null id=7 errors=[] success=true")], ""),
         ([line("data", "s1.3", "< id=7 success=false")], "id=7 success=false"),
+        ([line("data", "s1.3", "< stderr=gone exit_code=1")], "stderr=gone exit_code=1"),
+        ([line("data", "s1.3", "< output=gone metadata(exit_code=1)")], "output=gone metadata exit_code=1"),
+        ([line("data", "s1.3", "< exit_code=0 metadata(exit_code=0 seconds=1) status=404")], ""),
     ],
 )
 def test_an_error_is_read_from_what_a_call_gave(results: list[Line], told: str) -> None:

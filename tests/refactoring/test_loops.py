@@ -52,6 +52,9 @@ def test_arguments_that_differ_are_two_calls(one: str, other: str):
         "Traceback (most recent call last): boom",
         "ran 3 tests\nCommand exited with code 1",
         "make: nothing\nexit status 2",
+        '{"stdout": "", "stderr": "no such file", "exit_code": 2}',
+        '{"output": "killed", "returncode": -9}',
+        '{"output": "1 failed", "metadata": {"exitCode": "1", "seconds": 0.1}}',
     ],
 )
 def test_what_failed_is_known_by_its_structure_or_its_words(text: str):
@@ -64,7 +67,22 @@ def test_errors_that_differ_in_numbers_alone_are_one_class():
     assert done("{}", "Error: no seats").failure != done("{}", "Error: no such flight").failure
 
 
-@pytest.mark.parametrize("text", ["", "ok", '{"id": 7, "error": null}', "exited with code 0", "no errors were found"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "ok",
+        '{"id": 7, "error": null}',
+        "exited with code 0",
+        "no errors were found",
+        '{"stdout": "done", "exit_code": 0}',
+        '{"output": "", "metadata": {"exit_code": "0"}}',
+        '{"output": "", "returncode": null}',
+        '{"status": 404, "body": "no such page"}',
+        '{"status": 2, "code": 51, "order": "A-1"}',
+        '{"jobs": [{"name": "lint", "exit_code": 1}]}',
+    ],
+)
 def test_what_succeeded_is_no_failure(text: str):
     assert not done("{}", text).failure
 

@@ -1,14 +1,15 @@
 """A run in a real browser: it acts as decided, records before it acts, keeps its budget, and ends as it should."""
 
+import socket
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from browser_agent.agent import BrowserAgent
-from browser_agent.settings import Keeping, RunLimits
+from browser_agent.settings import BrowserChoice, Keeping, RunLimits
 from ctxfold import Session, sessions
-from ctxfold.errors import InputError, ModelUnavailable, PageUnreachable
+from ctxfold.errors import BrowserGone, InputError, ModelUnavailable, PageUnreachable
 from tests.browser_agent.agent.scripts import browse, decide, script
 from tests.sites.server import Site
 
@@ -174,6 +175,27 @@ async def test_a_session_that_is_there_is_not_written_over(serve: Serve, tmp_pat
     Session.open("mine", goal="other").close()
     with pytest.raises(InputError, match="--resume"):
         await browse("Find it.", site.url, keeping=Keeping("mine"))
+
+
+@pytest.mark.parametrize("trouble", ["no file", "no JSON", "no cookies", "nothing listens"])
+async def test_a_run_whose_browser_or_storage_cannot_be_used_leaves_no_session_behind(
+    serve: Serve, tmp_path: Path, trouble: str
+):
+    site = serve({"/": HOME})
+    state = tmp_path / "state.json"
+    match trouble:
+        case "no file":
+            choice = BrowserChoice(storage_state=state)
+        case "nothing listens":
+            with socket.create_server(("127.0.0.1", 0)) as free:
+                choice = BrowserChoice(endpoint=f"http://127.0.0.1:{free.getsockname()[1]}")
+        case _:
+            state.write_text("never JSON" if trouble == "no JSON" else '{"cookies": [{"name": "a"}]}', "utf-8")
+            choice = BrowserChoice(storage_state=state)
+    async with BrowserAgent(browser=choice, keeping=Keeping("tides")) as agent:
+        with pytest.raises((InputError, BrowserGone)):
+            await agent.run("Find it.", start_url=site.url)
+    assert sessions() == []
 
 
 async def test_a_script_that_ends_early_is_an_error_and_its_steps_stay(serve: Serve, tmp_path: Path):
