@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any, assert_never
 
+from ctxfold.compact.blobs import without_blobs
 from ctxfold.compact.cells import cell, is_flat, word
 from ctxfold.compact.prose import shorten
 from ctxfold.compact.rows import Row, rows, rows_of, within
@@ -22,7 +23,7 @@ from ctxfold.tokens import count
 
 __all__ = ["VERSION", "compact"]
 
-VERSION = 7
+VERSION = 8
 """Of the rendering rules. Events hold the rendered lines, so an older session keeps its bytes when this grows."""
 
 _REPEAT_FROM = 60
@@ -115,7 +116,7 @@ def _rows(record: Record, kind: LineKind, mark: str, made: Iterable[Row], keys: 
 
 
 def _call(record: Record, past: Ledger) -> Iterator[Line]:
-    tree = json.loads(record.text)
+    tree = json.loads(without_blobs(record.text))
     name, args = " ".join(str(tree["name"]).splitlines()), tree["args"]  # a name over two lines could pose as a speaker
     if not isinstance(args, dict):
         yield line("call", record.ref, f"> {name} {_whole(args)}")
