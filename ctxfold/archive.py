@@ -16,8 +16,9 @@ from ctxfold.errors import CorruptStore, ImportFault, InputError
 from ctxfold.forest.moves import check_name
 from ctxfold.given import path_of
 from ctxfold.log import Record, Step
-from ctxfold.opening import named, store_at
+from ctxfold.opening import address_of, named, store_at
 from ctxfold.replay import verify
+from ctxfold.store import is_there, open_store
 from ctxfold.store.codec import pack_json, unpack_json
 from ctxfold.store.protocol import Reading, Writing
 from ctxfold.store.values import EventRow, HeadRow, SessionRow, State, TopicRow
@@ -62,7 +63,7 @@ class SessionInfo:
 
 
 def sessions(store: str | None = None) -> list[SessionInfo]:
-    """The sessions of a store, the newest work first.
+    """The sessions of a store, the newest work first; none where no store was made yet.
 
     Args:
         store: as in `Session.open`.
@@ -71,7 +72,10 @@ def sessions(store: str | None = None) -> list[SessionInfo]:
         InputError: a store that no path can name.
         StoreError: the store cannot be used.
     """
-    kept = store_at(store)
+    address = address_of(store)
+    if not is_there(address):
+        return []
+    kept = open_store(address)
     try:
         with kept.reading() as tx:
             return [_info(tx, name) for name in tx.sessions.names()]

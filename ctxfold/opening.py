@@ -8,23 +8,31 @@ from ctxfold import config
 from ctxfold.errors import UnknownSession
 from ctxfold.forest.moves import MAIN, check_name
 from ctxfold.given import path_of
-from ctxfold.store import open_store
+from ctxfold.store import is_there, open_store
 from ctxfold.store.protocol import Reading, Store, Writing
 from ctxfold.store.values import HeadRow, SessionRow, TopicRow
 
-__all__ = ["found", "named", "opened", "store_at"]
+__all__ = ["address_of", "found", "named", "opened", "store_at", "store_of"]
 
 
-def store_at(address: str | None) -> Store:
-    """The store at an address; the configured default where none is given.
+def address_of(given: str | None) -> str:
+    """Where a store is: what was given, else the configured default. Raises InputError for what cannot be an address."""
+    if given is None or given == "":
+        return config.default_store()
+    path_of(given)
+    return given
 
-    Raises:
-        InputError: an address that cannot be one.
-        StoreError: it cannot be opened.
-    """
-    if address is None or address == "":
-        return open_store(config.default_store())
-    path_of(address)
+
+def store_at(given: str | None) -> Store:
+    """The store at an address, as of `address_of`. Raises StoreError when it cannot be opened."""
+    return open_store(address_of(given))
+
+
+def store_of(name: str, given: str | None, create: bool) -> Store:
+    """The same, for a session; raises UnknownSession where that is not to be begun and no store was made yet."""
+    address = address_of(given)
+    if not create and not is_there(address):
+        raise UnknownSession(f"no session {name!r}: there is no store at {address} yet; name another, or begin it")
     return open_store(address)
 
 

@@ -23,7 +23,7 @@ from ctxfold.history import history, shown
 from ctxfold.intent import Intent
 from ctxfold.log import Origin
 from ctxfold.mending import Mending
-from ctxfold.opening import found, opened, store_at
+from ctxfold.opening import found, opened, store_of
 from ctxfold.recalling import Recalled, recall
 from ctxfold.recording import Draft, drafts, record
 from ctxfold.redaction import Redaction, redact
@@ -72,7 +72,7 @@ class Session(Mending):
         """
         check_name(name)
         words = (given.maybe_words(goal) or "").strip()
-        kept = store_at(store)
+        kept = store_of(name, store, create)
         try:
             row, made = opened(kept, name) if create else (found(kept, name), False)
             session = cls(name, kept, row.id, row.current or 1, made)
@@ -227,8 +227,7 @@ class Session(Mending):
             The tile. The user's words in it, and facts that later lines point at, stay verbatim.
 
         Raises:
-            FoldError: nothing to fold, a cut through a tile, or a summary longer than what it replaces.
-            RefError: a step that is none.
+            FoldError, RefError: nothing to fold, a cut through a tile, or a summary longer than what it replaces; a step that is none.
             InputError: a summary or cause that is no text, or a decider there is not.
         """
         directive, said = given.directive_of(summary, first_step, last_step), given.said_of(decider, cause)
@@ -280,8 +279,7 @@ class Session(Mending):
 
         Raises:
             InputError: no such move, nothing to decide by, or a message, step or name that the move has no use for.
-            SessionNameError: a new name that is not one.
-            RefError: a step that is none.
+            SessionNameError, RefError: a new name, or a step, that is none.
             BranchError: an unknown or taken name, or a step that is not on this branch.
         """
         where, who = (

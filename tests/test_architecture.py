@@ -161,4 +161,4 @@ def test_who_owns_what_names_each_room_once_and_nothing_else() -> None:
         package = first.partition(".")[0]
         named += [first, *(f"{package}.{other}" for other in others)]
     rooms = {".".join(name.split(".")[:2]) for name in MODULES} - {*PACKAGES, "ctxfold.__main__"}
-    assert sorted(named) == sorted(rooms)
+    assert sorted(named) == sorted(rooms), f"the table in CONTRIBUTING.md differs in {sorted(rooms ^ set(named))}"

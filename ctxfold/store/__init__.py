@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
 from ctxfold.errors import NotOurStore
 from ctxfold.store.protocol import Reading, Store, Writing
 
-__all__ = ["Reading", "Store", "Writing", "open_store"]
+__all__ = ["Reading", "Store", "Writing", "is_there", "open_store"]
 
 
 def open_store(address: str) -> Store:
@@ -20,9 +22,32 @@ def open_store(address: str) -> Store:
     """
     from ctxfold.store.sqlite import SqliteStore
 
+    return SqliteStore(_place(address))
+
+
+def is_there(address: str) -> bool:
+    """Whether a store was made at an address, so that who only reads makes none. Of what cannot be told, opening it says why.
+
+    Args:
+        address: as of `open_store`.
+
+    Raises:
+        NotOurStore: an address of a kind that is not known.
+    """
+    try:
+        os.stat(_place(address))
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except (OSError, ValueError):
+        return True
+    return True
+
+
+def _place(address: str) -> str:
+    """The file of an address, or `:memory:`."""
     scheme, mark, rest = address.partition("://")
     if not mark:
-        return SqliteStore(address)
+        return address
     if scheme == "sqlite" and rest:
-        return SqliteStore(rest.removeprefix("/") if rest.startswith("//") else rest)
+        return rest.removeprefix("/") if rest.startswith("//") else rest
     raise NotOurStore(f"{scheme}:// is not a store this version knows; give a path or sqlite:///path")
