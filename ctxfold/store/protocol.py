@@ -25,7 +25,10 @@ class Sessions(Protocol):
         """Every session's name, the newest work first."""
 
     def add(self, name: str, created: float) -> SessionRow:
-        """A new, empty session."""
+        """A new, empty session. Its number was never that of another, one that was dropped included."""
+
+    def newest(self, session: int) -> tuple[int, int] | None:
+        """The numbers of its newest event and of its newest redaction, 0 for none; None when there is no such session."""
 
     def settle(self, session: int, current: int) -> None:
         """Note the branch that new handles start on."""

@@ -26,9 +26,15 @@ __all__ = ["AFFECTED_BELOW", "SqliteStore"]
 AFFECTED_BELOW = (3, 51, 3)
 """The first SQLite version whose WAL needs no guard."""
 _APPLICATION = 0x63747866
-_VERSION = 5
-_BRINGS = {1: ("event", "intent"), 2: ("session", "budget"), 3: ("event", "guide"), 4: ("fact", "era")}
-"""Of each upgrade the table and the column that it brings: where that is there already, it is done, whatever the version says."""
+_VERSION = 6
+_BRINGS = {
+    1: ("event", "intent"),
+    2: ("session", "budget"),
+    3: ("event", "guide"),
+    4: ("fact", "era"),
+    5: ("unscrubbed", "since"),
+}
+"""Of each upgrade a table and a column that it brings: where that is there already, it is done, whatever the version says."""
 _WAIT = 30.0
 _CHECKPOINT_EVERY = 400
 _MAKING = threading.Lock()

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -184,6 +185,47 @@ def test_a_redacted_text_is_gone_while_the_handle_is_still_open_and_from_another
         assert two.recall(query=SECRET) == []
 
 
+@pytest.mark.parametrize("by", ["pattern", "ref"])
+def test_a_redaction_does_not_come_back_through_a_handle_on_another_branch(database: Path, by: str) -> None:
+    """That handle's own head did not move: still it shows nothing of it, folds nothing of it, and commits nothing of it."""
+    store = str(database)
+    words = f"my password is {SECRET}"
+    with Session.open("trip", store=store) as one, Session.open("trip", store=store) as two:
+        one.record_turn(words)
+        one.record_step(
+            "look",
+            calls=[{"name": "look", "args": {}, "id": "c"}],
+            results=[{"id": "c", "text": json.dumps({"token": SECRET, "left": 3})}],
+        )
+        two.branch("create", to="other")
+        add_step(two, 2)
+        two.refactor("noise_filter", dry_run=True)
+        assert SECRET in settled(two)
+        tip = two.tip
+        for what in [SECRET] if by == "pattern" else ["s1.1", "s1.4"]:
+            one.redact(what)
+        assert two.record_turn("more") == tip + 1
+        assert SECRET not in repr(two.workspace)
+        assert SECRET not in settled(two)
+        assert SECRET not in repr(two.fold("Logged in.", 1, 1))
+        assert SECRET not in repr([two.refactor(kind) for kind in ("state_abstract", "attention_anchor")])
+    with Session.open("trip", store=store) as fresh:
+        fresh.branch("switch", to="other")
+        assert SECRET not in settled(fresh)
+    assert leaks(database, SECRET) == []
+
+
+def test_a_redaction_leaves_the_latest_step_that_a_handle_was_shown(database: Path) -> None:
+    """A fold without steps means the latest the caller has seen, also when another handle redacted and went on meanwhile."""
+    with Session.open("trip", store=str(database)) as one, Session.open("trip", store=str(database)) as two:
+        add_steps(one, 3)
+        add_result(one, f"key {SECRET}")
+        settled(two)
+        one.redact(SECRET)
+        add_step(one, 5)
+        assert two.fold("The key was found.").steps == (4,)
+
+
 def test_a_redaction_is_logged_without_what_it_took(stored: Session) -> None:
     """Explicit and logged: an event of its own that does not repeat the text."""
     add_result(stored, f"key {SECRET}")
@@ -321,3 +363,58 @@ def test_an_unknown_session_cannot_be_deleted_or_exported(stored: Session, tmp_p
     with pytest.raises(UnknownSession):
         ctxfold.export_session(name, tmp_path / "out.jsonl", store=store)
     assert not (tmp_path / "out.jsonl").exists()
+
+
+USES: dict[str, Callable[[Session], object]] = {
+    "goal": lambda session: session.goal,
+    "branch_name": lambda session: session.branch_name,
+    "tip": lambda session: session.tip,
+    "workspace": lambda session: session.workspace,
+    "intent": lambda session: session.intent,
+    "budget": lambda session: session.budget,
+    "set_budget": lambda session: session.set_budget(3_000),
+    "record_turn": lambda session: session.record_turn("Hello?"),
+    "record_step": lambda session: session.record_step("Looking."),
+    "record_reply": lambda session: session.record_reply("Hello."),
+    "record_note": lambda session: session.record_note("So it is."),
+    "record_result": lambda session: session.record_result(1, "c1", "late"),
+    "fold": lambda session: session.fold(),
+    "consolidate": lambda session: session.consolidate(),
+    "branch": lambda session: session.branch("create", to="other"),
+    "undo": lambda session: session.undo(),
+    "redo": lambda session: session.redo(),
+    "view": lambda session: session.view(),
+    "recall": lambda session: session.recall("s1"),
+    "search": lambda session: session.recall(query="anchor"),
+    "history": lambda session: session.history(),
+    "tree": lambda session: session.tree(),
+    "picture": lambda session: session.picture(1, b"jpeg"),
+    "redact": lambda session: session.redact("s1"),
+    "plan": lambda session: session.plan(),
+    "extract": lambda session: session.extract(need="anchor"),
+    "attend": lambda session: session.attend(),
+    "refactor": lambda session: session.refactor(),
+    "compare": lambda session: session.compare(),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("next_name", ["trip", "stay"])
+def test_a_handle_on_a_deleted_session_says_so_and_touches_no_other(database: Path, use: str, next_name: str) -> None:
+    """Whatever is asked of it, and whoever came after under this name or another: nothing of theirs is read or written."""
+    store = str(database)
+    with Session.open("trip", goal="One", store=store) as handle:
+        add_steps(handle, 3)
+        handle.fold()
+        ctxfold.delete_session("trip", store=store)
+        with pytest.raises(UnknownSession) as refused:
+            USES[use](handle)
+        assert "\n" not in str(refused.value)
+        assert ctxfold.sessions(store) == []
+        with Session.open(next_name, goal="Two", store=store) as other:
+            add_steps(other, 2)
+            before = settled(other), events(other), other.budget
+            with pytest.raises(UnknownSession):
+                USES[use](handle)
+            assert (settled(other), events(other), other.budget) == before
+            assert not list(database.parent.glob("*.pictures/*/*"))
