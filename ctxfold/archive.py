@@ -93,14 +93,19 @@ def _info(tx: Reading, name: str) -> SessionInfo:
 
 
 def delete_session(name: str, store: str | None = None) -> None:
-    """Remove a session and whatever only it referenced, its pictures too. Raises UnknownSession when it is not there."""
+    """Remove a session and whatever only it referenced, its pictures too.
+
+    Raises:
+        UnknownSession: it is not there.
+        StoreError: it is removed, but its bytes could not be taken out of the file yet; the message names the next move.
+    """
     kept = open_store(store or config.default_store())
     try:
         with kept.writing() as tx:
             row = named(tx, kept, name)
             tx.sessions.drop(row.id)
-        kept.scrub()
         pictures.forget(kept.address, name)
+        kept.scrub()
     finally:
         kept.close()
 

@@ -364,12 +364,13 @@ class Session(Mending):
         Raises:
             RefError: a ref that names nothing.
             InputError: a pattern that is no regular expression, or matches nothing.
+            StoreError: it is redacted, but the old bytes could not be taken out of the file yet; the message names the next move.
         """
         with self._write() as tx:
             done = redact(tx, self._number, self._now.place(tx).head, what)
             self._now.forget()
-        self._store.scrub()
         pictures.forget(self._store.address, self.name)
+        self._store.scrub()
         return done
 
     def close(self) -> None:

@@ -231,7 +231,8 @@ class LogRows:
         self._run("INSERT INTO fts (rowid, text) VALUES (?, ?)", (record.id, searchable(text)))
 
     def sweep(self) -> None:
-        """Drop the bytes of entries that no record holds any more."""
+        """Drop the bytes of entries that no record holds any more. A scrub is due then, until one is done."""
+        self._run("INSERT INTO unscrubbed DEFAULT VALUES")
         self._run(
             "DELETE FROM entry WHERE id NOT IN (SELECT entry FROM record UNION SELECT shown FROM record WHERE shown IS NOT NULL)"
         )

@@ -164,7 +164,7 @@ class Log(Protocol):
         """Put another text in place of a record's, and drop what was derived from the old one."""
 
     def sweep(self) -> None:
-        """Drop the bytes of entries that no record holds any more."""
+        """Drop the bytes of entries that no record holds any more. A scrub is due then, until one is done."""
 
 
 class Cover(Protocol):
@@ -275,7 +275,10 @@ class Store(Protocol):
         """The right to write for the length of the block; committed at its end, undone on any exception."""
 
     def scrub(self) -> None:
-        """Let nothing that was removed remain in the file."""
+        """Let nothing that was removed remain in the file. Raises StoreError when that must wait: it stays due."""
+
+    def finish(self) -> bool:
+        """Scrub where that is due. Returns whether it is not due any more; where it must wait longer, nothing is raised."""
 
     def close(self) -> None:
-        """Give up every resource. Closing twice is harmless."""
+        """Finish what can be finished, and give up every resource. Closing twice is harmless."""

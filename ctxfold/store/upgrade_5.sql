@@ -5,5 +5,5 @@ CREATE TABLE session (
 );
 INSERT INTO session (id, name, created, current, budget) SELECT id, name, created, current, budget FROM session_5;
 DROP TABLE session_5;
-CREATE TABLE unscrubbed (since REAL NOT NULL);
+CREATE TABLE unscrubbed (id INTEGER PRIMARY KEY AUTOINCREMENT);
 CREATE INDEX event_redacted ON event (session, seq) WHERE kind = 'redacted';

@@ -3,14 +3,16 @@
 import hashlib
 import json
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 
 import ctxfold
 from ctxfold import Session
-from ctxfold.errors import InputError, UnknownSession
+from ctxfold.errors import BusyStore, InputError, UnknownSession
+from ctxfold.store import sqlite
 from tests.support.sessions import (
     WIDE,
     add_json,
@@ -235,6 +237,86 @@ def test_a_redaction_is_logged_without_what_it_took(stored: Session) -> None:
     assert len(after) == log + 1
     assert "redact" in after[-1].kind.lower()
     assert SECRET not in repr(after)
+
+
+@contextmanager
+def being_read(database: Path) -> Iterator[None]:
+    """Another connection in the middle of a read, for the length of the block; it stays open until the test's end."""
+    with closing(sqlite3.connect(database, isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM event").fetchone()
+        yield
+        reader.execute("ROLLBACK")
+
+
+@pytest.mark.parametrize("then", ["redact", "close", "delete", "another handle's close"])
+def test_a_removal_that_cannot_reach_the_file_yet_says_so_and_the_next_call_finishes_it(
+    database: Path, monkeypatch: pytest.MonkeyPatch, then: str
+) -> None:
+    """A read that goes on keeps the old bytes in the write-ahead log: the caller is told, and no repetition is needed."""
+    store = str(database)
+    monkeypatch.setattr(sqlite, "_PATIENCE", 0.05)
+    with Session.open("stay", store=store) as other, Session.open("trip", store=store) as handle:
+        add_result(handle, f"key {SECRET}")
+        add_result(other, "words of another")
+        with being_read(database):
+            with pytest.raises(BusyStore) as told:
+                handle.redact(SECRET)
+            assert "\n" not in str(told.value)
+            assert "committed" in str(told.value)
+            assert "ctxfold doctor" in str(told.value)
+            assert SECRET not in settled(handle)
+            assert leaks(database, SECRET) != []
+        match then:
+            case "redact":
+                other.redact("another")
+            case "close":
+                handle.close()
+            case "delete":
+                ctxfold.delete_session("stay", store=store)
+            case _:
+                other.close()
+        assert leaks(database, SECRET) == []
+
+
+def test_a_deletion_that_cannot_reach_the_file_yet_says_so(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The session is gone, its bytes are not yet; whoever closes the store next takes them out."""
+    store = str(database)
+    monkeypatch.setattr(sqlite, "_PATIENCE", 0.05)
+    with Session.open("stay", store=store) as other:
+        with Session.open("trip", store=store) as handle:
+            add_result(handle, f"key {SECRET}")
+        with being_read(database):
+            with pytest.raises(BusyStore) as told:
+                ctxfold.delete_session("trip", store=store)
+            assert "committed" in str(told.value)
+            assert [info.name for info in ctxfold.sessions(store)] == ["stay"]
+            assert leaks(database, SECRET) != []
+        ctxfold.sessions(store)
+        assert leaks(database, SECRET) == []
+        assert other.tip == 0
+
+
+def test_a_redaction_interrupted_before_the_file_was_rewritten_is_finished_at_the_next_close(
+    database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is committed is remembered to be due, whatever became of the process."""
+
+    def interrupted(_store: object) -> None:
+        raise KeyboardInterrupt
+
+    store = str(database)
+    with Session.open("stay", store=store) as other:
+        handle = Session.open("trip", store=store)
+        add_result(handle, f"key {SECRET}")
+        with monkeypatch.context() as patched:
+            patched.setattr(sqlite.SqliteStore, "scrub", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                handle.redact(SECRET)
+        assert leaks(database, SECRET) != []
+        other.close()
+        assert leaks(database, SECRET) == []
+        handle.close()
 
 
 def test_a_redaction_cannot_be_undone(stored: Session) -> None:
