@@ -230,6 +230,13 @@ class LogRows:
         self._run("DELETE FROM fact WHERE session = ? AND record = ?", (session, record.id))
         self._run("INSERT INTO fts (rowid, text) VALUES (?, ?)", (record.id, searchable(text)))
 
+    def rename(self, session: int, record: StoredRecord, call_id: str | None, idempotency: str | None) -> None:
+        """Give a record another call id and idempotency key: for redaction alone."""
+        self._run(
+            "UPDATE record SET call_id = ?, idempotency = ? WHERE session = ? AND id = ?",
+            (call_id, idempotency, session, record.id),
+        )
+
     def sweep(self) -> None:
         """Drop the bytes of entries that no record holds any more. A scrub is due then, until one is done."""
         self._run("INSERT INTO unscrubbed DEFAULT VALUES")

@@ -163,6 +163,9 @@ class Log(Protocol):
     def blank(self, session: int, record: StoredRecord, text: str, form: bytes) -> None:
         """Put another text in place of a record's, and drop what was derived from the old one."""
 
+    def rename(self, session: int, record: StoredRecord, call_id: str | None, idempotency: str | None) -> None:
+        """Give a record another call id and idempotency key: for redaction alone."""
+
     def sweep(self) -> None:
         """Drop the bytes of entries that no record holds any more. A scrub is due then, until one is done."""
 

@@ -319,6 +319,42 @@ def test_a_redaction_interrupted_before_the_file_was_rewritten_is_finished_at_th
         handle.close()
 
 
+@pytest.mark.parametrize("by", ["pattern", "ref"])
+def test_a_redacted_text_is_gone_from_ids_keys_and_reasons(database: Path, by: str) -> None:
+    """What a host put into a call's id, an idempotency key or the reason of a decision goes too; calls stay apart and take late results."""
+    with Session.open("trip", store=str(database)) as session:
+        other = f"b{SECRET[1:]}"
+        step = session.record_step(
+            calls=[{"name": "ask", "args": {"n": n}, "id": f"c-{key}"} for n, key in enumerate([SECRET, other])],
+            results=[{"id": f"c-{SECRET}", "text": json.dumps({"a": SECRET, "b": other})}],
+        )
+        session.record_result(step, f"c-{other}", "late", key=f"key-{SECRET}")
+        session.record_result(step, f"c-{other}", "later", key=f"key-{other}")
+        add_steps(session, 2, first=2)
+        session.fold("Two pages.", 2, 3, cause=f"because of {SECRET}")
+        session.plan(todo=["Find a room"], cause=f"after {other}")
+        session.branch("create", to="other", said=("host", f"tried {SECRET}"))
+        session.redact(f"{SECRET}|{other}" if by == "pattern" else f"s{step}.3")
+        told = session.recall(f"s{step}").text
+        ids = [line.split()[-1] for line in told.splitlines() if line.startswith(f"## s{step}.")]
+        assert [ids.index(name) for name in ids] == [0, 1, 0, 1, 1]
+        assert all(name.startswith("c-*") for name in ids)
+        assert session.record_result(step, ids[0], "last") == step
+        assert SECRET not in repr(session.history())
+    assert leaks(database, SECRET, other) == []
+    assert ctxfold.verify_session("trip", store=str(database)) > 0
+
+
+def test_a_pattern_that_stands_only_in_an_id_or_a_reason_is_redacted_there(stored: Session) -> None:
+    """It matched something, so nothing is said to be missing."""
+    stored.record_step(calls=[{"name": "ask", "args": {}, "id": f"c-{SECRET}a"}])
+    stored.plan(todo=["Find a room"], cause=f"because of {SECRET}b")
+    for ending in ("a", "b"):
+        stored.redact(f"{SECRET}{ending}")
+    assert SECRET not in stored.recall("s1").text
+    assert SECRET not in repr(stored.history())
+
+
 def test_a_redaction_cannot_be_undone(stored: Session) -> None:
     """What is gone is gone: undo goes to the decision before it, and the text stays away."""
     add_step(stored, 1)
