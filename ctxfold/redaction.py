@@ -13,7 +13,7 @@ from itertools import chain, groupby
 from itertools import count as count_from
 from typing import Any, assert_never
 
-from ctxfold.commit import Happened, advance, state_of
+from ctxfold.commit import Happened, advance, state_of, worded
 from ctxfold.compact import Tree, Words, parse, unwrapped
 from ctxfold.errors import InputError, RefError
 from ctxfold.events import INTENTS
@@ -297,15 +297,15 @@ def _notes(tx: Writing, session: int, masks: _Masks) -> int:
         if event.kind in INTENTS:
             masked = masked_payload(payload, masks.text, stars, masks.refs)
             if masked != payload:
-                tx.forest.replace_event(session, replace(event, json=json.dumps(masked, separators=(",", ":"))))
+                tx.forest.replace_event(session, replace(event, json=worded(masked)))
                 changed += 1
         elif event.kind == "noted" and masks.text(payload["text"]) != payload["text"]:
             payload["text"] = masks.text(payload["text"])
-            tx.forest.replace_event(session, replace(event, json=json.dumps(payload, separators=(",", ":"))))
+            tx.forest.replace_event(session, replace(event, json=worded(payload)))
         elif event.kind == "refactored":
             masked = masked_guidance(payload["guidance"], masks.text, stars, masks.refs)
             if masked != payload["guidance"]:
-                words = json.dumps({**payload, "guidance": masked}, separators=(",", ":"))
+                words = worded({**payload, "guidance": masked})
                 tx.forest.replace_event(session, replace(event, json=words))
                 changed += 1
     return changed

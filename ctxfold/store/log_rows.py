@@ -44,12 +44,15 @@ class LogRows:
 
     def add_step(self, session: int, step: Step) -> None:
         """A new step."""
-        self.replace_step(session, step)
+        self._put_step("INSERT", session, step)
 
     def replace_step(self, session: int, step: Step) -> None:
         """A step that was filled, or whose records grew."""
+        self._put_step("REPLACE", session, step)
+
+    def _put_step(self, how: str, session: int, step: Step) -> None:
         self._run(
-            f"REPLACE INTO step (session, {_STEP}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            f"{how} INTO step (session, {_STEP}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 session,
                 step.n,

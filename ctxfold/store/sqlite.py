@@ -312,4 +312,6 @@ def _ours(error: sqlite3.Error, address: str) -> StoreError:
         return CorruptStore(
             f"{address} is damaged ({words}); restore a copy, or export what still reads with `ctxfold sessions export`"
         )
+    if isinstance(error, sqlite3.IntegrityError | sqlite3.InterfaceError | sqlite3.ProgrammingError):
+        return CorruptStore(f"{address} cannot hold a row as it is ({words}); run `ctxfold doctor`")
     return StoreError(f"{address}: {words}; run `ctxfold doctor`")
