@@ -77,7 +77,7 @@ def _python() -> Check:
 def _store() -> Check:
     try:
         place = config.default_store()
-        if "://" not in place and not Path(place).exists():
+        if "://" not in place and not place.startswith("file:") and not Path(place).exists():
             return _place_for(Path(place))
         found, scrubbed = _looked_into(place)
     except CtxfoldError as error:

@@ -48,7 +48,7 @@ def import_session(file: str | os.PathLike[str], store: str | None = None, name:
     """
     try:
         text = decode(Path(file).read_bytes())
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:
         raise ImportFault(
             f"{Path(file).name} cannot be read; give a file that `ctxfold sessions export` wrote"
         ) from error

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ctxfold.errors import NotOurStore
+from ctxfold.errors import InputError, NotOurStore
 from ctxfold.store.protocol import Reading, Store, Writing
 
 __all__ = ["Reading", "Store", "Writing", "open_store"]
@@ -15,11 +15,16 @@ def open_store(address: str) -> Store:
         address: `:memory:`, a path, or `sqlite:///path`.
 
     Raises:
+        InputError: no path: one with a NUL character, or a `file:` address.
         NotOurStore: an address of a kind that is not known, or a file that is something else.
         StoreError: it cannot be opened.
     """
     from ctxfold.store.sqlite import SqliteStore
 
+    if "\0" in address:
+        raise InputError("a store's path holds no NUL character; give a path or sqlite:///path")
+    if address.startswith("file:"):
+        raise InputError("file: is not a store this version knows; give the path alone, or sqlite:///path")
     scheme, mark, rest = address.partition("://")
     if not mark:
         return SqliteStore(address)
