@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from ctxfold import config, pictures
+from ctxfold.commit import head_of, state_of
 from ctxfold.errors import CorruptStore, InputError
+from ctxfold.loading import goals
 from ctxfold.opening import named
 from ctxfold.replay import verify
 from ctxfold.sealing import sealed, told
@@ -41,7 +43,7 @@ class SessionInfo:
 
     Attributes:
         name: its name.
-        goal: what it is for; empty when nothing was said.
+        goal: what it is for, as the branch says on which a new handle begins; empty when nothing was said.
         steps: how many steps it has.
         branches: how many branches.
         created: when it was begun, seconds since 1970.
@@ -72,16 +74,12 @@ def _info(tx: Reading, name: str) -> SessionInfo:
     row = tx.sessions.named(name)
     if row is None:
         raise CorruptStore(f"the session {name} is listed but not there; restore a copy of the store")
-    heads = tx.forest.heads(row.id)
-    notes: list[str] = []
-    for head in heads:
-        event = tx.forest.event(row.id, head.seq) if head.seq else None
-        notes = notes or [text for _, text in tx.cover.notes(row.id, event.state.notes)] if event else notes
+    told = goals(tx, row.id, state_of(tx, row.id, head_of(tx, row.id, row.current or 1)))
     return SessionInfo(
         name,
-        notes[-1] if notes else "",
+        told[-1] if told else "",
         tx.log.last_step(row.id),
-        len(heads),
+        len(tx.forest.heads(row.id)),
         row.created,
         row.updated,
         tx.sessions.raw_bytes(row.id),

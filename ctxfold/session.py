@@ -63,7 +63,7 @@ class Session(Mending):
 
         Args:
             name: 1 to 64 of a-z, 0-9 and -, beginning with a letter or digit.
-            goal: what it is for. On a session that has another goal already, a revision of it.
+            goal: what it is for. Where the branch on which the handle begins has another goal, a revision of it: branches that left it before keep theirs.
             store: a path, a URL or `:memory:`; None for the configured default.
             create: whether a session that is not there is begun.
 
@@ -89,7 +89,7 @@ class Session(Mending):
 
     @property
     def goal(self) -> str:
-        """What the session is for: its newest revision; empty when nothing was said."""
+        """What the session is for, as this branch says: its newest revision; empty when nothing was said. A branch takes along what stood where it left."""
         notes = self.workspace.notes
         return notes[-1].text if notes else ""
 
