@@ -197,7 +197,8 @@ class Run:
         await self._step(Decided(decision, self._decider.name, "embedded"), evidence, context.view)
         observation, notice = self._now.observation, self._now.notice
         if notice or observation is None:
-            raise PageUnreachable(f"{begin} cannot be opened ({notice or 'nothing came'}); check the address")
+            why = notice.partition("; ")[0] or "nothing came"  # what it advises is for who decides the steps
+            raise PageUnreachable(f"{begin} cannot be opened ({why}); check the address")
         if observation.status is not None and observation.status >= 400:
             raise PageUnreachable(f"{begin} answers with status {observation.status}; check the address")
 

@@ -18,7 +18,7 @@ from ctxfold.loading import goals
 from ctxfold.opening import named
 from ctxfold.replay import verify
 from ctxfold.sealing import sealed, told
-from ctxfold.store import open_store
+from ctxfold.store import is_there, open_store
 from ctxfold.store.codec import unpack_json
 from ctxfold.store.protocol import Reading
 from ctxfold.store.values import SessionRow
@@ -61,8 +61,11 @@ class SessionInfo:
 
 
 def sessions(store: str | None = None) -> list[SessionInfo]:
-    """The sessions of a store, the newest work first. `store` as in `Session.open`."""
-    kept = open_store(store or config.default_store())
+    """The sessions of a store, the newest work first; none where no store was made yet. `store` as in `Session.open`."""
+    address = store or config.default_store()
+    if not is_there(address):
+        return []
+    kept = open_store(address)
     try:
         with kept.reading() as tx:
             return [_info(tx, name) for name in tx.sessions.names()]

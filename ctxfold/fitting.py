@@ -5,15 +5,16 @@ Old blocks yield first, then the end and the latest block by degrees, then the u
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
 from ctxfold.discourse.showing import NOTHING, VALUES
 from ctxfold.folding.ladder import WORDS_HEAD, clip, descend, joined
-from ctxfold.folding.latest import shrunk
+from ctxfold.folding.latest import shared, shrunk
 from ctxfold.folding.relevance import Query
 from ctxfold.guidance import shown_guidance
-from ctxfold.intent.gist import GISTS, gist
+from ctxfold.intent.gist import GISTS, gist, within
 from ctxfold.intent.showing import FORMS, closing
 from ctxfold.lines import Line
 from ctxfold.parts import Parts
@@ -29,6 +30,8 @@ HALF = 0.5
 """Of a view's budget, what the latest block keeps before extracts yield to it."""
 LATEST = 0.3
 """Of a view's budget, what the latest block keeps before messages of the user yield to it."""
+MESSAGE = 0.5
+"""Of a view's budget, what one message of the user takes at most where not everything fits."""
 LEAST = 0.1
 """Of a view's budget, what the latest block keeps before the words around the user's values do."""
 
@@ -90,20 +93,19 @@ def _words_to_gist(parts: Parts, aim: int, form: int, said: dict[str, Line]) -> 
         nonlocal over
         if over <= 0 or line.kind != "user":
             return line
-        short = gist(said[line.ref], form)
+        short = gist(said[line.ref], form, line.tokens - over)
+        if short.tokens >= line.tokens:
+            return line
         over -= line.tokens - short.tokens
         return short
 
-    words = tuple(map(shorter, parts.words))
-    blocks = (
-        block if block.latest else replace(block, lines=tuple(map(shorter, block.lines))) for block in parts.blocks
-    )
-    return replace(parts, words=words, blocks=tuple(blocks))
+    return _reworded(parts, shorter)
 
 
 def fit(parts: Parts, aim: int, query: Query) -> Parts:
     """Let parts take shorter forms, rung by rung, until they cost at most `aim`."""
     parts = replace(parts, aside=parts.aside.within(parts.aside.share * aim))
+    parts = _messages_to_share(parts, aim)
     if parts.intent is not None:
         parts = _fit_planned(parts, aim, query)
     if parts.tokens <= aim:
@@ -128,6 +130,28 @@ def fit(parts: Parts, aim: int, query: Query) -> Parts:
     return parts
 
 
+def _messages_to_share(parts: Parts, aim: int) -> Parts:
+    """No message of the user in more than its share and what all else leaves, where not everything fits: a pasted document would leave nothing else."""
+    over = parts.tokens - aim
+    if over <= 0:
+        return parts
+
+    def shorter(line: Line) -> Line:
+        return within(line, max(int(MESSAGE * aim), line.tokens - over)) if line.kind == "user" else line
+
+    return _reworded(parts, shorter, latest=True)
+
+
+def _reworded(parts: Parts, shorter: Callable[[Line], Line], *, latest: bool = False) -> Parts:
+    """The parts with the messages of the user in shorter forms, oldest first; those of the latest block only where that is said."""
+    words = tuple(map(shorter, parts.words))
+    blocks = [
+        block if block.latest and not latest else replace(block, lines=tuple(map(shorter, block.lines)))
+        for block in parts.blocks
+    ]
+    return replace(parts, words=words, blocks=tuple(blocks))
+
+
 def _aside_to_values(parts: Parts, aim: int) -> Parts:
     """What stands elsewhere as far down as the values the user said, where that is needed."""
     return replace(parts, aside=parts.aside.within(parts.aside.tokens - (parts.tokens - aim), VALUES))
@@ -142,25 +166,18 @@ def _merge_stubs(parts: Parts) -> Parts:
 
 
 def _words_to_heads(parts: Parts, aim: int) -> Parts:
-    """The user's older words to their heads, oldest first."""
+    """The user's older words to their heads, oldest first; none further than is needed."""
     over = parts.tokens - aim
-    words = list(parts.words)
-    for at in range(len(words)):
-        if over <= 0:
-            break
-        short = clip(words[at], WORDS_HEAD)
-        over -= words[at].tokens - short.tokens
-        words[at] = short
-    blocks = list(parts.blocks)
-    for at, block in enumerate(blocks):
-        if over <= 0:
-            break
-        if not block.latest:
-            blocks[at] = replace(
-                block, lines=tuple(clip(line, WORDS_HEAD) if line.kind == "user" else line for line in block.lines)
-            )
-            over -= block.tokens - blocks[at].tokens
-    return replace(parts, words=tuple(words), blocks=tuple(blocks))
+
+    def shorter(line: Line) -> Line:
+        nonlocal over
+        if over <= 0 or line.kind != "user":
+            return line
+        short = _least(line, max(line.tokens - over, WORDS_HEAD + 8))
+        over -= line.tokens - short.tokens
+        return short
+
+    return _reworded(parts, shorter)
 
 
 def _words_to_refs(parts: Parts, aim: int) -> Parts:
@@ -185,8 +202,10 @@ def _latest_to_head(parts: Parts, aim: int, query: Query) -> Parts:
         return parts
     latest = parts.blocks[-1]
     room = max(aim - (parts.tokens - latest.tokens) - 12, 0)
-    words = [line for line in latest.lines if line.kind == "user"]
-    least = {id(line): _least(line, room // (2 * len(words))) for line in words}
+    words = {at: line.tokens for at, line in enumerate(latest.lines) if line.kind == "user"}
+    other = latest.tokens - sum(words.values())
+    shares = shared(words, max(room // 2, room - other))
+    least = {id(latest.lines[at]): _least(latest.lines[at], share) for at, share in shares.items()}
     spoken = tuple(least.get(id(line)) or line for line in latest.lines)
     asked = shrunk(replace(latest, lines=spoken), room, query)
     if asked is not None:
@@ -209,8 +228,10 @@ def _latest_to_head(parts: Parts, aim: int, query: Query) -> Parts:
 
 def _least(line: Line, room: int) -> Line:
     """A message of the user in the fullest form that fits a room; its head where none does."""
-    forms = (line, *(gist(line, form) for form in range(GISTS)), clip(line, 16))
-    return next((form for form in forms if form.tokens <= room), forms[-1])
+    if line.tokens <= room:
+        return line
+    forms = (gist(line, form, room) for form in range(GISTS))
+    return next((form for form in forms if form.tokens <= room), clip(line, WORDS_HEAD))
 
 
 def _goal_to_head(parts: Parts, aim: int) -> Parts:

@@ -32,6 +32,7 @@ class Record:
         call_id: the caller's id of a call or of the call a result answers; hosts reuse ids, so only (step, call_id) names a call.
         at: the step under which it is shown; another than `step` for a result that came late.
         shown: the compact form given by whoever recorded it, if any.
+        call: of a result that does not stand behind its call, that call's number among those of its step, from 1; 0 where nobody need count.
     """
 
     step: int
@@ -42,6 +43,7 @@ class Record:
     call_id: str | None = None
     at: int = 0
     shown: str | None = None
+    call: int = 0
 
     @property
     def ref(self) -> str:

@@ -13,6 +13,7 @@ from operator import is_not
 from typing import Any, NamedTuple, TypeVar
 
 from ctxfold.compact import parse, trees_of
+from ctxfold.compact.blobs import without_blobs
 from ctxfold.compact.prose import parts, values
 from ctxfold.compact.tables import Cells, cells_of, columns_of
 from ctxfold.ledger import Known, content_key, identity_key, objects, shape_key
@@ -221,7 +222,7 @@ class _Values:
         text = self._text()
         if self._kind != "call":
             return trees_of(text)
-        call = parse(text)
+        call = parse(without_blobs(text))
         return (call.get("args"),) if isinstance(call, dict) else ()
 
 

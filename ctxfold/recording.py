@@ -20,7 +20,7 @@ from ctxfold.log import Call, Kind, Origin, Record, Step
 from ctxfold.past import PathLedger, Words
 from ctxfold.store.codec import digest, encode, pack_text
 from ctxfold.store.protocol import Writing
-from ctxfold.store.values import HeadRow, State
+from ctxfold.store.values import HeadRow, State, StoredRecord
 from ctxfold.tiles import cover_with
 from ctxfold.tokens import count
 from ctxfold.workspace import Tile, Workspace, dump_lines
@@ -194,7 +194,8 @@ def arrive(tx: Writing, branch: Branch, step: int, result: Result, key: str | No
     at = old
     if tip is not None and _on_path(tx, session, tip.n, step):
         at = _new_step(tx, session, tip) if _shared(tx, branch, tip) else tip
-    record = Record(step, len(there) + 1, "result", result.origin, result.text, result.id, at.n, result.shown)
+    call = _uncounted(there, result.id, late=at.n != step)
+    record = Record(step, len(there) + 1, "result", result.origin, result.text, result.id, at.n, result.shown, call)
     lines, raw, material = _keep(tx, branch, at, [record], [key])
     grown = _grown(at, lines, raw)
     tx.log.replace_step(session, grown)
@@ -208,6 +209,21 @@ def arrive(tx: Writing, branch: Branch, step: int, result: Result, key: str | No
         Happened("arrived", payload, material),
     )
     return Taken(grown, lines, -1 if at.n == step else 0, after)
+
+
+def _uncounted(there: Sequence[StoredRecord], call_id: str, *, late: bool) -> int:
+    """The number of the call that a result answers, where what stands before it does not tell; 0 where it is the only one, or next in their order."""
+    calls = [each.call_id for each in there if each.kind == "call"]
+    if len(calls) < 2:
+        return 0
+    waiting: list[int] = list(range(len(calls)))
+    answered: list[int] = []
+    for each in (*(each.call_id for each in there if each.kind == "result"), call_id):
+        of = next((at for at in waiting if calls[at] == each), calls.index(each))
+        answered.append(of)
+        waiting = [at for at in waiting if at != of]
+    in_order = answered == list(range(len(answered)))
+    return 0 if in_order and not late else answered[-1] + 1
 
 
 def _keep(

@@ -14,7 +14,7 @@ from ctxfold.branching import Said, Wish, branched
 from ctxfold.commit import head_of
 from ctxfold.current import Current
 from ctxfold.deciding import DEFAULT_BUDGET, consolidated, folded, goal_set
-from ctxfold.errors import InputError
+from ctxfold.errors import InputError, UnknownSession
 from ctxfold.events import Decider, Event
 from ctxfold.finding import Hit, search
 from ctxfold.folding import Settings, due
@@ -31,7 +31,7 @@ from ctxfold.recording import Draft, drafts, record
 from ctxfold.redaction import Redaction, redact
 from ctxfold.refs import parse_ref, parse_step
 from ctxfold.render import View, render
-from ctxfold.store import open_store
+from ctxfold.store import is_there, open_store
 from ctxfold.store.protocol import Store
 from ctxfold.tokens import Budget
 from ctxfold.workspace import Tile, Workspace
@@ -73,7 +73,10 @@ class Session(Mending):
             StoreError: the store cannot be used.
         """
         check_name(name)
-        kept = open_store(store or config.default_store())
+        address = store or config.default_store()
+        if not create and not is_there(address):
+            raise UnknownSession(f"no session {name!r}: there is no store at {address} yet; name another, or begin it")
+        kept = open_store(address)
         try:
             row, made = opened(kept, name) if create else (found(kept, name), False)
             session = cls(name, kept, row.id, row.current or 1, made)

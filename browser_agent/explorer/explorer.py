@@ -15,7 +15,7 @@ from browser_agent.deciding import Decided, Situation
 from browser_agent.decision import Decision
 from browser_agent.explorer import saying
 from browser_agent.explorer.catalogue import Catalogue, catalogue
-from browser_agent.explorer.confidence import IN_FULL, SURE, TRUSTED, confidence
+from browser_agent.explorer.confidence import IN_FULL, SURE, confidence, trusted
 from browser_agent.explorer.frontier import Lead, catalogued, links, results
 from browser_agent.explorer.meaning import Encoder
 from browser_agent.explorer.notebook import Notebook
@@ -219,7 +219,7 @@ class Explorer:
         notes = self._notes
         if notes.lost_in_a_row >= LOST_IN_A_ROW or notes.read >= READ_LONG:
             return True
-        if (notes.read >= READ_FIRST or notes.lost_in_a_row >= LOST_TRUSTED) and self._sure() >= TRUSTED:
+        if (notes.read >= READ_FIRST or notes.lost_in_a_row >= LOST_TRUSTED) and self._trusted():
             return True
         faint = FAINT_READ if notes.search is not None else FAINT_READ * 2
         return notes.read >= faint and lead.score(self._library.weights()) < FAINT
@@ -239,8 +239,11 @@ class Explorer:
     def _sure(self) -> float:
         return confidence(self._library.best(NEAREST * 3), self._library.missing())
 
+    def _trusted(self) -> bool:
+        return trusted(self._library.best(NEAREST * 3), self._library.missing())
+
     def _end(self, fold: FoldDirective | None) -> Decided:
-        if self._sure() >= TRUSTED:
+        if self._trusted():
             return Decided(self._answer(self._library.best(1)[0], fold), NAME, "embedded")
         reason = saying.none_found(self._notes.read, self._notes.asked)
         decision = _decision(saying.gave_up(), fold, GiveUp(kind="give_up", reason=reason))

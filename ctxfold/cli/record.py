@@ -11,7 +11,7 @@ import click
 
 from ctxfold.cli.options import json_option, session_argument, store_option
 from ctxfold.cli.output import print_json
-from ctxfold.errors import InputError
+from ctxfold.errors import CtxfoldError, InputError
 
 if TYPE_CHECKING:
     from ctxfold import Session
@@ -109,19 +109,33 @@ def _steps(text: str) -> list[Mapping[str, Any]]:
     try:
         whole = json.loads(text)
     except json.JSONDecodeError:
-        return [_step(line, number) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
-    return [_checked(one, number) for number, one in enumerate(whole if isinstance(whole, list) else [whole], start=1)]
+        whole = [_read(line, number) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
+    steps = whole if isinstance(whole, list) else [whole]
+    if not steps:
+        raise InputError("there is no step in that: nothing was recorded")
+    return [_checked(one, number) for number, one in enumerate(steps, start=1)]
 
 
-def _step(line: str, number: int) -> Mapping[str, Any]:
+def _read(line: str, number: int) -> object:
     try:
-        return _checked(json.loads(line), number)
+        return json.loads(line)
     except json.JSONDecodeError as error:
         raise InputError(f"line {number} is not JSON ({error.msg}): give one step a line") from error
 
 
 def _checked(value: object, number: int) -> Mapping[str, Any]:
+    """A step as `Session.record_step` takes it: whole, so that of several none is recorded where one is refused."""
+    from ctxfold.given import calls_of, results_of, words_of
+    from ctxfold.recording import drafts
+
     names = {"explanation", "calls", "results"}
     if not isinstance(value, dict) or not value or set(value) - names:
         raise InputError(f"step {number} is not an object of {', '.join(sorted(names))}")
+    calls, results = value.get("calls", []), value.get("results", [])
+    if not isinstance(calls, list) or not isinstance(results, list):
+        raise InputError(f"step {number} needs its calls and results as arrays: [{{...}}]")
+    try:
+        drafts(words_of(value.get("explanation", "")), calls_of(calls), results_of(results))
+    except CtxfoldError as error:
+        raise InputError(f"step {number}: {error}") from error
     return value

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any, assert_never
 
+from ctxfold.compact.blobs import without_blobs
 from ctxfold.compact.cells import cell, is_flat, word
 from ctxfold.compact.prose import shorten
 from ctxfold.compact.rows import Row, rows, rows_of, within
@@ -22,7 +23,7 @@ from ctxfold.tokens import count
 
 __all__ = ["VERSION", "compact"]
 
-VERSION = 7
+VERSION = 8
 """Of the rendering rules. Events hold the rendered lines, so an older session keeps its bytes when this grows."""
 
 _REPEAT_FROM = 60
@@ -41,12 +42,13 @@ def compact(record: Record, past: Ledger) -> tuple[Line, ...]:
         past: what stands in the view already, this step's earlier records included.
 
     Returns:
-        Its lines; empty for an empty text.
+        Its lines; none for an empty text, but for an empty result: a call without one still waits for its own.
     """
     if record.shown is not None:
         return (*_late(record), *_shown(record, record.shown))
     if not record.text:
-        return ()
+        nothing = line("data", record.ref, f"< {cell(record.text)}", untrusted=record.untrusted)
+        return (*_late(record), nothing) if record.kind == "result" else ()
     match record.kind:
         case "user":
             return (line("user", record.ref, f"{USER} {record.text}", (text_key(record.text),)),)
@@ -67,8 +69,11 @@ def _shown(record: Record, shown: str) -> tuple[Line, ...]:
 
 
 def _late(record: Record) -> tuple[Line, ...]:
-    """What says that a result belongs to an earlier step."""
-    return (line("data", record.ref, f"< late, of s{record.step}:", untrusted=record.untrusted),) if record.late else ()
+    """What says that a result belongs to an earlier step, or to another call than the one it would stand behind."""
+    if not (record.late or record.call):
+        return ()
+    call = f" call {record.call}" if record.call else ""
+    return (line("data", record.ref, f"< late, of s{record.step}{call}:", untrusted=record.untrusted),)
 
 
 def _result(record: Record, past: Ledger) -> tuple[Line, ...]:
@@ -111,7 +116,7 @@ def _rows(record: Record, kind: LineKind, mark: str, made: Iterable[Row], keys: 
 
 
 def _call(record: Record, past: Ledger) -> Iterator[Line]:
-    tree = json.loads(record.text)
+    tree = json.loads(without_blobs(record.text))
     name, args = " ".join(str(tree["name"]).splitlines()), tree["args"]  # a name over two lines could pose as a speaker
     if not isinstance(args, dict):
         yield line("call", record.ref, f"> {name} {_whole(args)}")

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ctxfold.compact.blobs import without_blobs
 from ctxfold.compact.cells import Spelled, parse, shallow, word
 from ctxfold.compact.literal import literal
 from ctxfold.strict_json import begun, strictly
@@ -72,8 +73,10 @@ def unwrapped(text: str) -> tuple[Held, ...]:
         text: what a tool answered.
 
     Returns:
-        At least one; a text that holds no data is one stretch of words. Nothing is left out but code fences round data and what is blank.
+        At least one; a text that holds no data is one stretch of words. Nothing is left out but code fences round data, what is blank, and
+        the inside of bytes that are spelled as text.
     """
+    text = without_blobs(text)
     return tuple(_apart(text, _DEEP)) or (Words(text),)
 
 

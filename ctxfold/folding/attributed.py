@@ -11,10 +11,12 @@ from ctxfold.folding.gathering import begins
 from ctxfold.folding.left_out import marked
 from ctxfold.lines import Line
 
-__all__ = ["GHOST", "attributed", "calls_of"]
+__all__ = ["GHOST", "GHOST_TOKENS", "attributed", "calls_of"]
 
 GHOST = "> …"
 """Stands for a call that is left out, where what it gave would else stand behind another."""
+GHOST_TOKENS = 3
+"""o200k tokens it costs."""
 LATE = "< late, of "
 """How a result begins that says itself which step it is of."""
 
@@ -52,7 +54,7 @@ def attributed(lines: Sequence[Line], kept: Collection[int]) -> list[Line]:
         elif line.kind not in ("data", "text") or line.text.startswith(LATE):
             standing = None
         elif standing is not None and standing != calls[at]:
-            made.append(Line("call", line.ref, GHOST, 3))
+            made.append(Line("call", line.ref, GHOST, GHOST_TOKENS))
             standing = calls[at] if calls[at] is not None else _NONE
         made.append(line)
     return made

@@ -143,7 +143,8 @@ def _telling(
     told: dict[int, Line] = {}
     errors: dict[str, str] = {}
     for call, places in results.items():
-        given, standing = ([found[at].line for at in places if at in those] for those in (places, kept))
+        given = [found[at].line for at in places]
+        standing = [found[at].line for at in places if at in kept]
         error = errors[given[0].ref] = failure(given, errors)
         if error and not failure(standing, errors):
             told[call] = unsaid(found[call].line, error)

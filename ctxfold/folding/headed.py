@@ -17,8 +17,9 @@ _NAME = re.compile(r"[^\W\d][\w .#%/()-]{0,39}")
 _SIGNS = {"\t": 2, ",": 3, ";": 3, "|": 3}
 """Columns from which what stands between these signs is a table."""
 _CELLS = re.compile(r"\s{2,}|\t|\|")
+_CELL = re.compile(r"\S+")
 _ROWS = 2
-"""Rows from which a text is a table."""
+"""Rows, and columns with a name, from which a text is a table."""
 
 
 def headed(lines: Sequence[str]) -> list[tuple[str, bool]]:
@@ -31,9 +32,10 @@ def headed(lines: Sequence[str]) -> list[tuple[str, bool]]:
         The same lines but for the rules that are drawn in tables: they say nothing.
     """
     found: list[tuple[str, bool]] = []
+    bare = [line.strip() for line in lines]
     at = 0
     while at < len(lines):
-        end = _drawn(lines, at) or (_listed(lines) if at == 0 else 0)
+        end = _drawn(bare, at) or (_listed(bare) if at == 0 else 0) or _aligned(lines, at)
         found.append((lines[at], False))
         rows = [line for line in lines[at + 1 : end] if not _RULE.fullmatch(line)]
         if len(rows) >= _ROWS:
@@ -51,6 +53,23 @@ def _drawn(lines: Sequence[str], at: int) -> int:
     bars, columns = "|" in lines[at], len(_CELLS.split(lines[at].strip().strip("|")))
     end = at + 2
     while end < len(lines) and columns > 1 and (("|" in lines[end]) if bars else len(_CELLS.split(lines[end])) > 1):
+        end += 1
+    return end
+
+
+def _aligned(lines: Sequence[str], at: int) -> int:
+    """Where a table ends whose cells end below the names of their columns, behind a column without a name, as data frames are printed; 0 where none begins."""
+    names = list(_CELL.finditer(lines[at]))
+    if len(names) < _ROWS or names[0].start() == 0 or not all(_NAME.fullmatch(name[0]) for name in names):
+        return 0
+    edges = {name.end() for name in names}
+    end = at + 1
+    if end < len(lines) and lines[end][:1] != " " and len(lines[end].split()) == 1:
+        end += 1  # what the column without a name is called
+    while end < len(lines):
+        cells = [cell.end() for cell in _CELL.finditer(lines[end])]
+        if len(cells) <= len(names) or not edges.issubset(cells):
+            break
         end += 1
     return end
 

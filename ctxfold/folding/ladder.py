@@ -1,7 +1,8 @@
 """The budget ladder: how blocks take shorter and shorter forms until a view fits. It commits nothing and removes nothing without a ref.
 
 Rungs, in order, each from the oldest block to the newest: repeats and superseded reads; prose to its head; old steps to their micro form;
-prose of tiles; facts by relevance; a stub. The user's words and the latest block yield after all of these.
+prose of tiles, of which as much comes back as there is room for then; facts by relevance; a stub. The user's words and the latest block yield
+after all of these.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from functools import cached_property, lru_cache
 from itertools import chain
 
 from ctxfold.compact.spelled import spelled
+from ctxfold.folding.attributed import GHOST_TOKENS, attributed, calls_of
 from ctxfold.folding.gathering import begins
 from ctxfold.folding.left_out import MARK, marked
 from ctxfold.folding.relevance import Query
-from ctxfold.lines import Line, texts_of, unposed
+from ctxfold.lines import Line, LineKind, texts_of, unposed
 from ctxfold.tokens import count, head
 from ctxfold.workspace import HEADER, Block, RawStep, Tile, spans
 
@@ -29,6 +31,8 @@ WORDS_HEAD = 16
 """Tokens an old message of the user keeps when its words must yield."""
 
 
+_FACTS = ("user", "data")
+"""The lines that stay where prose goes."""
 TOLD = ("failed", "partial")
 """The endings a view mentions; what was completed needs no word."""
 
@@ -145,7 +149,6 @@ def descend(shown: Sequence[Shown], budget: int, query: Query) -> list[Shown]:
         lambda at: _without(blocks[at], repeated[at]),
         lambda at: _heads(blocks[at], PROSE_HEAD),
         lambda at: _micro(blocks[at]),
-        lambda at: _without_prose(blocks[at]),
     )
     for rung in rungs:
         for at in range(len(blocks)):
@@ -156,9 +159,37 @@ def descend(shown: Sequence[Shown], budget: int, query: Query) -> list[Shown]:
             lower = rung(at)
             total += lower.tokens - blocks[at].tokens
             blocks[at] = lower
-    if total > budget:
-        blocks = _by_relevance(blocks, budget, query)
-    return blocks
+    full = list(blocks)
+    for at, block in enumerate(full):
+        if total > budget and not block.latest:
+            blocks[at] = _without_prose(block)
+            total += blocks[at].tokens - block.tokens
+    return _by_relevance(blocks, budget, query) if total > budget else _refilled(full, blocks, budget - total, query)
+
+
+def _refilled(full: Sequence[Shown], blocks: list[Shown], left: int, query: Query) -> list[Shown]:
+    """Blocks that lost all but facts and the user's words at one step, with as much of the rest as there is room for: what fits best what the session is about.
+
+    A line comes back with the call it is of and the row it stands under, or not at all.
+    """
+    lowered = [at for at, block in enumerate(blocks) if block is not full[at]]
+    kept = {at: {i for i, line in enumerate(full[at].lines) if line.kind in _FACTS} for at in lowered}
+    open_ = [(at, i) for at in lowered for i in range(len(full[at].lines)) if i not in kept[at]]
+    scores = query.scores([full[at].lines[i].text for at, i in open_])
+    calls = {at: calls_of(full[at].lines) for at in lowered}
+    rows = {at: above(full[at].lines, "text") for at in lowered}
+    ghosts = {at: GHOST_TOKENS * len({calls[at][i] for i in kept[at]} - {None}) for at in lowered}
+    for _, (at, i) in sorted(zip(scores, open_, strict=True), reverse=True):
+        call = calls[at][i]
+        needed = {i, *rows[at][i], *(() if call is None else (call,))} - kept[at]
+        price = ghosts[at] + sum(full[at].lines[place].tokens + MARK for place in needed)
+        if price <= left:
+            kept[at] |= needed
+            left, ghosts[at] = left - price, 0
+    back = {at: full[at].cut_to(tuple(attributed(full[at].lines, kept[at])), "") for at in lowered}
+    return [
+        back.get(at, block) if len(block.lines) < len(kept.get(at, ())) else block for at, block in enumerate(blocks)
+    ]
 
 
 def _repeated(blocks: Sequence[Shown]) -> list[frozenset[int]]:
@@ -208,7 +239,7 @@ def _micro(block: Shown) -> Shown:
 
 
 def _without_prose(block: Shown) -> Shown:
-    kept = tuple([line for line in block.lines if line.kind in ("user", "data")])
+    kept = tuple([line for line in block.lines if line.kind in _FACTS])
     if len(kept) == len(block.lines) and not block.prose:
         return block
     return block.cut_to(kept, "")
@@ -258,15 +289,15 @@ def _by_relevance(blocks: Sequence[Shown], budget: int, query: Query) -> list[Sh
     ]
 
 
-def above(lines: Sequence[Line]) -> list[tuple[int, ...]]:
-    """Of each line the places of the rows it stands under, which it cannot be read without."""
+def above(lines: Sequence[Line], kind: LineKind = "data") -> list[tuple[int, ...]]:
+    """Of each line of a kind the places of the rows it stands under, which it cannot be read without."""
     found: list[tuple[int, ...]] = []
     open_: list[int] = []
     for at, line in enumerate(lines):
         while open_ and (line.ref != lines[open_[-1]].ref or line.indent <= lines[open_[-1]].indent):
             open_.pop()
-        found.append(tuple(open_) if line.kind == "data" else ())
-        if line.kind == "data":
+        found.append(tuple(open_) if line.kind == kind else ())
+        if line.kind == kind:
             open_.append(at)
     return found
 

@@ -5,19 +5,20 @@ It commits nothing: what was left out is marked at its place and stands at the e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 
 from ctxfold.compact.cut import CUT
 from ctxfold.compact.spelled import abridged, spelled
+from ctxfold.excerpt import excerpt, read
 from ctxfold.folding.ladder import FENCED, Shown, above, clip
 from ctxfold.folding.left_out import marked
 from ctxfold.folding.relevance import Query
 from ctxfold.lines import Line
 from ctxfold.tokens import count, head
 
-__all__ = ["shrunk"]
+__all__ = ["shared", "shrunk"]
 
 _ASIDE = 16
 """Tokens that the marks of what is left out may cost beside a record's share."""
@@ -59,9 +60,10 @@ def _within(latest: Shown, aim: int, query: Query) -> Shown | None:
     sizes = {at: sum(line.tokens for line in unit) for at, unit in enumerate(units) if unit[0].kind in _BULKY}
     said = {at: [_spoken(line) for line in unit] for at, unit in enumerate(units) if at not in sizes}
     left = aim - count(prose) - sum(line.tokens for unit in said.values() for line in unit) - _ASIDE
-    shares = _shares(sizes, left)
+    shares = shared(sizes, left)
     if any(share < min(sizes[at], FENCED) for at, share in shares.items()):
         return None
+    said |= _fuller(units, said, left - sum(shares.values()))
     made: list[Line] = []
     for at, unit in enumerate(units):
         made += said[at] if at in said else unit if sizes[at] <= shares[at] else _shortened(unit, shares[at], query)
@@ -82,8 +84,33 @@ def _spoken(line: Line) -> Line:
     return line if line.kind == "user" else clip(line, _SHORT)
 
 
-def _shares(sizes: dict[int, int], room: int) -> dict[int, int]:
-    """A room shared out: what is small gets all it needs, what is not gets alike."""
+def _fuller(units: Sequence[list[Line]], said: Mapping[int, list[Line]], spare: int) -> dict[int, list[Line]]:
+    """What was said and called, in the room that records leave: each as much more as all get alike."""
+    cut = {at: unit[0].tokens for at, unit in enumerate(units) if at in said and said[at] != unit}
+    room = spare + sum(said[at][0].tokens for at in cut)
+    return {at: [_longer(units[at][0], said[at][0], share)] for at, share in shared(cut, room).items()}
+
+
+def _longer(line: Line, short: Line, share: int) -> Line:
+    """A line in its share, by sentences where it is somebody's words; never less than it has."""
+    if line.tokens <= share:
+        return line
+    if line.kind == "call" or share <= short.tokens:
+        return short if share <= short.tokens else clip(line, share - _ASIDE)
+    mark, _, words = line.text.partition(" ")
+    tail = f" […{line.tokens} tok {line.ref}]"
+    room = share - count(mark) - count(tail) - 2
+    text = f"{mark} {excerpt(read(words, room), room)}{tail}"
+    return line.reworded(text, count(text) + 1, line.keys)
+
+
+def shared(sizes: dict[int, int], room: int) -> dict[int, int]:
+    """A room shared out: what is small gets all it needs, what is not gets alike.
+
+    Args:
+        sizes: o200k tokens that each would take, by place.
+        room: o200k tokens for all.
+    """
     shares: dict[int, int] = {}
     for done, (at, size) in enumerate(sorted(sizes.items(), key=lambda each: each[1])):
         shares[at] = min(size, room // (len(sizes) - done))

@@ -43,7 +43,7 @@ def pieces(line: Line) -> Iterator[Line]:
     if name:
         yield _piece(line, f"< {name}:", ())
         mark = "<  "
-    for (row, stem), run in groupby(headed([text.strip() for text in told]), _begins):
+    for (row, stem), run in groupby([(text.strip(), row) for text, row in headed(told)], _begins):
         same = [text for text, _ in run]
         shared = stem if len(same) > 1 else ""
         if shared:

@@ -111,7 +111,8 @@ def move(tx: Writing, session: int, here: HeadRow, wish: BranchMove) -> tuple[He
         case "switch":
             there = next((head for head in heads if head.name == wish.to), None)
             if there is None:
-                raise BranchError(f"no branch {wish.to!r}; the branches are {', '.join(head.name for head in heads)}")
+                lacking = "a branch's name is missing; give it in `to`" if wish.to is None else f"no branch {wish.to!r}"
+                raise BranchError(f"{lacking}; the branches are {', '.join(head.name for head in heads)}")
             if there.id == here.id:
                 return there, state_of(tx, session, there)
             return _arrive(tx, session, there, state_of(tx, session, there), here, wish)

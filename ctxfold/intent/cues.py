@@ -46,7 +46,8 @@ class Clause:
 
 
 _NAME = re.compile(r"(?<![\w.])[A-Z][\w'’-]*[A-Za-z](?:[ ](?:(?:de|la|of|van|von|del|da|di) )?[A-Z][\w'’-]*)*")
-_DIGITS = re.compile(r"[€£¥₹$#]?[A-Za-z_]*\d[\w.,:/-]*\w|\d", re.ASCII)
+_DIGITS = re.compile(r"(?:[€£¥₹$#]|(?<![A-Za-z_]))[A-Za-z_]*+\d[\w.,:/-]*\w|\d", re.ASCII)
+"""A run of letters is tried from its beginning alone, not again from each of them."""
 
 
 def clauses(text: str) -> list[Clause]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
 from ctxfold.errors import InputError, NotOurStore
 from ctxfold.store.protocol import Reading, Store, Writing
 
-__all__ = ["Reading", "Store", "Writing", "open_store"]
+__all__ = ["Reading", "Store", "Writing", "is_there", "open_store"]
 
 
 def open_store(address: str) -> Store:
@@ -21,13 +23,37 @@ def open_store(address: str) -> Store:
     """
     from ctxfold.store.sqlite import SqliteStore
 
+    return SqliteStore(_place(address))
+
+
+def is_there(address: str) -> bool:
+    """Whether a store was made at an address, so that who only reads makes none. Of what cannot be told, opening it says why.
+
+    Args:
+        address: as of `open_store`.
+
+    Raises:
+        InputError: no path: one with a NUL character, or a `file:` address.
+        NotOurStore: an address of a kind that is not known.
+    """
+    try:
+        os.stat(_place(address))
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except (OSError, ValueError):
+        return True
+    return True
+
+
+def _place(address: str) -> str:
+    """The file of an address, or `:memory:`."""
     if "\0" in address:
         raise InputError("a store's path holds no NUL character; give a path or sqlite:///path")
     if address.startswith("file:"):
         raise InputError("file: is not a store this version knows; give the path alone, or sqlite:///path")
     scheme, mark, rest = address.partition("://")
     if not mark:
-        return SqliteStore(address)
+        return address
     if scheme == "sqlite" and rest:
-        return SqliteStore(rest.removeprefix("/") if rest.startswith("//") else rest)
+        return rest.removeprefix("/") if rest.startswith("//") else rest
     raise NotOurStore(f"{scheme}:// is not a store this version knows; give a path or sqlite:///path")

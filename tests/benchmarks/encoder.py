@@ -2,7 +2,7 @@
 
     python -m tests.benchmarks.encoder [--folder FOLDER]
 
-With a folder it prints what one text costs by that encoder, and how alike a few pairs are.
+With a folder it prints what one text costs by that encoder, alone and among others, and how alike a few pairs are.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import random
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -61,8 +62,8 @@ def write_model(folder: Path, seed: int = 7) -> dict[str, Any]:
     return {name: value.tolist() for name, value in weights.items()}
 
 
-def plain(weights: dict[str, Any], ids: list[int]) -> list[float]:
-    """The same forward pass, number by number."""
+def plain(weights: dict[str, Any], ids: list[int]) -> list[list[float]]:
+    """The same forward pass, number by number: a vector for each token."""
 
     def linear(rows: list[list[float]], name: str) -> list[list[float]]:
         matrix, bias = weights[f"{name}.weight"], weights[f"{name}.bias"]
@@ -112,21 +113,49 @@ def plain(weights: dict[str, Any], ids: list[int]) -> list[float]:
             for row in linear(hidden, f"{at}intermediate.dense")
         ]
         hidden = normed(added(hidden, linear(inner, f"{at}output.dense")), f"{at}output.LayerNorm")
-    mean = [sum(row[c] for row in hidden) / len(hidden) for c in range(WIDTH)]
-    length = math.sqrt(sum(value * value for value in mean))
-    return [value / length for value in mean]
+    return hidden
 
 
-def difference() -> float:
-    """The largest difference between the two, over a few texts."""
+def scaled(vector: list[float]) -> list[float]:
+    """The same of length one."""
+    length = math.sqrt(sum(value * value for value in vector))
+    return [value / length for value in vector]
+
+
+def middle(rows: list[list[float]]) -> list[float]:
+    """The mean of vectors, of length one."""
+    return scaled([sum(column) / len(rows) for column in zip(*rows, strict=True)])
+
+
+def dot(one: Sequence[float], other: Sequence[float]) -> float:
+    """The sum of products."""
+    return sum(a * b for a, b in zip(one, other, strict=True))
+
+
+def difference(texts: int = 60) -> float:
+    """The largest difference between the two, over texts of one to forty words: their vectors, and how near they come to the first of them.
+
+    They are more than go through the encoder at once, so that it also shows whether a text's neighbours change it.
+    """
+    chance = random.Random(3)
+    read = [[chance.randrange(WORDS) for _ in range(chance.randint(1, 40))] for _ in range(texts)]
+    said = [" ".join(f"w{n}" if n < WORDS - 1 else "other" for n in ids) for ids in read]
     with tempfile.TemporaryDirectory() as folder:
         weights = write_model(Path(folder))
         encoder = FolderEncoder(folder)
-        worst = 0.0
-        for ids in ([3], [1, 2, 3], [5, 5, 5, 5], list(range(20)), [29, 0, 14]):
-            text = " ".join(f"w{n}" if n < WORDS - 1 else "other" for n in ids)
-            (vector,) = encoder.encode([text])
-            worst = max(worst, *(abs(a - b) for a, b in zip(vector, plain(weights, ids), strict=True)))
+        vectors, near = encoder.encode(said), encoder.compare(said[0], said)
+    tokens = [plain(weights, ids) for ids in read]
+    asked = [scaled(token) for token in tokens[0]]
+    worst = 0.0
+    for vector, likeness, rows in zip(vectors, near, tokens, strict=True):
+        whole = middle(rows)
+        best = [max(dot(one, scaled(row)) for row in rows) for one in asked]
+        worst = max(
+            worst,
+            *(abs(a - b) for a, b in zip(vector, whole, strict=True)),
+            abs(likeness.whole - dot(middle(tokens[0]), whole)),
+            abs(likeness.words - sum(best) / len(best)),
+        )
     return worst
 
 
@@ -139,19 +168,23 @@ def main() -> int:
     print(f"largest difference from plain arithmetic: {worst:.1e}")
     if chosen.folder:
         encoder = FolderEncoder(chosen.folder)
-        started = time.perf_counter()
         texts = [
             "Six days in Kyoto with two kids",
             "Which rail pass do we need in Japan?",
             "Our Node service leaks heap memory",
         ]
+        started = time.perf_counter()
         vectors = encoder.encode(texts)
         print(f"{(time.perf_counter() - started) / len(texts) * 1000:.1f} ms a text")
+        passages = [f"{' '.join(texts)} {at}. " * 3 for at in range(30)]
+        started = time.perf_counter()
+        encoder.compare(texts[1], passages)
+        print(
+            f"{(time.perf_counter() - started) / len(passages) * 1000:.1f} ms a passage of {len(passages[0])} letters among {len(passages)}"
+        )
         for at, one in enumerate(vectors):
             for other in range(at):
-                print(
-                    f"{sum(a * b for a, b in zip(one, vectors[other], strict=True)):.2f}  {texts[other]} | {texts[at]}"
-                )
+                print(f"{dot(one, vectors[other]):.2f}  {texts[other]} | {texts[at]}")
     return int(worst > 1e-4)
 
 

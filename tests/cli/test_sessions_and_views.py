@@ -27,6 +27,16 @@ def test_an_empty_store_lists_nothing_and_says_how_to_begin(run: Run) -> None:
     assert json.loads(run("sessions", "list", "--json").out) == []
 
 
+@pytest.mark.parametrize(
+    "command", [("sessions", "list"), ("sessions", "show", "trip"), ("context", "trip"), ("undo", "trip")], ids=" ".join
+)
+def test_who_looks_where_no_store_is_makes_none(run: Run, tmp_path: Path, command: tuple[str, ...]) -> None:
+    store = tmp_path / "mistyped" / "store.db"
+    looked = run(*command, "--store", str(store))
+    assert "record` makes one" in looked.err
+    assert not store.parent.exists()
+
+
 def test_what_is_printed_as_json_is_json(run: Run, paris: str) -> None:
     listed = json.loads(run("sessions", "list", "--json").out)
     assert (listed[0]["name"], listed[0]["steps"]) == ("paris", 3)

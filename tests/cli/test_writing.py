@@ -48,8 +48,9 @@ STEP = {
         json.dumps(STEP) + "\n" + json.dumps(STEP) + "\n",
         json.dumps([STEP, STEP]),
         json.dumps([STEP, STEP], indent=2),
+        "\n".join(json.dumps({**STEP, "explanation": "one\u2028two\x85three"}, ensure_ascii=False) for _ in range(2)),
     ],
-    ids=["lines", "array", "indented"],
+    ids=["lines", "array", "indented", "signs that break lines elsewhere"],
 )
 def test_whole_steps_come_as_json(run: Run, text: str) -> None:
     done = run("record", "work", "--step", "-", "--json", stdin=text.encode())
@@ -66,6 +67,14 @@ def test_whole_steps_come_as_json(run: Run, text: str) -> None:
         (("--step", "{not json"), b"", "line 1 is not JSON"),
         (("--step", '{"explanation": "a"}\n{"typo": 1}'), b"", "step 2 is not an object of"),
         (("--step", "[1]"), b"", "step 1 is not an object of"),
+        (("--step", "[]"), b"", "no step in that"),
+        (("--step", '{"calls": 5}'), b"", "step 1 needs its calls and results as arrays"),
+        (("--step", '{"explanation": "a"}\n{"explanation": 5}'), b"", "step 2: text is wanted"),
+        (
+            ("--step", '{"explanation": "a"}\n{"results": [{"id": "x", "text": "b"}]}'),
+            b"",
+            "step 2: result 'x' answers no call",
+        ),
     ],
 )
 def test_what_cannot_be_recorded_is_one_line_and_makes_no_session(

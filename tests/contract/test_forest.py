@@ -100,6 +100,11 @@ def test_the_newest_words_decide_where_no_query_is_given(session: Session) -> No
         session.branch()
 
 
+def test_a_switch_to_no_branch_in_particular_says_what_is_missing(session: Session) -> None:
+    with pytest.raises(BranchError, match="name is missing; give it in `to`; the branches are main"):
+        session.branch("switch")
+
+
 def test_a_query_decides_nothing_for_a_move_by_name(session: Session) -> None:
     with pytest.raises(InputError, match="auto"):
         session.branch("new_topic", query=LEAK)

@@ -230,6 +230,34 @@ def test_a_late_result_is_a_record_of_its_old_step_shown_where_it_arrives(sessio
     )
 
 
+@pytest.mark.parametrize("between", [False, True], ids=["at once", "after another step"])
+def test_a_result_that_comes_out_of_turn_names_the_call_it_answers(session: Session, between: bool) -> None:
+    """What came back is read as what the call above it gave, or the next in order: any other says which it answers."""
+    cities = ("Bonn", "Ulm", "Trier")
+    calls = [{"name": "weather", "args": {"city": city}, "id": city} for city in cities]
+    slow = session.record_step(explanation="Asked.", calls=calls, results=[])
+    if between:
+        session.record_step(explanation="Waiting.")
+    session.record_result(slow, "Trier", "7 degrees")
+    session.record_result(slow, "Bonn", "9 degrees")
+    for text in (session.view(WIDE).text, settled(session)):
+        assert f"< late, of s{slow} call 3:\n< 7 degrees\n< late, of s{slow} call 1:\n< 9 degrees" in text
+
+
+def test_results_that_come_one_by_one_in_the_order_of_their_calls_need_no_name(session: Session) -> None:
+    calls = [{"name": "press", "args": {"key": key}, "id": key} for key in "ab"]
+    step = session.record_step(explanation="Pressed.", calls=calls, results=[])
+    for key in "ab":
+        session.record_result(step, key, f"{key} is down")
+    assert "late" not in session.view(WIDE).text
+
+
+def test_a_call_that_gave_nothing_is_told_from_one_that_waits(session: Session) -> None:
+    calls = [{"name": "grep", "args": {"for": each}, "id": each} for each in ("x", "y")]
+    session.record_step(explanation="Looked.", calls=calls, results=[{"id": "x", "text": ""}])
+    assert '> grep for=x\n< ""\n> grep for=y' in session.view(WIDE).text
+
+
 def test_a_late_result_leaves_every_earlier_byte_unchanged(session: Session) -> None:
     """Nothing before it moves: the old step is not rendered again."""
     slow = session.record_step(explanation="Asked.", calls=[{"name": "slow", "args": {}, "id": "late"}], results=[])

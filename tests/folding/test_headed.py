@@ -12,6 +12,7 @@ TABLES = {
     "another's": "+----+------+\n| id | name |\n+----+------+\n| 1 | x |\n| 2 | y |\n+----+------+",
     "a shell": "NAME   READY   STATUS    RESTARTS   AGE\npod-1  1/1  Running 0 3d\npod-2 0/1 Crash 7 3d",
     "one blank apart": "USER PID %CPU %MEM\nroot 1 0 0\nme 2 0 0",
+    "a data frame": "df:\n          date region  units\n0   2023-01-03   EMEA     12\n10  2023-01-04   APAC      7\n[2 rows x 3 columns]",
     "commas": 'id,total,when\na,1,"x, y"\nb,2,3',
     "tabs": "id\ttotal\na\t1\nb\t2",
 }
@@ -33,6 +34,7 @@ def test_rows_are_told_from_the_header_they_stand_under(name: str) -> None:
     "text",
     [
         "First, second, third\nand, so, on\nyes, we, can",
+        "  he said so\nand we all went there\nor I did not go",
         "a,b,c = 1,2,3\nprint(a,b,c)\nx,y,z",
         "Title here\n----------\nSome text follows.\nMore of it here.",
         "total 12\n-rw-r--r-- 1 a b 12 x\n-rw-r--r-- 1 a b 12 y",

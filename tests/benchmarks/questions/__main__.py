@@ -24,6 +24,8 @@ import anyio
 
 from browser_agent import BrowserAgent
 from browser_agent.settings import Keeping
+from ctxfold import config
+from ctxfold.encoder import encoder_of
 from tests.benchmarks.questions.judging import Given, Question, QuestionSet, Verdict, judge, load
 from tests.benchmarks.questions.remembered import Remembered
 from tests.benchmarks.real_sites import DOCS, static
@@ -58,7 +60,7 @@ async def asked(questions: QuestionSet, chosen: list[Question], site: str) -> As
 async def asked_remembered(questions: QuestionSet, chosen: list[Question], site: str, folder: Path) -> Asked:
     """Ask on remembered pages."""
     root, found = DOCS[questions.site], []
-    async with Remembered(folder, site) as pages:
+    async with Remembered(folder, site, encoder_of(config.encoder())) as pages:
         for question in chosen:
             begun = time.monotonic()
             answer, source, loads = await pages.ask(question.question, questions.start)

@@ -1,6 +1,6 @@
 """Fits the explorer's weights and its confidence on the tuning questions, and says what they are worth on questions they were not fitted on.
 
-    python -m tests.benchmarks.questions.fit --pages FOLDER [--keep FILE] [--only python]
+    python -m tests.benchmarks.questions.fit --pages FOLDER [--keep FILE] [--only python] [--encoder FOLDER]
 
 It asks every question of `tuning-*.json` on remembered pages (`--keep` holds what came of it, so that the next fit need not ask again), then
 
@@ -9,6 +9,10 @@ It asks every question of `tuning-*.json` on remembered pages (`--keep` holds wh
 - fits the chance that the first passage is right (`browser_agent.explorer.confidence`) by logistic regression, and prints the constants;
 - prints right / wrong / declined by threshold, each question ranked and judged by fits on the others: by tenths, by file and by site. Nothing that
   such a figure counts was seen by either fit, nor by the weights they begin with, which are none.
+
+With an encoder it asks with it, and also fits what nearness in meaning is worth beside the words, each time on the same questions as the weights; the
+confidence is then told from what the words say, from that, and from how near the first passage comes to each word of the question. Cases kept are
+of one encoder or of none, and are fitted as they were asked.
 
 It changes no file: what it prints is copied by whoever has judged it. The held questions are never read.
 """
@@ -23,16 +27,18 @@ import statistics
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import exp
+from math import exp, log
 from pathlib import Path
 
 import anyio
 
 from browser_agent.explorer.confidence import grounds
+from browser_agent.explorer.meaning import Encoder
 from browser_agent.explorer.passages import Passage
 from browser_agent.explorer.quoting import Quoting
-from browser_agent.explorer.ranking import Found
+from browser_agent.explorer.ranking import MEANT, Found
 from browser_agent.explorer.weights import Weights
+from ctxfold.encoder import encoder_of
 from tests.benchmarks.questions.judging import Question, load
 from tests.benchmarks.questions.remembered import Remembered
 
@@ -41,6 +47,8 @@ PASSAGES = 40
 """Passages of a question that its ranking is fitted on."""
 PULL, PENALTY = 8.0, 1.0
 """How strongly what a weight moves a score, and what a ground tells, is drawn to nothing."""
+WORTHS = tuple(at / 4 for at in range(25))
+"""What nearness in meaning may be worth."""
 ROUNDS, PACE = 120, 0.4
 TOO_LITTLE = 1e-3
 SHARP = 2.7
@@ -73,6 +81,20 @@ class Case:
 
 
 @dataclass(frozen=True)
+class Fitted:
+    """What each sign is worth, by the names of their weights, and what nearness in meaning is worth where it was compared."""
+
+    names: tuple[str, ...]
+    weights: tuple[float, ...]
+    worth: float
+
+    def score(self, one: Ranked) -> float:
+        """What speaks for a passage."""
+        near = 0.0 if one.found.meant is None else self.worth * one.found.meant.whole
+        return near + dot(self.weights, [one.signs[name] for name in self.names])
+
+
+@dataclass(frozen=True)
 class Judged:
     """What a ranking makes of a case: what its confidence is told from, and whether its first passage is right."""
 
@@ -100,14 +122,14 @@ def case(file: str, site: str, question: Question, pages: Remembered) -> Case:
     return Case(file, site, question.answerable, passages, library.missing())
 
 
-async def cases(folder: Path, only: str) -> list[Case]:
+async def cases(folder: Path, only: str, encoder: Encoder | None) -> list[Case]:
     """Ask all tuning questions."""
     found = []
     for file in sorted(HERE.glob("tuning-*.json")):
         questions = load(file)
         if only not in questions.site:
             continue
-        async with Remembered(folder, f"http://{questions.site}.invalid") as pages:
+        async with Remembered(folder, f"http://{questions.site}.invalid", encoder) as pages:
             for question in questions.questions:
                 await pages.ask(question.question, questions.start)
                 found.append(case(file.name, questions.site, question, pages))
@@ -118,12 +140,14 @@ async def cases(folder: Path, only: str) -> list[Case]:
 # Ranking
 
 
-def ranking(given: Sequence[Case], names: Sequence[str]) -> Vector:
-    """Weights under which the right passages of the cases are likeliest, none below zero."""
+def ranking(given: Sequence[Case], names: Sequence[str]) -> Fitted:
+    """Weights under which the right passages of the cases are likeliest, none below zero; with an encoder what nearness is then worth beside them."""
+    telling = [
+        one for one in given if one.answerable and 0 < sum(two.right for two in one.passages) < len(one.passages)
+    ]
     groups = [
         ([[one.signs[name] for name in names] for one in case.passages], [one.right for one in case.passages])
-        for case in given
-        if case.answerable and 0 < sum(one.right for one in case.passages) < len(case.passages)
+        for case in telling
     ]
     spread = [statistics.pvariance([row[at] for rows, _ in groups for row in rows]) for at in range(len(names))]
     pull = [PULL * SHARP**2 * one or 1.0 for one in spread]
@@ -139,7 +163,18 @@ def ranking(given: Sequence[Case], names: Sequence[str]) -> Vector:
         weights = [
             max(0.0, weight + PACE * rise / most) for weight, rise, most in zip(weights, slope, bend, strict=True)
         ]
-    return weights
+    return max(
+        (Fitted(tuple(names), tuple(weights), worth) for worth in WORTHS), key=lambda one: likelihood(telling, one)
+    )
+
+
+def likelihood(given: Sequence[Case], fitted: Fitted) -> float:
+    """How likely the right passages of the cases are, as a logarithm."""
+    total = 0.0
+    for case in given:
+        chances = softmax([SHARP * fitted.score(one) for one in case.passages])
+        total += log(sum(chance for chance, one in zip(chances, case.passages, strict=True) if one.right) + 1e-12)
+    return total
 
 
 def add_slope(slope: Vector, weights: Vector, rows: Sequence[Vector], right: Sequence[bool]) -> None:
@@ -153,11 +188,9 @@ def add_slope(slope: Vector, weights: Vector, rows: Sequence[Vector], right: Seq
                 slope[at] += pull * value
 
 
-def judged(case: Case, names: Sequence[str], weights: Vector) -> Judged:
+def judged(case: Case, fitted: Fitted) -> Judged:
     """What the explorer would make of a case under these weights: the best passage of each section, best first."""
-    scored = sorted(
-        ((dot(weights, [one.signs[name] for name in names]), one) for one in case.passages), key=lambda pair: -pair[0]
-    )
+    scored = sorted(((fitted.score(one), one) for one in case.passages), key=lambda pair: -pair[0])
     tops: dict[tuple[str, int], tuple[float, Ranked]] = {}
     for score, one in scored:
         tops.setdefault(one.place, (score, one))
@@ -193,10 +226,10 @@ def frontier(given: Sequence[Case], names: Sequence[str], parts: Sequence[Sequen
     for part in parts:
         aside = set(part)
         others = [one for at, one in enumerate(given) if at not in aside]
-        weights = ranking(others, names)
-        telling = chance([judged(one, names, weights) for one in others])
+        fitted = ranking(others, names)
+        telling = chance([judged(one, fitted) for one in others])
         for at in part:
-            one = judged(given[at], names, weights)
+            one = judged(given[at], fitted)
             seen.append((one, sigmoid(dot(telling, [1.0, *one.grounds])) if one.grounds is not None else 0.0))
     print(f"  a right passage first for {sum(one.right for one, _ in seen)}")
     for threshold in THRESHOLDS:
@@ -247,11 +280,12 @@ def main() -> int:
     parser.add_argument("--pages", type=Path, required=True, help="where pages are remembered")
     parser.add_argument("--keep", type=Path, help="what came of the questions: read where it is there, else written")
     parser.add_argument("--only", default="", help="one site")
+    parser.add_argument("--encoder", help="the folder of a sentence encoder to ask with")
     asked = parser.parse_args()
     if asked.keep is not None and asked.keep.exists():
         given: list[Case] = pickle.loads(asked.keep.read_bytes())
     else:
-        given = anyio.run(cases, asked.pages, asked.only)
+        given = anyio.run(cases, asked.pages, asked.only, encoder_of(asked.encoder))
         if asked.keep is not None:
             asked.keep.write_bytes(pickle.dumps(given))
     show(given)
@@ -262,12 +296,14 @@ def show(given: list[Case]) -> None:
     """Fit both, and print what they are and what they are worth."""
     names = sorted(given[0].passages[0].signs)
     weights = ranking(given, names)
-    for name, new in zip(names, weights, strict=True):
-        old = float(getattr(Weights(), name))
+    stand = Fitted(tuple(names), tuple(float(getattr(Weights(), name)) for name in names), MEANT)
+    for name, old, new in zip(names, stand.weights, weights.weights, strict=True):
         if abs(old - new) >= 0.05:
             print(f"{name}: {old:.2f} -> {new:.2f}")
-    for label, fitted in (("as they stand", [float(getattr(Weights(), name)) for name in names]), ("fitted", weights)):
-        made = [judged(one, names, fitted) for one in given]
+    if any(one.found.meant is not None for case in given for one in case.passages):
+        print(f"nearness in meaning: {stand.worth:.2f} -> {weights.worth:.2f}")
+    for label, fitted in (("as they stand", stand), ("fitted", weights)):
+        made = [judged(one, fitted) for one in given]
         base, *rest = chance(made)
         print(f"weights {label}: a right passage first for {sum(one.right for one in made)}")
         print(f"  confidence: base {base:.2f}, " + ", ".join(f"{weight:.2f}" for weight in rest))

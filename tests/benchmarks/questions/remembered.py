@@ -13,11 +13,10 @@ from browser_agent.actions import Answer, Navigate, perform
 from browser_agent.browser import Browser
 from browser_agent.deciding import Situation
 from browser_agent.explorer import Explorer
+from browser_agent.explorer.meaning import Encoder
 from browser_agent.guard.egress import Egress
 from browser_agent.observation import Observation
 from browser_agent.result import Source
-from ctxfold import config
-from ctxfold.encoder import encoder_of
 from ctxfold.render import View
 from tests.benchmarks.real_sites import DOCS, static
 
@@ -35,10 +34,11 @@ class Remembered:
     Args:
         folder: where they are kept.
         site: the address they stand under, `http://NAME.invalid` for one of the documentations.
+        encoder: what the explorer compares meanings by; None where words alone tell.
     """
 
-    def __init__(self, folder: Path, site: str) -> None:
-        self._folder, self._site = folder, site
+    def __init__(self, folder: Path, site: str, encoder: Encoder | None) -> None:
+        self._folder, self._site, self._encoder = folder, site, encoder
         self._held: dict[str, Observation | None] = {}
         self._browser: Browser | None = None
         self.explorer: Explorer | None = None
@@ -48,7 +48,7 @@ class Remembered:
     async def ask(self, question: str, start: str) -> tuple[str | None, Source | None, int]:
         """The explorer's answer, where it stands, and how many pages it opened."""
         url, loads = f"{self._site}/{start}", 1
-        self.explorer = explorer = Explorer(question, encoder_of(config.encoder()))
+        self.explorer = explorer = Explorer(question, self._encoder)
         page = await self._page(url)
         for step in range(1, _STEPS):
             decided = await explorer.decide(Situation(question, _VIEW, page, "", step, _STEPS - step))

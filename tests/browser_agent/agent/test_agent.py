@@ -164,7 +164,7 @@ async def test_the_explorer_says_what_it_needs():
 async def test_a_start_page_that_cannot_be_opened_is_an_error_that_names_the_next_move(serve: Serve):
     site = serve({"/": HOME})
     for url in (f"{site.url}/nowhere", "http://127.0.0.1:9/"):
-        with pytest.raises(PageUnreachable, match="check the address"):
+        with pytest.raises(PageUnreachable, match=r"cannot be opened \([^;]+\); check the address$"):
             await browse("Find it.", url)
     with pytest.raises(InputError, match="give one such as https"):
         await browse("Find it.", "gopher://127.0.0.1/")

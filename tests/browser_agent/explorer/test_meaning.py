@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
-from browser_agent.explorer.confidence import confidence
+from browser_agent.explorer.confidence import confidence, trusted
 from browser_agent.explorer.question import parse
 from browser_agent.explorer.ranking import Library
+from ctxfold.encoder import Likeness
 from tests.browser_agent.explorer.pages import heading, page
 
 ASKED = "When do cookies of the jar end?"
@@ -17,15 +18,16 @@ JAR = page(
 
 
 class Pointing:
-    """Knows one text that means what was asked; everything else means something else."""
+    """Knows one text that means what was asked; everything else means something else. Word by word all are as near as it is told."""
 
-    def __init__(self, right: str) -> None:
-        self.right = right
+    def __init__(self, right: str, words: float = 0.5) -> None:
+        self.right, self.words = right, words
         self.given: list[str] = []
 
-    def encode(self, texts: Sequence[str]) -> list[tuple[float, ...]]:
+    def compare(self, asked: str, texts: Sequence[str]) -> list[Likeness]:
+        assert asked == ASKED
         self.given += texts
-        return [(1.0, 0.0) if text == ASKED or self.right in text else (0.0, 1.0) for text in texts]
+        return [Likeness(float(self.right in text), self.words) for text in texts]
 
 
 def library(encoder: Pointing | None) -> Library:
@@ -41,18 +43,37 @@ def test_a_passage_that_means_what_is_asked_goes_before_one_that_only_shares_its
 
 def test_nearness_in_meaning_makes_surer():
     near, far = library(Pointing("twelve days")), library(Pointing("nothing like it"))
-    assert near.best(1)[0].meant == 1.0
+    assert near.best(1)[0].meant == Likeness(1.0, 0.5)
     assert library(None).best(1)[0].meant is None
     assert confidence(near.best(9), near.missing()) > confidence(far.best(9), far.missing())
+
+
+def test_a_passage_that_passes_over_a_word_of_the_question_makes_less_sure():
+    every, some = library(Pointing("twelve days", 0.7)), library(Pointing("twelve days", 0.4))
+    assert [found.score for found in every.best(9)] == [found.score for found in some.best(9)]
+    assert confidence(every.best(9), every.missing()) > confidence(some.best(9), some.missing())
+
+
+def test_what_means_nothing_of_the_question_is_not_given_as_its_answer():
+    every, none = library(Pointing("twelve days", 0.9)), library(Pointing("nothing like it", 0.0))
+    assert trusted(every.best(9), every.missing())
+    assert not trusted(none.best(9), none.missing())
+    assert not trusted((), 0.0)
+
+
+def test_signs_tell_likeness_beside_the_score_of_words():
+    alone, both = library(None).signs(9), library(Pointing("twelve days")).signs(9)
+    assert [(found.passage, found.score) for found, _ in alone] == [(found.passage, found.score) for found, _ in both]
+    assert {found.meant for found, _ in alone} == {None}
+    assert {found.meant for found, _ in both} == {Likeness(1.0, 0.5), Likeness(0.0, 0.5)}
 
 
 def test_a_text_is_given_to_the_encoder_once():
     encoder = Pointing("twelve days")
     found = library(encoder)
     found.best(1)
-    before = [text for text in encoder.given if text != ASKED]
+    before = len(encoder.given)
     found.add(page("other.html", "Other", heading("Other", "Cookies again.")))
     found.best(1)
-    after = [text for text in encoder.given if text != ASKED]
-    assert len(after) > len(before)
-    assert len(after) == len(set(after))
+    assert len(encoder.given) > before
+    assert len(encoder.given) == len(set(encoder.given))

@@ -1,0 +1,68 @@
+"""Bytes spelled as text: a picture in base64 takes a line, not the view; it is whole at the end of its ref, and two are told apart."""
+
+import base64
+import json
+import random
+from collections.abc import Callable
+
+import pytest
+
+from ctxfold import Session
+from ctxfold.compact.blobs import without_blobs
+from ctxfold.tokens import count
+from tests.support.sessions import WIDE, add_result
+
+
+def _picture(seed: int, size: int = 60_000) -> str:
+    return base64.b64encode(random.Random(seed).randbytes(size)).decode()
+
+
+WRAPPINGS: dict[str, Callable[[str], str]] = {
+    "content blocks": lambda data: json.dumps(
+        [{"type": "text", "text": "Took it."}, {"type": "image", "data": data, "mimeType": "image/png"}]
+    ),
+    "a field": lambda data: json.dumps({"ok": True, "screenshot": data}),
+    "a data address": lambda data: f'<img src="data:image/png;base64,{data}"> at the top',
+    "alone": lambda data: data,
+    "a literal": lambda data: str({"ok": True, "screenshot": data}),
+    "hexadecimal": lambda data: f"dump: {base64.b64decode(data).hex()}",
+}
+
+
+@pytest.mark.parametrize("wrapped", WRAPPINGS.values(), ids=WRAPPINGS)
+def test_a_picture_takes_a_line_and_recall_gives_all_of_it(session: Session, wrapped: Callable[[str], str]) -> None:
+    text = wrapped(_picture(1))
+    add_result(session, text)
+    view = session.view(WIDE)
+    assert count(view.text) < 200
+    assert "…" in view.text
+    assert session.recall("s1.3").text == text
+
+
+def test_another_picture_does_not_read_like_the_first(session: Session) -> None:
+    add_result(session, WRAPPINGS["a field"](_picture(1)))
+    add_result(session, WRAPPINGS["a field"](_picture(1)[:30_000] + _picture(2)[30_000:]))
+    rows = [line for line in session.view(WIDE).text.splitlines() if "sha256" in line]
+    assert len(set(rows)) == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        _picture(3, 1_400),
+        "31415926535" * 400,
+        "ACGTTGCA" * 500,
+        "word " * 1_000,
+        "x" * 5_000,
+        "a=1;b2=2." * 500,
+    ],
+    ids=["a cursor", "digits", "letters", "words", "one letter", "signs"],
+)
+def test_what_has_to_be_handed_on_or_can_be_read_stays(text: str) -> None:
+    assert without_blobs(text) == text
+
+
+def test_an_argument_of_bytes_takes_a_line_too(session: Session) -> None:
+    call = {"name": "upload", "args": {"name": "a.png", "data": _picture(4)}, "id": "c"}
+    session.record_step("I upload it.", calls=[call], results=[{"id": "c", "text": "ok"}])
+    assert count(session.view(WIDE).text) < 200

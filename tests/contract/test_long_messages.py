@@ -1,0 +1,81 @@
+"""A message of the user with more words than a view has room for: it gives up no more than is needed, its beginning and its end stand."""
+
+from collections.abc import Callable
+
+import pytest
+
+from ctxfold import Session
+from ctxfold.tokens import count
+from tests.text.hostile import LONG, NAMES, within
+
+LISTS = {
+    "English": lambda n: f"Item {n}: move the blue crate to shelf {n % 13} and note who signed for it.\n",
+    "Chinese": lambda n: f"第{n}项：请把{n * 7}号箱子搬到第{n % 13}号货架上，并且记下是谁签收的。",
+    "prose": lambda n: (
+        f"On the {n}th morning the keeper walked along the wall, counted the lamps and wrote {n} in a book. "
+    ),
+}
+
+
+@pytest.mark.parametrize("one", LISTS.values(), ids=LISTS)
+@pytest.mark.parametrize("budget", [1_000, 4_000, 8_000])
+def test_a_message_larger_than_the_budget_fills_it_with_its_beginning_and_its_end(
+    session: Session, one: Callable[[int], str], budget: int
+) -> None:
+    session.record_turn("".join(map(one, range(800))))
+    shown = session.view(budget).text
+    assert 0.8 * budget <= count(shown) <= budget
+    assert one(0).strip() in shown
+    assert one(799).strip() in shown
+    assert " … " in shown
+    assert "[…s1.1]" in shown
+
+
+@pytest.mark.parametrize("planned", [False, True], ids=["plain", "planned"])
+@pytest.mark.parametrize("one", LISTS.values(), ids=LISTS)
+def test_steps_stand_beside_a_pasted_document(session: Session, one: Callable[[int], str], planned: bool) -> None:
+    """It takes its share; what the session did since is not pushed out by it."""
+    session.record_turn("".join(map(one, range(800))))
+    if planned:
+        session.plan()
+    for n in range(30):
+        call = {"name": "look", "args": {"n": n}, "id": "c"}
+        session.record_step(f"Crate {n}.", calls=[call], results=[{"id": "c", "text": f"crate-{n:03d} is in place\n"}])
+    shown = session.view(4_000).text
+    assert 3_000 <= count(shown) <= 4_000
+    assert one(0).strip() in shown
+    assert all(f"crate-{n:03d}" in shown for n in range(30))
+
+
+def test_older_messages_give_up_no_more_than_is_needed(session: Session) -> None:
+    """At a budget a little too small, one message is shortened a little; it does not go to its head."""
+    for n in range(4):
+        session.record_turn(" ".join(f"Lamp {n}{m:02d} stands in room {m}." for m in range(60)))
+        session.record_reply(f"Noted, {n}.")
+    whole = count(session.view(20_000).text)
+    assert count(session.view(whole - 60).text) >= whole - 160
+
+
+def test_what_is_kept_of_a_message_is_what_it_says(session: Session) -> None:
+    """Each stretch between marks is a slice of the message."""
+    said = "".join(map(LISTS["prose"], range(800)))
+    session.record_turn(said)
+    shown = session.view(1_000).text
+    told = shown[shown.index("user: ") + len("user: ") : shown.rindex(" […")]
+    assert all(part.strip() in said for part in told.split(" … "))
+
+
+def test_an_answer_of_many_words_takes_the_room_that_is_there(session: Session) -> None:
+    session.record_turn("Tell me of the keeper.")
+    session.record_step(
+        "".join(map(LISTS["prose"], range(100))),
+        calls=[{"name": "look", "args": {}, "id": "c"}],
+        results=[{"id": "c", "text": "ok"}],
+    )
+    assert count(session.view(256).text) >= 190
+
+
+@pytest.mark.parametrize("text", LONG, ids=NAMES)
+def test_no_message_takes_long_to_view(session: Session, text: str) -> None:
+    session.record_turn(text[:100_000])
+    within(20, lambda: session.view(1_000))
