@@ -85,8 +85,10 @@ def _store() -> Check:
     fact = f"{place} ({found} session{'' if found == 1 else 's'})"
     if scrubbed:
         return Check("store", True, fact)
-    fact += " still holds bytes of what was redacted or deleted: another process is at work in it"
-    return Check("store", False, fact, "wait for that process or end it, then run `ctxfold doctor` again")
+    fact += " still holds bytes of what was redacted or deleted: another process is at work in it, or the disk is full"
+    return Check(
+        "store", False, fact, "wait for that process or end it, or free some space; then run `ctxfold doctor` again"
+    )
 
 
 def _looked_into(place: str) -> tuple[int, bool]:
