@@ -8,12 +8,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ctxfold.archive import SessionInfo, delete_session, export_session, import_session, sessions, verify_session
+    from ctxfold.archive import SessionInfo, delete_session, export_session, sessions, verify_session
     from ctxfold.errors import CtxfoldError
     from ctxfold.events import Event
     from ctxfold.finding import Hit
     from ctxfold.folding import FoldDirective
     from ctxfold.forest import BranchInfo, Move, Topic
+    from ctxfold.importing import import_session
     from ctxfold.intent import Extraction, Intent
     from ctxfold.recalling import Recalled
     from ctxfold.redaction import Redaction
@@ -71,7 +72,7 @@ _HOMES = {
     "delete_session": "archive",
     "export_router_pairs": "router_pairs",
     "export_session": "archive",
-    "import_session": "archive",
+    "import_session": "importing",
     "sessions": "archive",
     "verify_session": "archive",
 }

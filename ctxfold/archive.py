@@ -1,42 +1,40 @@
-"""Sessions as a whole: listed, deleted, written to a file and read back. The file is JSON lines, and reading one back replays it.
+"""Sessions as a whole: listed, deleted, verified, written to a file. It reads no file.
 
-An export holds every record's exact text and every event; an import verifies that replaying them gives the revisions it was exported with.
+An export is JSON lines: every record's exact text and every event, and at its end a line that seals the ones before it.
 """
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
-from typing import Any, TextIO
+from typing import Any
 
 from ctxfold import pictures
-from ctxfold.errors import CorruptStore, ImportFault, InputError
-from ctxfold.forest.moves import check_name
+from ctxfold.commit import head_of, state_of
+from ctxfold.errors import CorruptStore, InputError
 from ctxfold.given import path_of
-from ctxfold.log import Record, Step
+from ctxfold.loading import goals
 from ctxfold.opening import address_of, named, store_at
 from ctxfold.replay import verify
+from ctxfold.sealing import sealed, told
 from ctxfold.store import is_there, open_store
-from ctxfold.store.codec import pack_json, unpack_json
-from ctxfold.store.protocol import Reading, Writing
-from ctxfold.store.values import EventRow, HeadRow, SessionRow, State, TopicRow
-from ctxfold.strict_json import strictly
-from ctxfold.workspace import load_lines
+from ctxfold.store.codec import unpack_json
+from ctxfold.store.protocol import Reading
+from ctxfold.store.values import SessionRow
 
 __all__ = [
     "FORMAT",
     "SessionInfo",
     "delete_session",
     "export_session",
-    "import_session",
     "sessions",
     "to_file",
     "verify_session",
 ]
 
-FORMAT = "ctxfold-session-1"
+FORMAT = "ctxfold-session-2"
+"""Of the files that `export_session` writes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +43,7 @@ class SessionInfo:
 
     Attributes:
         name: its name.
-        goal: what it is for; empty when nothing was said.
+        goal: what it is for, as the branch says on which a new handle begins; empty when nothing was said.
         steps: how many steps it has.
         branches: how many branches.
         created: when it was begun, seconds since 1970.
@@ -87,16 +85,12 @@ def _info(tx: Reading, name: str) -> SessionInfo:
     row = tx.sessions.named(name)
     if row is None:
         raise CorruptStore(f"the session {name} is listed but not there; restore a copy of the store")
-    heads = tx.forest.heads(row.id)
-    notes: list[str] = []
-    for head in heads:
-        event = tx.forest.event(row.id, head.seq) if head.seq else None
-        notes = notes or [text for _, text in tx.cover.notes(row.id, event.state.notes)] if event else notes
+    told = goals(tx, row.id, state_of(tx, row.id, head_of(tx, row.id, row.current or 1)))
     return SessionInfo(
         name,
-        notes[-1] if notes else "",
+        told[-1] if told else "",
         tx.log.last_step(row.id),
-        len(heads),
+        len(tx.forest.heads(row.id)),
         row.created,
         row.updated,
         tx.sessions.raw_bytes(row.id),
@@ -110,15 +104,15 @@ def delete_session(name: str, store: str | None = None) -> None:
         UnknownSession: it is not there.
         SessionNameError: the name is not one.
         InputError: a store that no path can name.
-        StoreError: the store cannot be used.
+        StoreError: the store cannot be used; or it is removed, but its bytes could not be taken out of the file yet: the message names the next move.
     """
     kept = store_at(store)
     try:
         with kept.writing() as tx:
             row = named(tx, kept, name)
             tx.sessions.drop(row.id)
-        kept.scrub()
         pictures.forget(kept.address, name)
+        kept.scrub()
     finally:
         kept.close()
 
@@ -151,16 +145,16 @@ def export_session(name: str, file: str | os.PathLike[str], store: str | None = 
         InputError: the file cannot be written, or no path can name it or the store.
         StoreError: the store cannot be used.
     """
-    to_file(name, file, store, lambda tx, row: _lines(tx, row.id, name, row.created, row.current))
+    to_file(name, file, store, lambda tx, row: sealed(told(_lines(tx, row.id, name, row.created, row.current))))
 
 
 def to_file(
     name: str,
     file: str | os.PathLike[str],
     store: str | None,
-    lines: Callable[[Reading, SessionRow], Iterable[dict[str, Any]]],
+    lines: Callable[[Reading, SessionRow], Iterable[str]],
 ) -> None:
-    """Write what is made of a session to a file, one JSON object a line, private to its owner.
+    """Write what is made of a session to a file, line by line, private to its owner.
 
     Args:
         name: the session.
@@ -179,17 +173,13 @@ def to_file(
         with kept.reading() as tx:
             row = named(tx, kept, name)
             try:
-                with open(os.open(place, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w", encoding="utf-8") as out:
-                    _write(out, lines(tx, row))
+                made = os.open(place, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
+                with open(made, "w", encoding="utf-8", errors="surrogatepass", newline="\n") as out:
+                    out.writelines(f"{line}\n" for line in lines(tx, row))
             except OSError as error:
                 raise InputError(f"{place.name} cannot be written ({error.strerror}); name another file") from error
     finally:
         kept.close()
-
-
-def _write(out: TextIO, lines: Iterable[dict[str, Any]]) -> None:
-    for line in lines:
-        out.write(json.dumps(line, separators=(",", ":")) + "\n")
 
 
 def _lines(tx: Reading, session: int, name: str, created: float, current: int) -> Iterator[dict[str, Any]]:
@@ -225,101 +215,3 @@ def _lines(tx: Reading, session: int, name: str, created: float, current: int) -
         yield {"event": {**asdict(event), "state": state}}
     for head in tx.forest.heads(session):
         yield {"head": asdict(head)}
-
-
-def import_session(file: str | os.PathLike[str], store: str | None = None, name: str | None = None) -> str:
-    """Read a session from a file.
-
-    Args:
-        file: one that `export_session` wrote.
-        store: where to, as in `Session.open`.
-        name: another name for it; None keeps its own.
-
-    Returns:
-        Its name.
-
-    Raises:
-        ImportFault: not such a file, one that was altered, or a name that is taken.
-        SessionNameError: another name that is not one.
-        InputError: a file or store that no path can name.
-        StoreError: the store cannot be used.
-    """
-    place = path_of(file)
-    if name is not None:
-        check_name(name)
-    try:
-        text = place.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ImportFault(f"{place.name} cannot be read; give a file that `ctxfold sessions export` wrote") from error
-    kept = store_at(store)
-    try:
-        with kept.writing() as tx:
-            return _take_in(tx, text.splitlines(), place.name, name)
-    finally:
-        kept.close()
-
-
-def _take_in(tx: Writing, lines: list[str], file: str, name: str | None) -> str:
-    told = [line for line in lines if line]
-    opening = strictly(told[0]) if told else None
-    if not isinstance(opening, dict) or opening.get("format") != FORMAT:
-        raise ImportFault(f"{file} is not a {FORMAT} file; give one that `ctxfold sessions export` wrote")
-    try:
-        trees = [json.loads(line) for line in told]
-        wanted = check_name(trees[0]["name"] if name is None else name)
-        if tx.sessions.named(wanted) is not None:
-            raise ImportFault(f"a session {wanted!r} is there already; give another name with --name")
-        row = tx.sessions.add(wanted, float(trees[0]["created"]))
-        for tree in trees[1:]:
-            _take_one(tx, row.id, tree)
-        verify(tx, row.id)
-        tx.sessions.settle(row.id, int(trees[0]["current"]))
-        tx.sessions.keep_budget(row.id, int(trees[0].get("budget", 0)))
-    except (KeyError, TypeError, ValueError, AttributeError, CorruptStore) as error:
-        raise ImportFault(
-            f"{file} does not replay to what was exported; it was altered or cut short: export it again"
-        ) from error
-    return wanted
-
-
-def _take_one(tx: Writing, session: int, tree: dict[str, Any]) -> None:
-    ((kind, body),) = tree.items()
-    match kind:
-        case "topic":
-            tx.forest.add_topic(session, TopicRow(**body))
-        case "lane":
-            tx.log.put_lane(session, *body)
-        case "step":
-            tx.log.add_step(session, Step(**body))
-        case "record":
-            _take_record(tx, session, body)
-        case "tile":
-            steps = [step for first, last in body["steps"] for step in range(first, last + 1)]
-            tx.cover.add_tile(session, body["id"], steps[0], steps[-1], body["tokens"], pack_json(body))
-        case "cell":
-            tx.cover.put_cell(session, *body)
-        case "note":
-            tx.cover.put_note(session, *body)
-        case "event":
-            state = body.pop("state")
-            tx.forest.add_event(
-                session, EventRow(**body, state=State(**{**state, "revision": bytes.fromhex(state["revision"])}))
-            )
-        case "head":
-            tx.forest.add_head(session, HeadRow(**body))
-        case _:
-            raise ValueError(kind)
-
-
-def _take_record(tx: Writing, session: int, body: dict[str, Any]) -> None:
-    record = Record(
-        body["step"], body["k"], body["kind"], body["origin"], body["text"], body["call_id"], body["at"], body["shown"]
-    )
-    entry = tx.log.add_entry(record.text)
-    shown = None if record.shown is None else tx.log.add_entry(record.shown)
-    row = tx.log.add_record(session, record, entry, shown, pack_json(body["form"]), body["key"])
-    step = tx.log.step(session, record.at)
-    if step is None:
-        raise ValueError(record.at)
-    facts = [(key, row) for line in load_lines(body["form"]) for key in line.keys]
-    tx.facts.add_facts(session, step.lane, step.depth, facts)

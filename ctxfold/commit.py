@@ -19,7 +19,7 @@ from ctxfold.ledger import canonical
 from ctxfold.store.protocol import Reading, Writing
 from ctxfold.store.values import EventRow, HeadRow, State
 
-__all__ = ["GENESIS", "Happened", "advance", "head_of", "revision", "state_of"]
+__all__ = ["GENESIS", "Happened", "advance", "head_of", "revision", "state_of", "worded"]
 
 GENESIS = State(0, b"\0" * 16, 0, 0, 0, 0, 0)
 """The revision before anything happened."""
@@ -48,6 +48,11 @@ def revision(before: bytes, kind: str, payload: dict[str, Any], material: Sequen
 
 NAMES = frozenset({"name", "topic_name", "was_name"})
 """Payload keys that hold names: a branch renamed, or a session imported under another name keeps its revisions."""
+
+
+def worded(payload: dict[str, Any]) -> str:
+    """An event's content as the store keeps it. No character is escaped that need not be: two halves of a pair would join when read."""
+    return json.dumps(payload, ensure_ascii=False, separators=(",", ":"))
 
 
 def head_of(tx: Reading, session: int, branch: int) -> HeadRow:
@@ -108,7 +113,7 @@ def advance(tx: Writing, session: int, head: HeadRow, before: State, after: Stat
     undone = seq if what.redoable else 0 if decided else after.undone
     after = replace(after, seq=seq, decision=seq if decided else after.decision, undone=undone)
     after = replace(after, revision=revision(before.revision, what.kind, what.payload, what.material, after))
-    words = json.dumps(what.payload, separators=(",", ":"))
+    words = worded(what.payload)
     tx.forest.add_event(
         session, EventRow(seq, head.id, before.seq, what.kind, what.decider, what.cause, words, time.time(), after)
     )

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from ctxfold.commit import GENESIS, head_of, state_of
 from ctxfold.discourse import Grove
+from ctxfold.errors import UnknownSession
 from ctxfold.forest.around import Surroundings
 from ctxfold.guiding import guidance_of
 from ctxfold.intending import intent_of
@@ -55,6 +56,7 @@ class Current:
         self._waiting = 0
         self._head: HeadRow | None = None
         self._newest = 0
+        self._redacted = 0
         self._around = Surroundings(session)
 
     @property
@@ -72,6 +74,24 @@ class Current:
         """The forest as a decider is shown it."""
         return self._around.grove(tx, self.branch, self.refresh(tx))
 
+    def look(self, tx: Reading) -> int:
+        """See that the session is still there; the number of its newest event.
+
+        A redaction since the last look, made on whatever branch, leaves nothing of what was read before it.
+
+        Raises:
+            UnknownSession: it was deleted.
+        """
+        found = tx.sessions.newest(self.session)
+        if found is None:
+            raise UnknownSession("this session was deleted after it was opened; open it again to begin it anew")
+        newest, redacted = found
+        if redacted != self._redacted:
+            self._drop()
+            self._around = Surroundings(self.session)
+            self._redacted = redacted
+        return newest
+
     def refresh(self, tx: Reading, reach: int = 0, upto: int | None = None) -> State:
         """Look at the branch again; load its workspace where another handle has moved it on, or where more of it is needed.
 
@@ -79,13 +99,16 @@ class Current:
             tx: an open transaction.
             reach: o200k tokens of a view that is wanted.
             upto: a step that must be loaded.
+
+        Raises:
+            UnknownSession: the session was deleted.
         """
+        newest = self.look(tx)
         older = self._workspace.older
         short = older is not None and (
             self._loaded < 3 * reach or (upto is not None and self._workspace.holding(upto) is None)
         )
         other = short or self._loaded > 3 * max(REACH, 3 * reach)
-        newest = tx.forest.last_event(self.session)
         if self._state is not None and self._head is not None and self._newest == newest and not other:
             self._head = replace(self._head, seq=self._state.seq)
             return self._state
@@ -197,9 +220,13 @@ class Current:
 
     def forget(self) -> None:
         """Look anew at the next call."""
-        self._state, self._words, self._workspace, self._loaded, self.seen = None, None, Workspace(), 0, 0
-        self.looked, self.pressed = (0, 0), 0
+        self._drop()
         self._around.forget()
+        self.seen, self.looked, self.pressed = 0, (0, 0), 0
+
+    def _drop(self) -> None:
+        """Keep no text that was read of this branch."""
+        self._state, self._words, self._workspace, self._loaded = None, None, Workspace(), 0
         self.trail = Trail()
 
 

@@ -1,4 +1,4 @@
-"""What works on this machine, and the exact fix for what does not. It looks and changes nothing.
+"""What works on this machine, and the exact fix for what does not. It looks and changes nothing; only a scrub of the store that is due it finishes.
 
 Other packages add what they need (a browser, a host) through the entry-point group `ctxfold.checks`: each member is a function
 without arguments that returns a `Check`. Printing is the command's.
@@ -77,14 +77,31 @@ def _python() -> Check:
 def _store() -> Check:
     try:
         place = config.default_store()
-        if "://" not in place and not Path(place).exists():
+        if "://" not in place and not place.startswith("file:") and not Path(place).exists():
             return _place_for(Path(place))
-        import ctxfold
-
-        found = len(ctxfold.sessions(place))
+        found, scrubbed = _looked_into(place)
     except CtxfoldError as error:
         return Check("store", False, str(error), "set CTXFOLD_HOME to a folder of your own, or move that file away")
-    return Check("store", True, f"{place} ({found} session{'' if found == 1 else 's'})")
+    fact = f"{place} ({found} session{'' if found == 1 else 's'})"
+    if scrubbed:
+        return Check("store", True, fact)
+    fact += " still holds bytes of what was redacted or deleted: another process is at work in it, or the disk is full"
+    return Check(
+        "store", False, fact, "wait for that process or end it, or free some space; then run `ctxfold doctor` again"
+    )
+
+
+def _looked_into(place: str) -> tuple[int, bool]:
+    """How many sessions a store holds, and whether nothing that was removed from it remains in its file."""
+    from ctxfold.store import open_store
+
+    kept = open_store(place)
+    try:
+        with kept.reading() as tx:
+            found = len(tx.sessions.names())
+        return found, kept.finish()
+    finally:
+        kept.close()
 
 
 def _place_for(store: Path) -> Check:

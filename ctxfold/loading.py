@@ -14,7 +14,7 @@ from ctxfold.store.values import Path, State, StoredRecord
 from ctxfold.tiles import read_tile
 from ctxfold.workspace import HEADER, Block, Note, Older, RawStep, Workspace, load_lines
 
-__all__ = ["REACH", "load", "raw_steps", "waiting_at"]
+__all__ = ["REACH", "goals", "load", "raw_steps", "waiting_at"]
 
 REACH = 64_000
 """o200k tokens of blocks that are loaded, unless more are asked for."""
@@ -37,7 +37,7 @@ def load(tx: Reading, session: int, state: State, reach: int = REACH, upto: int 
     Raises:
         CorruptStore: something it needs does not read back.
     """
-    notes = tuple(Note("goal", text) for slot, text in tx.cover.notes(session, state.notes) if slot == "goal")
+    notes = tuple(Note("goal", text) for text in goals(tx, session, state))
     tip = tx.log.step(session, state.tip) if state.tip else None
     if tip is None:
         return Workspace(notes=notes)
@@ -48,6 +48,11 @@ def load(tx: Reading, session: int, state: State, reach: int = REACH, upto: int 
     if depth > 1:
         older, words = _older(tx, session, path, depth - 1)
     return Workspace(tip.depth, older, words, tuple(blocks), notes, tip.raw_upto)
+
+
+def goals(tx: Reading, session: int, state: State) -> list[str]:
+    """What the session is for, as a revision of one branch says it: the first words and every revision since."""
+    return [text for slot, text in tx.cover.notes(session, state.notes) if slot == "goal"]
 
 
 def _blocks(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 
 from ctxfold.attending import attended, triggers
 from ctxfold.current import Current, writing
@@ -12,7 +13,7 @@ from ctxfold.events import Decider
 from ctxfold.given import maybe_words, number_of, said_of
 from ctxfold.intent import Extraction, Intent
 from ctxfold.intent.triggers import Trigger
-from ctxfold.store.protocol import Store, Writing
+from ctxfold.store.protocol import Reading, Store, Writing
 from ctxfold.tokens import Budget
 
 __all__ = ["Minding"]
@@ -93,6 +94,13 @@ class Minding:
             return due_now
         with self._write() as tx:
             return attended(tx, self._now, limit)
+
+    @contextmanager
+    def _read(self) -> Iterator[Reading]:
+        """A snapshot in which the session is there, for what does not refresh the branch: that looks for itself. Raises UnknownSession."""
+        with self._store.reading() as tx:
+            self._now.look(tx)
+            yield tx
 
     def _write(self) -> AbstractContextManager[Writing]:
         return writing(self._store, self._now)

@@ -1,4 +1,4 @@
-"""Redaction: bytes replaced by a tombstone of their length in log, forms, tiles, notes, ledger and search. The one exception to losslessness, and logged.
+"""Redaction: bytes replaced by a tombstone of their length in log, forms, ids, tiles, notes, reasons, ledger and search. The one exception to losslessness, and logged.
 
 No digest of what was removed stays: revision ids, which hash the content they came with, are written anew.
 """
@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, groupby
+from itertools import count as count_from
 from typing import Any, assert_never
 
-from ctxfold.commit import Happened, advance, state_of
+from ctxfold.commit import Happened, advance, state_of, worded
 from ctxfold.compact import Tree, Words, parse, unwrapped
 from ctxfold.errors import InputError, RefError
 from ctxfold.events import INTENTS
@@ -64,7 +66,7 @@ def redact(tx: Writing, session: int, head: HeadRow, what: str) -> Redaction:
         done, masks = _by_pattern(tx, session, _compiled(what))
     else:
         done, masks = _by_ref(tx, session, ref)
-    if not _tiles(tx, session, masks) + _notes(tx, session, masks) + done.records:
+    if not _tiles(tx, session, masks) + _notes(tx, session, masks) + _names(tx, session, masks) + done.records:
         raise InputError("nothing matches this pattern; `ctxfold recall` finds what is recorded")
     tx.log.sweep()
     rechain(tx, session)
@@ -249,27 +251,61 @@ def _tiles(tx: Writing, session: int, masks: _Masks) -> int:
     return changed
 
 
+def _names(tx: Writing, session: int, masks: _Masks) -> int:
+    """How many records had a call id or an idempotency key masked."""
+    changed = 0
+    for _, group in groupby(sorted(tx.log.entries_of(session), key=lambda record: record.step), lambda each: each.step):
+        records = list(group)
+        ids = _apart([record.call_id for record in records], masks.text)
+        keys = _apart([record.idempotency for record in records], masks.text)
+        for record in records:
+            named = (ids[record.call_id], keys[record.idempotency])
+            if named != (record.call_id, record.idempotency):
+                tx.log.rename(session, record, *named)
+                changed += 1
+    return changed
+
+
+def _apart(names: Sequence[str | None], mask: Mask) -> dict[str | None, str | None]:
+    """The names of a step masked: what was one stays one, what were two stay two, for a result is told by its call's."""
+    found = dict.fromkeys(names)
+    taken = {name for name in found if name is not None and mask(name) == name}
+    for name in found:
+        if name is not None:
+            masked = mask(name)
+            numbered = (f"{masked}-{number}" for number in count_from(2))
+            found[name] = (
+                name if masked == name else next(each for each in chain([masked], numbered) if each not in taken)
+            )
+            taken.add(found[name] or "")
+    return found
+
+
 def _notes(tx: Writing, session: int, masks: _Masks) -> int:
-    """How many notes, plans and extractions were masked."""
+    """How many notes, plans, extractions, refactorings and reasons of events were masked."""
     changed = 0
     for number, text in tx.cover.note_rows(session):
         if masks.text(text) != text:
             tx.cover.replace_note(session, number, masks.text(text))
             changed += 1
     for event in tx.forest.events(session):
+        if masks.text(event.cause) != event.cause:
+            event = replace(event, cause=masks.text(event.cause))  # noqa: PLW2901 - what follows rewrites the masked event
+            tx.forest.replace_event(session, event)
+            changed += 1
         payload: dict[str, Any] = json.loads(event.json)
         if event.kind in INTENTS:
             masked = masked_payload(payload, masks.text, stars, masks.refs)
             if masked != payload:
-                tx.forest.replace_event(session, replace(event, json=json.dumps(masked, separators=(",", ":"))))
+                tx.forest.replace_event(session, replace(event, json=worded(masked)))
                 changed += 1
         elif event.kind == "noted" and masks.text(payload["text"]) != payload["text"]:
             payload["text"] = masks.text(payload["text"])
-            tx.forest.replace_event(session, replace(event, json=json.dumps(payload, separators=(",", ":"))))
+            tx.forest.replace_event(session, replace(event, json=worded(payload)))
         elif event.kind == "refactored":
             masked = masked_guidance(payload["guidance"], masks.text, stars, masks.refs)
             if masked != payload["guidance"]:
-                words = json.dumps({**payload, "guidance": masked}, separators=(",", ":"))
+                words = worded({**payload, "guidance": masked})
                 tx.forest.replace_event(session, replace(event, json=words))
                 changed += 1
     return changed

@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from typing import Any
 
+from ctxfold.agreement import agree
 from ctxfold.commit import GENESIS, revision
 from ctxfold.errors import CorruptStore
 from ctxfold.recording import material_of
@@ -54,19 +55,20 @@ def _revision(tx: Reading, session: int, event: EventRow, made: dict[int, bytes]
 
 
 def verify(tx: Reading, session: int) -> int:
-    """Replay a session's events and compare every revision with the stored one.
+    """Replay a session's events and compare every revision, and all that stands beside the events, with what is stored.
 
     Returns:
         How many events were replayed.
 
     Raises:
-        CorruptStore: a revision differs, or something it needs is not there.
+        CorruptStore: a revision differs, something it needs is not there, or something else stands there than the events say.
     """
     made: dict[int, bytes] = {}
     for event in tx.forest.events(session):
         made[event.seq] = _revision(tx, session, event, made)
         if made[event.seq] != event.state.revision:
             raise CorruptStore(f"event {event.seq} does not replay to its revision; restore a copy of the store")
+    agree(tx, session)
     return len(made)
 
 

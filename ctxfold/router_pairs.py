@@ -17,6 +17,7 @@ from ctxfold.archive import to_file
 from ctxfold.forking import names_of
 from ctxfold.history import voided
 from ctxfold.refactoring.values import Act
+from ctxfold.sealing import told
 from ctxfold.store.protocol import Reading
 from ctxfold.store.values import EventRow, SessionRow
 from ctxfold.trail import Trail
@@ -49,7 +50,7 @@ def export_router_pairs(name: str, file: str | os.PathLike[str], store: str | No
         InputError: the file cannot be written, or no path can name it or the store.
         StoreError: the store cannot be used.
     """
-    to_file(name, file, store, _pairs)
+    to_file(name, file, store, lambda tx, row: told(_pairs(tx, row)))
 
 
 def _pairs(tx: Reading, row: SessionRow) -> Iterator[dict[str, Any]]:

@@ -1,6 +1,7 @@
 """A session: the only mutable object. It opens a transaction, lets a pure applier or a recorder work in it, and commits. It renders, ranks and decides nothing.
 
 A handle stands on one branch; two handles on one session, in one process or in two, are both live. Every method may be called from any thread.
+Of a session that was deleted under its handle every method raises UnknownSession, whatever bears its name since.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ class Session(Mending):
 
         Args:
             name: 1 to 64 of a-z, 0-9 and -, beginning with a letter or digit.
-            goal: what it is for. On a session that has another goal already, a revision of it.
+            goal: what it is for. Where the branch on which the handle begins has another goal, a revision of it: branches that left it before keep theirs.
             store: a path, a URL or `:memory:`; None for the configured default.
             create: whether a session that is not there is begun.
 
@@ -88,14 +89,14 @@ class Session(Mending):
 
     @property
     def goal(self) -> str:
-        """What the session is for: its newest revision; empty when nothing was said."""
+        """What the session is for, as this branch says: its newest revision; empty when nothing was said. A branch takes along what stood where it left."""
         notes = self.workspace.notes
         return notes[-1].text if notes else ""
 
     @property
     def branch_name(self) -> str:
         """The branch this handle stands on."""
-        with self._store.reading() as tx:
+        with self._read() as tx:
             return head_of(tx, self._number, self._now.branch).name
 
     @property
@@ -118,13 +119,14 @@ class Session(Mending):
     @property
     def budget(self) -> int:
         """The o200k tokens its views take where none are said: what was noted last, by any process; 8,000 while nothing was."""
-        with self._store.reading() as tx:
+        with self._read() as tx:
             return tx.sessions.budget(self._number) or DEFAULT_BUDGET
 
     def set_budget(self, budget: int) -> None:
         """Note the tokens its views take where none are said. Raises BudgetError below the least."""
         limit = Budget.of(budget).tokens
         with self._write() as tx:
+            self._now.look(tx)
             tx.sessions.keep_budget(self._number, limit)
 
     # Recording
@@ -158,14 +160,11 @@ class Session(Mending):
         return self._record([Draft("assistant", "model", given.words_of(text))], fills=True)
 
     def record_note(self, text: str, origin: Origin = "model") -> int:
-        """Something worth keeping that nobody said to anybody: a decision, a conclusion. Returns the step it stands in.
+        """Something worth keeping that nobody said to anybody: a decision, a conclusion. Returns the step it stands in. Raises InputError for no text or origin.
 
         Args:
             text: its words.
             origin: who it comes from: `user`, `model`, `tool` or `page`. What a tool or a page says is marked as untrusted in every view.
-
-        Raises:
-            InputError: no text, or no such origin.
         """
         return self._record([Draft("note", given.origin_of(origin), given.words_of(text))], fills=False)
 
@@ -248,8 +247,7 @@ class Session(Mending):
             The tiles made; empty below the mark.
 
         Raises:
-            BudgetError: a budget below the least, or none.
-            InputError: a model or cause that is no text.
+            BudgetError, InputError: a budget below the least, or none; a model or cause that is no text.
         """
         limit, why = Budget.of(budget, model).tokens, given.whole_words(cause, "the cause")
         with self._store.reading() as tx:
@@ -313,8 +311,7 @@ class Session(Mending):
             model: the model that will read it; None counts o200k tokens.
 
         Raises:
-            BudgetError: a budget below the least, or none.
-            InputError: a model that is no text.
+            BudgetError, InputError: a budget below the least, or none; a model that is no text.
         """
         limit = Budget.of(budget, model)
         with self._store.reading() as tx:
@@ -340,19 +337,19 @@ class Session(Mending):
         """
         if (ref is None) == (query is None):
             raise InputError("give either a ref such as s12.2 or a query")
-        with self._store.reading() as tx:
+        with self._read() as tx:
             if ref is not None:
                 return recall(tx, self._number, parse_ref(ref), head_of(tx, self._number, self._now.branch).name)
             return search(tx, self._number, given.words_of(query), given.limit_of(limit, 100))
 
     def history(self, limit: int = 50) -> list[Event]:
         """What happened, newest first, at most so much. Raises InputError for a limit that is no whole number."""
-        with self._store.reading() as tx:
+        with self._read() as tx:
             return history(tx, self._number, given.limit_of(limit))
 
     def tree(self) -> list[Topic]:
         """The forest: topics and their branches."""
-        with self._store.reading() as tx:
+        with self._read() as tx:
             return tree(tx, self._number, self._now.branch)
 
     def picture(self, step: int, jpeg: bytes) -> None:
@@ -366,7 +363,8 @@ class Session(Mending):
             RefError: a step that is none.
             InputError: it is no bytes, is larger, or cannot be written.
         """
-        pictures.keep(self._store.address, self.name, parse_step(step), jpeg)
+        with self._read():
+            pictures.keep(self._store.address, self.name, parse_step(step), jpeg)
 
     # Ending
 
@@ -381,12 +379,13 @@ class Session(Mending):
         Raises:
             RefError: a ref that names nothing.
             InputError: a pattern that is no regular expression, or matches nothing.
+            StoreError: it is redacted, but the old bytes could not be taken out of the file yet; the message names the next move.
         """
         with self._write() as tx:
             done = redact(tx, self._number, self._now.place(tx).head, given.words_of(what))
             self._now.forget()
-        self._store.scrub()
         pictures.forget(self._store.address, self.name)
+        self._store.scrub()
         return done
 
     def close(self) -> None:

@@ -21,6 +21,7 @@ from ctxfold.workspace import Tile, dump_lines, load_lines
 
 __all__ = [
     "Outline",
+    "behind",
     "cover_with",
     "dump_tile",
     "load_tile",
@@ -144,6 +145,12 @@ def put_tile(tx: Writing, session: int, state: State, tile: Tile, said: tuple[De
 def cover_with(tx: Writing, session: int, cover: int, tile: Tile) -> tuple[int, bytes]:
     """Keep a tile; the newest cell of a cover with it in place of those whose steps it stands for, and its content hash."""
     hashed = write_tile(tx, session, tile)
+    cover, kept = behind(tx, session, cover, tile)
+    return chain(tx, session, cover, (tile.number, *kept)), hashed
+
+
+def behind(tx: Reading, session: int, cover: int, tile: Tile) -> tuple[int, list[int]]:
+    """Of a cover that a tile is to stand in: the newest cell before it, and the tiles that go on standing behind it, in path order."""
     inside = set(tile.steps)
     kept: list[int] = []
     first = tx.log.step(session, tile.first)
@@ -160,4 +167,4 @@ def cover_with(tx: Writing, session: int, cover: int, tile: Tile) -> tuple[int, 
         if end not in inside:
             kept.append(row[1])
         cover = row[0]
-    return chain(tx, session, cover, (tile.number, *reversed(kept))), hashed
+    return cover, kept[::-1]

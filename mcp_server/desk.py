@@ -97,7 +97,7 @@ class Desk:
             work: what to do; sync.
 
         Raises:
-            UnknownSession: there is no session of that name.
+            UnknownSession: there is no session of that name, or it was deleted while its handle was kept; the next use looks for it anew.
             CtxfoldError: whatever the work raises.
         """
         async with self._lock(name):
@@ -105,7 +105,12 @@ class Desk:
             if seat is None:
                 seat = await self._take(name, Seat(await run_sync(_resumed, name, self._store)))
             self._seats.move_to_end(name)
-            return await run_sync(work, seat)
+            try:
+                return await run_sync(work, seat)
+            except UnknownSession:
+                del self._seats[name]
+                await run_sync(seat.session.close)
+                raise
 
     def book(self, name: str) -> Lent:
         """A session's handle, to be lent to what goes on longer than one piece of work: it is free in between.

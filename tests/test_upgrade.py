@@ -9,7 +9,21 @@ from pathlib import Path
 
 import pytest
 
+import ctxfold
 from ctxfold import Session
+from ctxfold.errors import UnknownSession
+
+_BACK_TO_5 = """
+    CREATE TABLE older (
+      id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, created REAL NOT NULL, current INTEGER NOT NULL DEFAULT 0, budget INTEGER NOT NULL DEFAULT 0
+    );
+    INSERT INTO older SELECT id, name, created, current, budget FROM session;
+    DROP TABLE session;
+    ALTER TABLE older RENAME TO session;
+    DROP TABLE unscrubbed;
+    DROP INDEX event_redacted;
+    PRAGMA user_version = 5;
+"""
 
 _BACK_TO_4 = """
     ALTER TABLE fact RENAME TO fact_5;
@@ -53,7 +67,7 @@ def test_facts_of_a_store_of_version_4_are_found_after_the_upgrade(tmp_path: Pat
     assert facts(then) == facts(now) != []
 
 
-@pytest.mark.parametrize("version", [1, 2, 3, 4])
+@pytest.mark.parametrize("version", [1, 2, 3, 4, 5])
 def test_a_store_that_has_what_an_upgrade_brings_opens_whatever_version_it_says(tmp_path: Path, version: int) -> None:
     """A copy put together from two files, or a build between two versions, leaves such a store."""
     store = tmp_path / "now.db"
@@ -69,6 +83,38 @@ def test_a_store_that_has_what_an_upgrade_brings_opens_whatever_version_it_says(
         with Session.open("trip", store=str(store)) as session:
             assert session.view().text == before
     assert facts(store) == kept != []
+
+
+def test_sessions_of_a_store_of_version_5_are_kept_and_their_numbers_not_given_again(tmp_path: Path) -> None:
+    """Name, number, time, branch and budget stay; a session begun after another was deleted is no handle's by mistake."""
+    store = tmp_path / "then.db"
+    for name in ("trip", "stay", "last"):
+        with Session.open(name, goal=name, store=str(store)) as session:
+            looked_up(session, 1)
+            session.set_budget(3_000)
+            session.branch("create", to="other")
+    connection = sqlite3.connect(store)
+    connection.executescript(_BACK_TO_5)
+    connection.close()
+    kept = rows(store)
+    with Session.open("last", store=str(store)) as handle:
+        assert rows(store) == kept
+        assert (handle.goal, handle.branch_name, handle.budget) == ("last", "other", 3_000)
+        ctxfold.delete_session("last", store=str(store))
+        with Session.open("new", store=str(store)) as new:
+            looked_up(new, 2)
+            with pytest.raises(UnknownSession):
+                handle.recall("s1")
+    with Session.open("stay", store=str(store)) as session:
+        assert session.recall("s1").text.count("Casa do Rio") == 1
+
+
+def rows(store: Path) -> list[tuple[object, ...]]:
+    """The sessions as they are kept."""
+    connection = sqlite3.connect(store)
+    found = connection.execute("SELECT id, name, created, current, budget FROM session ORDER BY id").fetchall()
+    connection.close()
+    return found
 
 
 def facts(store: Path) -> list[tuple[int, ...]]:

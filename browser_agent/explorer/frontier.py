@@ -36,9 +36,11 @@ _NO_PAGE = re.compile(
     r"\.(png|jpe?g|gif|svg|ico|css|js|json|xml|zip|gz|bz2|xz|tar|tgz|pdf|epub|exe|msi|dmg|whl|mp[34]|webm|txt|rst|py|c|h)$",
     re.I,
 )
-_NO_ANSWER = re.compile(
-    r"copyright|licen[cs]e|privacy|imprint|login|logout|sign-?(in|up|out)|download|about\.html|bugs\.html", re.I
-)
+_DOORS = re.compile(r"log-?(in|out|on|off)\b|sign-?(in|up|out)\b", re.I)
+"""Pages that ask for something or end a visit: they hold no answer, and opening one may change what the site shows."""
+_LAST = re.compile(r"copyright|licen[cs]e|privacy|imprint|download|about\.html|bugs\.html", re.I)
+_LATER = 0.3
+"""What it costs a page to be of those that few questions are about: it is opened when nothing better is left, or where the question names it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,7 @@ class Lead:
         url: its address, with the fragment the link had.
         text: the words of the link.
         seen: how each term of the question is matched by link, address and surroundings.
-        credit: what a search's ranking speaks for it.
+        credit: what a search's ranking speaks for it, and its name against it.
         depth: how many links lead from the start to it.
         hub: how far it leads on to much: 1 for a reference or a guide, more for the index of the whole site.
     """
@@ -112,7 +114,7 @@ def links(observation: Observation, matcher: Matcher, depth: int) -> Iterator[Le
         seen = _seen(link, matcher, link.section)
         if not link.main:
             seen = tuple(_ASIDE * strength for strength in seen)
-        yield Lead(link.url, link.text, seen, depth=depth, hub=_hub(link.text))
+        yield Lead(link.url, link.text, seen, credit=_credit(link), depth=depth, hub=_hub(link.text))
 
 
 def results(observation: Observation, matcher: Matcher) -> tuple[Lead, ...]:
@@ -127,7 +129,7 @@ def results(observation: Observation, matcher: Matcher) -> tuple[Lead, ...]:
             link.url,
             link.text,
             _seen(link, matcher, _around(link, lines)),
-            credit=few * _RESULT / (1 + _FADE * place),
+            credit=few * _RESULT / (1 + _FADE * place) + _credit(link),
             depth=1,
         )
         for place, link in enumerate(found)
@@ -142,7 +144,13 @@ def catalogued(ranked: Catalogue, matcher: Matcher, here: str) -> tuple[Lead, ..
     )
     useful = [link for link in found if not _useless(link)][:_CATALOGUED]
     return tuple(
-        Lead(link.url, link.text, matcher.strengths(link.text), credit=_RANKED * ranked.marks[link.url], depth=1)
+        Lead(
+            link.url,
+            link.text,
+            matcher.strengths(link.text),
+            credit=_RANKED * ranked.marks[link.url] + _credit(link),
+            depth=1,
+        )
         for link in useful
     )
 
@@ -185,8 +193,13 @@ def _useless(link: Link) -> bool:
         _NO_PAGE.search(path)
         or "/_" in path
         or (_INDEX.search(name.replace("-", " ").replace("_", " ")) and "genindex" in name)
-        or _NO_ANSWER.search(name)
+        or _DOORS.search(name)
     )
+
+
+def _credit(link: Link) -> float:
+    """What a page's name speaks against it."""
+    return -_LATER if _LAST.search(urlsplit(link.url).path.rsplit("/", 1)[-1]) else 0.0
 
 
 def _bare(url: str) -> str:

@@ -25,7 +25,8 @@ INDENT = " " * 16
 def doctor(context: click.Context, as_json: bool) -> None:
     """Say what works on this machine, and the fix for what does not.
 
-    Ends with 3 where something is missing that ctxfold cannot do without. Nothing is changed, and no key is shown.
+    Ends with 3 where something is missing that ctxfold cannot do without. Nothing is changed, but that bytes of
+    what was redacted or deleted are taken out of the store where that was still due; no key is shown.
     """
     found = checks()
     works = all(check.ok or not check.required for check in found)

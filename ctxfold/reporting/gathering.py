@@ -6,11 +6,11 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from ctxfold.commit import state_of
+from ctxfold.commit import head_of, state_of
 from ctxfold.current import Current
 from ctxfold.forest.tree import tree
 from ctxfold.intending import intent_of
-from ctxfold.loading import load
+from ctxfold.loading import goals, load
 from ctxfold.log import Step
 from ctxfold.render import render
 from ctxfold.reporting.values import Chapter, Curve, Piece, Report, StepShown, TileShown
@@ -51,9 +51,9 @@ def gathered(tx: Reading, session: tuple[int, str, int], budget: int, picture: P
     chapters = tuple(
         _chapter(tx, number, head, (topics[head.topic], head.id == current), told, picture) for head in heads
     )
-    notes = [text for head in heads for _, text in tx.cover.notes(number, state_of(tx, number, head).notes)]
+    told_goals = goals(tx, number, state_of(tx, number, head_of(tx, number, current)))
     now = render(Current(number, current).shown(tx, budget), Budget.of(budget)).tokens
-    goal = notes[-1] if notes else ""
+    goal = told_goals[-1] if told_goals else ""
     return Report(name, goal, budget, now, tuple(tree(tx, number, current)), _curve(tx, number, budget), chapters)
 
 

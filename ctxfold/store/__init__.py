@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ctxfold.errors import NotOurStore
+from ctxfold.errors import InputError, NotOurStore
 from ctxfold.store.protocol import Reading, Store, Writing
 
 __all__ = ["Reading", "Store", "Writing", "is_there", "open_store"]
@@ -17,6 +17,7 @@ def open_store(address: str) -> Store:
         address: `:memory:`, a path, or `sqlite:///path`.
 
     Raises:
+        InputError: no path: one with a NUL character, or a `file:` address.
         NotOurStore: an address of a kind that is not known, or a file that is something else.
         StoreError: it cannot be opened.
     """
@@ -32,6 +33,7 @@ def is_there(address: str) -> bool:
         address: as of `open_store`.
 
     Raises:
+        InputError: no path: one with a NUL character, or a `file:` address.
         NotOurStore: an address of a kind that is not known.
     """
     try:
@@ -45,6 +47,10 @@ def is_there(address: str) -> bool:
 
 def _place(address: str) -> str:
     """The file of an address, or `:memory:`."""
+    if "\0" in address:
+        raise InputError("a store's path holds no NUL character; give a path or sqlite:///path")
+    if address.startswith("file:"):
+        raise InputError("file: is not a store this version knows; give the path alone, or sqlite:///path")
     scheme, mark, rest = address.partition("://")
     if not mark:
         return address

@@ -8,7 +8,20 @@ from hashlib import blake2b
 
 from ctxfold.errors import CorruptStore
 
-__all__ = ["PLAIN", "ZLIB", "decode", "digest", "encode", "pack", "pack_json", "pack_text", "unpack", "unpack_json"]
+__all__ = [
+    "PLAIN",
+    "ZLIB",
+    "column",
+    "decode",
+    "digest",
+    "encode",
+    "from_column",
+    "pack",
+    "pack_json",
+    "pack_text",
+    "unpack",
+    "unpack_json",
+]
 
 PLAIN, ZLIB = 0, 1
 _WORTH_PACKING = 200
@@ -22,6 +35,20 @@ def encode(text: str) -> bytes:
 def decode(raw: bytes) -> str:
     """The text of bytes made by `encode`."""
     return raw.decode("utf-8", "surrogatepass")
+
+
+def column(text: str) -> str | bytes:
+    """A text as a column of text takes it: the database's own texts hold no lone surrogates."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return encode(text)
+    return text
+
+
+def from_column(kept: str | bytes) -> str:
+    """The text that `column` made it of."""
+    return decode(kept) if isinstance(kept, bytes) else kept
 
 
 def digest(raw: bytes) -> bytes:

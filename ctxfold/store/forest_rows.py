@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Any
 
+from ctxfold.store.codec import column, from_column
 from ctxfold.store.values import EventRow, HeadRow, State, TopicRow
 
 __all__ = ["ForestRows"]
@@ -102,12 +103,12 @@ class ForestRows:
 
 def _event(row: tuple[Any, ...]) -> EventRow:
     seq, head, prev, kind, decider, cause, json, time, *after = row
-    return EventRow(seq, head, prev, kind, decider, cause, json, time, State(seq, *after))
+    return EventRow(seq, head, prev, kind, decider, from_column(cause), from_column(json), time, State(seq, *after))
 
 
 def _flat(event: EventRow) -> tuple[object, ...]:
     state = event.state
     return (
-        event.seq, event.head, event.prev, event.kind, event.decider, event.cause, event.json, event.time,
+        event.seq, event.head, event.prev, event.kind, event.decider, column(event.cause), column(event.json), event.time,
         state.revision, state.tip, state.cover, state.notes, state.decision, state.undone, state.intent, state.guide,
     )  # fmt: skip

@@ -44,12 +44,15 @@ class LogRows:
 
     def add_step(self, session: int, step: Step) -> None:
         """A new step."""
-        self.replace_step(session, step)
+        self._put_step("INSERT", session, step)
 
     def replace_step(self, session: int, step: Step) -> None:
         """A step that was filled, or whose records grew."""
+        self._put_step("REPLACE", session, step)
+
+    def _put_step(self, how: str, session: int, step: Step) -> None:
         self._run(
-            f"REPLACE INTO step (session, {_STEP}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            f"{how} INTO step (session, {_STEP}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 session,
                 step.n,
@@ -230,8 +233,16 @@ class LogRows:
         self._run("DELETE FROM fact WHERE session = ? AND record = ?", (session, record.id))
         self._run("INSERT INTO fts (rowid, text) VALUES (?, ?)", (record.id, searchable(text)))
 
+    def rename(self, session: int, record: StoredRecord, call_id: str | None, idempotency: str | None) -> None:
+        """Give a record another call id and idempotency key: for redaction alone."""
+        self._run(
+            "UPDATE record SET call_id = ?, idempotency = ? WHERE session = ? AND id = ?",
+            (call_id, idempotency, session, record.id),
+        )
+
     def sweep(self) -> None:
-        """Drop the bytes of entries that no record holds any more."""
+        """Drop the bytes of entries that no record holds any more. A scrub is due then, until one is done."""
+        self._run("INSERT INTO unscrubbed DEFAULT VALUES")
         self._run(
             "DELETE FROM entry WHERE id NOT IN (SELECT entry FROM record UNION SELECT shown FROM record WHERE shown IS NOT NULL)"
         )

@@ -25,7 +25,10 @@ class Sessions(Protocol):
         """Every session's name, the newest work first."""
 
     def add(self, name: str, created: float) -> SessionRow:
-        """A new, empty session."""
+        """A new, empty session. Its number was never that of another, one that was dropped included."""
+
+    def newest(self, session: int) -> tuple[int, int] | None:
+        """The numbers of its newest event and of its newest redaction, 0 for none; None when there is no such session."""
 
     def settle(self, session: int, current: int) -> None:
         """Note the branch that new handles start on."""
@@ -160,8 +163,11 @@ class Log(Protocol):
     def blank(self, session: int, record: StoredRecord, text: str, form: bytes) -> None:
         """Put another text in place of a record's, and drop what was derived from the old one."""
 
+    def rename(self, session: int, record: StoredRecord, call_id: str | None, idempotency: str | None) -> None:
+        """Give a record another call id and idempotency key: for redaction alone."""
+
     def sweep(self) -> None:
-        """Drop the bytes of entries that no record holds any more."""
+        """Drop the bytes of entries that no record holds any more. A scrub is due then, until one is done."""
 
 
 class Cover(Protocol):
@@ -272,7 +278,10 @@ class Store(Protocol):
         """The right to write for the length of the block; committed at its end, undone on any exception."""
 
     def scrub(self) -> None:
-        """Let nothing that was removed remain in the file."""
+        """Let nothing that was removed remain in the file. Raises StoreError when that must wait: it stays due."""
+
+    def finish(self) -> bool:
+        """Scrub where that is due. Returns whether it is not due any more; where it must wait longer, nothing is raised."""
 
     def close(self) -> None:
-        """Give up every resource. Closing twice is harmless."""
+        """Finish what can be finished, and give up every resource. Closing twice is harmless."""

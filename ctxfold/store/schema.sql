@@ -1,7 +1,10 @@
--- The store, version 5. Facts and search are derived and can be rebuilt; everything else is the record.
+-- The store, version 6. Facts and search are derived and can be rebuilt; everything else is the record.
+-- The number of a session is never given twice: a handle that outlives its session must not come to stand on another.
 CREATE TABLE session (
-  id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, created REAL NOT NULL, current INTEGER NOT NULL DEFAULT 0, budget INTEGER NOT NULL DEFAULT 0
+  id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, created REAL NOT NULL, current INTEGER NOT NULL DEFAULT 0, budget INTEGER NOT NULL DEFAULT 0
 );
+-- A row for each removal whose bytes a scrub has yet to take out of the file.
+CREATE TABLE unscrubbed (id INTEGER PRIMARY KEY AUTOINCREMENT);
 CREATE TABLE entry (id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, size INTEGER NOT NULL, packed INTEGER NOT NULL, bytes BLOB NOT NULL);
 CREATE TABLE lane (session INTEGER NOT NULL, id INTEGER NOT NULL, parent INTEGER NOT NULL, fork INTEGER NOT NULL, PRIMARY KEY (session, id)) WITHOUT ROWID;
 CREATE TABLE step (
@@ -26,6 +29,7 @@ CREATE TABLE event (
   undone INTEGER NOT NULL, time REAL NOT NULL, intent INTEGER NOT NULL DEFAULT 0, guide INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (session, seq)
 ) WITHOUT ROWID;
 CREATE INDEX event_intent ON event (session, seq) WHERE kind IN ('intent_set', 'voided');
+CREATE INDEX event_redacted ON event (session, seq) WHERE kind = 'redacted';
 CREATE TABLE tile (session INTEGER NOT NULL, id INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, tokens INTEGER NOT NULL, body BLOB NOT NULL, PRIMARY KEY (session, id)) WITHOUT ROWID;
 CREATE TABLE cell (session INTEGER NOT NULL, id INTEGER NOT NULL, prev INTEGER NOT NULL, tile INTEGER NOT NULL, PRIMARY KEY (session, id)) WITHOUT ROWID;
 CREATE TABLE note (session INTEGER NOT NULL, id INTEGER NOT NULL, prev INTEGER NOT NULL, slot TEXT NOT NULL, text BLOB NOT NULL, PRIMARY KEY (session, id)) WITHOUT ROWID;

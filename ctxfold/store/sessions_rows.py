@@ -11,6 +11,12 @@ from ctxfold.store.values import SessionRow
 __all__ = ["SessionsRows"]
 
 _UPDATED = "ifnull((SELECT time FROM event WHERE event.session = session.id ORDER BY seq DESC LIMIT 1), created)"
+_NEWEST = (
+    "SELECT ifnull((SELECT max(seq) FROM event WHERE session = ?1), 0),"
+    " ifnull((SELECT max(seq) FROM event INDEXED BY event_redacted WHERE session = ?1 AND kind = 'redacted'), 0)"
+    " FROM session WHERE id = ?1"
+)
+"""One statement, for every recording asks it. The planner would look for the redaction among all events of the session."""
 
 
 class SessionsRows:
@@ -32,12 +38,17 @@ class SessionsRows:
         return [name for (name,) in self._run(f"SELECT name FROM session ORDER BY {_UPDATED} DESC, id DESC")]
 
     def add(self, name: str, created: float) -> SessionRow:
-        """A new, empty session."""
+        """A new, empty session. Its number was never that of another, one that was dropped included."""
         made = self._run("INSERT INTO session (name, created) VALUES (?, ?)", (name, created)).lastrowid
         row = self.named(name)
         if made is None or row is None:
             raise CorruptStore(f"the session {name} was written but does not read back; run `ctxfold doctor`")
         return row
+
+    def newest(self, session: int) -> tuple[int, int] | None:
+        """The numbers of its newest event and of its newest redaction, 0 for none; None when there is no such session."""
+        row = self._run(_NEWEST, (session,)).fetchone()
+        return None if row is None else (int(row[0]), int(row[1]))
 
     def settle(self, session: int, current: int) -> None:
         """Note the branch that new handles start on."""

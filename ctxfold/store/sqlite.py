@@ -26,10 +26,18 @@ __all__ = ["AFFECTED_BELOW", "SqliteStore"]
 AFFECTED_BELOW = (3, 51, 3)
 """The first SQLite version whose WAL needs no guard."""
 _APPLICATION = 0x63747866
-_VERSION = 5
-_BRINGS = {1: ("event", "intent"), 2: ("session", "budget"), 3: ("event", "guide"), 4: ("fact", "era")}
-"""Of each upgrade the table and the column that it brings: where that is there already, it is done, whatever the version says."""
+_VERSION = 6
+_BRINGS = {
+    1: ("event", "intent"),
+    2: ("session", "budget"),
+    3: ("event", "guide"),
+    4: ("fact", "era"),
+    5: ("unscrubbed", "id"),
+}
+"""Of each upgrade a table and a column that it brings: where that is there already, it is done, whatever the version says."""
 _WAIT = 30.0
+_PATIENCE = 3.0
+"""Seconds for which a scrub waits for readers to end. Nobody can write meanwhile."""
 _CHECKPOINT_EVERY = 400
 _MAKING = threading.Lock()
 """Held while a file is made, so that no other thread has locks on it yet."""
@@ -167,18 +175,54 @@ class SqliteStore:
                 self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
     def scrub(self) -> None:
-        """Rewrite the file so that nothing removed remains in it, the write-ahead log included."""
-        with self._lock, _translated(self.address), self._guarded():
-            self._connection.execute("INSERT INTO fts (fts) VALUES ('optimize')")
-            self._connection.execute("VACUUM")
-            if not self._memory:
-                self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        """Rewrite the file so that nothing removed remains in it, the write-ahead log included.
+
+        Raises:
+            BusyStore: another connection reads what was before, or writes. What was removed is gone for every reader to come, but its bytes remain.
+            StoreError: the same, for another reason.
+        """
+        try:
+            with self._lock, _translated(self.address), self._guarded():
+                self._check_open()
+                self._rewrite()
+        except StoreError as error:
+            busy = isinstance(error, BusyStore)
+            why = f"another process is at work in {self.address}; wait for it or end it" if busy else str(error)
+            raise type(error)(
+                f"the removal is committed, but the old bytes are still in the file: {why}, then run `ctxfold doctor`, which takes them out"
+            ) from error
+
+    def _rewrite(self) -> None:
+        run = self._connection.execute
+        upto = run("SELECT ifnull(max(id), 0) FROM unscrubbed").fetchone()[0]
+        run("INSERT INTO fts (fts) VALUES ('optimize')")
+        run("VACUUM")
+        if not self._memory:
+            run(f"PRAGMA busy_timeout = {_PATIENCE * 1000:.0f}")
+            try:
+                busy = run("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+            finally:
+                run(f"PRAGMA busy_timeout = {_WAIT * 1000:.0f}")
+            if busy:
+                raise BusyStore(f"another process reads {self.address}; end it or try again")
+        run("DELETE FROM unscrubbed WHERE id <= ?", (upto,))
+
+    def finish(self) -> bool:
+        """Scrub where that is due. Returns whether it is not due any more; where it must wait longer, nothing is raised."""
+        with suppress(StoreError), self._lock:
+            with self.reading() as _:
+                due = self._connection.execute("SELECT 1 FROM unscrubbed LIMIT 1").fetchone() is not None
+            if due:
+                self.scrub()
+            return True
+        return False
 
     def close(self) -> None:
-        """Give up the connection. Closing twice is harmless."""
+        """Finish what can be finished, and give up the connection. Closing twice is harmless."""
         with self._lock:
             if self._closed:
                 return
+            self.finish()
             self._closed = True
             with _translated(self.address), self._guarded():
                 self._connection.close()
@@ -268,4 +312,6 @@ def _ours(error: sqlite3.Error, address: str) -> StoreError:
         return CorruptStore(
             f"{address} is damaged ({words}); restore a copy, or export what still reads with `ctxfold sessions export`"
         )
+    if isinstance(error, sqlite3.IntegrityError | sqlite3.InterfaceError | sqlite3.ProgrammingError):
+        return CorruptStore(f"{address} cannot hold a row as it is ({words}); run `ctxfold doctor`")
     return StoreError(f"{address}: {words}; run `ctxfold doctor`")

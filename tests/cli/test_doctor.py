@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import socket
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import pytest
 
 from ctxfold import doctor
 from ctxfold.doctor import Check
+from ctxfold.store import sqlite
 from ctxfold.testing import MessagesServer, in_turn
 from tests.cli.conftest import Run
 
@@ -89,6 +92,32 @@ def test_a_home_that_cannot_be_made_is_told_and_does_not_end_the_look(
 def test_the_sessions_of_a_store_are_counted(run: Run, paris: str) -> None:
     _, found = checked(run)
     assert found["store"]["fact"].endswith("(1 session)")
+
+
+def test_bytes_of_a_redaction_that_wait_for_a_reader_are_told_and_taken_out_when_it_is_done(
+    run: Run, paris: str, ctxfold_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def held() -> bytes:
+        return b"".join(file.read_bytes() for file in ctxfold_home.glob("ctxfold.db*"))
+
+    monkeypatch.setattr(sqlite, "_PATIENCE", 0.05)
+    with closing(sqlite3.connect(ctxfold_home / "ctxfold.db", isolation_level=None)) as reader:
+        run("record", paris, "--user", "My code is 4711-0815-XY.")
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM event").fetchone()
+        ran = run("redact", paris, "4711-0815-XY", "--yes")
+        assert ran.code == 3
+        assert "committed" in ran.err
+        code, found = checked(run)
+        assert code == 3
+        assert "still holds bytes" in found["store"]["fact"]
+        assert "ctxfold doctor" in found["store"]["fix"]
+        assert b"4711-0815-XY" in held()
+        reader.execute("ROLLBACK")
+        code, found = checked(run)
+        assert code == 0
+        assert found["store"]["ok"]
+        assert b"4711-0815-XY" not in held()
 
 
 def test_a_models_server_that_answers_is_told_so_and_gets_no_key(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,13 +3,16 @@
 import hashlib
 import json
 import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 
 import ctxfold
 from ctxfold import Session
-from ctxfold.errors import InputError, UnknownSession
+from ctxfold.errors import BusyStore, InputError, UnknownSession
+from ctxfold.store import sqlite
 from tests.support.sessions import (
     WIDE,
     add_json,
@@ -184,6 +187,47 @@ def test_a_redacted_text_is_gone_while_the_handle_is_still_open_and_from_another
         assert two.recall(query=SECRET) == []
 
 
+@pytest.mark.parametrize("by", ["pattern", "ref"])
+def test_a_redaction_does_not_come_back_through_a_handle_on_another_branch(database: Path, by: str) -> None:
+    """That handle's own head did not move: still it shows nothing of it, folds nothing of it, and commits nothing of it."""
+    store = str(database)
+    words = f"my password is {SECRET}"
+    with Session.open("trip", store=store) as one, Session.open("trip", store=store) as two:
+        one.record_turn(words)
+        one.record_step(
+            "look",
+            calls=[{"name": "look", "args": {}, "id": "c"}],
+            results=[{"id": "c", "text": json.dumps({"token": SECRET, "left": 3})}],
+        )
+        two.branch("create", to="other")
+        add_step(two, 2)
+        two.refactor("noise_filter", dry_run=True)
+        assert SECRET in settled(two)
+        tip = two.tip
+        for what in [SECRET] if by == "pattern" else ["s1.1", "s1.4"]:
+            one.redact(what)
+        assert two.record_turn("more") == tip + 1
+        assert SECRET not in repr(two.workspace)
+        assert SECRET not in settled(two)
+        assert SECRET not in repr(two.fold("Logged in.", 1, 1))
+        assert SECRET not in repr([two.refactor(kind) for kind in ("state_abstract", "attention_anchor")])
+    with Session.open("trip", store=store) as fresh:
+        fresh.branch("switch", to="other")
+        assert SECRET not in settled(fresh)
+    assert leaks(database, SECRET) == []
+
+
+def test_a_redaction_leaves_the_latest_step_that_a_handle_was_shown(database: Path) -> None:
+    """A fold without steps means the latest the caller has seen, also when another handle redacted and went on meanwhile."""
+    with Session.open("trip", store=str(database)) as one, Session.open("trip", store=str(database)) as two:
+        add_steps(one, 3)
+        add_result(one, f"key {SECRET}")
+        settled(two)
+        one.redact(SECRET)
+        add_step(one, 5)
+        assert two.fold("The key was found.").steps == (4,)
+
+
 def test_a_redaction_is_logged_without_what_it_took(stored: Session) -> None:
     """Explicit and logged: an event of its own that does not repeat the text."""
     add_result(stored, f"key {SECRET}")
@@ -193,6 +237,122 @@ def test_a_redaction_is_logged_without_what_it_took(stored: Session) -> None:
     assert len(after) == log + 1
     assert "redact" in after[-1].kind.lower()
     assert SECRET not in repr(after)
+
+
+@contextmanager
+def being_read(database: Path) -> Iterator[None]:
+    """Another connection in the middle of a read, for the length of the block; it stays open until the test's end."""
+    with closing(sqlite3.connect(database, isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM event").fetchone()
+        yield
+        reader.execute("ROLLBACK")
+
+
+@pytest.mark.parametrize("then", ["redact", "close", "delete", "another handle's close"])
+def test_a_removal_that_cannot_reach_the_file_yet_says_so_and_the_next_call_finishes_it(
+    database: Path, monkeypatch: pytest.MonkeyPatch, then: str
+) -> None:
+    """A read that goes on keeps the old bytes in the write-ahead log: the caller is told, and no repetition is needed."""
+    store = str(database)
+    monkeypatch.setattr(sqlite, "_PATIENCE", 0.05)
+    with Session.open("stay", store=store) as other, Session.open("trip", store=store) as handle:
+        add_result(handle, f"key {SECRET}")
+        add_result(other, "words of another")
+        with being_read(database):
+            with pytest.raises(BusyStore) as told:
+                handle.redact(SECRET)
+            assert "\n" not in str(told.value)
+            assert "committed" in str(told.value)
+            assert "ctxfold doctor" in str(told.value)
+            assert SECRET not in settled(handle)
+            assert leaks(database, SECRET) != []
+        match then:
+            case "redact":
+                other.redact("another")
+            case "close":
+                handle.close()
+            case "delete":
+                ctxfold.delete_session("stay", store=store)
+            case _:
+                other.close()
+        assert leaks(database, SECRET) == []
+
+
+def test_a_deletion_that_cannot_reach_the_file_yet_says_so(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The session is gone, its bytes are not yet; whoever closes the store next takes them out."""
+    store = str(database)
+    monkeypatch.setattr(sqlite, "_PATIENCE", 0.05)
+    with Session.open("stay", store=store) as other:
+        with Session.open("trip", store=store) as handle:
+            add_result(handle, f"key {SECRET}")
+        with being_read(database):
+            with pytest.raises(BusyStore) as told:
+                ctxfold.delete_session("trip", store=store)
+            assert "committed" in str(told.value)
+            assert [info.name for info in ctxfold.sessions(store)] == ["stay"]
+            assert leaks(database, SECRET) != []
+        ctxfold.sessions(store)
+        assert leaks(database, SECRET) == []
+        assert other.tip == 0
+
+
+def test_a_redaction_interrupted_before_the_file_was_rewritten_is_finished_at_the_next_close(
+    database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is committed is remembered to be due, whatever became of the process."""
+
+    def interrupted(_store: object) -> None:
+        raise KeyboardInterrupt
+
+    store = str(database)
+    with Session.open("stay", store=store) as other:
+        handle = Session.open("trip", store=store)
+        add_result(handle, f"key {SECRET}")
+        with monkeypatch.context() as patched:
+            patched.setattr(sqlite.SqliteStore, "scrub", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                handle.redact(SECRET)
+        assert leaks(database, SECRET) != []
+        other.close()
+        assert leaks(database, SECRET) == []
+        handle.close()
+
+
+@pytest.mark.parametrize("by", ["pattern", "ref"])
+def test_a_redacted_text_is_gone_from_ids_keys_and_reasons(database: Path, by: str) -> None:
+    """What a host put into a call's id, an idempotency key or the reason of a decision goes too; calls stay apart and take late results."""
+    with Session.open("trip", store=str(database)) as session:
+        other = f"b{SECRET[1:]}"
+        step = session.record_step(
+            calls=[{"name": "ask", "args": {"n": n}, "id": f"c-{key}"} for n, key in enumerate([SECRET, other])],
+            results=[{"id": f"c-{SECRET}", "text": json.dumps({"a": SECRET, "b": other})}],
+        )
+        session.record_result(step, f"c-{other}", "late", key=f"key-{SECRET}")
+        session.record_result(step, f"c-{other}", "later", key=f"key-{other}")
+        add_steps(session, 2, first=2)
+        session.fold("Two pages.", 2, 3, cause=f"because of {SECRET}")
+        session.plan(todo=["Find a room"], cause=f"after {other}")
+        session.branch("create", to="other", said=("host", f"tried {SECRET}"))
+        session.redact(f"{SECRET}|{other}" if by == "pattern" else f"s{step}.3")
+        told = session.recall(f"s{step}").text
+        ids = [line.split()[-1] for line in told.splitlines() if line.startswith(f"## s{step}.")]
+        assert [ids.index(name) for name in ids] == [0, 1, 0, 1, 1]
+        assert all(name.startswith("c-*") for name in ids)
+        assert session.record_result(step, ids[0], "last") == step
+        assert SECRET not in repr(session.history())
+    assert leaks(database, SECRET, other) == []
+    assert ctxfold.verify_session("trip", store=str(database)) > 0
+
+
+def test_a_pattern_that_stands_only_in_an_id_or_a_reason_is_redacted_there(stored: Session) -> None:
+    """It matched something, so nothing is said to be missing."""
+    stored.record_step(calls=[{"name": "ask", "args": {}, "id": f"c-{SECRET}a"}])
+    stored.plan(todo=["Find a room"], cause=f"because of {SECRET}b")
+    for ending in ("a", "b"):
+        stored.redact(f"{SECRET}{ending}")
+    assert SECRET not in stored.recall("s1").text
+    assert SECRET not in repr(stored.history())
 
 
 def test_a_redaction_cannot_be_undone(stored: Session) -> None:
@@ -321,3 +481,58 @@ def test_an_unknown_session_cannot_be_deleted_or_exported(stored: Session, tmp_p
     with pytest.raises(UnknownSession):
         ctxfold.export_session(name, tmp_path / "out.jsonl", store=store)
     assert not (tmp_path / "out.jsonl").exists()
+
+
+USES: dict[str, Callable[[Session], object]] = {
+    "goal": lambda session: session.goal,
+    "branch_name": lambda session: session.branch_name,
+    "tip": lambda session: session.tip,
+    "workspace": lambda session: session.workspace,
+    "intent": lambda session: session.intent,
+    "budget": lambda session: session.budget,
+    "set_budget": lambda session: session.set_budget(3_000),
+    "record_turn": lambda session: session.record_turn("Hello?"),
+    "record_step": lambda session: session.record_step("Looking."),
+    "record_reply": lambda session: session.record_reply("Hello."),
+    "record_note": lambda session: session.record_note("So it is."),
+    "record_result": lambda session: session.record_result(1, "c1", "late"),
+    "fold": lambda session: session.fold(),
+    "consolidate": lambda session: session.consolidate(),
+    "branch": lambda session: session.branch("create", to="other"),
+    "undo": lambda session: session.undo(),
+    "redo": lambda session: session.redo(),
+    "view": lambda session: session.view(),
+    "recall": lambda session: session.recall("s1"),
+    "search": lambda session: session.recall(query="anchor"),
+    "history": lambda session: session.history(),
+    "tree": lambda session: session.tree(),
+    "picture": lambda session: session.picture(1, b"jpeg"),
+    "redact": lambda session: session.redact("s1"),
+    "plan": lambda session: session.plan(),
+    "extract": lambda session: session.extract(need="anchor"),
+    "attend": lambda session: session.attend(),
+    "refactor": lambda session: session.refactor(),
+    "compare": lambda session: session.compare(),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("next_name", ["trip", "stay"])
+def test_a_handle_on_a_deleted_session_says_so_and_touches_no_other(database: Path, use: str, next_name: str) -> None:
+    """Whatever is asked of it, and whoever came after under this name or another: nothing of theirs is read or written."""
+    store = str(database)
+    with Session.open("trip", goal="One", store=store) as handle:
+        add_steps(handle, 3)
+        handle.fold()
+        ctxfold.delete_session("trip", store=store)
+        with pytest.raises(UnknownSession) as refused:
+            USES[use](handle)
+        assert "\n" not in str(refused.value)
+        assert ctxfold.sessions(store) == []
+        with Session.open(next_name, goal="Two", store=store) as other:
+            add_steps(other, 2)
+            before = settled(other), events(other), other.budget
+            with pytest.raises(UnknownSession):
+                USES[use](handle)
+            assert (settled(other), events(other), other.budget) == before
+            assert not list(database.parent.glob("*.pictures/*/*"))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ctxfold import Session, export_session, import_session, verify_session
+from ctxfold import Session, export_session, import_session, sessions, verify_session
 from ctxfold.branching import Wish
 from ctxfold.errors import BranchError, InputError
 from tests.support.sessions import WIDE, add_steps, events, settled
@@ -240,3 +240,27 @@ def test_a_late_result_on_another_branch_changes_nothing_of_what_stands_beside(t
         session.record_result(shared, "c1", "Twelve ships lie there.")
         with Session.open("trip", store=store) as fresh:
             assert fresh.view().text == session.view().text
+
+
+def test_a_revised_goal_stands_on_its_branch_and_is_told_alike_everywhere(database: Path) -> None:
+    """Notes are part of a branch's revision: a handle, the list of sessions and a report all say what the branch says that a handle begins on."""
+    store = str(database)
+    with Session.open("trip", goal="Lisbon", store=store) as session:
+        session.record_turn("Hello")
+        session.branch("create", to="other")
+    with Session.open("trip", goal="Porto", store=store) as session:
+        assert (session.branch_name, session.goal) == ("other", "Porto")
+        assert goals_told(store) == ("Porto", "Porto")
+        session.branch("create", to="later")
+        assert session.goal == "Porto"
+        session.branch("switch", to="main")
+        assert session.goal == "Lisbon"
+        assert goals_told(store) == ("Lisbon", "Lisbon")
+        session.branch("switch", to="later")
+        assert goals_told(store) == ("Porto", "Porto")
+
+
+def goals_told(store: str) -> tuple[str, str]:
+    """The goal as the list of sessions tells it, and as a new handle does."""
+    with Session.open("trip", store=store) as handle:
+        return sessions(store)[0].goal, handle.goal

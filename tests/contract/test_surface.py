@@ -159,6 +159,22 @@ def test_a_store_of_an_unknown_kind_is_refused_in_one_line(
 
 
 @pytest.mark.parametrize(
+    "store", ["file:store.db", "file:/tmp/store.db", "file:///tmp/store.db?mode=ro", "a\0b", "sqlite:///a\0b", "\0"]
+)
+def test_an_address_that_is_no_path_is_refused_in_one_line_and_makes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store: str
+) -> None:
+    """SQLite's own `file:` would be taken for a folder's name; no path holds a NUL."""
+    monkeypatch.chdir(tmp_path)
+    for use in (lambda: Session.open("trip", store=store), lambda: ctxfold.sessions(store)):
+        with pytest.raises(InputError) as refused:
+            use()
+        assert "\n" not in str(refused.value)
+        assert "sqlite:///" in str(refused.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
     "name",
     [
         "",

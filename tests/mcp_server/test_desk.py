@@ -3,6 +3,7 @@ import threading
 import anyio
 import pytest
 
+import ctxfold
 from ctxfold import Session
 from ctxfold.errors import BudgetError, SessionNameError, UnknownSession
 from mcp_server.desk import Desk, Desks, Seat
@@ -58,6 +59,35 @@ async def test_a_budget_outlives_the_process_that_set_it() -> None:
     assert await second.use("paris-trip", lambda seat: seat.budget) == 3000
     assert (await second.open("paris-trip", None, None)).budget == 3000
     await second.close()
+
+
+async def test_a_session_deleted_elsewhere_is_unknown_and_no_other_takes_its_seat() -> None:
+    desk = Desk()
+    await desk.open("paris-trip", None, None)
+    await desk.use("paris-trip", lambda seat: seat.session.record_turn("Old words."))
+    ctxfold.delete_session("paris-trip")
+    await desk.open("rome-trip", None, None)
+    await desk.use("rome-trip", lambda seat: seat.session.record_turn("My code is 4711."))
+    for _ in range(2):
+        with pytest.raises(UnknownSession):
+            await desk.use("paris-trip", lambda seat: seat.session.record_reply("Noted."))
+    assert await desk.use("rome-trip", lambda seat: seat.session.recall("s1").text) == "## s1.1 user\nMy code is 4711."
+    assert [info.name for info in await desk.list()] == ["rome-trip"]
+    await desk.close()
+
+
+async def test_a_session_deleted_and_begun_again_elsewhere_is_taken_up_at_the_next_use() -> None:
+    desk = Desk()
+    await desk.open("paris-trip", None, None)
+    ctxfold.delete_session("paris-trip")
+    with Session.open("paris-trip") as session:
+        session.record_turn("New words.")
+        session.record_reply("Hello.")
+        session.record_turn("More.")
+    with pytest.raises(UnknownSession):
+        await desk.use("paris-trip", tip)
+    assert await desk.use("paris-trip", tip) == 2
+    await desk.close()
 
 
 async def test_work_on_one_session_waits_and_work_on_another_does_not() -> None:

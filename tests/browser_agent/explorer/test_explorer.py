@@ -120,3 +120,47 @@ async def test_it_stays_on_its_site_and_opens_no_page_twice():
     _, opened, _ = await explore("Which module has files.copy?", site)
     assert len(opened) == len(set(opened))
     assert not any("other.test" in path for path in opened)
+
+
+ABOUT = page(
+    "about.html",
+    "About us",
+    heading("About us", "Our shop is open Tuesday to Saturday from 10 to 18.", "Twelve people work here.", level=1),
+)
+SHELVES = {
+    f"shelf {n}": page(f"shelf{n}.html", f"Shelf {n}", heading(f"Shelf {n}", "Lamps of glass.")) for n in range(3)
+}
+
+
+async def test_what_a_page_about_the_house_says_is_found_when_the_others_do_not():
+    """Such a page is opened last, not never."""
+    links = {
+        "About us": "about.html",
+        "Log out": "logout.html",
+        **{name: f"{name.replace(' ', '')}.html" for name in SHELVES},
+    }
+    site = {
+        "": page("", "Lamps", links=links),
+        "about.html": ABOUT,
+        **{f"{name.replace(' ', '')}.html": one for name, one in SHELVES.items()},
+    }
+    decided, opened, _ = await explore("When is the shop open?", site)
+    (answer,) = decided.decision.actions
+    assert isinstance(answer, Answer)
+    assert "Tuesday to Saturday" in (answer.quote or "")
+    assert opened.index("about.html") == len(opened) - 1
+    assert "logout.html" not in opened
+
+
+async def test_a_page_few_questions_are_about_is_opened_first_where_the_question_names_it():
+    links = {**{name: f"{name.replace(' ', '')}.html" for name in SHELVES}, "License": "license.html"}
+    terms = page(
+        "license.html", "License", heading("License", "Pictures may be used under the Lamp License 2.", level=1)
+    )
+    site = {
+        "": page("", "Lamps", links=links),
+        "license.html": terms,
+        **{f"{name.replace(' ', '')}.html": one for name, one in SHELVES.items()},
+    }
+    _, opened, _ = await explore("Under which license may the pictures be used?", site)
+    assert opened[1] == "license.html"
