@@ -126,7 +126,7 @@ def said_of(decider: object, cause: object) -> tuple[Decider, str]:
     known = next((each for each in get_args(Decider) if each == decider), None)
     if known is None:
         raise InputError("that is no decider; say host, model or embedded")
-    return cast(Decider, known), whole_words(cause, "the cause")
+    return cast(Decider, known), words_of(cause)
 
 
 def pair_of(said: object) -> tuple[object, object]:

@@ -7,7 +7,7 @@ import time
 from ctxfold import config
 from ctxfold.errors import UnknownSession
 from ctxfold.forest.moves import MAIN, check_name
-from ctxfold.given import path_of
+from ctxfold.given import whole_words
 from ctxfold.store import is_there, open_store
 from ctxfold.store.protocol import Reading, Store, Writing
 from ctxfold.store.values import HeadRow, SessionRow, TopicRow
@@ -19,8 +19,7 @@ def address_of(given: str | None) -> str:
     """Where a store is: what was given, else the configured default. Raises InputError for what cannot be an address."""
     if given is None or given == "":
         return config.default_store()
-    path_of(given)
-    return given
+    return whole_words(given, "the address of a store")
 
 
 def store_at(given: str | None) -> Store:

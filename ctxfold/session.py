@@ -249,7 +249,7 @@ class Session(Mending):
         Raises:
             BudgetError, InputError: a budget below the least, or none; a model or cause that is no text.
         """
-        limit, why = Budget.of(budget, model).tokens, given.whole_words(cause, "the cause")
+        limit, why = Budget.of(budget, model).tokens, given.words_of(cause)
         with self._store.reading() as tx:
             self._now.refresh(tx)
             if due(self._now.workspace, limit, self._settings) is None:
