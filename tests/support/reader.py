@@ -34,6 +34,8 @@ class Reader:
     """The rows that stand with the names of their columns."""
     header: tuple[str, int, list[tuple[str, ...]]] = ("", 0, [])
     """The table a row may belong to: its record, how deep its header stands, its columns."""
+    tables: dict[str, list[tuple[str, ...]]] = field(default_factory=dict)
+    """The columns of the newest table of each record: what a header means that names the record."""
     above: list[str] = field(default_factory=list)
     last: dict[tuple[str, int], Read] = field(default_factory=dict)
     """The last row at an indent of a record: what "above" means there."""
@@ -58,7 +60,9 @@ class Reader:
             told, self.last[ref, indent] = self.under(ref, name, words[2:], heads)
             yield told
         elif text.endswith(":"):
-            self.header, self.above = (ref, indent, columns(words)), []
+            named = self.tables.get(words[1].removesuffix(":")) if words[0] == "as" and len(words) == 2 else None
+            self.tables[ref] = columns(words) if named is None else named
+            self.header, self.above = (ref, indent, self.tables[ref]), []
         elif text.endswith("rest as before"):
             return
         elif said := dict(pairs(words)):
