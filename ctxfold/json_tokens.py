@@ -1,5 +1,5 @@
-"""JSON token by token, each as its source spells it: a number keeps its zeros, a string its escapes; white space alone is ours. It checks
-no form: its callers hand in what `compact.parse` takes.
+"""JSON token by token, each as its source spells it: a number keeps its zeros, a string its escapes. White space alone is ours, and letters stand for
+themselves where the source gives their numbers. It checks no form: its callers hand in what `compact.parse` takes.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ __all__ = ["indented", "plain", "spelled_tree", "written"]
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|\[[ \t\n\r]*+\]|\{[ \t\n\r]*+\}|[\[\]{}:,]|[^ \t\n\r\[\]{}:,"]++')
 """A string, an empty list or object, a mark, or a number or name."""
 
+_ESCAPE = re.compile(r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)", re.DOTALL)
+
 
 class _Text(str):
     """A string that remembers how it was written, quotes and escapes included."""
@@ -25,7 +27,7 @@ class _Text(str):
 
     def __new__(cls, spelling: str) -> _Text:
         text = str.__new__(cls, json.loads(spelling))
-        text.spelling = spelling
+        text.spelling = _lettered(spelling)
         return text
 
 
@@ -52,7 +54,7 @@ def indented(text: str) -> list[str]:
             deep -= 1
             line = " " * deep + token
         else:
-            line += _close(token)
+            line += _lettered(token) if token[0] == '"' else _close(token)
     lines.append(line)
     return lines
 
@@ -93,6 +95,18 @@ def plain(value: Any) -> Any:
             return [plain(child) for child in value]
         case _:
             return value
+
+
+def _lettered(token: str) -> str:
+    """A string with its letters, signs and pictures in place of their numbers: what cannot be seen keeps them."""
+    return _ESCAPE.sub(_letter, token) if "\\u" in token else token
+
+
+def _letter(escape: re.Match[str]) -> str:
+    if escape[0][1] != "u":
+        return escape[0]
+    letter: str = json.loads(f'"{escape[0]}"')
+    return letter if not letter.isascii() and letter.isprintable() else escape[0]
 
 
 def _close(token: str) -> str:

@@ -12,5 +12,5 @@ LINE_FORM = 1
 
 
 def line_form(text: str) -> list[str]:
-    """The lines a range counts: a text's own lines; of JSON, its indented form: every token as the text spells it, in its order."""
+    """The lines a range counts: a text's own lines; of JSON, its indented form: every token in its order, numbers and escapes as the text spells them, letters as themselves."""
     return indented(text) if parse(text) is not None else text.split("\n")
