@@ -21,7 +21,8 @@ from browser_agent.observation.values import OpenDialog, SiteIndex, TabInfo
 
 _SCRIPT = files("browser_agent.observation").joinpath("structure.js").read_text(encoding="utf-8")
 _FRAMES = 20
-_FRAME_SECONDS = 0.5
+_FRAME_SECONDS, _PART_SECONDS = 0.5, 2.0
+"""How long a frame may take to tell of itself; one of the page's own site, whose text is read, has longer."""
 _REPLACED = ("crashed", "closed", "context was destroyed", "detached", "navigation")
 
 
@@ -144,9 +145,10 @@ def _within(told: Sequence[Structure | None]) -> Iterator[SectionFound]:
 
 
 async def _structure(frame: Frame, *, whole: bool) -> Structure | None:
+    part = not whole and _is_part(frame)
     try:
-        told = frame.evaluate(_SCRIPT, [whole or await _is_shown_part(frame), whole])
-        answer = await (told if whole else asyncio.wait_for(told, _FRAME_SECONDS))
+        told = frame.evaluate(_SCRIPT, [whole or part, whole])
+        answer = await (told if whole else asyncio.wait_for(told, _PART_SECONDS if part else _FRAME_SECONDS))
         return Structure.model_validate(json.loads(str(answer)), strict=False)
     except (ValidationError, ValueError, TimeoutError):
         return None
@@ -156,15 +158,12 @@ async def _structure(frame: Frame, *, whole: bool) -> Structure | None:
         return None
 
 
-async def _is_shown_part(frame: Frame) -> bool:
-    """Whether a frame is a part of the site that people see: what other sites put into a page, such as advertisements, is none of its text."""
+def _is_part(frame: Frame) -> bool:
+    """Whether a frame is a part of the site: what other sites put into a page, such as advertisements, is none of its text."""
     around: Frame | None = frame
     while around is not None and around.url.startswith("about:"):
         around = around.parent_frame
-    if around is None or urlsplit(around.url)[:2] != urlsplit(frame.page.url)[:2]:
-        return False
-    async with asyncio.timeout(_FRAME_SECONDS):
-        return await (await frame.frame_element()).is_visible()
+    return around is not None and urlsplit(around.url)[:2] == urlsplit(frame.page.url)[:2]
 
 
 async def _frames(page: Page, yaml: str) -> Mapping[str, str]:

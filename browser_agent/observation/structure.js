@@ -1,7 +1,13 @@
 // One pass over a frame's live document. It reads and changes nothing.
-// `text` asks for the main text in sections, `whole` for the search forms too; a sub-frame of another site gives only what must be hidden.
+// `text` asks for the main text in sections, `whole` for the search forms too; a sub-frame of another site, or one that is not shown, gives only what
+// must be hidden.
 // It answers in JSON: one string crosses to us several times faster than the values it holds.
-([text, whole]) => {
+([wanted, whole]) => {
+  const isShown = frame => {
+    const element = frame === frame.top ? null : frame.frameElement;
+    return !element || (element.checkVisibility({ visibilityProperty: true, opacityProperty: true }) && isShown(frame.parent));
+  };
+  const text = wanted && isShown(window);
   const TEXT = 1500000, PIECES = 400, PIECE = 400, LABEL = 60;
   const SKIP = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'HEAD', 'SVG', 'svg', 'CANVAS', 'IFRAME', 'OBJECT', 'VIDEO', 'AUDIO']);
   const BLOCK = new Set(['ADDRESS', 'ARTICLE', 'ASIDE', 'BLOCKQUOTE', 'BODY', 'CAPTION', 'DD', 'DETAILS', 'DIALOG', 'DIV', 'DL', 'DT', 'FIELDSET',

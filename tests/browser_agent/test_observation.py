@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 
+import anyio
 import pytest
 
 from browser_agent.actions import Click, Find, Read, Type, perform
@@ -80,6 +81,11 @@ async def test_the_text_of_the_sites_own_frames_that_are_shown_stands_in_section
     outer = f"<main><h1>Quay</h1><p>Open.</p><iframe src=/inner></iframe><iframe hidden src=/unseen></iframe><iframe src={other.url}/></iframe></main>"
     site = serve({"/": outer, "/inner": inner, "/unseen": "<p>Never shown.</p>"})
     page = await visit(window, f"{site.url}/")
+    for _ in range(20):  # frames come in their own time
+        if len(page.sections) == 3:
+            break
+        await anyio.sleep(0.2)
+        page = seen(await do(window))
     told = [(each.title, each.anchor, each.text) for each in page.sections]
     assert told == [("Quay", "", "Open."), ("Gate", "", "The gate code is 7741."), ("", "", "Ring twice.")]
 
