@@ -159,7 +159,7 @@ def test_a_store_of_an_unknown_kind_is_refused_in_one_line(
 
 
 @pytest.mark.parametrize(
-    "store", ["file:store.db", "file:/tmp/store.db", "file:///tmp/store.db?mode=ro", "a\0b", "sqlite:///a\0b", "\0"]
+    "store", ["file:store.db", "file:/store.db", "file:///store.db?mode=ro", "a\0b", "sqlite:///a\0b", "\0"]
 )
 def test_an_address_that_is_no_path_is_refused_in_one_line_and_makes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store: str
