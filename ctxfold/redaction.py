@@ -15,6 +15,7 @@ from typing import Any, assert_never
 
 from ctxfold.commit import Happened, advance, state_of, worded
 from ctxfold.compact import Tree, Words, parse, unwrapped
+from ctxfold.compact.blobs import blobs
 from ctxfold.errors import InputError, RefError
 from ctxfold.events import INTENTS
 from ctxfold.guidance import masked_guidance
@@ -98,7 +99,7 @@ def _by_pattern(tx: Writing, session: int, pattern: re.Pattern[str]) -> tuple[Re
     literals: set[str] = set()
     for record in tx.log.entries_of(session):
         for entry in (record.entry, *([] if record.shown is None else [record.shown])):
-            literals |= {found[0] for found in pattern.finditer(tx.log.text(entry))}
+            literals |= _matched(pattern, tx.log.text(entry))
     literals |= {plain for literal in literals if (plain := _unescaped(literal)) is not None}
 
     def mask(text: str) -> str:
@@ -117,6 +118,15 @@ def _by_pattern(tx: Writing, session: int, pattern: re.Pattern[str]) -> tuple[Re
         _rewrite(tx, session, record, before, after, mask)
     masks = _Masks(mask, frozenset())
     return Redaction(records, size), masks
+
+
+def _matched(pattern: re.Pattern[str], text: str) -> set[str]:
+    """What a pattern matches of a text, and what stands in views for the bytes of which it matches any: a fingerprint of them tells too much."""
+    found = list(pattern.finditer(text))
+    cut = blobs(text) if found else []
+    return {match[0] for match in found} | {
+        short for run, short in cut if any(match.start() < run.end and run.start < match.end() for match in found)
+    }
 
 
 def _unescaped(literal: str) -> str | None:
@@ -161,7 +171,7 @@ def _by_ref(tx: Writing, session: int, ref: Ref) -> tuple[Redaction, _Masks]:
 def _quotes(before: str, after: str) -> set[str]:
     """What a redacted text may have been quoted by: its values, or its lines."""
     kept = set(after.split("\n"))
-    found: set[str] = set()
+    found = {run.of(before) for run, _ in blobs(before)}
     for part in unwrapped(before):
         match part:
             case Words():

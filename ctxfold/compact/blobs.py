@@ -6,8 +6,9 @@ import re
 from hashlib import sha256
 
 from ctxfold.compact.cut import CUT
+from ctxfold.text import Span
 
-__all__ = ["without_blobs"]
+__all__ = ["blobs", "without_blobs"]
 
 _LEAST = 2_000
 """Characters from which a run is one that nobody copies by hand: tokens and cursors, which have to be handed on, are shorter."""
@@ -25,6 +26,16 @@ def without_blobs(text: str) -> str:
         text: what a tool answered or was given. JSON and literals in it stay what they are; no line is added or taken away.
     """
     return _RUN.sub(_short, text) if len(text) >= _LEAST else text
+
+
+def blobs(text: str) -> list[tuple[Span, str]]:
+    """Each run that `without_blobs` cuts, and what it puts in its place, in order.
+
+    Args:
+        text: as of `without_blobs`.
+    """
+    found = ((Span(*run.span()), _short(run)) for run in _RUN.finditer(text))
+    return [(span, short) for span, short in found if short != span.of(text)]
 
 
 def _short(run: re.Match[str]) -> str:

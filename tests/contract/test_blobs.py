@@ -3,12 +3,14 @@
 import base64
 import json
 import random
+import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from ctxfold import Session
-from ctxfold.compact.blobs import without_blobs
+from ctxfold import Session, export_session
+from ctxfold.compact.blobs import blobs, without_blobs
 from ctxfold.tokens import count
 from tests.support.sessions import WIDE, add_result
 
@@ -66,3 +68,25 @@ def test_an_argument_of_bytes_takes_a_line_too(session: Session) -> None:
     call = {"name": "upload", "args": {"name": "a.png", "data": _picture(4)}, "id": "c"}
     session.record_step("I upload it.", calls=[call], results=[{"id": "c", "text": "ok"}])
     assert count(session.view(WIDE).text) < 200
+
+
+@pytest.mark.parametrize(
+    "part", [slice(0, 40), slice(5_000, 5_040), slice(None)], ids=["its head", "its middle", "all"]
+)
+@pytest.mark.parametrize("folded", [False, True], ids=["raw", "folded"])
+def test_a_redacted_picture_leaves_neither_its_beginning_nor_its_fingerprint(
+    tmp_path: Path, part: slice, folded: bool
+) -> None:
+    data, store = _picture(1), str(tmp_path / "store.db")
+    (told,) = {short for _, short in blobs(data)}
+    with Session.open("trip", store=store) as session:
+        add_result(session, WRAPPINGS["a field"](data))
+        assert told in session.view(WIDE).text
+        if folded:
+            session.fold(first_step=1, last_step=1)
+        session.redact(re.escape(data[part]))
+        shown = session.view(WIDE).text
+    export_session("trip", tmp_path / "out", store=store)
+    for text in (shown, (tmp_path / "out").read_text("utf-8")):
+        assert told[-9:-1] not in text
+    assert told not in shown
