@@ -13,43 +13,43 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from browser_agent.actions import Action, ActionResult, Outcome, PageAction, perform
-    from browser_agent.agent import BrowserAgent
-    from browser_agent.browser import Browser
-    from browser_agent.decision import Decision
-    from browser_agent.guard.secrets import Secret
+    from browser_agent.agent.agent import BrowserAgent
+    from browser_agent.agent.confirm import Asked, Safety
+    from browser_agent.agent.result import Result, StepTaken, Usage
+    from browser_agent.agent.settings import BrowserChoice, Keeping, RunLimits, Watching
+    from browser_agent.browser.browser import Browser
+    from browser_agent.browser.window import Folders, Window
+    from browser_agent.deciders.decision import Decision
+    from browser_agent.deciders.sources import Source
+    from browser_agent.network.secrets import Secret
     from browser_agent.observation import Control, Link, Observation, SearchBox, Section
-    from browser_agent.result import Result, Source, StepTaken, Usage
-    from browser_agent.safety import Asked, Safety
-    from browser_agent.settings import BrowserChoice, Keeping, RunLimits, Watching
-    from browser_agent.terms import Folders
-    from browser_agent.window import Window
 
 _HOMES = {
     "Action": "browser_agent.actions",
     "ActionResult": "browser_agent.actions",
-    "Asked": "browser_agent.safety",
-    "Browser": "browser_agent.browser",
-    "BrowserAgent": "browser_agent.agent",
-    "BrowserChoice": "browser_agent.settings",
+    "Asked": "browser_agent.agent.confirm",
+    "Browser": "browser_agent.browser.browser",
+    "BrowserAgent": "browser_agent.agent.agent",
+    "BrowserChoice": "browser_agent.agent.settings",
     "Control": "browser_agent.observation",
-    "Decision": "browser_agent.decision",
-    "Folders": "browser_agent.terms",
-    "Keeping": "browser_agent.settings",
+    "Decision": "browser_agent.deciders.decision",
+    "Folders": "browser_agent.browser.window",
+    "Keeping": "browser_agent.agent.settings",
     "Link": "browser_agent.observation",
     "Observation": "browser_agent.observation",
     "Outcome": "browser_agent.actions",
     "PageAction": "browser_agent.actions",
-    "Result": "browser_agent.result",
-    "RunLimits": "browser_agent.settings",
-    "Safety": "browser_agent.safety",
+    "Result": "browser_agent.agent.result",
+    "RunLimits": "browser_agent.agent.settings",
+    "Safety": "browser_agent.agent.confirm",
     "SearchBox": "browser_agent.observation",
-    "Secret": "browser_agent.guard.secrets",
+    "Secret": "browser_agent.network.secrets",
     "Section": "browser_agent.observation",
-    "Source": "browser_agent.result",
-    "StepTaken": "browser_agent.result",
-    "Usage": "browser_agent.result",
-    "Watching": "browser_agent.settings",
-    "Window": "browser_agent.window",
+    "Source": "browser_agent.agent.result",
+    "StepTaken": "browser_agent.agent.result",
+    "Usage": "browser_agent.agent.result",
+    "Watching": "browser_agent.agent.settings",
+    "Window": "browser_agent.browser.window",
     "perform": "browser_agent.actions",
 }
 

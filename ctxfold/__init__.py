@@ -8,21 +8,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ctxfold.archive import SessionInfo, delete_session, export_session, sessions, verify_session
+    from ctxfold.decisions.fold.directive import FoldDirective
+    from ctxfold.decisions.refactor.values import Refactored
     from ctxfold.errors import CtxfoldError
-    from ctxfold.events import Event
-    from ctxfold.finding import Hit
-    from ctxfold.folding import FoldDirective
-    from ctxfold.forest import BranchInfo, Move, Topic
-    from ctxfold.importing import import_session
-    from ctxfold.intent import Extraction, Intent
-    from ctxfold.recalling import Recalled
-    from ctxfold.redaction import Redaction
-    from ctxfold.refactoring import Refactored
-    from ctxfold.render import View
-    from ctxfold.router_pairs import export_router_pairs
-    from ctxfold.session import Session
-    from ctxfold.workspace import Tile
+    from ctxfold.session.history.branches import Move
+    from ctxfold.session.history.events import Event
+    from ctxfold.session.history.export import SessionInfo, delete_session, export_session, sessions, verify_session
+    from ctxfold.session.history.redact import Redaction
+    from ctxfold.session.history.restore import import_session
+    from ctxfold.session.history.router_pairs import export_router_pairs
+    from ctxfold.session.history.tree import BranchInfo, Topic
+    from ctxfold.session.recall import Recalled
+    from ctxfold.session.search import Hit
+    from ctxfold.session.session import Session
+    from ctxfold.view.render import View
+    from ctxfold.workspace.intent import Extraction, Intent
+    from ctxfold.workspace.workspace import Tile
 
 __version__ = "0.1.0"
 
@@ -53,28 +54,28 @@ __all__ = [
 ]
 
 _HOMES = {
-    "BranchInfo": "forest",
+    "BranchInfo": "session.history.tree",
     "CtxfoldError": "errors",
-    "Event": "events",
-    "Extraction": "intent",
-    "FoldDirective": "folding",
-    "Hit": "finding",
-    "Intent": "intent",
-    "Move": "forest",
-    "Recalled": "recalling",
-    "Redaction": "redaction",
-    "Refactored": "refactoring",
-    "Session": "session",
-    "SessionInfo": "archive",
-    "Tile": "workspace",
-    "Topic": "forest",
-    "View": "render",
-    "delete_session": "archive",
-    "export_router_pairs": "router_pairs",
-    "export_session": "archive",
-    "import_session": "importing",
-    "sessions": "archive",
-    "verify_session": "archive",
+    "Event": "session.history.events",
+    "Extraction": "workspace.intent",
+    "FoldDirective": "decisions.fold.directive",
+    "Hit": "session.search",
+    "Intent": "workspace.intent",
+    "Move": "session.history.branches",
+    "Recalled": "session.recall",
+    "Redaction": "session.history.redact",
+    "Refactored": "decisions.refactor.values",
+    "Session": "session.session",
+    "SessionInfo": "session.history.export",
+    "Tile": "workspace.workspace",
+    "Topic": "session.history.tree",
+    "View": "view.render",
+    "delete_session": "session.history.export",
+    "export_router_pairs": "session.history.router_pairs",
+    "export_session": "session.history.export",
+    "import_session": "session.history.restore",
+    "sessions": "session.history.export",
+    "verify_session": "session.history.export",
 }
 
 

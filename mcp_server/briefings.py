@@ -14,9 +14,8 @@ from mcp.server.mcpserver.prompts.base import PromptArgument
 
 from ctxfold.errors import InputError
 from ctxfold.tokens import count
-from mcp_server.desk import Desks, Seat
-from mcp_server.place import at
 from mcp_server.prompts import described, words
+from mcp_server.sessions.pool import Desks, Seat, at
 
 __all__ = ["BRIEFINGS", "briefings"]
 

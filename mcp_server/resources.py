@@ -25,11 +25,10 @@ from mcp_types import (
 )
 
 from ctxfold.errors import RefError
-from ctxfold.workspace import Block, RawStep, Tile, spans
-from mcp_server.desk import Desk, Desks, Seat
-from mcp_server.place import at
+from ctxfold.workspace.workspace import Block, RawStep, Tile, spans
 from mcp_server.prompts import described
-from mcp_server.updates import principal
+from mcp_server.sessions.pool import Desk, Desks, Seat, at
+from mcp_server.sessions.subscriptions import principal
 
 __all__ = ["changed", "serve_completion", "serve_resources"]
 

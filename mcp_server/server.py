@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Collection, Iterable
+from collections.abc import AsyncIterator, Collection, Iterable
 from contextlib import asynccontextmanager
-from io import TextIOWrapper
-from typing import Any, cast
+from typing import Any
 
 import anyio
 from mcp.server import CacheHint, MCPServer
@@ -13,7 +12,6 @@ from mcp.server.auth.settings import AuthSettings
 from mcp.server.lowlevel.helper_types import ReadResourceContents
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
-from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     INVALID_PARAMS,
@@ -28,15 +26,14 @@ from pydantic import AnyHttpUrl, AnyUrl
 import ctxfold
 from ctxfold.errors import InputError
 from mcp_server.briefings import briefings
-from mcp_server.desk import Desks
 from mcp_server.errors import told
 from mcp_server.prompts import words
 from mcp_server.resources import changed, serve_completion, serve_resources
-from mcp_server.tokens import Tokens
+from mcp_server.sessions.auth import Tokens
+from mcp_server.sessions.pool import Desks
+from mcp_server.sessions.subscriptions import PrincipalBus, Subscribers
 from mcp_server.tools import tools
 from mcp_server.tools.spec import CORE, Caps
-from mcp_server.updates import PrincipalBus, Subscribers
-from mcp_server.wire import Wire
 
 __all__ = ["CtxfoldServer", "build_server"]
 
@@ -125,17 +122,14 @@ class CtxfoldServer(MCPServer[Desks]):
         except Exception as error:
             raise MCPError(INVALID_PARAMS, told(error, name)) from error
 
-    async def run_on(self, wire: Wire, ended: Callable[[], None]) -> None:
-        """Serve one host over pipes that were taken before, until it closes its end.
+    async def run_between(self, incoming: Any, outgoing: Any) -> None:
+        """Serve one host over two message streams, until the first ends.
 
         Args:
-            wire: the pipes.
-            ended: called when it has closed its end, while calls under way are still being ended.
+            incoming: the stream of messages from the host, as the SDK's transports give it.
+            outgoing: the stream of messages to it.
         """
-        reader = _Lines(anyio.wrap_file(TextIOWrapper(wire.reader, encoding="utf-8", errors="replace")), ended)
-        writer = anyio.wrap_file(TextIOWrapper(wire.writer, encoding="utf-8", newline="\n"))
-        async with stdio_server(cast("anyio.AsyncFile[str]", reader), writer) as (incoming, outgoing):
-            await self._lowlevel_server.run(incoming, outgoing, self._lowlevel_server.create_initialization_options())
+        await self._lowlevel_server.run(incoming, outgoing, self._lowlevel_server.create_initialization_options())
 
     async def _tell(self, uris: frozenset[str], context: Context[Desks, Any]) -> None:
         for uri in sorted(uris):
@@ -185,19 +179,6 @@ def build_server(desks: Desks, tokens: Tokens | None = None, caps: Collection[Ca
 
 def _instructions(caps: Collection[Caps]) -> str:
     return "\n".join([words("instructions"), *([words("instructions_browser")] if "browser" in caps else [])])
-
-
-class _Lines:
-    """The lines of a stream, and word of its end: all that the SDK asks of its input."""
-
-    def __init__(self, file: anyio.AsyncFile[str], ended: Callable[[], None]) -> None:
-        self._file = file
-        self._ended = ended
-
-    async def __aiter__(self) -> AsyncIterator[str]:
-        async for line in self._file:
-            yield line
-        self._ended()
 
 
 def _lifespan(desks: Desks) -> Any:

@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 
 from ctxfold import Session
-from ctxfold.attendant import Attendant
 from ctxfold.config import Endpoint
 from ctxfold.errors import InputError, ModelUnavailable
 from ctxfold.models import Reply, Request, Usage, folder
 from ctxfold.models.anthropic import AnthropicModel
-from ctxfold.testing import Answer, Decide, MessagesServer, ScriptedModel, Words, in_turn
+from ctxfold.models.deciders.intent import Attendant
+from ctxfold.models.script import ScriptedModel
 from tests.support.folders import strong_folder
+from tests.support.messages.server import Answer, Decide, MessagesServer, Words, in_turn
 from tests.support.sessions import events, prose, settled
 
 pytestmark = pytest.mark.anyio

@@ -7,8 +7,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxfold.compact.cells import Spelled, cell, cells_in
-from ctxfold.compact.tables import Reader, group_of, table_of
+from ctxfold.log.compact.cells import Spelled, cell, cells_in
+from ctxfold.log.compact.tables import Reader, group_of, table_of
 
 WORDS = st.sampled_from(["L8", "null", "true", "false", "^", "…", "above", "", "a b", "x=1", "é", "価格", "12"])
 NUMBERS = st.sampled_from(["1.0", "1e3", "-2.50"]).map(Spelled)

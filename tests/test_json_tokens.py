@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxfold.compact import parse
-from ctxfold.intent.structured import values_at
-from ctxfold.json_tokens import plain, spelled_tree, written
-from ctxfold.lineform import line_form
+from ctxfold.decisions.intent.structured import values_at
+from ctxfold.log.compact.cells import parse
+from ctxfold.log.json_lines import line_form, plain, spelled_tree, written
 
 BLANK = st.text(" \t\n\r", max_size=3)
 NUMBER = st.from_regex(r"-?(0|[1-9][0-9]{0,30})(\.[0-9]{1,25})?([eE][-+]?[0-9]{1,3})?", fullmatch=True)

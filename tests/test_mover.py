@@ -4,8 +4,8 @@ import pytest
 
 from ctxfold import Session
 from ctxfold.errors import InputError, ModelUnavailable
-from ctxfold.mover import Mover
-from ctxfold.testing import ScriptedModel
+from ctxfold.models.deciders.branch import Mover
+from ctxfold.models.script import ScriptedModel
 
 pytestmark = pytest.mark.anyio
 

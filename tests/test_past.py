@@ -7,8 +7,8 @@ import random
 
 from ctxfold import Session
 from ctxfold.errors import FoldError
-from ctxfold.past import Words
-from ctxfold.workspace import Workspace
+from ctxfold.session.known import Words
+from ctxfold.workspace.workspace import Workspace
 
 ASKED = ("l1", "l2", "harbor", "h-12", "h-13", "2031-05-07", "2031", "05", "nowhere")
 

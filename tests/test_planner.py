@@ -8,8 +8,8 @@ import pytest
 from ctxfold import Session
 from ctxfold.errors import FoldError, InputError, ModelKeyMissing, ModelUnavailable, StaleDecision
 from ctxfold.models import Reply, Request, Usage, folder
-from ctxfold.planner import Planner
-from ctxfold.testing import ScriptedModel
+from ctxfold.models.deciders.fold import Planner
+from ctxfold.models.script import ScriptedModel
 from tests.support.sessions import add_json, add_steps, prose
 
 pytestmark = pytest.mark.anyio

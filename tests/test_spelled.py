@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ctxfold.compact.spelled import abridged, spelled
-from ctxfold.lines import Line
+from ctxfold.log.compact.ditto import abridged, spelled
+from ctxfold.log.lines import Line
 
 
 def rows(*texts: str) -> list[Line]:

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxfold import Session
-from ctxfold.compact import Tree, Words, parse, trees_of, unwrapped
-from ctxfold.compact.literal import literal
+from ctxfold.log.compact.cells import parse
+from ctxfold.log.compact.literal import literal
+from ctxfold.log.compact.unwrap import Tree, Words, trees_of, unwrapped
 from tests.support.sessions import WIDE, settled
 
 ORDERS = [{"id": f"ord_{n}", "total": 7.5 + n, "status": ["open", "sent"][n % 2], "paid": None} for n in range(4)]

@@ -1,7 +1,7 @@
 """What may be done to a page (`Action`), what came of it (`Outcome`), and the one applier between them."""
 
 from browser_agent.actions.outcome import ActionResult, Outcome, OutcomeKind
-from browser_agent.actions.performing import perform
+from browser_agent.actions.perform import perform
 from browser_agent.actions.union import (
     ACTION,
     Action,

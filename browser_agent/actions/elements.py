@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 
 from playwright.async_api import Error, Locator
 
-from browser_agent.actions.stop import Stop
+from browser_agent.actions.outcome import Stop
+from browser_agent.browser.window import Window
 from browser_agent.observation.values import Control
-from browser_agent.window import Window
 
 T = TypeVar("T")
 

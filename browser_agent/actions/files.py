@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from browser_agent.actions.elements import find, milliseconds, trying
-from browser_agent.actions.stop import Stop
+from browser_agent.actions.outcome import Stop
 from browser_agent.actions.union import Download, Upload
-from browser_agent.window import Window
+from browser_agent.browser.window import Window
 
 
 async def upload(window: Window, action: Upload) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from playwright.async_api import Locator
 
 from browser_agent.actions.elements import find, milliseconds, revealed, trying
-from browser_agent.actions.stop import Stop
+from browser_agent.actions.outcome import Stop
 from browser_agent.actions.union import Check, FillForm, Select, Type
-from browser_agent.actions.waiting import stirred
-from browser_agent.window import Window
+from browser_agent.actions.wait import stirred
+from browser_agent.browser.window import Window
 
 _YES = frozenset({"true", "yes", "on", "1", "checked"})
 _NO = frozenset({"false", "no", "off", "0", "unchecked", ""})

@@ -10,10 +10,10 @@ from urllib.parse import urlsplit
 from playwright.async_api import Error
 from playwright.async_api import TimeoutError as PageTimeout
 
-from browser_agent.actions.stop import Stop
+from browser_agent.actions.outcome import Stop
 from browser_agent.actions.union import Navigate
-from browser_agent.guard.egress import origin_of
-from browser_agent.window import Window
+from browser_agent.browser.window import Window
+from browser_agent.network.egress import origin_of
 
 _CONNECTIONS = 6
 """How many a browser opens to one host at a time."""

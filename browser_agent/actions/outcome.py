@@ -9,6 +9,9 @@ from pydantic import BaseModel, ConfigDict
 from browser_agent.actions.union import PageAction
 from browser_agent.observation.values import Observation
 
+__all__ = ["ActionResult", "Outcome", "OutcomeKind"]
+
+
 OutcomeKind = Literal[
     "done",  # everything asked was done
     "page_changed",  # stopped early: an action replaced the page, so the refs of the rest were void
@@ -57,4 +60,9 @@ class Outcome(_Value):
     downloads: tuple[str, ...] = ()
 
 
-__all__ = ["ActionResult", "Outcome", "OutcomeKind"]
+class Stop(Exception):
+    """An action was not done. The message is ours, in one line, and holds no page text."""
+
+    def __init__(self, kind: OutcomeKind, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind

@@ -8,9 +8,24 @@ from typing import assert_never
 from playwright.async_api import Error, Locator, Position
 
 from browser_agent.actions.elements import find, milliseconds, trying
-from browser_agent.actions.stop import Stop
-from browser_agent.actions.union import Click, Scroll
-from browser_agent.window import Window
+from browser_agent.actions.outcome import Stop
+from browser_agent.actions.union import Click, Press, Scroll
+from browser_agent.browser.window import Window
+
+
+async def press(window: Window, action: Press) -> str:
+    """Press a key on an element, or on whatever has the focus.
+
+    Raises:
+        Stop: the ref is stale, or there is no such key.
+    """
+    if action.ref is None:
+        await trying(window, window.page.keyboard.press(action.key), "the page")
+        return "pressed the key"
+    element, _ = await find(window, action.ref)
+    await trying(window, element.press(action.key, timeout=milliseconds(window)), action.ref)
+    return f"pressed the key on {action.ref}"
+
 
 _ASIDE = ((0.1, 0.5), (0.9, 0.5), (0.5, 0.1), (0.5, 0.9))
 _ASIDE_MS = 250

@@ -7,9 +7,20 @@ from typing import assert_never
 from playwright.async_api import Error
 
 from browser_agent.actions.navigate import check_address, navigate
-from browser_agent.actions.stop import Stop
-from browser_agent.actions.union import Navigate, Tab
-from browser_agent.window import Window
+from browser_agent.actions.outcome import Stop
+from browser_agent.actions.union import Dialog, Navigate, Tab
+from browser_agent.browser.window import Window
+
+
+async def dialog(window: Window, action: Dialog) -> str:
+    """Answer the open dialog.
+
+    Raises:
+        Stop: none is open.
+    """
+    if not await window.answer_dialog(action.accept, action.text):
+        raise Stop("nothing_to_do", "no dialog is open")
+    return "accepted the dialog" if action.accept else "dismissed the dialog"
 
 
 async def tab(window: Window, action: Tab) -> str:

@@ -10,7 +10,7 @@ import click
 from ctxfold.cli.options import budget_option, json_option, store_option
 
 if TYPE_CHECKING:
-    from browser_agent.safety import Confirm
+    from browser_agent.agent.confirm import Confirm
 
 __all__ = ["browse"]
 
@@ -108,11 +108,11 @@ def browse(
 
     Each step is kept in a session, so an interrupted run goes on with --resume --session NAME. Exits with 1 when no answer was found.
     """
+    from browser_agent.agent.confirm import Safety
+    from browser_agent.agent.settings import BrowserChoice, Keeping, RunLimits
+    from browser_agent.cli.options import read_secret
     from browser_agent.cli.running import Wish, carry_out
-    from browser_agent.cli.secret_source import read_secret
-    from browser_agent.safety import Safety
-    from browser_agent.settings import BrowserChoice, Keeping, RunLimits
-    from browser_agent.shape import Shape
+    from browser_agent.deciders.answer_schema import Shape
     from ctxfold import config
 
     if not task.strip() and not resume:

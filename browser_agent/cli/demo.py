@@ -22,10 +22,10 @@ def demo(question: str, budget: int, as_json: bool) -> None:
     It starts the documentation server of the Python that runs it, browses that site on this machine, and ends both. QUESTION may be
     another one that the documentation answers.
     """
+    from browser_agent.agent.settings import BrowserChoice, Keeping, RunLimits
     from browser_agent.cli.live import wrapped
     from browser_agent.cli.pydoc_site import pydoc_site
     from browser_agent.cli.running import Wish, carry_out
-    from browser_agent.settings import BrowserChoice, Keeping, RunLimits
 
     if not question.strip():
         raise InputError("there is no question; say in a sentence what is wanted, or leave it out")

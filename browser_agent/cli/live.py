@@ -14,8 +14,9 @@ from rich.console import Console
 from rich.status import Status
 from rich.text import Text
 
-from browser_agent.result import Result, Source, StepTaken
-from browser_agent.safety import Asked
+from browser_agent.agent.confirm import Asked
+from browser_agent.agent.result import Result, StepTaken
+from browser_agent.deciders.sources import Source
 from ctxfold.cli.output import harmless, print_json
 from ctxfold.config import EXPLORER
 

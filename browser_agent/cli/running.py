@@ -2,27 +2,55 @@
 
 from __future__ import annotations
 
+import asyncio
 import shlex
 import signal
 import sys
 from dataclasses import dataclass, field, replace
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import anyio
 import anyio.abc
 import click
 
-from browser_agent.agent import BrowserAgent, session_name
+from browser_agent.agent.agent import BrowserAgent, session_name
+from browser_agent.agent.confirm import Safety
+from browser_agent.agent.result import Result
+from browser_agent.agent.settings import BrowserChoice, Keeping, RunLimits, Watching
 from browser_agent.cli.live import Live, print_result
-from browser_agent.cli.unheard import Unheard
-from browser_agent.result import Result
-from browser_agent.safety import Safety
-from browser_agent.settings import BrowserChoice, Keeping, RunLimits, Watching
-from browser_agent.shape import Shape
+from browser_agent.deciders.answer_schema import Shape
 from ctxfold import Session
 from ctxfold.errors import CtxfoldError
 
-__all__ = ["Wish", "carry_out"]
+__all__ = ["Unheard", "Wish", "carry_out"]
+
+
+class Unheard:
+    """Holds what a loop reports of failures that nobody awaited, until it is known how the run ended."""
+
+    def __init__(self) -> None:
+        self._held: list[dict[str, Any]] | None = []
+        self._told_to_end = False
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def listen(self) -> None:
+        """Take the reports of the loop that runs now."""
+        self._loop = asyncio.get_running_loop()
+        self._loop.set_exception_handler(self._report)
+
+    def ended(self, *, told: bool) -> None:
+        """The run is over: what is held is passed on, unless it was `told` to end. So is what still comes."""
+        held, self._held, self._told_to_end = self._held, None, told
+        for context in held or ():
+            if self._loop is not None:
+                self._report(self._loop, context)
+
+    def _report(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        if self._held is not None:
+            self._held.append(context)
+        elif not self._told_to_end:
+            loop.default_exception_handler(context)
+
 
 NOT_ACHIEVED, ENVIRONMENT, INTERRUPTED = 1, 3, 130
 

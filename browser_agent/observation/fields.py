@@ -6,7 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from browser_agent.observation.extraction import NOTHING, fill
+from browser_agent.observation.filling import fill
+from browser_agent.observation.labelled import NOTHING
 from browser_agent.observation.snapshot import Node
 from browser_agent.observation.values import Extracted
 from ctxfold.tokens import count

@@ -6,21 +6,50 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Literal
+from typing import Any, Literal
 from urllib.parse import urlencode, urljoin, urlsplit, urlunsplit
 
 from browser_agent.observation.blocks import Block, blocks
 from browser_agent.observation.capture import Capture, SearchFound
 from browser_agent.observation.fields import extract, extracted_lines
-from browser_agent.observation.inline import FIELDS, INTERACTIVE, label
+from browser_agent.observation.hidden import without_unseen
+from browser_agent.observation.inline import FIELDS, INTERACTIVE, clean, cut, label
 from browser_agent.observation.paging import find, paginate
 from browser_agent.observation.prune import Interest, prune
 from browser_agent.observation.snapshot import Node, parse
-from browser_agent.observation.unseen import without_unseen
 from browser_agent.observation.values import Control, Cut, Extracted, Link, Observation, SearchBox, Section
-from browser_agent.observation.views import Fields, Lean, Part, Places, View
-from browser_agent.observation.words import clean, cut
 from ctxfold.tokens import count, head
+
+
+@dataclass(frozen=True, slots=True)
+class Lean:
+    """The page pruned to what matters, the task's words first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """All of the page, or of the element `ref`, page `page` of it (from 1)."""
+
+    ref: str | None = None
+    page: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The places that hold `query`."""
+
+    query: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """The values the page has for a JSON schema."""
+
+    schema: Mapping[str, Any]
+
+
+View = Lean | Part | Places | Fields
+
 
 BUDGET = 2000
 """What an observation costs at most, in o200k tokens, if not said otherwise."""
@@ -44,7 +73,7 @@ class _Shown:
     extracted: Extracted | None = None
 
 
-def observe(capture: Capture, *, view: View = Lean(), need: str = "", budget: int = BUDGET) -> Observation:  # noqa: B008
+def observe(capture: Capture, *, view: View = Lean(), need: str = "", budget: int = BUDGET) -> Observation:
     """Say what stands on a page.
 
     Args:

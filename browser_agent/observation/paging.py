@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from browser_agent.observation.blocks import Block
-from browser_agent.observation.words import COMMON, cut, terms
+from browser_agent.observation.inline import COMMON, cut, terms
 from ctxfold.tokens import count, head
 
 _REF = re.compile(r"\[(?:f\d+)?e\d+\]")

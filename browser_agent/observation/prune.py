@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from browser_agent.observation.blocks import Block, Group
+from browser_agent.observation.inline import COMMON, cut, terms
 from browser_agent.observation.values import Cut
-from browser_agent.observation.words import COMMON, cut, terms
 from ctxfold.tokens import count, head
 
 _SHARE = 0.55

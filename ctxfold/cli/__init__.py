@@ -15,8 +15,8 @@ __all__ = ["main"]
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run `ctxfold` with these arguments, those of the process if None, and exit: 0 done, 1 not achieved, 2 usage, 3 environment, 130 interrupted."""
     try:
-        from ctxfold.cli.door import run
         from ctxfold.cli.root import root
+        from ctxfold.cli.run import run
 
         code = run(root, arguments)
     except KeyboardInterrupt:  # pressed before a command had begun

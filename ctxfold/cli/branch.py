@@ -11,9 +11,9 @@ from ctxfold.cli.output import harmless, print_json
 from ctxfold.errors import InputError
 
 if TYPE_CHECKING:
-    from ctxfold.branching import Wish
+    from ctxfold.session.branch import Wish
 
-__all__ = ["branch"]
+__all__ = ["branch", "switch"]
 
 
 @click.command()
@@ -56,3 +56,21 @@ def branch(
     why = f": {moved.reason} ({moved.confidence:.0%} sure)" if moved.reason else ""
     tip = f"s{moved.tip}" if moved.tip else "nothing yet"
     click.echo(harmless(f"{moved.action.replace('_', ' ')}{why}; on {moved.branch} of {moved.topic}, at {tip}"))
+
+
+@click.command()
+@session_argument
+@click.argument("name")
+@json_option
+@store_option
+def switch(session: str, name: str, as_json: bool, store: str | None) -> None:
+    """Go to the branch NAME of a session, in whichever topic it stands.
+
+    What is recorded and shown next is of that branch; `ctxfold tree` shows them all.
+    """
+    with existing(session, store) as opened:
+        moved = opened.branch("switch", to=name)
+    if as_json:
+        print_json(moved)
+        return
+    click.echo(harmless(f"on {moved.branch} of {moved.topic}, at {f's{moved.tip}' if moved.tip else 'nothing yet'}"))

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import click
 
+from ctxfold.cli.checks import Check, checks
 from ctxfold.cli.options import json_option
 from ctxfold.cli.output import harmless, print_json
-from ctxfold.doctor import Check, checks
 
 __all__ = ["doctor"]
 

@@ -11,7 +11,7 @@ from ctxfold.cli.output import harmless, on_terminal, print_json
 
 if TYPE_CHECKING:
     from ctxfold import Session
-    from ctxfold.intent import Extraction
+    from ctxfold.workspace.intent import Extraction
 
 __all__ = ["extract"]
 
@@ -60,9 +60,9 @@ def _found(session: Session, need: str | None, budget: int) -> Extraction:
 
     import anyio
 
-    from ctxfold.attendant import Attendant
-    from ctxfold.intent import Extraction
     from ctxfold.models import folder
+    from ctxfold.models.deciders.intent import Attendant
+    from ctxfold.workspace.intent import Extraction
 
     kept = anyio.run(partial(Attendant(folder()).extract, session, need, budget))
     for note in kept.notes:

@@ -125,8 +125,8 @@ def _read(line: str, number: int) -> object:
 
 def _checked(value: object, number: int) -> Mapping[str, Any]:
     """A step as `Session.record_step` takes it: whole, so that of several none is recorded where one is refused."""
-    from ctxfold.given import calls_of, results_of, words_of
-    from ctxfold.recording import drafts
+    from ctxfold.session.record import drafts
+    from ctxfold.session.validate import calls_of, results_of, words_of
 
     names = {"explanation", "calls", "results"}
     if not isinstance(value, dict) or not value or set(value) - names:

@@ -84,9 +84,9 @@ def _with_model(session: Session, operator: str, model: str, more: bool) -> tupl
     """Let a model route, or write what a named operator needs; `more` says that something was asked for beside that."""
     import anyio
 
-    from ctxfold.mender import Mender
+    from ctxfold.decisions.refactor.values import OPERATORS
     from ctxfold.models import load
-    from ctxfold.refactoring import OPERATORS
+    from ctxfold.models.deciders.refactor import Mender
 
     if more:
         raise InputError(

@@ -5,15 +5,41 @@ It has no behaviour of its own but `--help` and `--version`, and knows no comman
 
 from __future__ import annotations
 
+import ast
 from functools import cache
+from importlib.machinery import PathFinder
 from importlib.metadata import EntryPoint, entry_points, version
+from pathlib import Path
 
 import click
 
-from ctxfold.cli.outline import one_line
 from ctxfold.errors import BrokenInstall
 
-__all__ = ["root"]
+__all__ = ["one_line", "root"]
+
+
+def one_line(entry: EntryPoint) -> str | None:
+    """The first sentence of a command's docstring; None where its source cannot be read."""
+    source = _source(entry.module)
+    if source is None:
+        return None
+    for node in ast.parse(source.read_bytes()).body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == entry.attr:
+            paragraph = (ast.get_docstring(node) or "").partition("\n\n")[0]
+            return " ".join(paragraph.partition(". ")[0].split()).removesuffix(".")
+    return None
+
+
+def _source(module: str) -> Path | None:
+    """The file of a module, found from its outermost package inwards without importing any of them."""
+    outermost, *inner = module.split(".")
+    spec = PathFinder.find_spec(outermost)
+    for folder in (spec.submodule_search_locations if spec else None) or []:
+        for file in (Path(folder, *inner, "__init__.py"), Path(folder, *inner).with_suffix(".py")):
+            if file.is_file():
+                return file
+    return None
+
 
 GROUP = "ctxfold.commands"
 """The entry-point group: a name, and the click command it stands for."""

@@ -65,8 +65,8 @@ def _plan(session: Session) -> None:
     """Plan with the folder's model, where one is set; else the embedded planner does."""
     import anyio
 
-    from ctxfold.attendant import Attendant
     from ctxfold.models import folder
+    from ctxfold.models.deciders.intent import Attendant
 
     for note in anyio.run(Attendant(folder()).plan, session).notes:
         click.echo(f"note: {note}", err=True)

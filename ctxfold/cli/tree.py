@@ -10,7 +10,7 @@ from ctxfold.cli.options import existing, json_option, session_argument, store_o
 from ctxfold.cli.output import harmless, print_json
 
 if TYPE_CHECKING:
-    from ctxfold.forest.tree import BranchInfo, Topic
+    from ctxfold.session.history.tree import BranchInfo, Topic
 
 __all__ = ["tree"]
 

@@ -8,7 +8,21 @@ from ctxfold.cli.log import steps_of
 from ctxfold.cli.options import existing, json_option, session_argument, store_option
 from ctxfold.cli.output import print_json
 
-__all__ = ["undo"]
+__all__ = ["redo", "undo"]
+
+
+@click.command()
+@session_argument
+@json_option
+@store_option
+def redo(session: str, as_json: bool, store: str | None) -> None:
+    """Void the last undo of a session: the decision stands again."""
+    with existing(session, store) as opened:
+        event = opened.redo()
+    if as_json:
+        print_json(event)
+        return
+    click.echo(f"redone on {event.branch}: {' '.join([event.cause, steps_of(event.steps)]).strip()}")
 
 
 @click.command()

@@ -10,10 +10,10 @@ from pathlib import Path
 from ctxfold import config
 from ctxfold.errors import InputError, ModelKeyMissing
 from ctxfold.models.anthropic import AnthropicModel
-from ctxfold.models.folder import Absent, InTime
 from ctxfold.models.prices import cost
 from ctxfold.models.protocol import Message, Model, Reply, Request, Tool, Usage, Words, ask, settle
 from ctxfold.models.script import ScriptedModel, read_script
+from ctxfold.models.timeout import Absent, InTime
 
 __all__ = [
     "Absent",

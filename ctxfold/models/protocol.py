@@ -5,6 +5,7 @@ It knows no provider and no network, holds no session and applies nothing: a dec
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
@@ -12,10 +13,54 @@ from typing import Any, Protocol, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from ctxfold.errors import InputError, InvalidReply
-from ctxfold.models.spoken import spoken
 from ctxfold.prompts import prompt
+from ctxfold.text.strict_json import strictly
 
-__all__ = ["Message", "Model", "Reply", "Request", "Tool", "Usage", "Words", "ask", "settle"]
+__all__ = ["Message", "Model", "Reply", "Request", "Tool", "Usage", "Words", "ask", "settle", "spoken"]
+
+
+_THOUGHT = re.compile(r"\A.*</think>|<think>.*\Z", re.DOTALL)
+_FENCED = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
+_BLOCK = re.compile(r"<tool_call>\s*(.*?)\s*</tool_call>", re.DOTALL)
+_LONGEST = 64_000
+
+
+def spoken(text: str, tool: str) -> Mapping[str, Any]:
+    """The arguments that a reply in words gives a tool.
+
+    Args:
+        text: the reply.
+        tool: the tool's name.
+
+    Raises:
+        InputError: it gives none that can be read, with what to write instead.
+    """
+    said = _THOUGHT.sub("", text[:_LONGEST])
+    blocks = _BLOCK.findall(_FENCED.sub("", said))
+    if blocks:
+        call = _object(blocks[-1])
+        if call is None or call.keys() != {"name", "arguments"} or not isinstance(call["arguments"], dict):
+            raise InputError(_how(tool, "the last tool_call block is not one"))
+        if call["name"] != tool:
+            raise InputError(_how(tool, f"the last tool_call block names no `{tool}`"))
+        arguments: Mapping[str, Any] = call["arguments"]
+        return arguments
+    whole = _object(said.strip())
+    if whole is None:
+        raise InputError(_how(tool, "the reply was words alone"))
+    return whole
+
+
+def _how(tool: str, fault: str) -> str:
+    form = f'<tool_call>{{"name": "{tool}", "arguments": {{...}}}}</tool_call>'
+    return f"- {fault}: decide by calling `{tool}`; without tools, write {form} with strict JSON inside"
+
+
+def _object(text: str) -> dict[str, Any] | None:
+    """The one JSON object a text is; None where it is anything else."""
+    found = strictly(text)
+    return found if isinstance(found, dict) else None
+
 
 Decision = TypeVar("Decision")
 

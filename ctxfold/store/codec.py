@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import zlib
 from hashlib import blake2b
 
@@ -10,6 +11,7 @@ from ctxfold.errors import CorruptStore
 
 __all__ = [
     "PLAIN",
+    "SEARCHED",
     "ZLIB",
     "column",
     "decode",
@@ -19,9 +21,11 @@ __all__ = [
     "pack",
     "pack_json",
     "pack_text",
+    "searchable",
     "unpack",
     "unpack_json",
 ]
+
 
 PLAIN, ZLIB = 0, 1
 _WORTH_PACKING = 200
@@ -100,3 +104,18 @@ def unpack_json(body: bytes) -> object:
         return json.loads(decode(unpack(body[0], body[1:])))
     except (ValueError, IndexError) as error:
         raise CorruptStore("a row does not read back; restore a copy of the store") from error
+
+
+_SCRIPT = "[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]"
+_WIDE = re.compile(f"(?=({_SCRIPT}{{1,2}})){_SCRIPT}")
+SEARCHED = 400_000
+"""Characters of a record that the index holds."""
+
+
+def searchable(text: str) -> str:
+    """The words of a text as the index takes them: scripts without blanks become runs of two signs."""
+    text = text[:SEARCHED]
+    if text.isascii():
+        return text
+    text = text.encode("utf-8", "replace").decode("utf-8")
+    return _WIDE.sub(lambda found: f" {found[1]} ", text)

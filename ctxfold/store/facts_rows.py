@@ -7,8 +7,8 @@ import re
 import sqlite3
 from collections.abc import Iterable
 
+from ctxfold.store.codec import searchable
 from ctxfold.store.values import Path
-from ctxfold.store.wide import searchable
 
 __all__ = ["FactsRows"]
 

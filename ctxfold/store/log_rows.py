@@ -7,10 +7,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ctxfold.errors import CorruptStore
-from ctxfold.log import Record, Step
-from ctxfold.store.codec import decode, digest, encode, pack, unpack
+from ctxfold.log.records import Record, Step
+from ctxfold.store.codec import decode, digest, encode, pack, searchable, unpack
 from ctxfold.store.values import Path, StoredRecord
-from ctxfold.store.wide import searchable
 
 __all__ = ["LogRows"]
 

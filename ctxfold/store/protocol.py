@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from ctxfold.log import Record, Step
+from ctxfold.log.records import Record, Step
 from ctxfold.store.values import EventRow, HeadRow, Path, SessionRow, StoredRecord, TopicRow
 
 __all__ = ["Cover", "Facts", "Forest", "Log", "Reading", "Sessions", "Store", "Writing"]

@@ -102,7 +102,7 @@ class SqliteStore:
             if self._guard is not None:
                 run("PRAGMA wal_autocheckpoint = 0")
             if fresh:
-                schema = files("ctxfold.store").joinpath("schema.sql").read_text("utf-8")
+                schema = files("ctxfold.store").joinpath("sql", "schema.sql").read_text("utf-8")
                 self._connection.executescript(
                     f"BEGIN IMMEDIATE; PRAGMA application_id = {_APPLICATION}; PRAGMA user_version = {_VERSION}; {schema} COMMIT;"
                 )
@@ -116,7 +116,7 @@ class SqliteStore:
         try:
             for older in range(run("PRAGMA user_version").fetchone()[0] or version, _VERSION):
                 if not run("SELECT 1 FROM pragma_table_info(?) WHERE name = ?", _BRINGS[older]).fetchall():
-                    script = files("ctxfold.store").joinpath(f"upgrade_{older}.sql").read_text("utf-8")
+                    script = files("ctxfold.store").joinpath("sql", f"upgrade_{older}.sql").read_text("utf-8")
                     words = "".join(line for line in script.splitlines(keepends=True) if not line.startswith("--"))
                     for statement in filter(str.strip, words.split(";")):
                         run(statement)

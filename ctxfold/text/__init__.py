@@ -6,12 +6,10 @@ decides nothing: folding, the browser and the forest ask it and decide themselve
 
 from ctxfold.text.bm25 import BM25
 from ctxfold.text.diff import Change, changes, summarise, word_changes
-from ctxfold.text.nearest import best_line
-from ctxfold.text.salience import entities, windows
-from ctxfold.text.select import head, select
-from ctxfold.text.sentences import MAX_SENTENCE, lines, sentences
+from ctxfold.text.entities import entities, windows
+from ctxfold.text.select import best_line, head, select
+from ctxfold.text.sentences import MAX_SENTENCE, Span, lines, sentences
 from ctxfold.text.similarity import Calibration, Vector, Vocabulary, centroid, cosine, features, percentile
-from ctxfold.text.span import Span
 from ctxfold.text.words import STOP_WORDS, query_words, stem, words
 
 __all__ = [

@@ -8,10 +8,30 @@ while two things glued into one cannot be told apart later.
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
-from ctxfold.text.span import Span
+__all__ = ["MAX_SENTENCE", "Span", "lines", "sentences"]
 
-__all__ = ["MAX_SENTENCE", "lines", "sentences"]
+
+class Span(NamedTuple):
+    """Characters `start` to `end` of some text, `end` excluded.
+
+    Attributes:
+        start: offset of the first character, 0-based.
+        end: offset just past the last one; never below `start`.
+    """
+
+    start: int
+    end: int
+
+    def of(self, text: str) -> str:
+        """The characters themselves, byte for byte.
+
+        Args:
+            text: the text the span was made from; another text gives other characters.
+        """
+        return text[self.start : self.end]
+
 
 MAX_SENTENCE = 1000
 """No sentence is longer than this many characters: a minified file is one line of megabytes and still has to be chosen from."""

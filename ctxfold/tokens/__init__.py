@@ -4,9 +4,8 @@ It counts offline, from the rank table that ships with the package, and never re
 never decides what to leave out of a view: `head` only says where a text must end to stay within a number of tokens.
 """
 
-from ctxfold.tokens.budget import MIN_BUDGET, Budget
+from ctxfold.tokens.budget import MIN_BUDGET, Budget, Usage, factor
 from ctxfold.tokens.counter import count, head
-from ctxfold.tokens.factors import Usage, factor
 from ctxfold.tokens.rarity import rarity
 from ctxfold.tokens.seams import count_lines
 

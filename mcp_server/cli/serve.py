@@ -12,9 +12,9 @@ import click
 from ctxfold.cli.options import store_option
 
 if TYPE_CHECKING:
-    from browser_agent.safety import Confirm
+    from browser_agent.agent.confirm import Confirm
     from ctxfold.models import Model
-    from mcp_server.browsing import Web
+    from mcp_server.sessions.browsing import Web
     from mcp_server.tools.spec import Caps
 
 __all__ = ["capabilities", "serve"]
@@ -118,10 +118,10 @@ def serve(
     offered = capabilities(caps)
 
     def web() -> Web:
-        from browser_agent.cli.secret_source import read_secret
-        from browser_agent.guard.egress import Egress
-        from browser_agent.settings import BrowserChoice, RunLimits
-        from mcp_server.browsing import Web
+        from browser_agent.agent.settings import BrowserChoice, RunLimits
+        from browser_agent.cli.options import read_secret
+        from browser_agent.network.egress import Egress
+        from mcp_server.sessions.browsing import Web
 
         Egress.of(allow)
         _check_model(model)
@@ -174,12 +174,12 @@ def _folds(named: str | None) -> Model | None:
 
 
 def _stdio(store: str | None, caps: tuple[Caps, ...], named: str | None, web: Callable[[], Web]) -> None:
-    from mcp_server.wire import claim
+    from mcp_server.transport.stdio import claim
 
     wire = claim()
-    from mcp_server.desk import Desks
-    from mcp_server.life import run_stdio
     from mcp_server.server import build_server
+    from mcp_server.sessions.pool import Desks
+    from mcp_server.transport.stdio import run_stdio
 
     desks = Desks(store, web=web(), folder=_folds(named))
     run_stdio(desks, build_server(desks, caps=caps), wire)
@@ -193,10 +193,10 @@ def _http(
     named: str | None,
     web: Callable[[], Web],
 ) -> None:
-    from mcp_server.desk import Desks
-    from mcp_server.http import Door, run_http
     from mcp_server.server import build_server
-    from mcp_server.tokens import read_tokens
+    from mcp_server.sessions.auth import read_tokens
+    from mcp_server.sessions.pool import Desks
+    from mcp_server.transport.http import Door, run_http
 
     tokens = read_tokens(token_file) if token_file else None
     door = Door(*address, open=tokens is None)

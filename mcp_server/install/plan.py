@@ -11,7 +11,8 @@ from pathlib import PurePath
 from types import ModuleType
 
 from ctxfold.errors import InputError
-from mcp_server.install import jsonc, tables
+from mcp_server.install import hosts as tables
+from mcp_server.install import jsonc
 from mcp_server.install.hosts import Host, Launch
 
 __all__ = ["Change", "installed", "uninstalled"]

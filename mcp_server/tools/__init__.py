@@ -11,7 +11,6 @@ from mcp.server.mcpserver.tools import Tool
 from mcp_types import ToolAnnotations
 
 from mcp_server.prompts import described
-from mcp_server.schemas import lean, with_words
 from mcp_server.tools.browse import browse
 from mcp_server.tools.browse_status import browse_status
 from mcp_server.tools.context import context
@@ -25,7 +24,7 @@ from mcp_server.tools.plan import plan
 from mcp_server.tools.recall import recall
 from mcp_server.tools.record import record
 from mcp_server.tools.refactor import refactor
-from mcp_server.tools.spec import CORE, Caps, Spec
+from mcp_server.tools.spec import CORE, Caps, Spec, lean, with_words
 from mcp_server.tools.switch_branch import switch_branch
 from mcp_server.tools.undo import undo
 

@@ -8,10 +8,9 @@ from mcp.server.elicitation import ElicitationResult
 from mcp.server.mcpserver import Context, Resolve
 from mcp_types import CallToolResult
 
-from mcp_server.asking import Yes, agreed, may_browse
-from mcp_server.desk import Desks
-from mcp_server.place import at
-from mcp_server.reporting import Browsed, browsed, telling
+from mcp_server.sessions.confirm import Yes, agreed, may_browse
+from mcp_server.sessions.pool import Desks, at
+from mcp_server.tools.results import Browsed, browsed, telling
 
 
 async def browse(
@@ -22,7 +21,7 @@ async def browse(
     start_url: str = "",
 ) -> Annotated[CallToolResult, Browsed]:
     """Find an answer."""
-    from browser_agent.hosted.runs import Errand
+    from browser_agent.host.runs import Errand
 
     desk = at(ctx)
     yes = agreed(answer, desk.browsing.pages.asks_to_open(start_url) if start_url else None)

@@ -7,9 +7,8 @@ from typing import Annotated
 from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult
 
-from mcp_server.desk import Desks
-from mcp_server.place import at
-from mcp_server.reporting import Browsed, browsed, telling
+from mcp_server.sessions.pool import Desks, at
+from mcp_server.tools.results import Browsed, browsed, telling
 
 
 async def browse_status(run: str, ctx: Context[Desks], cancel: bool = False) -> Annotated[CallToolResult, Browsed]:

@@ -6,10 +6,9 @@ from mcp.server.mcpserver import Context
 from mcp_types import TextContent
 from pydantic import BaseModel, ConfigDict
 
-from mcp_server.desk import Desks
-from mcp_server.folder import extracted
-from mcp_server.place import at
-from mcp_server.showing import shown_extracts
+from mcp_server.sessions.pool import Desks, at
+from mcp_server.tools.record import extracted
+from mcp_server.tools.results import shown_extracts
 
 
 class LinesGiven(BaseModel):

@@ -8,11 +8,10 @@ from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult
 from pydantic import BaseModel
 
-from ctxfold.workspace import spans
-from mcp_server.answers import facts
-from mcp_server.desk import Desks
-from mcp_server.folder import folded
-from mcp_server.place import at
+from ctxfold.workspace.workspace import spans
+from mcp_server.sessions.pool import Desks, at
+from mcp_server.tools.record import folded
+from mcp_server.tools.results import facts
 
 
 class Folded(BaseModel, frozen=True):

@@ -8,10 +8,8 @@ from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult
 from pydantic import BaseModel
 
-from mcp_server.answers import facts
-from mcp_server.desk import Desks, Seat
-from mcp_server.place import at
-from mcp_server.showing import short
+from mcp_server.sessions.pool import Desks, Seat, at
+from mcp_server.tools.results import facts, short
 
 
 class Opened(BaseModel, frozen=True):

@@ -8,10 +8,9 @@ from mcp.server.elicitation import ElicitationResult
 from mcp.server.mcpserver import Context, Resolve
 from mcp_types import CallToolResult
 
-from mcp_server.asking import Yes, agreed, may_open
-from mcp_server.desk import Desks
-from mcp_server.place import at
-from mcp_server.showing import shown_page
+from mcp_server.sessions.confirm import Yes, agreed, may_open
+from mcp_server.sessions.pool import Desks, at
+from mcp_server.tools.results import shown_page
 
 
 async def page_open(

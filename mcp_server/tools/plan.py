@@ -8,12 +8,10 @@ from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult
 from pydantic import BaseModel, ConfigDict
 
-from ctxfold.intent import Intent
-from mcp_server.answers import facts
-from mcp_server.desk import Desks
-from mcp_server.folder import planned
-from mcp_server.place import at
-from mcp_server.showing import short
+from ctxfold.workspace.intent import Intent
+from mcp_server.sessions.pool import Desks, at
+from mcp_server.tools.record import planned
+from mcp_server.tools.results import facts, short
 
 
 class ItemGiven(BaseModel):

@@ -5,9 +5,8 @@ from __future__ import annotations
 from mcp.server.mcpserver import Context
 from mcp_types import TextContent
 
-from mcp_server.desk import Desks
-from mcp_server.place import at
-from mcp_server.showing import shown_hits, shown_text
+from mcp_server.sessions.pool import Desks, at
+from mcp_server.tools.results import shown_hits, shown_text
 
 
 async def recall(

@@ -2,22 +2,200 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, assert_never
 
 from anyio.to_thread import run_sync
 from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult
 from pydantic import BaseModel, ConfigDict
 
-from ctxfold.attendant import Kept
+from ctxfold import Session, Tile
 from ctxfold.errors import InputError, Refused
-from ctxfold.workspace import spans
-from mcp_server.answers import facts
-from mcp_server.desk import Desk, Desks, Seat
-from mcp_server.folder import saw_to
-from mcp_server.intake import Entry, LateResult, NoteKept, ReplyGiven, StepTaken, UserSaid, size, take_in
-from mcp_server.place import at
-from mcp_server.textfile import read_text_file
+from ctxfold.models import InTime, Model
+from ctxfold.models.deciders.fold import Planner
+from ctxfold.models.deciders.intent import Attendant, Kept
+from ctxfold.workspace.intent import Extraction, Intent
+from ctxfold.workspace.workspace import spans
+from mcp_server.sessions.pool import Desk, Desks, Seat, at
+from mcp_server.tools.read_file import read_text_file
+from mcp_server.tools.results import facts
+
+__all__ = [
+    "PATIENCE",
+    "Entry",
+    "LateResult",
+    "NoteKept",
+    "ReplyGiven",
+    "StepTaken",
+    "UserSaid",
+    "extracted",
+    "folded",
+    "planned",
+    "saw_to",
+    "size",
+    "take_in",
+]
+
+
+PATIENCE = 35.0
+"""Seconds that one call waits for the replies of the folder's model, all together."""
+
+
+async def folded(desk: Desk, name: str, summary: str, first: int, last: int) -> tuple[Tile, tuple[str, ...]]:
+    """Fold a stretch of a session; without a summary, with the folder's.
+
+    Args:
+        desk: where the session lies.
+        name: the session.
+        summary: what replaces the steps; empty leaves it to the folder.
+        first: the first step, 0 for the last alone.
+        last: the last step, 0 for the latest.
+
+    Returns:
+        The tile, and why its summary is not the folder's model's where it should be.
+
+    Raises:
+        FoldError: nothing to fold there, a cut through a tile, or a summary longer than what it replaces.
+    """
+    if summary:
+        tile = await desk.use(name, lambda seat: seat.session.fold(summary, first or None, last or None))
+        return tile, ()
+    done = await Planner(_in_time(desk)).fold(desk.book(name), first or None, last or None)
+    return done.tile, (done.note,) if done.note else ()
+
+
+async def planned(
+    desk: Desk, name: str, summary: str, todo: Sequence[dict[str, Any]]
+) -> tuple[Intent, tuple[str, ...]]:
+    """Set a session's intent: as the host says, else as the folder does. Returns it, and why it is not the folder's model's where it should be."""
+    if summary or todo:
+        return await desk.use(name, lambda seat: seat.session.plan(summary or None, todo or None)), ()
+    kept = await _attendant(desk).plan(desk.book(name))
+    return await desk.use(name, lambda seat: seat.session.intent), kept.notes
+
+
+async def extracted(
+    desk: Desk, name: str, need: str, lines: Sequence[dict[str, Any]], budget: int
+) -> tuple[Extraction, tuple[str, ...]]:
+    """Put lines of the log in the view: those the host chose, else those the folder does.
+
+    Returns:
+        What was extracted, and why it is not the folder's model's choice where it should be.
+
+    Raises:
+        InputError: lines of which none is there, or too small a budget.
+    """
+    if lines:
+        return await desk.use(name, lambda seat: seat.session.extract(need or None, lines, budget)), ()
+    kept = await _attendant(desk).extract(desk.book(name), need or None, budget)
+    return kept.extraction or Extraction(()), kept.notes
+
+
+async def saw_to(desk: Desk, name: str) -> Kept:
+    """What a driver sees to after it records: consolidate, plan and extract, each where it is due, at the session's own budget."""
+    budget = await desk.use(name, lambda seat: seat.budget)
+    return await _attendant(desk).keep(desk.book(name), budget)
+
+
+def _attendant(desk: Desk) -> Attendant:
+    return Attendant(_in_time(desk))
+
+
+def _in_time(desk: Desk) -> Model | None:
+    """The folder's model, its time beginning anew with each call."""
+    return None if desk.folder is None else InTime(desk.folder, PATIENCE)
+
+
+@dataclass(frozen=True, slots=True)
+class UserSaid:
+    """The user's own words: opens a turn."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class StepTaken:
+    """What the assistant explained, called and got."""
+
+    explanation: str
+    calls: Sequence[Mapping[str, Any]]
+    results: Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class LateResult:
+    """A result of a step that was recorded without it."""
+
+    step: int
+    call_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyGiven:
+    """The assistant's answer: closes the turn."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class NoteKept:
+    """A decision or finding to keep in sight."""
+
+    text: str
+
+
+Entry = UserSaid | StepTaken | LateResult | ReplyGiven | NoteKept
+
+
+def take_in(session: Session, entry: Entry) -> int:
+    """Record one entry.
+
+    Args:
+        session: where.
+        entry: what.
+
+    Returns:
+        The number of the step it stands in.
+
+    Raises:
+        RefError: a late result for a step or call that isn't there.
+        StoreError: it could not be committed.
+    """
+    match entry:
+        case UserSaid(text):
+            return session.record_turn(user=text)
+        case StepTaken(explanation, calls, results):
+            return session.record_step(
+                explanation=explanation,
+                calls=[dict(call) for call in calls],
+                results=[dict(result) for result in results],
+            )
+        case LateResult(step, call_id, text):
+            return session.record_result(step, call_id, text)
+        case ReplyGiven(text):
+            return session.record_reply(text)
+        case NoteKept(text):
+            return session.record_note(text, origin="model")
+        case _:
+            assert_never(entry)
+
+
+def size(entry: Entry) -> int:
+    """Bytes of the text an entry brings, without a call's arguments."""
+    match entry:
+        case StepTaken(explanation, _, results):
+            return _bytes(explanation) + sum(_bytes(result["text"]) for result in results)
+        case UserSaid(text) | LateResult(text=text) | ReplyGiven(text) | NoteKept(text):
+            return _bytes(text)
+        case _:
+            assert_never(entry)
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))
 
 
 class _Given(BaseModel):

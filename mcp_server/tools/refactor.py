@@ -9,11 +9,10 @@ from mcp_types import CallToolResult
 from pydantic import BaseModel
 
 from ctxfold import Refactored
-from ctxfold.refactoring import Operator
-from ctxfold.workspace import spans
-from mcp_server.answers import facts
-from mcp_server.desk import Desks, Seat
-from mcp_server.place import at
+from ctxfold.decisions.refactor.values import Operator
+from ctxfold.workspace.workspace import spans
+from mcp_server.sessions.pool import Desks, Seat, at
+from mcp_server.tools.results import facts
 
 
 class Mended(BaseModel, frozen=True):

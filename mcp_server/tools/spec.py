@@ -6,7 +6,63 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-__all__ = ["CORE", "Caps", "Spec"]
+__all__ = ["CORE", "Caps", "Spec", "lean", "with_words"]
+
+
+_NOISE = {"title", "description", "default", "additionalProperties"}
+
+
+def lean(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema without what its reader can do without: titles, class docstrings, defaults (an argument left out is simply not said), word of
+    further properties, and indirection: each `$ref` is replaced by what it names.
+
+    Args:
+        schema: a JSON schema as pydantic writes it, without recursive definitions.
+    """
+    definitions: dict[str, Any] = schema.get("$defs", {})
+    lean_schema: dict[str, Any] = _lean(schema, definitions)
+    return lean_schema
+
+
+def with_words(schema: dict[str, Any], words: dict[str, str], owner: str) -> dict[str, Any]:
+    """The schema with a description on each argument.
+
+    Args:
+        schema: an object schema.
+        words: argument name to its description.
+        owner: the tool, for the message.
+
+    Raises:
+        ValueError: an argument has no words, or words have no argument.
+    """
+    properties: dict[str, Any] = schema.get("properties", {})
+    if words.keys() != properties.keys():
+        raise ValueError(f"{owner}: words and arguments differ in {sorted(words.keys() ^ properties.keys())}")
+    return schema | {"properties": {name: value | {"description": words[name]} for name, value in properties.items()}}
+
+
+def _lean(node: Any, definitions: dict[str, Any]) -> Any:
+    match node:
+        case {"$ref": str(ref), **rest}:
+            return _lean(definitions[ref.removeprefix("#/$defs/")] | rest, definitions)
+        case dict():
+            return {
+                key: _inside(key, value, definitions)
+                for key, value in node.items()
+                if key not in _NOISE and key != "$defs"
+            }
+        case list():
+            return [_lean(item, definitions) for item in node]
+        case _:
+            return node
+
+
+def _inside(key: str, value: Any, definitions: dict[str, Any]) -> Any:
+    """One keyword's value. Below `properties` the keys are argument names, which no noise list may touch."""
+    if key == "properties":
+        return {name: _lean(schema, definitions) for name, schema in value.items()}
+    return _lean(value, definitions)
+
 
 Caps = Literal["core", "browser"]
 """What a server offers: the sessions, and live pages."""

@@ -9,9 +9,8 @@ from mcp_types import CallToolResult
 from pydantic import BaseModel
 
 from ctxfold import Move
-from mcp_server.answers import facts
-from mcp_server.desk import Desks, Seat
-from mcp_server.place import at
+from mcp_server.sessions.pool import Desks, Seat, at
+from mcp_server.tools.results import facts
 
 Told = Literal["auto", "create", "switch", "new_topic", "rename"]
 """What a host may ask for; to go on it need not ask."""

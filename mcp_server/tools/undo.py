@@ -8,10 +8,9 @@ from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult
 from pydantic import BaseModel
 
-from ctxfold.workspace import spans
-from mcp_server.answers import facts
-from mcp_server.desk import Desks, Seat
-from mcp_server.place import at
+from ctxfold.workspace.workspace import spans
+from mcp_server.sessions.pool import Desks, Seat, at
+from mcp_server.tools.results import facts
 
 
 class Undone(BaseModel, frozen=True):

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from browser_agent import Browser
 from browser_agent.actions import Click, Dialog, Find, Navigate, Outcome, PageAction, perform
-from browser_agent.guard.egress import Egress
-from browser_agent.window import Window
+from browser_agent.browser.window import Window
+from browser_agent.network.egress import Egress
 from tests.sites.server import Site
 
 MOST_SECONDS = 6.0

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ctxfold.encoder import FolderEncoder
+from ctxfold.text.encoder import FolderEncoder
 
 WIDTH, HEADS, LAYERS, INNER, WORDS = 8, 2, 2, 16, 30
 

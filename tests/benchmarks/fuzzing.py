@@ -17,10 +17,10 @@ from typing import Any
 import anyio
 from mcp import Client
 
-from mcp_server.answers import LIMIT
-from mcp_server.desk import Desks
 from mcp_server.server import build_server
+from mcp_server.sessions.pool import Desks
 from mcp_server.tools import TOOLS
+from mcp_server.tools.results import LIMIT
 from tests.mcp_server.conftest import said
 from tests.mcp_server.test_fuzz import NAMES, VALUES
 from tests.sites.server import LAB, Site

@@ -18,7 +18,7 @@ from typing import Any
 
 import httpx2
 
-from mcp_server.http import LARGEST
+from mcp_server.transport.http import LARGEST
 
 ALICE, BOB = "a" * 32, "b" * 32
 SECRET = "alice-keeps-1848"

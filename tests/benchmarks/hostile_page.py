@@ -12,8 +12,8 @@ from collections.abc import Iterator
 
 from browser_agent import Browser
 from browser_agent.actions import Click, Navigate, perform
-from browser_agent.guard.egress import Egress
-from browser_agent.window import Window
+from browser_agent.browser.window import Window
+from browser_agent.network.egress import Egress
 from tests.sites.server import Site
 
 MOMENT = 0.8

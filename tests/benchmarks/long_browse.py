@@ -23,12 +23,12 @@ from typing import Any
 
 import anyio
 
-import browser_agent.run as run_module
+import browser_agent.agent.run as run_module
 from browser_agent.actions import Outcome, PageAction, perform
-from browser_agent.agent import BrowserAgent
-from browser_agent.result import Result, StepTaken
-from browser_agent.settings import Keeping, RunLimits, Watching
-from browser_agent.window import Window
+from browser_agent.agent.agent import BrowserAgent
+from browser_agent.agent.result import Result, StepTaken
+from browser_agent.agent.settings import Keeping, RunLimits, Watching
+from browser_agent.browser.window import Window
 from tests.benchmarks.real_sites import DOCS
 from tests.sites.server import Site
 

@@ -32,9 +32,9 @@ from browser_agent.actions import (
     WaitFor,
     perform,
 )
-from browser_agent.browser import Browser
+from browser_agent.browser.browser import Browser
+from browser_agent.browser.window import Window
 from browser_agent.observation import Control, Observation
-from browser_agent.window import Window
 from tests.benchmarks.real_sites import environment, static
 from tests.browser_agent.doing import seen
 

@@ -25,10 +25,10 @@ from mcp import Client, StdioServerParameters
 from mcp_types import TextContent
 
 from browser_agent.actions import Back, Click, Navigate, perform
-from browser_agent.browser import Browser
+from browser_agent.browser.browser import Browser
+from browser_agent.browser.install import installed
+from browser_agent.browser.window import Window
 from browser_agent.observation import Observation
-from browser_agent.provision import installed
-from browser_agent.window import Window
 from ctxfold.tokens import count
 from tests.benchmarks.real_sites import Page, sites
 from tests.browser_agent.doing import seen

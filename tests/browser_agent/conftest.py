@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator, Callable, Iterator
 
 import pytest
 
-from browser_agent.browser import Browser
-from browser_agent.window import Window
+from browser_agent.browser.browser import Browser
+from browser_agent.browser.window import Window
 from tests.sites.server import LAB, Site
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from browser_agent.actions import Navigate, Outcome, PageAction, perform
+from browser_agent.browser.window import Window
 from browser_agent.observation import Control, Observation
-from browser_agent.window import Window
 
 
 async def visit(window: Window, url: str, need: str = "") -> Observation:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from browser_agent.actions import Read, perform
-from browser_agent.window import Window
+from browser_agent.browser.window import Window
 from tests.browser_agent.doing import seen
 
 _ROLES = frozenset(

@@ -26,9 +26,8 @@ from browser_agent.actions import (
     WaitFor,
     perform,
 )
-from browser_agent.browser import Browser
-from browser_agent.terms import Folders
-from browser_agent.window import Window
+from browser_agent.browser.browser import Browser
+from browser_agent.browser.window import Folders, Window
 from tests.browser_agent.doing import control, do, ref, seen, visit
 from tests.sites.server import Site
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from browser_agent.alternatives import comparison
-from browser_agent.amounts import amount, row
+from browser_agent.deciders.alternatives import comparison
+from browser_agent.deciders.amounts import amount, row
 from browser_agent.observation.values import Observation, Section
 
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from browser_agent.observation.extraction import NOTHING, fill
-from browser_agent.observation.extraction.coercing import coerced
+from browser_agent.observation.filling import fill
+from browser_agent.observation.labelled import NOTHING, coerced
 from browser_agent.observation.snapshot import parse
 
 PAGE = """

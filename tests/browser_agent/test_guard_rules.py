@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from browser_agent.actions import Check, Click, Dialog, Find, Navigate, PageAction, Press, Read, Scroll, Type, Upload
-from browser_agent.guard.confirmation import consequence
-from browser_agent.guard.egress import Egress, is_public
-from browser_agent.guard.secrets import Secret, Secrets
+from browser_agent.agent.confirm import consequence
+from browser_agent.network.egress import Egress, is_public
+from browser_agent.network.secrets import Secret, Secrets
 from browser_agent.observation import Control, Observation, OpenDialog, SearchBox
 from ctxfold.errors import InputError
 

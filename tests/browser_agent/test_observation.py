@@ -7,8 +7,8 @@ import anyio
 import pytest
 
 from browser_agent.actions import Click, Find, Read, Type, perform
+from browser_agent.browser.window import Window
 from browser_agent.observation import Observation
-from browser_agent.window import Window
 from tests.browser_agent.doing import control, do, ref, seen, visit
 from tests.browser_agent.reading import interactive, whole
 from tests.sites.server import Site

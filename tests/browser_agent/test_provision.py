@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from browser_agent import provision
-from browser_agent.provision import Candidate, installed, probe, provide
+from browser_agent.browser import install as provision
+from browser_agent.browser.install import Candidate, installed, probe, provide
 from ctxfold.errors import BrowserMissing
 
 pytestmark = pytest.mark.anyio

@@ -2,8 +2,8 @@
 
 import pytest
 
-from browser_agent.guard.egress import Egress
-from browser_agent.hosted.reach import Reach
+from browser_agent.host.reach import Reach
+from browser_agent.network.egress import Egress
 from ctxfold.errors import InputError, Refused
 
 PUBLIC, LOCAL, OTHER, INTRANET = (

@@ -16,11 +16,11 @@ import pytest
 from playwright.async_api import Error
 
 from browser_agent.actions import Click, Navigate, Type, WaitFor, perform
-from browser_agent.browser import Browser
-from browser_agent.keeper import Keeper
-from browser_agent.limits import LIMITS
-from browser_agent.provision import installed
-from browser_agent.window import Window
+from browser_agent.browser.browser import Browser
+from browser_agent.browser.install import installed
+from browser_agent.browser.reaper import Keeper
+from browser_agent.browser.timeouts import LIMITS
+from browser_agent.browser.window import Window
 from ctxfold.errors import BrowserGone, BrowserMissing, InputError
 from tests.browser_agent.doing import do, ref, seen, visit
 from tests.sites.server import Site

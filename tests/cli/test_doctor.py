@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from ctxfold import doctor
-from ctxfold.doctor import Check
+from ctxfold.cli import checks as doctor
+from ctxfold.cli.checks import Check
 from ctxfold.store import sqlite
-from ctxfold.testing import MessagesServer, in_turn
 from tests.cli.conftest import Run
+from tests.support.messages.server import MessagesServer, in_turn
 
 
 @pytest.fixture(autouse=True)

@@ -16,9 +16,8 @@ import click
 import pytest
 
 from ctxfold import Session
-from ctxfold.cli.door import run as through_the_door
-from ctxfold.cli.outline import one_line
-from ctxfold.cli.root import GROUP
+from ctxfold.cli.root import GROUP, one_line
+from ctxfold.cli.run import run as through_the_door
 from ctxfold.errors import FullDisk
 from tests.cli.conftest import Run, at_home, failed, spawn
 
@@ -55,7 +54,7 @@ def test_help_imports_no_command_and_nothing_heavy() -> None:
         "from ctxfold.cli import main\n"
         "try:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
         "heavy = {'pydantic', 'tiktoken', 'anthropic', 'playwright', 'mcp', 'rich', 'sqlite3', 'selectolax', 'asyncio'}\n"
-        "own = {'ctxfold.cli.log', 'browser_agent', 'mcp_server', 'ctxfold.session'}\n"
+        "own = {'ctxfold.cli.log', 'browser_agent', 'mcp_server', 'ctxfold.session.session'}\n"
         "print('loaded:', sorted((heavy | own) & set(sys.modules)))\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)

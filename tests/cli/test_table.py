@@ -6,7 +6,7 @@ import pytest
 from rich.cells import cell_len
 
 from ctxfold.cli import output
-from ctxfold.cli.table import GAP, stacked, widths
+from ctxfold.cli.output import GAP, stacked, widths
 
 COLUMNS = ("event", "time", "branch", "kind", "steps", "cause")
 ROWS = [

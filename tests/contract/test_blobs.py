@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ctxfold import Session, export_session
-from ctxfold.compact.blobs import blobs, without_blobs
+from ctxfold.log.compact.blobs import blobs, without_blobs
 from ctxfold.tokens import count
 from tests.support.sessions import WIDE, add_result
 

@@ -8,7 +8,7 @@ import pytest
 import ctxfold
 from ctxfold import Session
 from ctxfold.errors import CtxfoldError, InputError, UndoError
-from ctxfold.events import EventKind
+from ctxfold.session.history.events import EventKind
 from ctxfold.tokens import MIN_BUDGET, count
 from tests.support.sessions import WIDE, add_steps, database_bytes, events, settled
 

@@ -7,8 +7,8 @@ import pytest
 
 import ctxfold
 from ctxfold import Session
+from ctxfold.decisions.refactor.values import OPERATORS
 from ctxfold.errors import InputError, UndoError
-from ctxfold.refactoring import OPERATORS
 from ctxfold.tokens import MIN_BUDGET
 from tests.support.faults import ERROR, ORDERS, called, clean, failing, look_up, to_and_fro, visited
 from tests.support.sessions import WIDE, cover, database_bytes, events, settled, texts

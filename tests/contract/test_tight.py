@@ -3,9 +3,9 @@
 import json
 
 from ctxfold import Session
+from ctxfold.session.history.unfolding import unfolded
 from ctxfold.tokens import count
-from ctxfold.unfolding import unfolded
-from ctxfold.workspace import RawStep, Tile
+from ctxfold.workspace.workspace import RawStep, Tile
 
 
 def _order(n: int) -> str:

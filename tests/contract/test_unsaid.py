@@ -3,7 +3,7 @@
 import pytest
 
 from ctxfold import Session
-from ctxfold.intent.restated import slots
+from ctxfold.decisions.intent.restated import slots
 from tests.benchmarks.intent.minds import CASES, changed, disturbed
 
 MENDED = [case for case in CASES["worked"] if not changed(case)]

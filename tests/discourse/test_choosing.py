@@ -2,10 +2,10 @@
 
 import pytest
 
-from ctxfold.discourse import Choice, Elsewhere, Grove, Limb, Turn
-from ctxfold.discourse.choose import choose
-from ctxfold.discourse.cues import asks_for_all, cues_of
-from ctxfold.discourse.sight import name_of
+from ctxfold.decisions.branch.choose import choose
+from ctxfold.decisions.branch.cues import asks_for_all, cues_of
+from ctxfold.decisions.branch.sight import name_of
+from ctxfold.workspace.forest import Choice, Elsewhere, Grove, Limb, Turn
 
 
 def turns(first: int, *said: str) -> tuple[Turn, ...]:

@@ -5,11 +5,11 @@ import re
 import pytest
 
 from ctxfold import Session
-from ctxfold.folding.embedded import Room, condense
-from ctxfold.folding.gathering import gathered
-from ctxfold.folding.pieces import depth, pieces
-from ctxfold.folding.relevance import Query
-from ctxfold.lines import line, text_of
+from ctxfold.decisions.fold.embedded import Room, condense
+from ctxfold.decisions.fold.pieces import depth, pieces
+from ctxfold.log.lines import line, text_of
+from ctxfold.view.gathering import gathered
+from ctxfold.view.relevance import Query
 
 PATH = "/srv/projects/harbour/timetable/departures.py"
 

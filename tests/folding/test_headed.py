@@ -3,7 +3,7 @@
 import pytest
 
 from ctxfold import Session
-from ctxfold.folding.headed import headed
+from ctxfold.view.headed import headed
 from tests.support.sessions import settled
 
 TABLES = {

@@ -2,9 +2,9 @@
 
 import pytest
 
-from ctxfold.compact.cut import is_cut, whole
-from ctxfold.folding.left_out import MARK, marked
-from ctxfold.lines import Line, LineKind, line
+from ctxfold.log.compact.prose import is_cut, whole
+from ctxfold.log.lines import Line, LineKind, line
+from ctxfold.view.left_out import MARK, marked
 
 
 def of(kind: LineKind, ref: str, *texts: str) -> list[Line]:

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from ctxfold import Session
-from ctxfold.folding import FoldDirective
-from ctxfold.folding.parsing import Compliance, Parsed, parse
+from ctxfold.decisions.fold.directive import FoldDirective
+from ctxfold.decisions.fold.parse import Compliance, Parsed, parse
 from tests.folding.malformed import FOLD, GOOD, NOT_FITTING, NOT_WELL_FORMED, SILENT, compress, context, fold, ids
 from tests.support.sessions import add_steps, cover
 

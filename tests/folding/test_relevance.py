@@ -7,8 +7,8 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxfold.folding.relevance import Query
 from ctxfold.text import words
+from ctxfold.view.relevance import Query
 
 WORDS = [
     "fly", "flies", "Flying", "don't", "JAMES's", "L68014", "get_user.homePath", "used", "stopped", "running", "a.b.c", "3.50", "dies", "eyes", "y",

@@ -5,10 +5,10 @@ import re
 import pytest
 
 from ctxfold import Session
-from ctxfold.folding.attributed import GHOST
-from ctxfold.folding.failing import failure
-from ctxfold.folding.gathering import gathered
-from ctxfold.lines import Line, line, text_of
+from ctxfold.log.lines import Line, line, text_of
+from ctxfold.view.attributed import GHOST
+from ctxfold.view.failing import failure
+from ctxfold.view.gathering import gathered
 
 PATH = "/srv/projects/harbour/timetable/departures.py"
 

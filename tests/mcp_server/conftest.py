@@ -13,8 +13,8 @@ import pytest
 from mcp import Client
 from mcp_types import CallToolResult, TextContent
 
-from mcp_server.desk import Desks
 from mcp_server.server import build_server
+from mcp_server.sessions.pool import Desks
 
 ROOT = Path(__file__).parents[2]
 SERVE = "from mcp_server.cli.serve import serve; serve()"

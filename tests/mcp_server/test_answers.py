@@ -3,7 +3,7 @@ from hypothesis import strategies as st
 from mcp_types import TextContent
 from pydantic import BaseModel
 
-from mcp_server.answers import facts, part
+from mcp_server.tools.results import facts, part
 
 
 class Stand(BaseModel, frozen=True):

@@ -8,8 +8,8 @@ import pytest
 from mcp_types import Tool
 
 from ctxfold.tokens import count
-from mcp_server.desk import Desks
 from mcp_server.server import build_server
+from mcp_server.sessions.pool import Desks
 from mcp_server.tools import TOOLS
 from mcp_server.tools.spec import Caps
 

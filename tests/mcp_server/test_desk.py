@@ -6,7 +6,7 @@ import pytest
 import ctxfold
 from ctxfold import Session
 from ctxfold.errors import BudgetError, SessionNameError, UnknownSession
-from mcp_server.desk import Desk, Desks, Seat
+from mcp_server.sessions.pool import Desk, Desks, Seat
 
 pytestmark = pytest.mark.anyio
 

@@ -17,11 +17,12 @@ from ctxfold.config import Endpoint
 from ctxfold.errors import ModelUnavailable
 from ctxfold.models import InTime, Model, Reply, Request
 from ctxfold.models.anthropic import AnthropicModel
-from ctxfold.testing import MessagesServer, ScriptedModel
-from mcp_server.desk import Desks
+from ctxfold.models.script import ScriptedModel
 from mcp_server.server import build_server
+from mcp_server.sessions.pool import Desks
 from tests.mcp_server.conftest import ROOT, Host
 from tests.support.folders import strong_folder
+from tests.support.messages.server import MessagesServer
 from tests.support.sessions import events, prose
 
 pytestmark = pytest.mark.anyio

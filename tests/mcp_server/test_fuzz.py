@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from mcp_server.answers import LIMIT
 from mcp_server.tools import TOOLS
+from mcp_server.tools.results import LIMIT
 from tests.mcp_server.conftest import said
 
 pytestmark = pytest.mark.anyio

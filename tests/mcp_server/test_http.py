@@ -18,7 +18,7 @@ from mcp_types import CallToolResult
 
 from ctxfold import Session
 from ctxfold.errors import InputError, Refused
-from mcp_server.http import LARGEST, Door
+from mcp_server.transport.http import LARGEST, Door
 from tests.browser_agent.agent.scripts import decide, script
 from tests.mcp_server.conftest import ERAS, ROOT, said
 from tests.sites.server import Site

@@ -9,7 +9,8 @@ from click.testing import CliRunner
 
 from ctxfold.errors import InputError
 from mcp_server.cli.install import install, uninstall
-from mcp_server.install import jsonc, tables
+from mcp_server.install import hosts as tables
+from mcp_server.install import jsonc
 from mcp_server.install.files import backup_of
 from mcp_server.install.hosts import HOSTS, Host, Launch, Machine, passing
 from mcp_server.install.plan import installed, uninstalled

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from mcp import Client
 
-from mcp_server.desk import Desks
 from mcp_server.server import build_server
+from mcp_server.sessions.pool import Desks
 
 pytestmark = pytest.mark.anyio
 

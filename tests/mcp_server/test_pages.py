@@ -12,14 +12,14 @@ from mcp import Client
 from mcp_types import CallToolResult, ElicitResult
 
 from browser_agent.actions import PageAction
-from browser_agent.guard.secrets import Secret
-from browser_agent.hosted.pages import Pages
+from browser_agent.host.pages import Pages
+from browser_agent.network.secrets import Secret
 from ctxfold import Session
 from ctxfold.tokens import count
-from mcp_server.browsing import Web
-from mcp_server.desk import Desks
 from mcp_server.prompts import described
 from mcp_server.server import build_server
+from mcp_server.sessions.browsing import Web
+from mcp_server.sessions.pool import Desks
 from tests.mcp_server.conftest import said
 from tests.sites.server import LAB, Site
 

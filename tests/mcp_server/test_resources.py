@@ -14,8 +14,8 @@ from mcp_types import (
 )
 
 from ctxfold.tokens import count
-from mcp_server.desk import Desks
 from mcp_server.server import build_server
+from mcp_server.sessions.pool import Desks
 
 pytestmark = pytest.mark.anyio
 

@@ -10,11 +10,11 @@ import anyio
 import pytest
 from mcp import Client
 
-from browser_agent.hosted import runs
+from browser_agent.host import runs
 from ctxfold import Session
-from mcp_server.browsing import Web
-from mcp_server.desk import Desks
 from mcp_server.server import build_server
+from mcp_server.sessions.browsing import Web
+from mcp_server.sessions.pool import Desks
 from tests.browser_agent.agent.scripts import decide, script
 from tests.mcp_server.conftest import said
 from tests.sites.server import Site

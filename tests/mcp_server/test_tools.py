@@ -8,7 +8,7 @@ from mcp import Client
 from mcp_types import TextContent
 
 from ctxfold import Session
-from mcp_server.answers import LIMIT
+from mcp_server.tools.results import LIMIT
 from tests.mcp_server.conftest import said
 
 pytestmark = pytest.mark.anyio

@@ -15,9 +15,9 @@ from ctxfold.config import Endpoint
 from ctxfold.errors import InvalidReply, ModelError, ModelKeyMissing, ModelUnavailable
 from ctxfold.models import Reply, Request, Tool, ask
 from ctxfold.models.anthropic import AnthropicModel, body, marks
-from ctxfold.testing import Answer, Decide, MessagesServer, Raw, Trouble, Words, in_turn
-from ctxfold.testing.rules import checked
 from ctxfold.tokens import count
+from tests.support.messages.rules import checked
+from tests.support.messages.server import Answer, Decide, MessagesServer, Raw, Trouble, Words, in_turn
 
 pytestmark = pytest.mark.anyio
 

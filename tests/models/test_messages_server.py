@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ctxfold.testing import Decide, MessagesServer, Words, in_turn
+from tests.support.messages.server import Decide, MessagesServer, Words, in_turn
 
 HEADERS = {"x-api-key": "k", "anthropic-version": "2026-10-21", "content-type": "application/json"}
 MARK = {"cache_control": {"type": "ephemeral"}}

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from ctxfold.errors import FoldError, InputError, InvalidReply, ModelKeyMissing, ModelUnavailable
 from ctxfold.models import Reply, Request, Tool, Usage, ask, cost, load
-from ctxfold.testing import ScriptedModel
+from ctxfold.models.script import ScriptedModel
 
 
 class Step(BaseModel, frozen=True):

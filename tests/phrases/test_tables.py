@@ -8,7 +8,7 @@ import pytest
 
 import ctxfold
 from ctxfold.errors import BrokenInstall
-from ctxfold.phrases import choices, listed, named, numbers, pattern
+from ctxfold.text.phrases import choices, listed, named, numbers, pattern
 
 HOUSE = Path(ctxfold.__file__).parent
 FILES = sorted((HOUSE / "phrases").glob("*.toml"))

@@ -3,9 +3,9 @@
 import pytest
 
 from ctxfold import Session
-from ctxfold.refactoring.distil import body
-from ctxfold.refactoring.evidence import act, answered
-from ctxfold.refactoring.values import Act
+from ctxfold.decisions.refactor.abstract import body
+from ctxfold.decisions.refactor.evidence import act, answered
+from ctxfold.decisions.refactor.values import Act
 from tests.support.faults import called, failing, visited
 from tests.support.sessions import settled
 

@@ -7,9 +7,9 @@ import pytest
 
 from ctxfold import Session
 from ctxfold.errors import ModelKeyMissing, ModelUnavailable
-from ctxfold.mender import Mender
 from ctxfold.models import Reply
-from ctxfold.testing import ScriptedModel
+from ctxfold.models.deciders.refactor import Mender
+from ctxfold.models.script import ScriptedModel
 from tests.refactoring.malformed import ROUTERS
 from tests.support.faults import clean, failing, look_up
 from tests.support.sessions import settled

@@ -6,8 +6,8 @@ import re
 import pytest
 
 from ctxfold import Session
-from ctxfold.refactoring import OPERATORS
-from ctxfold.refactoring.parsing import routed, worded
+from ctxfold.decisions.refactor.parse import routed, worded
+from ctxfold.decisions.refactor.values import OPERATORS
 from tests.refactoring.malformed import GOOD, NONE, REFACTORERS, ROUTERS, said
 from tests.support.faults import clean
 from tests.support.sessions import settled

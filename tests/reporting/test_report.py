@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from browser_agent.browser import Browser
+from browser_agent.browser.browser import Browser
 from ctxfold import Session
+from ctxfold.cli.report.write import report_session
 from ctxfold.errors import InputError, UnknownSession
-from ctxfold.reporting import report_session
 from tests.support.sessions import prose
 
 HOSTILE = "</pre></details><script>document.title='owned'</script><img src=http://evil.example/a.png onerror=alert(1)>{{ 7 * 7 }}{% raw %}"

@@ -8,7 +8,7 @@ import sys
 
 import anyio
 
-from browser_agent.browser import Browser
+from browser_agent.browser.browser import Browser
 from ctxfold.errors import CtxfoldError
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ctxfold.testing import Answer, Decide
+from tests.support.messages.server import Answer, Decide
 
 __all__ = ["strong_folder"]
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from ctxfold.lines import Line
+from ctxfold.log.lines import Line
 
 __all__ = ["Read", "Reader", "pairs", "split"]
 

@@ -23,16 +23,16 @@ import anyio
 
 from browser_agent.actions import Answer, Click, FillForm, Navigate
 from browser_agent.actions.union import FieldValue
-from browser_agent.browser import Browser
-from browser_agent.deciding import Decided, Situation
-from browser_agent.decision import Decision
-from browser_agent.evidence import Evidence
-from browser_agent.guard.secrets import Secrets
-from browser_agent.journal import Journal
-from browser_agent.run import Run, Terms
-from browser_agent.safety import Watch
-from browser_agent.settings import RunLimits, Watching
-from browser_agent.writing import LOOK
+from browser_agent.agent.confirm import Watch
+from browser_agent.agent.journal import Journal
+from browser_agent.agent.run import Run, Terms
+from browser_agent.agent.settings import RunLimits, Watching
+from browser_agent.agent.writing import LOOK
+from browser_agent.browser.browser import Browser
+from browser_agent.deciders.decision import Decision
+from browser_agent.deciders.protocol import Decided, Situation
+from browser_agent.deciders.sources import Evidence
+from browser_agent.network.secrets import Secrets
 from ctxfold import Session
 from tests.sites.server import Site
 

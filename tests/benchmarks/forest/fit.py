@@ -18,12 +18,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
 
-import ctxfold.discourse.choose as mover
-from ctxfold.discourse import Choice, Grove
-from ctxfold.discourse.likeness import Encoder
-from ctxfold.discourse.sight import look
-from ctxfold.discourse.signs import Place, places
-from ctxfold.encoder import encoder_of
+import ctxfold.decisions.branch.choose as mover
+from ctxfold.decisions.branch.likeness import Encoder
+from ctxfold.decisions.branch.sight import look
+from ctxfold.decisions.branch.signs import Place, places
+from ctxfold.text.encoder import encoder_of
+from ctxfold.workspace.forest import Choice, Grove
 from tests.benchmarks.forest.dialogues import Dialogue, Manner, Set, dialogues
 from tests.benchmarks.forest.woods import Decider, grown, told
 

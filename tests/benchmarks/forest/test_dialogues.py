@@ -5,9 +5,9 @@ from importlib.resources import files
 
 import pytest
 
-from ctxfold.discourse import Choice
-from ctxfold.discourse.sight import look
-from ctxfold.discourse.signs import places
+from ctxfold.decisions.branch.sight import look
+from ctxfold.decisions.branch.signs import places
+from ctxfold.workspace.forest import Choice
 from tests.benchmarks.forest.__main__ import Tally, replay
 from tests.benchmarks.forest.dialogues import Set, dialogues
 from tests.benchmarks.forest.woods import grown, told
@@ -49,7 +49,7 @@ def test_the_weights_that_ship_are_those_of_signs_there_are() -> None:
         for place in places(look(wood.grove(), turn.words, None))
         for name in place.signs
     }
-    for weights in json.loads(files("ctxfold.discourse").joinpath("weights.json").read_text("utf-8")).values():
+    for weights in json.loads(files("ctxfold.decisions.branch").joinpath("weights.json").read_text("utf-8")).values():
         assert set(weights) <= known
         assert all(abs(weight) < 10 for weight in weights.values())
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from ctxfold.discourse import Choice, Elsewhere, Grove, Limb
-from ctxfold.discourse import Turn as Node
+from ctxfold.workspace.forest import Choice, Elsewhere, Grove, Limb
+from ctxfold.workspace.forest import Turn as Node
 from tests.benchmarks.forest.dialogues import Dialogue, Manner, Turn, reply
 
 Decider = Callable[[Grove, str], Choice]

@@ -23,9 +23,9 @@ from urllib.parse import urlsplit
 import anyio
 
 from browser_agent import BrowserAgent
-from browser_agent.settings import Keeping
+from browser_agent.agent.settings import Keeping
 from ctxfold import config
-from ctxfold.encoder import encoder_of
+from ctxfold.text.encoder import encoder_of
 from tests.benchmarks.questions.judging import Given, Question, QuestionSet, Verdict, judge, load
 from tests.benchmarks.questions.remembered import Remembered
 from tests.benchmarks.real_sites import DOCS, static

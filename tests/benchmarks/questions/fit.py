@@ -32,13 +32,12 @@ from pathlib import Path
 
 import anyio
 
-from browser_agent.explorer.confidence import grounds
-from browser_agent.explorer.meaning import Encoder
-from browser_agent.explorer.passages import Passage
-from browser_agent.explorer.quoting import Quoting
-from browser_agent.explorer.ranking import MEANT, Found
-from browser_agent.explorer.weights import Weights
-from ctxfold.encoder import encoder_of
+from browser_agent.deciders.explorer.confidence import grounds
+from browser_agent.deciders.explorer.meaning import Encoder
+from browser_agent.deciders.explorer.passages import Passage, Quoting
+from browser_agent.deciders.explorer.ranking import MEANT, Found
+from browser_agent.deciders.explorer.weights import Weights
+from ctxfold.text.encoder import encoder_of
 from tests.benchmarks.questions.judging import Question, load
 from tests.benchmarks.questions.remembered import Remembered
 

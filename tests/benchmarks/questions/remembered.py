@@ -10,14 +10,14 @@ from typing import Self
 from urllib.parse import urlsplit
 
 from browser_agent.actions import Answer, Navigate, perform
-from browser_agent.browser import Browser
-from browser_agent.deciding import Situation
-from browser_agent.explorer import Explorer
-from browser_agent.explorer.meaning import Encoder
-from browser_agent.guard.egress import Egress
+from browser_agent.browser.browser import Browser
+from browser_agent.deciders.explorer import Explorer
+from browser_agent.deciders.explorer.meaning import Encoder
+from browser_agent.deciders.protocol import Situation
+from browser_agent.deciders.sources import Source
+from browser_agent.network.egress import Egress
 from browser_agent.observation import Observation
-from browser_agent.result import Source
-from ctxfold.render import View
+from ctxfold.view.render import View
 from tests.benchmarks.real_sites import DOCS, static
 
 __all__ = ["Remembered"]

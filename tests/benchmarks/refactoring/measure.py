@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from ctxfold import Session
-from ctxfold.compact.prose import values
+from ctxfold.log.compact.prose import values
 from tests.benchmarks.fidelity.policies import Routed
 from tests.benchmarks.fidelity.recordings import Recording
 from tests.benchmarks.refactoring.planting import Planted, contradicted, failing, inventions, to_and_fro

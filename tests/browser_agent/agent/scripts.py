@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from browser_agent.agent import BrowserAgent
-from browser_agent.result import Result, StepTaken
-from browser_agent.safety import Safety
-from browser_agent.settings import Keeping, RunLimits, Watching
+from browser_agent.agent.agent import BrowserAgent
+from browser_agent.agent.confirm import Safety
+from browser_agent.agent.result import Result, StepTaken
+from browser_agent.agent.settings import Keeping, RunLimits, Watching
 
 
 def decide(thought: str, *actions: dict[str, Any], fold: str | None = None) -> dict[str, Any]:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from browser_agent.agent import BrowserAgent
-from browser_agent.settings import BrowserChoice, Keeping, RunLimits
+from browser_agent.agent.agent import BrowserAgent
+from browser_agent.agent.settings import BrowserChoice, Keeping, RunLimits
 from ctxfold import Session, sessions
 from ctxfold.errors import BrowserGone, InputError, ModelUnavailable, PageUnreachable
 from tests.browser_agent.agent.scripts import browse, decide, script

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from browser_agent.settings import Keeping
+from browser_agent.agent.settings import Keeping
 from ctxfold import Session
 from tests.browser_agent.agent.scripts import browse, decide, script
 from tests.sites.server import Site

@@ -7,9 +7,9 @@ from urllib.parse import quote
 
 import pytest
 
-from browser_agent.guard.secrets import Secret
-from browser_agent.safety import Asked, Safety
-from browser_agent.settings import Keeping
+from browser_agent.agent.confirm import Asked, Safety
+from browser_agent.agent.settings import Keeping
+from browser_agent.network.secrets import Secret
 from ctxfold import config, sessions
 from ctxfold.errors import InputError
 from tests.browser_agent.agent.scripts import browse, decide, script

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from browser_agent.agent import BrowserAgent
-from browser_agent.settings import Keeping
+from browser_agent.agent.agent import BrowserAgent
+from browser_agent.agent.settings import Keeping
 from ctxfold import Session
-from ctxfold.testing import Answer, Decide, MessagesServer, Words
 from tests.browser_agent.agent.scripts import browse, decide, script
 from tests.sites.server import Site
+from tests.support.messages.server import Answer, Decide, MessagesServer, Words
 
 pytestmark = pytest.mark.anyio
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from browser_agent.cli.unheard import Unheard
+from browser_agent.cli.running import Unheard
 
 
 def left_behind(unheard: Unheard) -> None:

@@ -4,10 +4,10 @@ from urllib.parse import urlencode
 
 import pytest
 
-from browser_agent.explorer.catalogue import catalogue
-from browser_agent.explorer.queries import first, wide
-from browser_agent.explorer.question import parse
-from browser_agent.explorer.thesaurus import others, root
+from browser_agent.deciders.explorer.catalogue import catalogue
+from browser_agent.deciders.explorer.frontier import first, wide
+from browser_agent.deciders.explorer.question import parse
+from browser_agent.deciders.explorer.thesaurus import others, root
 from browser_agent.observation import IndexedPage, Listed, SiteIndex
 from tests.browser_agent.explorer.pages import COPYING, ORIGIN, heading, page
 from tests.browser_agent.explorer.test_explorer import explore

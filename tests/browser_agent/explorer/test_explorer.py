@@ -3,11 +3,11 @@
 import pytest
 
 from browser_agent.actions import Answer, GiveUp, Navigate
-from browser_agent.deciding import Decided, Situation
-from browser_agent.explorer import Explorer
-from browser_agent.explorer.explorer import MOST_LOADS
+from browser_agent.deciders.explorer import Explorer
+from browser_agent.deciders.explorer.explorer import MOST_LOADS
+from browser_agent.deciders.protocol import Decided, Situation
 from browser_agent.observation import Observation
-from ctxfold.render import View
+from ctxfold.view.render import View
 from tests.browser_agent.explorer.pages import COPYING, ORIGIN, WATCHING, heading, page
 
 pytestmark = pytest.mark.anyio

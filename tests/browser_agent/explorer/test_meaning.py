@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from browser_agent.explorer.confidence import confidence, trusted
-from browser_agent.explorer.question import parse
-from browser_agent.explorer.ranking import Library
-from ctxfold.encoder import Likeness
+from browser_agent.deciders.explorer.confidence import confidence, trusted
+from browser_agent.deciders.explorer.question import parse
+from browser_agent.deciders.explorer.ranking import Library
+from ctxfold.text.encoder import Likeness
 from tests.browser_agent.explorer.pages import heading, page
 
 ASKED = "When do cookies of the jar end?"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from browser_agent.explorer.question import parse
+from browser_agent.deciders.explorer.question import parse
 
 
 def test_names_flags_and_quoted_words_are_names():

@@ -3,10 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from browser_agent.explorer.matching import Matcher
-from browser_agent.explorer.passages import places
-from browser_agent.explorer.question import parse
-from browser_agent.explorer.quoting import MOST_WORDS, Quoting
+from browser_agent.deciders.explorer.matching import Matcher
+from browser_agent.deciders.explorer.passages import MOST_WORDS, Quoting, places
+from browser_agent.deciders.explorer.question import parse
 from tests.browser_agent.explorer.pages import COPYING, definition, heading, page
 
 LINES = st.lists(

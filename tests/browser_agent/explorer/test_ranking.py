@@ -1,7 +1,7 @@
 """Passages are ranked by the question's terms, the name they stand under and the kind of answer they hold."""
 
-from browser_agent.explorer.question import parse
-from browser_agent.explorer.ranking import Found, Library
+from browser_agent.deciders.explorer.question import parse
+from browser_agent.deciders.explorer.ranking import Found, Library
 from tests.browser_agent.explorer.pages import COPYING, WATCHING, definition, heading, page
 
 

@@ -2,10 +2,9 @@
 
 import pytest
 
-from browser_agent.explorer.matching import Matcher
-from browser_agent.explorer.question import parse
-from browser_agent.explorer.ranking import Library
-from browser_agent.explorer.wanted import wanted
+from browser_agent.deciders.explorer.matching import Matcher
+from browser_agent.deciders.explorer.question import parse, wanted
+from browser_agent.deciders.explorer.ranking import Library
 from browser_agent.observation import Section
 from tests.browser_agent.explorer.pages import definition, heading, page
 

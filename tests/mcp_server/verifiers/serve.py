@@ -10,9 +10,9 @@ import sys
 
 import uvicorn
 
-from mcp_server.desk import Desks
-from mcp_server.http import Door
 from mcp_server.server import build_server
+from mcp_server.sessions.pool import Desks
+from mcp_server.transport.http import Door
 from tests.mcp_server.verifiers.fixtures import graft
 
 if __name__ == "__main__":

@@ -1,0 +1,205 @@
+"""The one applier of actions: does them in order, lets the page come to rest, and looks once. It decides nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import assert_never
+
+from browser_agent.actions.elements import known
+from browser_agent.actions.files import download, upload
+from browser_agent.actions.form import check, fill_form, select, type_text
+from browser_agent.actions.look import look
+from browser_agent.actions.navigate import back, check_barred, navigate
+from browser_agent.actions.outcome import ActionResult, Outcome, OutcomeKind, Stop
+from browser_agent.actions.pointer import click, press, scroll
+from browser_agent.actions.tabs import dialog, tab
+from browser_agent.actions.union import (
+    Back,
+    Check,
+    Click,
+    Dialog,
+    Download,
+    Extract,
+    FillForm,
+    Find,
+    Navigate,
+    PageAction,
+    Press,
+    Read,
+    Scroll,
+    Select,
+    Tab,
+    Type,
+    Upload,
+    WaitFor,
+)
+from browser_agent.actions.wait import settle, wait_for
+from browser_agent.browser.window import DialogOpened, PageLost, Window
+from browser_agent.observation.observe import Fields, Lean, Part, Places, View
+from browser_agent.observation.values import Observation
+from ctxfold.errors import BrowserGone
+
+_LOST = "the page hung or crashed and was closed; an empty tab stands in its place: navigate on from there"
+_STORM = "the page opened dialog after dialog and was closed; an empty tab stands in its place: navigate on from there"
+_DIALOGS = 5
+"""Dialogs answered in a row, without another action between, after which the next costs a page its life."""
+
+
+async def perform(window: Window, actions: Sequence[PageAction], need: str | None = None) -> Outcome:
+    """Do what a decision asks of the page, then look at it once.
+
+    Args:
+        window: where to act.
+        actions: in order. They stop at the first that cannot be done, and at the first that replaces the page beneath the
+            rest. None at all just looks.
+        need: what the task is after, in its words: the observation puts that first.
+
+    Returns:
+        What came of it. Nothing a page does makes this raise, and a page that hangs or crashes costs at most
+        `Limits.whole` seconds: it is closed, and an empty tab stands in its place.
+    """
+    window.begin()
+    results: list[ActionResult] = []
+    view: View = Lean()
+    changed = False
+    for number, action in enumerate(actions):
+        result, changed = await _do(window, action)
+        results.append(result)
+        view = _view(action) if result.ok else Lean()
+        if not result.ok or (changed and number + 1 < len(actions)):
+            break
+    return await _outcome(window, tuple(results), len(actions) - len(results), view, need or "")
+
+
+async def _do(window: Window, action: PageAction) -> tuple[ActionResult, bool]:
+    """One action and its rest; whether another page stands there after it."""
+    window.begin()
+    page = window.page
+    mark = window.watch.mark()
+    if window.dialog is not None and isinstance(action, Dialog) and window.answered >= _DIALOGS:
+        return await _recovered(window, action, _STORM)
+    if window.dialog is not None and not isinstance(action, Dialog):
+        return _result(action, "dialog_open", "a dialog is open; answer it with dialog first"), False
+    refused = window.proxy.refused if window.proxy is not None else 0
+    try:
+        message = await _apply(window, action)
+        changed = not _only_reads(action) and await settle(window, page, mark, window.limits.settle)
+        if changed:
+            check_barred(window, refused)
+    except Stop as stop:
+        return _result(action, stop.kind, str(stop)), False
+    except DialogOpened:
+        return _result(action, "done", "done, and a dialog opened"), True
+    except PageLost:
+        return await _recovered(window, action)
+    if not isinstance(action, Dialog):
+        window.answered = 0
+    return _result(action, "done", message), changed
+
+
+async def _apply(window: Window, action: PageAction) -> str:
+    match action:
+        case Navigate():
+            return await navigate(window, action)
+        case Back():
+            return await back(window)
+        case Click():
+            return await click(window, action)
+        case Type():
+            return await type_text(window, action)
+        case FillForm():
+            return await fill_form(window, action)
+        case Select():
+            return await select(window, action)
+        case Check():
+            return await check(window, action)
+        case Press():
+            return await press(window, action)
+        case Scroll():
+            return await scroll(window, action)
+        case Upload():
+            return await upload(window, action)
+        case Download():
+            return await download(window, action)
+        case Dialog():
+            return await dialog(window, action)
+        case Tab():
+            return await tab(window, action)
+        case WaitFor():
+            return await wait_for(window, action)
+        case Find() | Read() | Extract():
+            return _readable(window, action)
+        case _:
+            assert_never(action)
+
+
+def _readable(window: Window, action: Find | Read | Extract) -> str:
+    if isinstance(action, Read) and action.ref is not None:
+        known(window, action.ref)
+    return "shown"
+
+
+def _only_reads(action: PageAction) -> bool:
+    return isinstance(action, Find | Read | Extract | WaitFor) or (isinstance(action, Tab) and action.op == "list")
+
+
+def _view(action: PageAction) -> View:
+    match action:
+        case Find(query=query):
+            return Places(query)
+        case Read(ref=ref, page=page):
+            return Part(ref, page)
+        case Extract(wanted=dict() as wanted):
+            return Fields(wanted)
+        case _:
+            return Lean()
+
+
+def _result(action: PageAction, kind: OutcomeKind, message: str) -> ActionResult:
+    return ActionResult(action=action, ok=kind == "done", kind=kind, message=message)
+
+
+async def _recovered(window: Window, action: PageAction, why: str = _LOST) -> tuple[ActionResult, bool]:
+    try:
+        await window.recover()
+    except BrowserGone as gone:
+        return _result(action, "browser_gone", str(gone)), False
+    window.answered = 0
+    return _result(action, "page_recovered", why), True
+
+
+async def _outcome(window: Window, results: tuple[ActionResult, ...], skipped: int, view: View, need: str) -> Outcome:
+    last = results[-1] if results else None
+    kind: OutcomeKind = last.kind if last is not None else "done"
+    message = last.message if last is not None else "looked"
+    observation: Observation | None = None
+    if kind == "unknown_ref" and len(results) == 1:  # nothing was done, so the last look still holds
+        observation = window.last
+    if observation is None and kind != "browser_gone":
+        try:
+            observation = await look(window, view, need)
+        except PageLost:
+            kind, message, observation = await _look_again(window, need)
+    if kind == "done" and skipped:
+        kind = "page_changed"
+        message = f"{message}; the page changed, so {skipped} more were left: look and go on"
+    return Outcome(
+        ok=kind in {"done", "page_changed"},
+        kind=kind,
+        message=message,
+        observation=observation,
+        results=results,
+        skipped=skipped,
+        downloads=window.downloads.take(),
+    )
+
+
+async def _look_again(window: Window, need: str) -> tuple[OutcomeKind, str, Observation | None]:
+    """After a page was lost while it was looked at: a fresh tab, and a look at that."""
+    try:
+        await window.recover()
+        return "page_recovered", _LOST, await look(window, Lean(), need)
+    except PageLost:
+        return "page_recovered", _LOST, None
+    except BrowserGone as gone:
+        return "browser_gone", str(gone), None

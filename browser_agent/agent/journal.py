@@ -1,0 +1,222 @@
+"""Writes a run into its session, step by step: what was decided before it is done, what came of it after. It decides nothing.
+
+Every call goes to a worker thread: a `Session` blocks, and the browser must not wait.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import anyio.to_thread
+
+from browser_agent.actions import Outcome
+from browser_agent.agent.todo import answered, applied, opened
+from browser_agent.agent.writing import begun, ended, refused
+from browser_agent.deciders.comparing import moved
+from browser_agent.deciders.decision import Decision
+from browser_agent.deciders.earlier import Earlier, earlier
+from browser_agent.deciders.protocol import Decided
+from browser_agent.deciders.sources import Source
+from browser_agent.network.secrets import Secrets
+from ctxfold import Session, View
+from ctxfold.errors import FoldError, RefError
+from ctxfold.models.deciders.intent import Attendant, Kept
+from ctxfold.tokens import Budget, count
+from ctxfold.workspace.workspace import Workspace
+
+__all__ = ["Begun", "Context", "Journal"]
+
+T = TypeVar("T")
+
+_START = "First page: "
+"""Says which page the user named. Not as a request: a to-do is read from the same words."""
+_BESIDE = "Beside it: "
+"""Says which further pages they named; the first page stands last."""
+_AT = re.compile(r"; now at (\S+)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A step that is committed and not yet done.
+
+    Attributes:
+        step: its number.
+        decision: what it will do.
+        note: what became of its fold and its to-do, where that was refused.
+    """
+
+    step: int
+    decision: Decision
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a decision is made on.
+
+    Attributes:
+        view: the session's context.
+        workspace: what it was rendered from.
+        kept: what was folded, planned and extracted before.
+    """
+
+    view: View
+    workspace: Workspace
+    kept: Kept
+
+
+class Journal:
+    """One run's door to its session.
+
+    Args:
+        session: where it is written.
+        budget: tokens a view may take.
+        model: the model that reads the view; None counts o200k tokens.
+        secrets: what must not be written down.
+        attendant: who folds, plans and extracts where that is due; None for the embedded deciders.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        budget: int,
+        model: str | None,
+        secrets: Secrets,
+        attendant: Attendant | None = None,
+    ) -> None:
+        self.name = session.name
+        self._session = session
+        self._budget = budget
+        self._model = model
+        self._scrub = secrets.scrub
+        self._attendant = attendant or Attendant(None)
+
+    @property
+    def folder(self) -> str:
+        """The model that folds, plans and extracts; empty for the embedded deciders."""
+        return self._attendant.name
+
+    async def asked(self, task: str, starts: Sequence[str]) -> Kept:
+        """The user's task, as a turn, with the addresses they named to begin at; and as the to-do. Returns what a model had to do with that."""
+        named = [*(f"{_BESIDE}{url}" for url in starts[1:]), *(f"{_START}{url}" for url in starts[:1])]
+        words = self._scrub("\n".join([task, *named]))
+        await _threaded(lambda: self._session.record_turn(user=words))
+        kept = await self._attendant.plan(self._session, "intent change: the task") if self.folder else Kept()
+        await _threaded(lambda: opened(self._session, self._scrub(task)))
+        return kept
+
+    async def tip(self) -> int:
+        """The last step, 0 before the first."""
+        return await _threaded(lambda: self._session.tip)
+
+    async def context(self, now: str) -> Context:
+        """Fold, plan and extract where that is due, then render: with `now` behind it, the view still fits the budget."""
+        kept = await self._attendant.keep(self._session, self._budget, self._model)
+
+        def render() -> Context:
+            view = self._session.view(self._budget - count(now) - 2, self._model)
+            return Context(view, self._session.workspace, kept)
+
+        return await _threaded(render)
+
+    async def begin(self, decided: Decided) -> Begun:
+        """Fold as decided, then commit the step without its results: should we die now, the log says what was tried."""
+        return await _threaded(lambda: self._begin(decided))
+
+    async def end(self, step: Begun, outcome: Outcome) -> str:
+        """What came of a step. Returns the ref of the page's snapshot, empty where there was no page to look at."""
+        return await _threaded(lambda: ended(self._session, step.step, len(step.decision.actions), outcome))
+
+    async def picture(self, step: Begun, jpeg: bytes | None) -> None:
+        """Keep a picture of the page after a step; nothing where there is none."""
+        if jpeg is not None:
+            await _threaded(lambda: self._session.picture(step.step, jpeg))
+
+    async def refuse(self, step: Begun, reason: str) -> None:
+        """A step that was not done: its calls are answered with the reason."""
+        await _threaded(lambda: refused(self._session, step.step, len(step.decision.actions), reason))
+
+    async def mend(self, operator: str = "auto") -> bool:
+        """Refactor what went bad, if anything did. Returns whether the context is another now.
+
+        Args:
+            operator: what is forced; `auto` lets the router say.
+        """
+        limit = Budget.of(self._budget, self._model).tokens
+        return (await _threaded(lambda: self._session.refactor(operator, decider="embedded", budget=limit))).applied
+
+    async def close_turn(self, decided: Decided, text: str, sources: Sequence[Source]) -> int:
+        """The answer, or why there is none: fold as decided, then a reply; what its passages answer is done. Returns its step."""
+
+        def reply() -> int:
+            self._fold(decided)
+            applied(self._session, decided, self._scrub)
+            moved(self._session, decided, self._scrub)
+            step = self._session.record_reply(self._scrub(text))
+            answered(self._session, text, sources)
+            return step
+
+        return await _threaded(reply)
+
+    async def start_addresses(self) -> list[str]:
+        """The addresses the user named to begin at, the first of them first; none where they named none."""
+
+        def named() -> list[str]:
+            lines = self._session.recall("s1.1").text.splitlines() if self._session.tip else []
+            first = [line.removeprefix(_START).strip() for line in lines[-1:] if line.startswith(_START)]
+            beside = [line.removeprefix(_BESIDE).strip() for line in lines if line.startswith(_BESIDE)]
+            return [*first, *beside] if first else []
+
+        return await _threaded(named)
+
+    async def earlier(self, names: Sequence[str], begin: str) -> Earlier | None:
+        """Where a comparison stands that was begun before; None where it was not begun, or all of it is told."""
+        return await _threaded(lambda: earlier(self._session, names, begin))
+
+    async def last_address(self) -> str | None:
+        """Where the browser stood when the session was last written; None where it had opened nothing."""
+        return await _threaded(self._last_address)
+
+    async def close(self) -> None:
+        """Give up the session's store."""
+        await _threaded(self._session.close)
+
+    def _begin(self, decided: Decided) -> Begun:
+        done = (
+            self._fold(decided),
+            applied(self._session, decided, self._scrub),
+            moved(self._session, decided, self._scrub),
+        )
+        note = "; ".join(filter(None, done))
+        decision = decided.decision
+        return Begun(begun(self._session, decision.thought, decision.actions, self._scrub), decision, note)
+
+    def _fold(self, decided: Decided) -> str:
+        fold = decided.decision.fold
+        if fold is None:
+            return ""
+        try:
+            summary = None if fold.summary is None else self._scrub(fold.summary)
+            self._session.fold(summary, fold.first_step, fold.last_step, decider=decided.kind)
+        except FoldError as error:
+            return f"the fold was refused: {error}"
+        return ""
+
+    def _last_address(self) -> str | None:
+        for step in range(self._session.tip, 0, -1):
+            for record in range(1, 40):
+                try:
+                    text = self._session.recall(f"s{step}.{record}").text
+                except RefError:
+                    break
+                at = _AT.search(text) if len(text) < 4000 and "\n" not in text else None
+                if at is not None:
+                    return at.group(1)
+        return None
+
+
+async def _threaded(work: Callable[[], T]) -> T:
+    return await anyio.to_thread.run_sync(work)

@@ -1,0 +1,93 @@
+"""What a run is given, in small frozen values. It reads no environment and checks nothing but itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from browser_agent.agent.result import StepTaken
+from browser_agent.browser.install import Report
+from ctxfold.errors import InputError
+from ctxfold.models import Model
+
+__all__ = ["BrowserChoice", "Keeping", "RunLimits", "Watching"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunLimits:
+    """When a run ends at the latest.
+
+    Args:
+        steps: the most steps it takes.
+        seconds: the longest it lasts.
+        dollars: the most a model may cost; None for no limit.
+
+    Raises:
+        InputError: a limit that leaves no room for a run.
+    """
+
+    steps: int = 200
+    seconds: float = 1800.0
+    dollars: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.steps < 1:
+            raise InputError(f"a run takes at least 1 step, not {self.steps}; raise --max-steps")
+        if self.seconds <= 0:
+            raise InputError(f"a run needs time, not {self.seconds:g} s; raise --timeout")
+        if self.dollars is not None and self.dollars <= 0:
+            raise InputError(f"a cost limit is more than {self.dollars:g} dollars; raise --max-cost or leave it out")
+
+
+@dataclass(frozen=True, slots=True)
+class BrowserChoice:
+    """Which browser a run uses.
+
+    Args:
+        headed: show it.
+        executable: the one to start; None finds or provides one.
+        endpoint: one that is running already, to connect to; it is left running.
+        storage_state: cookies and local storage to begin with, as Playwright saves them.
+    """
+
+    headed: bool = False
+    executable: Path | None = None
+    endpoint: str | None = None
+    storage_state: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """Where a run is recorded, and who keeps that record small.
+
+    Args:
+        session: its name; None makes one up.
+        store: a path, a URL or `:memory:`; None for the configured default.
+        resume: go on with a session that is there, from its last commit.
+        folder: the model that folds, plans and extracts, whoever decides the steps, or its name; None for the embedded deciders.
+        screenshots: keep a picture of the page after each step beside the store; `ctxfold report` shows them. Each takes a moment.
+    """
+
+    session: str | None = None
+    store: str | None = None
+    resume: bool = False
+    folder: str | Model | None = None
+    screenshots: bool = False
+
+
+def _nothing(_: object) -> None:
+    """Say nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Watching:
+    """Who is told what happens while a run goes on. Neither may block for long.
+
+    Args:
+        step: told of each step when it is done.
+        report: told in one line what is done to get a browser, and what else a person may want to know.
+    """
+
+    step: Callable[[StepTaken], None] = _nothing
+    report: Report = _nothing

@@ -1,0 +1,75 @@
+"""A run's to-do in its session: the task opened as items, what a decision says of them, and what an answer's evidence closes. It decides nothing and does nothing.
+
+Source: U-Fold keeps a to-do beside the dialogue; here an item of a run closes by evidence alone, the passage that answers it or a call that worked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+from browser_agent.deciders.protocol import Decided
+from browser_agent.deciders.sources import Source
+from ctxfold import Session
+from ctxfold.decisions.intent.cues import clauses
+from ctxfold.decisions.intent.likeness import content, overlap
+from ctxfold.errors import InputError
+
+__all__ = ["answered", "applied", "opened"]
+
+_ITEM = 300
+_SHARE = 0.3
+"""Of an item's telling words, what an answer must hold to have answered it, where it is one of several."""
+
+
+def opened(session: Session, task: str, cause: str = "intent change: the task") -> None:
+    """The task as items: one for each thing it asks for in so many words, else itself.
+
+    Args:
+        session: its last record holds the task.
+        task: the task.
+        cause: why, for the history.
+    """
+    if any(clause.asks for clause in clauses(task)):
+        session.plan(cause=cause)
+    if not session.intent.open:
+        session.plan(todo=[" ".join(task.split())[:_ITEM]], decider="embedded", cause=cause)
+
+
+def applied(session: Session, decided: Decided, scrub: Callable[[str], str]) -> str:
+    """What a decision says of the to-do and of lines it wants to see. Returns what was refused, and why; empty when nothing was."""
+    refused: list[str] = []
+    if decided.decision.todo:
+        todo = [item.given(scrub) for item in decided.decision.todo]
+        try:
+            session.plan(todo=todo, decider=decided.kind, cause="decided with a step")
+        except InputError as error:
+            refused.append(f"the to-do was left as it was: {error}")
+    if decided.decision.recall:
+        lines = [each.model_dump() for each in decided.decision.recall]
+        try:
+            session.extract(selections=lines, decider=decided.kind)
+        except InputError as error:
+            refused.append(f"the lines were not shown: {error}")
+    return "; ".join(refused)
+
+
+def answered(session: Session, said: str, sources: Sequence[Source]) -> None:
+    """Close what an answer with a passage answers: the one open item, or of several those it speaks of. An answer without one closes nothing.
+
+    Args:
+        session: the run's session.
+        said: the answer with its passages.
+        sources: the passages, with the records they stand in.
+    """
+    refs = [source.ref for source in sources if source.ref]
+    items = session.intent.open
+    if not refs or not items:
+        return
+    about = content(said)
+    met = [item for item in items if len(items) == 1 or overlap(content(item.text), about) >= _SHARE]
+    for item in met:
+        with suppress(InputError):  # a page that says it failed is no evidence: the item stays open
+            session.plan(
+                todo=[{"id": item.id, "state": "done", "evidence": refs}], decider="embedded", cause="answered"
+            )

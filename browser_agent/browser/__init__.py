@@ -1,0 +1,1 @@
+"""Playwright and the browser process: found or installed, launched, reaped, and one window with its events."""

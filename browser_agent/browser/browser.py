@@ -1,0 +1,199 @@
+"""The browser, whole: it owns Playwright, starts and ends it, brings it back when it dies, and opens windows."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from playwright.async_api import Browser as Chromium
+from playwright.async_api import BrowserContext, Error, Page, ViewportSize
+
+from browser_agent.browser.install import Report
+from browser_agent.browser.process import Plan, Running, abandon, start, stop, through
+from browser_agent.browser.window import Folders, Terms, Window
+from browser_agent.network.egress import Egress
+from browser_agent.network.proxy import FilterProxy, Refusal
+from browser_agent.network.secrets import Secrets
+from browser_agent.observation.observe import BUDGET
+from ctxfold.errors import BrowserGone, InputError
+from ctxfold.tokens import count
+
+_REVIVE_SECONDS = 10.0
+_ANY_TEXT = "text"
+_SIZE: ViewportSize = {"width": 1280, "height": 720}
+
+
+def _silent(_: str) -> None:
+    """Say nothing."""
+
+
+async def _started(egress: Egress | None) -> FilterProxy | None:
+    if egress is None:
+        return None
+    proxy = FilterProxy(egress)
+    await proxy.start()
+    return proxy
+
+
+class Browser:
+    """One browser, for as long as its `async with` block. Windows of it share nothing with each other."""
+
+    def __init__(self, plan: Plan, running: Running, report: Report, proxy: FilterProxy | None = None) -> None:
+        self._plan = plan
+        self._running = running
+        self._report = report
+        self._proxy = proxy
+        self._reviving = asyncio.Lock()
+
+    @classmethod
+    async def launch(
+        cls,
+        *,
+        headed: bool = False,
+        executable: Path | None = None,
+        egress: Egress | None = None,
+        report: Report = _silent,
+    ) -> Browser:
+        """Start a browser of our own.
+
+        Args:
+            headed: show it.
+            executable: the one to start; None finds one, or provides one.
+            egress: where it may connect; None lets it connect anywhere.
+            report: told in one line each thing that is done, such as a sandbox that is off.
+
+        Raises:
+            BrowserMissing: no browser could be found, provided or started.
+        """
+        proxy = await _started(egress)
+        plan = Plan(headed=headed, executable=executable, proxy=proxy.address if proxy else None)
+        ready = asyncio.ensure_future(
+            asyncio.to_thread(count, _ANY_TEXT)
+        )  # loads the token ranks while the browser starts
+        try:
+            return await cls._by(plan, report, proxy)
+        finally:
+            await ready
+
+    @classmethod
+    async def connect(cls, endpoint: str, *, egress: Egress | None = None, report: Report = _silent) -> Browser:
+        """Use a browser that is running already, and leave it running.
+
+        Args:
+            endpoint: its DevTools address (`http://host:port` or `ws://…/devtools/…`) or a Playwright server's `ws://`.
+            egress: where our windows may connect; the browser must then be on this machine. None lets them anywhere.
+            report: told in one line each thing that is done.
+
+        Raises:
+            InputError: the endpoint is no such address.
+            BrowserGone: nothing answers there.
+        """
+        if not endpoint.startswith(("http://", "https://", "ws://", "wss://")):
+            raise InputError(f"{endpoint!r} is no browser endpoint; give http://host:port or ws://host:port/…")
+        proxy = await _started(egress)
+        plan = Plan(endpoint=endpoint, proxy=proxy.address if proxy else None)
+        return await cls._by(plan, report, proxy)
+
+    @classmethod
+    async def _by(cls, plan: Plan, report: Report, proxy: FilterProxy | None) -> Browser:
+        """A browser by a plan; where none comes, its proxy goes too."""
+        try:
+            return cls(plan, await start(plan, report), report, proxy)
+        except BaseException:
+            if proxy is not None:
+                await proxy.close()
+            raise
+
+    @property
+    def executable(self) -> Path | None:
+        """The browser that runs; None for one we connected to."""
+        return self._running.executable
+
+    def permit(self, url: str) -> None:
+        """Allow the origin of `url`, such as that of an address a person gave to start from, private or not.
+
+        Raises:
+            InputError: it is no web address.
+        """
+        if self._proxy is not None:
+            self._proxy.permit(url)
+
+    @property
+    def refusals(self) -> tuple[Refusal, ...]:
+        """The latest connections that were refused; their hosts are what pages asked for."""
+        return tuple(self._proxy.refusals) if self._proxy is not None else ()
+
+    async def window(
+        self,
+        *,
+        storage_state: Path | None = None,
+        folders: Folders | None = None,
+        budget: int = BUDGET,
+        secrets: Secrets = Secrets(),  # noqa: B008
+    ) -> Window:
+        """Open a window: a fresh profile of its own, with one empty tab.
+
+        Args:
+            storage_state: cookies and local storage to begin with, as Playwright saves them.
+            folders: where downloads go and uploads may come from; None keeps downloads until the browser is closed, and
+                uploads nothing.
+            budget: the most one observation may cost, in o200k tokens.
+            secrets: what may be typed by placeholder, each into its own domain, and is scrubbed from all that is seen.
+
+        Raises:
+            InputError: the storage state cannot be used.
+            BrowserGone: the browser is no longer there.
+        """
+        context, page = await self._open(storage_state)
+        terms = Terms(folders or Folders(self._running.folder / "downloads"), budget, secrets)
+        return Window(context, page, terms, self._revive, self._proxy)
+
+    async def _open(self, storage_state: Path | None = None) -> tuple[BrowserContext, Page]:
+        try:
+            context = await self._running.chromium.new_context(
+                viewport=_SIZE,
+                accept_downloads=True,
+                storage_state=storage_state,
+                proxy=through(self._plan.proxy) if self._plan.endpoint else None,
+            )
+            return context, await context.new_page()
+        except (Error, OSError, ValueError) as error:
+            if storage_state is not None and self._running.chromium.is_connected():
+                raise InputError(
+                    f"{str(storage_state)!r} is no storage state that can be read; save one first"
+                ) from error
+            raise BrowserGone("the browser is gone; start again") from error
+
+    async def _revive(self, lost: Chromium | None) -> tuple[BrowserContext, Page]:
+        """Put a new browser in the place of `lost`, unless another window did so already, and open a tab there."""
+        async with self._reviving:
+            if lost is self._running.chromium or lost is None:
+                self._report("the browser died; starting it again")
+                await abandon(self._running)
+                try:
+                    self._running = await asyncio.wait_for(start(self._plan, self._report), _REVIVE_SECONDS)
+                except TimeoutError as error:
+                    raise BrowserGone("the browser died and did not come back; run again to go on from here") from error
+            return await self._open()
+
+    async def close(self) -> None:
+        """End the browser, if it is ours, and remove its folders. Calling it again does nothing."""
+        await asyncio.shield(asyncio.ensure_future(stop(self._running)))
+        if self._proxy is not None:
+            await self._proxy.close()
+
+    async def end(self) -> None:
+        """End the browser at once, without asking it; what its pages were doing is lost. One we connected to lives on."""
+        await asyncio.shield(asyncio.ensure_future(abandon(self._running)))
+        if self._proxy is not None:
+            await self._proxy.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()

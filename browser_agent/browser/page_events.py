@@ -1,0 +1,152 @@
+"""What a page does on its own, noted as it happens: loads, requests in flight, its document's status. It acts on nothing."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+
+from playwright.async_api import Error, Frame, Page, Request, Response
+
+from browser_agent.network.proxy import REFUSED_HEADER
+
+_AWAITED = frozenset({"document", "script", "stylesheet", "fetch", "xhr"})
+_NO_DOCUMENT = frozenset({204, 205})
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A moment in a page's life, to tell afterwards what an action set in motion."""
+
+    documents: int
+    requests: int
+    url: str
+
+
+class PageWatch:
+    """Listens to one page. `until` waits for what it hears; nothing here polls.
+
+    `status` is that of its document; `barred` why the filter proxy let no document through, None if it did.
+    """
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.status: int | None = None
+        self.crashed = False
+        self.barred: str | None = None
+        self._documents = 0
+        self._navigating = False
+        self._uncommitted = False
+        self._requests = 0
+        self._pending: dict[Request, int] = {}
+        self._flying: set[Request] = set()
+        self._pulse = asyncio.Event()
+        page.on("request", self._started)
+        page.on("response", self._answered)
+        page.on("requestfinished", self._finished)
+        page.on("requestfailed", self._failed)
+        page.on("framenavigated", self._committed)
+        page.on("domcontentloaded", self._loaded)
+        page.on("crash", self._crash)
+        page.on("close", lambda _: self._pulse.set())
+
+    def mark(self) -> Mark:
+        """Note where the page stands now."""
+        return Mark(self._documents, self._requests, _address(self.page.url))
+
+    def moved(self, since: Mark) -> bool:
+        """Whether another document, or another address than by fragment alone, stands there since `since`."""
+        return self._documents != since.documents or self._navigating or _address(self.page.url) != since.url
+
+    def loading(self) -> bool:
+        """Whether a document is on its way, or here and not yet read to its end."""
+        return self._navigating
+
+    def unanswered(self) -> bool:
+        """Whether a document was asked for and its server has not answered. Until it does, the browser tells nothing of the old one.
+
+        A document that was answered for and does not come waits for the old page to let go: that one hangs.
+        """
+        return self._uncommitted and self.status is None
+
+    def fetching(self, since: Mark) -> bool:
+        """Whether anything requested after `since` that shapes the page is still under way."""
+        return any(number > since.requests for number in self._pending.values())
+
+    def in_flight(self) -> int:
+        """How many requests of any kind are under way."""
+        return len(self._flying)
+
+    async def until(self, condition: Callable[[], bool], seconds: float) -> bool:
+        """Wait for `condition`, looked at after every event; whether it came true within `seconds`."""
+        deadline = asyncio.get_running_loop().time() + seconds
+        while not condition():
+            if self.crashed or self.page.is_closed():
+                return False
+            self._pulse.clear()
+            left = deadline - asyncio.get_running_loop().time()
+            try:
+                await asyncio.wait_for(self._pulse.wait(), max(left, 0))
+            except TimeoutError:
+                return condition()
+        return True
+
+    def _started(self, request: Request) -> None:
+        self._requests += 1
+        self._flying.add(request)
+        if request.resource_type in _AWAITED:
+            self._pending[request] = self._requests
+        if self._is_document(request):
+            self._navigating = self._uncommitted = True
+            self.status = self.barred = None
+        self._pulse.set()
+
+    def _answered(self, response: Response) -> None:
+        if self._is_document(response.request):
+            self.status = response.status
+            self.barred = response.headers.get(REFUSED_HEADER.lower())
+            if response.status in _NO_DOCUMENT:
+                self._navigating = self._uncommitted = False
+        self._pulse.set()
+
+    def _finished(self, request: Request) -> None:
+        self._pending.pop(request, None)
+        self._flying.discard(request)
+        self._pulse.set()
+
+    def _failed(self, request: Request) -> None:
+        self._pending.pop(request, None)
+        self._flying.discard(request)
+        if self._is_document(request):
+            self._navigating = self._uncommitted = False
+            if request.failure and "TUNNEL_CONNECTION_FAILED" in request.failure:
+                self.barred = "refused or unreachable"
+        self._pulse.set()
+
+    def _committed(self, frame: Frame) -> None:
+        if frame == self.page.main_frame:
+            self._uncommitted = False
+            self._pulse.set()
+
+    def _loaded(self, _: Page) -> None:
+        self._documents += 1
+        self._navigating = self._uncommitted = False
+        self._pulse.set()
+
+    def _crash(self, _: Page) -> None:
+        self.crashed = True
+        self._pulse.set()
+
+    def _is_document(self, request: Request) -> bool:
+        """Whether `request` loads the page's own document, not a frame's."""
+        if not request.is_navigation_request():
+            return False
+        frame: Frame | None = None
+        with suppress(Error):  # a page that is just opening has no frame to name yet: it is the page's own then
+            frame = request.frame
+        return frame is None or frame == self.page.main_frame
+
+
+def _address(url: str) -> str:
+    return url.partition("#")[0]

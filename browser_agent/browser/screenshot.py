@@ -1,0 +1,86 @@
+"""A picture of the page as it stands after a step: small, and without what must not be seen. It decides nothing and keeps nothing.
+
+Password fields and their kin are covered in every frame; in a run with secrets every field is. A page that shows a secret's value in its words is not
+pictured at all, and neither is one that does not hold still for it: a run never waits for a picture for long.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from playwright.async_api import Error, Locator
+
+from browser_agent.browser.window import DialogOpened, PageLost, Window
+from browser_agent.observation import Observation
+from ctxfold.session.screenshots import LARGEST
+
+__all__ = ["pictured"]
+
+SECONDS = 2.0
+"""The longest one picture may take."""
+
+_QUALITIES = (50, 25, 8)
+"""JPEG qualities tried, until the picture is small enough."""
+_HIDDEN = (
+    "input[type=password]",
+    *(
+        f"input[{attribute}*='{word}' i]"
+        for attribute in ("name", "id", "autocomplete", "placeholder", "aria-label")
+        for word in (
+            "passw",
+            "passphrase",
+            "passcode",
+            "secret",
+            "one-time",
+            "cc-number",
+            "cc-csc",
+            "kennwort",
+            "contrase",
+        )
+    ),
+)
+"""Fields that are covered on every page."""
+_FIELDS = ("input:not([type=submit]):not([type=button])", "textarea", "[contenteditable]:not([contenteditable=false])")
+"""Fields that are covered too where a run has secrets."""
+_ROLES = ("- textbox", "- searchbox", "- spinbutton", "- combobox")
+
+
+async def pictured(window: Window, page: Observation | None) -> bytes | None:
+    """A picture of the current tab; None where there is nothing to picture, or nothing that may be seen.
+
+    Args:
+        window: where.
+        page: the last look at it, free of secrets: what it says of the page decides whether it may be pictured.
+
+    Returns:
+        A JPEG of at most `LARGEST` bytes.
+    """
+    if page is None or page.dialog is not None or _tells(window, page):
+        return None
+    for quality in _QUALITIES:
+        try:
+            made: bytes = await window.running(_taken(window, quality), SECONDS)
+        except (Error, TimeoutError, DialogOpened, PageLost):
+            return None  # the page changes, hangs or is gone: the next look deals with that, a picture is not worth it
+        if len(made) <= LARGEST:
+            return made
+    return None
+
+
+async def _taken(window: Window, quality: int) -> bytes:
+    """The visible part of the page, with what is secret covered."""
+    options: dict[str, Any] = {"type": "jpeg", "quality": quality, "scale": "css", "timeout": SECONDS * 1_000}
+    return await window.page.screenshot(mask=_covered(window), mask_color="#777777", **options)
+
+
+def _covered(window: Window) -> list[Locator]:
+    """The fields to cover, in every frame."""
+    hidden = ", ".join((*_HIDDEN, *(_FIELDS if window.terms.secrets.all else ())))
+    return [frame.locator(hidden) for frame in window.page.frames]
+
+
+def _tells(window: Window, page: Observation) -> bool:
+    """Whether the page shows a secret anywhere but in a field, which is covered."""
+    marks = [secret.placeholder for secret in window.terms.secrets.all]
+    lines = (line for line in page.full.split("\n") if not line.lstrip().startswith(_ROLES))
+    return bool(marks) and any(mark in line for line in lines for mark in marks)

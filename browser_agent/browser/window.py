@@ -1,0 +1,299 @@
+"""One window of the browser: its tabs, dialog, downloads and the last look at it. It decides and performs nothing.
+
+It is the one mutable thing actions work on. Whatever the page does, no call here waits for it longer than `Limits` say.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import deque
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from playwright.async_api import Browser as Chromium
+from playwright.async_api import BrowserContext, Dialog, Error, Locator, Page, Request
+from playwright.async_api import TimeoutError as PageTimeout
+
+from browser_agent.browser.downloads import Downloads
+from browser_agent.browser.page_events import PageWatch
+from browser_agent.browser.timeouts import LIMITS, Limits
+from browser_agent.network.proxy import FilterProxy
+from browser_agent.network.secrets import Secrets
+from browser_agent.observation.observe import BUDGET
+from browser_agent.observation.values import Control, Observation, OpenDialog, TabInfo
+
+
+@dataclass(frozen=True, slots=True)
+class Folders:
+    """Where downloads go, and below which folders files may be uploaded from (none, if not said)."""
+
+    downloads: Path
+    uploads: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The folders of a window, the most one observation costs (o200k tokens), and the secrets that may be typed."""
+
+    folders: Folders
+    budget: int = BUDGET
+    secrets: Secrets = field(default_factory=Secrets)
+
+
+T = TypeVar("T")
+
+_REMEMBERED = 5
+_REPAIR_PARTS = 2.0
+_GONE = ("target crashed", "has been closed", "connection closed", "browser closed", "target closed", "was detached")
+
+
+class PageLost(Exception):
+    """The page hung, crashed or closed under us. Inner to this package: `perform` turns it into an outcome."""
+
+
+class DialogOpened(Exception):
+    """A dialog opened and blocks the page. Inner to this package: `perform` turns it into an outcome."""
+
+
+# Given the browser that was lost: a tab in one that lives.
+Opener = Callable[[Chromium | None], Awaitable[tuple[BrowserContext, Page]]]
+
+
+class Window:
+    """Tabs that share one profile. `Browser.window` makes it; `perform` acts on it, and counts in `answered` the dialogs it answers one after another."""
+
+    def __init__(
+        self, context: BrowserContext, page: Page, terms: Terms, revive: Opener, proxy: FilterProxy | None = None
+    ) -> None:
+        self.limits: Limits = LIMITS
+        self.terms = terms
+        self.proxy = proxy
+        self.last: Observation | None = None
+        self.dialog: Dialog | None = None
+        self.downloads = Downloads(terms.folders.downloads, terms.secrets.scrub)
+        self._revive = revive
+        self._known: deque[Mapping[str, Control]] = deque(maxlen=_REMEMBERED)
+        self.answered = 0
+        self._dialog_opened = asyncio.Event()
+        self._titles: dict[Page, str] = {}
+        self._opening = False
+        self._opened = asyncio.Event()
+        self._deadline = 0.0
+        self._adopt(context, page)
+
+    @property
+    def page(self) -> Page:
+        """The tab that is looked at and acted on."""
+        return self._page
+
+    @property
+    def watch(self) -> PageWatch:
+        """What the current tab does on its own."""
+        return self._watches[self._page]
+
+    @property
+    def pages(self) -> tuple[Page, ...]:
+        """The open tabs, in the order they were opened."""
+        return tuple(page for page in self._context.pages if not page.is_closed())
+
+    def begin(self) -> None:
+        """Start the clock of one call: all that follows fits into `Limits.whole`."""
+        self._deadline = asyncio.get_running_loop().time() + self.limits.whole
+
+    def left(self) -> float:
+        """Seconds of this call that are left, those it takes to put a lost page right kept back."""
+        return self._deadline - asyncio.get_running_loop().time() - _REPAIR_PARTS * self.limits.repair
+
+    def open_dialog(self) -> OpenDialog | None:
+        """The dialog that blocks the page, if one does."""
+        dialog = self.dialog
+        if dialog is None:
+            return None
+        return OpenDialog.model_validate({"kind": dialog.type, "message": dialog.message})
+
+    def element(self, ref: str) -> Locator:
+        """The element behind a ref of the last observation."""
+        return self._page.get_by_ref(ref)
+
+    def nearest(self, ref: str) -> Control | None:
+        """What stands now where a ref of an earlier observation stood: the control most like it, None for an unknown ref."""
+        old = next((refs[ref] for refs in reversed(self._known) if ref in refs), None)
+        if old is None or self.last is None:
+            return None
+        alike = [control for control in self.last.refs.values() if control.role == old.role and control.name]
+        exact = [control for control in alike if control.name == old.name]
+        words = set(old.name.lower().split())
+        near = [control for control in alike if words & set(control.name.lower().split())]
+        near.sort(key=lambda control: -len(words & set(control.name.lower().split())))
+        return next(iter([*exact, *near]), None)
+
+    def turn_to(self, page: Page) -> None:
+        """Make `page` the current tab. Its refs are new."""
+        self._page = page
+        self._watch(page)
+
+    async def opened_tab(self, seconds: float) -> None:
+        """Wait for the tab that is about to open, if one is."""
+        if self._opening:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._opened.wait(), seconds)
+            self._opening = False
+
+    async def new_tab(self) -> Page:
+        """Open an empty tab and turn to it."""
+        page = await self._context.new_page()
+        self.turn_to(page)
+        return page
+
+    async def running(self, work: Coroutine[Any, Any, T], seconds: float) -> T:
+        """Run `work` on the page, unless a dialog opens, the page is lost, or `seconds` pass.
+
+        Raises:
+            DialogOpened: a dialog stands before the page; the work may still end once it is answered.
+            PageLost: the page crashed, closed, or does not answer at all.
+            TimeoutError: the page is well, but this did not end in time.
+            playwright.async_api.Error: the page refused, in Playwright's words.
+        """
+        if self.dialog is not None:
+            work.close()
+            raise DialogOpened
+        task = asyncio.ensure_future(work)
+        task.add_done_callback(_heard)
+        opened = asyncio.ensure_future(self._dialog_opened.wait())
+        try:
+            await asyncio.wait({task, opened}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            if task.done():
+                return task.result()
+            if opened.done():
+                raise DialogOpened
+            raise TimeoutError
+        except PageTimeout as error:
+            await self._must_answer()
+            raise TimeoutError(error.message) from error
+        except TimeoutError:
+            await self._must_answer()
+            raise
+        except Error as error:
+            if any(sign in error.message.lower() for sign in _GONE):
+                raise PageLost("closed or crashed") from error
+            raise
+        finally:
+            opened.cancel()
+            task.cancel()
+
+    def remember(self, observation: Observation) -> None:
+        """Take `observation` as the last one: its refs are the ones that live now."""
+        if self.last is not None:
+            self._known.append(self.last.refs)
+        self.last = observation
+
+    def note_title(self, title: str) -> None:
+        """Note what the current tab is called."""
+        self._titles[self._page] = title
+
+    async def recover(self) -> None:
+        """Put a fresh, empty tab in the place of a lost one; a fresh browser, if that one opens none while the lost one keeps it busy.
+
+        Raises:
+            BrowserGone: no browser could be brought back.
+        """
+        closing = asyncio.ensure_future(self._page.close())
+        opening = asyncio.ensure_future(self._context.new_page())
+        for task in (closing, opening):
+            task.add_done_callback(_heard)
+        self.dialog = None
+        self._dialog_opened.clear()
+        try:
+            page = await asyncio.wait_for(opening, self.limits.repair)
+            await asyncio.wait({closing}, timeout=self.limits.repair / 2)
+        except (Error, TimeoutError):
+            self._adopt(*await self._revive(self._context.browser))
+        else:
+            self.turn_to(page)
+
+    async def answer_dialog(self, accept: bool, text: str | None) -> bool:
+        """Answer the open dialog; False when there is none."""
+        dialog, self.dialog = self.dialog, None
+        self._dialog_opened.clear()
+        if dialog is None:
+            return False
+        self.answered += 1
+        with contextlib.suppress(Error):  # it was closed by the page in the meantime
+            await (dialog.accept(text or "") if accept else dialog.dismiss())
+        return True
+
+    def tabs(self) -> tuple[TabInfo, ...]:
+        """The open tabs, by what was last seen of them."""
+        return tuple(
+            TabInfo(index=number, url=page.url, title=self._titles.get(page, ""), current=page == self._page)
+            for number, page in enumerate(self.pages, 1)
+        )
+
+    async def close(self) -> None:
+        """Close every tab and forget the profile."""
+        with contextlib.suppress(Error, TimeoutError):
+            await asyncio.wait_for(self._context.close(), self.limits.repair)
+
+    def _adopt(self, context: BrowserContext, page: Page) -> None:
+        self._context = context
+        self._watches: dict[Page, PageWatch] = {}
+        context.on("dialog", self._on_dialog)
+        context.on("page", self._on_page)
+        context.on("request", self._on_request)
+        self.turn_to(page)
+
+    def _watch(self, page: Page) -> None:
+        if page not in self._watches:
+            self._watches[page] = PageWatch(page)
+            page.on("download", self.downloads.began)
+            page.on("close", self._on_closed)
+
+    def _on_dialog(self, dialog: Dialog) -> None:
+        self.dialog = dialog
+        self._dialog_opened.set()
+
+    def _on_request(self, request: Request) -> None:
+        """A document asked for by no page we know is that of a tab about to open."""
+        if request.is_navigation_request():
+            try:
+                _ = request.frame
+            except Error:
+                self._opening = True
+                self._opened.clear()
+
+    def _on_page(self, page: Page) -> None:
+        self._opening = False
+        self._opened.set()
+        self._watch(page)
+        if len(self.pages) > 1:
+            self.turn_to(page)
+
+    def _on_closed(self, page: Page) -> None:
+        if page == self._page and self.pages:
+            self.turn_to(self.pages[-1])
+        if page != self._page:
+            self._watches.pop(page, None)
+            self._titles.pop(page, None)
+
+    async def _must_answer(self) -> None:
+        """Ask the page for a sign of life."""
+        if self.dialog is not None:
+            raise DialogOpened
+        if self.watch.unanswered():
+            return
+        try:
+            await asyncio.wait_for(self._page.evaluate("1"), max(self.limits.probe, self.left()))
+        except TimeoutError as error:
+            raise PageLost("hung") from error
+        except Error as error:
+            if any(sign in error.message.lower() for sign in _GONE):
+                raise PageLost("closed or crashed") from error
+
+
+def _heard(task: asyncio.Future[Any]) -> None:
+    """Take note of how a task we no longer wait for ended, so that nobody is told it went unheard."""
+    if not task.cancelled():
+        task.exception()

@@ -1,0 +1,66 @@
+"""What a decider decides in one step, as one frozen value. Its schema is what a model is shown; nothing here decides or applies."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from browser_agent.actions import Action, PageAction, Terminal
+from browser_agent.deciders.comparing import BranchWritten
+from ctxfold.decisions.fold.directive import FoldDirective
+from ctxfold.decisions.intent.written import ItemWritten, LinesWritten
+
+__all__ = ["MOST_ACTIONS", "Decision"]
+
+MOST_ACTIONS = 8
+"""The most actions one decision may hold."""
+
+
+class Decision(BaseModel):
+    """One step: why, what to fold of what lies behind, what to do now, where it belongs, and what changed in the to-do.
+
+    Source of the shape: AgentFold (arXiv 2510.24699), section 3: each reply holds its reasoning, a directive to fold and an action.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    thought: str = Field(min_length=1, description="Why, in one or two sentences: what is known and what is missing.")
+    fold: FoldDirective | None = Field(
+        default=None,
+        description="What to keep of earlier steps. Usually the latest alone; several once a part of the task is done.",
+    )
+    actions: tuple[Action, ...] = Field(
+        min_length=1,
+        max_length=MOST_ACTIONS,
+        description="Done in order, until one replaces the page. answer and give_up end the run and stand alone.",
+    )
+
+    todo: tuple[ItemWritten, ...] = Field(
+        default=(),
+        max_length=12,
+        description="New items of the to-do, and items whose state changed with what shows it.",
+    )
+    branch: BranchWritten | None = Field(
+        default=None, description="Where alternatives are compared: each on a branch of its own, and back."
+    )
+    recall: tuple[LinesWritten, ...] = Field(
+        default=(), max_length=8, description="Exact lines of earlier steps to see again at the end of the context."
+    )
+
+    @model_validator(mode="after")
+    def _an_end_stands_alone(self) -> Self:
+        if len(self.actions) > 1 and any(isinstance(action, Terminal) for action in self.actions):
+            raise ValueError("answer and give_up stand alone: look at the page first, and end the run in the next step")
+        return self
+
+    @property
+    def end(self) -> Terminal | None:
+        """The action that ends the run, if this is one."""
+        only = self.actions[0]
+        return only if isinstance(only, Terminal) else None
+
+    @property
+    def page_actions(self) -> tuple[PageAction, ...]:
+        """What is to be done to the page; nothing where the run ends."""
+        return tuple(action for action in self.actions if not isinstance(action, Terminal))

@@ -1,0 +1,107 @@
+"""Actions in a few plain words, for whoever watches. It acts on nothing."""
+
+from __future__ import annotations
+
+from typing import assert_never
+from urllib.parse import parse_qsl, urlsplit
+
+from browser_agent.actions import (
+    Action,
+    Answer,
+    Back,
+    Check,
+    Click,
+    Dialog,
+    Download,
+    Extract,
+    FillForm,
+    Find,
+    GiveUp,
+    Navigate,
+    Press,
+    Read,
+    Scroll,
+    Select,
+    Tab,
+    Type,
+    Upload,
+    WaitFor,
+)
+from browser_agent.deciders.decision import Decision
+from browser_agent.observation import Observation
+
+__all__ = ["described", "place"]
+
+LONGEST = 40
+
+
+def described(decision: Decision, observation: Observation | None) -> str:
+    """A decision's actions, in order.
+
+    Args:
+        decision: what was decided.
+        observation: the page it was decided on, which knows its elements by name.
+    """
+    return ", then ".join(_described(action, observation) for action in decision.actions)
+
+
+def place(url: str) -> str:
+    """An address without what every page of its site has in common; a search by its words."""
+    parts = urlsplit(url)
+    words = next((value for _, value in reversed(parse_qsl(parts.query))), "")
+    name = parts.path.strip("/") or parts.netloc or url
+    return f"{name} for {_short(words)}" if words else f"{name}#{parts.fragment}" if parts.fragment else name
+
+
+def _described(action: Action, observation: Observation | None) -> str:
+    match action:
+        case Navigate(url=url):
+            return f"open {place(url)}"
+        case Back():
+            return "go back"
+        case Click(ref=ref):
+            return f"click {_named(ref, observation)}"
+        case Type(ref=ref, text=text, submit=submit):
+            return f"type {_short(text)} into {_named(ref, observation)}{' and submit' if submit else ''}"
+        case FillForm(fields=fields):
+            return f"fill {len(fields)} field{'s' if len(fields) > 1 else ''}"
+        case Select(ref=ref, values=values):
+            return f"choose {_short(', '.join(values))} in {_named(ref, observation)}"
+        case Check(ref=ref, checked=checked):
+            return f"{'check' if checked else 'uncheck'} {_named(ref, observation)}"
+        case Press(key=key):
+            return f"press {key}"
+        case Scroll(direction=direction):
+            return f"scroll {direction}"
+        case Upload(paths=paths):
+            return f"upload {len(paths)} file{'s' if len(paths) > 1 else ''}"
+        case Download(ref=ref):
+            return f"download {_named(ref, observation)}"
+        case Dialog(accept=accept):
+            return f"{'accept' if accept else 'dismiss'} the dialog"
+        case Tab(op=op):
+            return f"{op} tab" if op != "list" else "list tabs"
+        case WaitFor():
+            return "wait"
+        case Find(query=query):
+            return f"find {_short(query)} on the page"
+        case Read(page=page):
+            return f"read page {page} of it" if page > 1 else "read it in full"
+        case Extract():
+            return "extract its values"
+        case Answer():
+            return "answer"
+        case GiveUp():
+            return "give up"
+        case _:
+            assert_never(action)
+
+
+def _named(ref: str, observation: Observation | None) -> str:
+    control = observation.refs.get(ref) if observation is not None else None
+    return _short(control.name) if control is not None and control.name else ref
+
+
+def _short(text: str) -> str:
+    flat = " ".join(text.split())
+    return f"“{flat}”" if len(flat) <= LONGEST else f"“{flat[: LONGEST - 1]}…”"

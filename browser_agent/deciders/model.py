@@ -1,0 +1,141 @@
+"""The decider that asks a model, and lets the explorer take over a step that the model cannot decide. It performs nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from browser_agent.actions import Answer, Extract
+from browser_agent.deciders.answer_schema import Shape
+from browser_agent.deciders.decision import Decision
+from browser_agent.deciders.protocol import Decided, Decider, Situation
+from browser_agent.deciders.sources import Evidence, Source
+from browser_agent.network.secrets import Secrets
+from ctxfold.decisions.fold.parse import Compliance, parse
+from ctxfold.errors import InputError, InvalidReply
+from ctxfold.models import Model, Reply, Request, Tool, Usage, ask
+from ctxfold.models.protocol import spoken
+from ctxfold.prompts import prompt
+
+__all__ = ["ModelDecider"]
+
+_PROMPTS = "browser_agent.prompts"
+
+
+class ModelDecider:
+    """Asks a model for each step.
+
+    Args:
+        model: who is asked.
+        evidence: the pages seen, which an answer's quote must stand on.
+        explorer: who decides a step that the model twice got wrong.
+        secrets: what it may type by placeholder.
+        shape: the form the answer must have; None for words.
+    """
+
+    def __init__(
+        self, model: Model, evidence: Evidence, explorer: Decider, secrets: Secrets, shape: Shape | None = None
+    ) -> None:
+        self.name = model.name
+        self._model = model
+        self._evidence = evidence
+        self._explorer = explorer
+        self._tool = Tool.deciding(Decision, prompt("decide", _PROMPTS))
+        named = [prompt("secret", _PROMPTS, name=one.placeholder, domain=one.domain) for one in secrets.all]
+        wanted = [prompt("schema", _PROMPTS, schema=shape)] if shape is not None else []
+        self._system = "\n".join([prompt("system", _PROMPTS), *named, *wanted])
+        self._shape = shape
+        self._in_words = False
+        self._compliance = Compliance()
+
+    async def decide(self, situation: Situation) -> Decided:
+        """Decide one step. A reply that does not fit goes back once with the reason; then the explorer decides, and the note says so.
+
+        A model that once answered in words is asked for words from then on: the form is added to what it is told.
+        """
+        spent: list[Usage] = []
+        self._compliance = Compliance()
+
+        def seen(reply: Reply) -> None:
+            spent.append(reply.usage)
+            self._in_words |= bool(reply.words)
+
+        def words(reply: str) -> Mapping[str, Any]:
+            return self._said(reply, situation)
+
+        closing = {"role": "user", "content": [{"type": "text", "text": situation.now}]}
+        request = Request(
+            system=self._told(),
+            messages=[*situation.view.messages, closing],
+            tool=self._tool,
+            stable=situation.view.stable,
+        )
+        try:
+            decision = await ask(self._model, request, lambda given: self._validated(given, situation), seen, words)
+        except InvalidReply as refused:
+            taken_over = await self._explorer.decide(situation)
+            note = f"{refused}; the explorer decided this step"
+            return replace(taken_over, usage=tuple(spent), note=note, compliance=self._compliance)
+        return Decided(decision, self.name, "model", tuple(spent), compliance=self._compliance)
+
+    def nearest(self) -> tuple[Source, ...]:
+        """A model keeps no passages of its own."""
+        return ()
+
+    def _told(self) -> str:
+        """What the model is told of its work; where it has no tools, how to answer without them too."""
+        if not self._in_words:
+            return self._system
+        schema = json.dumps(self._tool.schema, ensure_ascii=False)
+        return "\n".join([self._system, prompt("in_words", _PROMPTS, tool=self._tool.name, schema=schema)])
+
+    def _said(self, reply: str, situation: Situation) -> Mapping[str, Any]:
+        """The arguments of a reply in words, its fold as AgentFold writes it.
+
+        Raises:
+            InputError: it holds none, or a fold that cannot be applied.
+        """
+        read = parse(reply, situation.workspace)
+        self._compliance += read.compliance
+        if read.reason is not None:
+            raise InputError(f"- {read.reason}")
+        arguments = spoken(read.text, self._tool.name)
+        return arguments if read.directive is None else {**arguments, "fold": read.directive.model_dump()}
+
+    def _validated(self, arguments: Mapping[str, Any], situation: Situation) -> Decision:
+        """The decision of a reply's arguments; an answer's quote is the exact slice of the page it is from, its data has the schema asked for."""
+        decision = Decision.model_validate(arguments)
+        shape = self._shape
+        if shape is not None:
+            actions = tuple(
+                action.model_copy(update={"wanted": dict(shape.schema)})
+                if isinstance(action, Extract) and action.wanted is None
+                else action
+                for action in decision.actions
+            )
+            decision = decision.model_copy(update={"actions": actions})
+        if any(isinstance(action, Extract) and action.wanted is None for action in decision.actions):
+            raise InputError("extract needs `wanted`, a JSON schema: this task has none of its own")
+        match decision.end:
+            case Answer() as answer:
+                return decision.model_copy(update={"actions": (self._answer(answer, situation),)})
+            case _:
+                return decision
+
+    def _answer(self, answer: Answer, situation: Situation) -> Answer:
+        changes: dict[str, object] = {}
+        if answer.quote is not None:
+            source = self._evidence.source(answer.quote, answer.url)
+            changes |= {"quote": source.quote, "url": source.url}
+        if self._shape is not None:
+            page = situation.observation
+            given = answer.data
+            if given is None and page is not None and page.extracted is not None:
+                given = page.extracted.value
+            faults = self._shape.faults(given)
+            if faults:
+                raise InputError(f"`data` does not have the schema asked for: {'; '.join(faults)}")
+            changes["data"] = given
+        return answer.model_copy(update=changes)

@@ -1,0 +1,260 @@
+"""One live page that a host's model drives: each call is guarded, written down before it is done and after, and answered within a budget.
+
+It decides nothing: what to do is the host's, what may be done is the guards'. What the page says is data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import anyio
+
+from browser_agent.actions import Extract, Find, Outcome, OutcomeKind, PageAction, Read, WaitFor, perform
+from browser_agent.agent.confirm import Asked, Watch
+from browser_agent.agent.loop_guard import LoopGuard
+from browser_agent.agent.writing import begun, ended, refused
+from browser_agent.browser.browser import Browser
+from browser_agent.browser.window import Window
+from browser_agent.deciders.decision import Decision
+from browser_agent.deciders.describe import described
+from ctxfold.errors import InputError
+from ctxfold.models import InTime, Model
+from ctxfold.models.deciders.intent import Attendant
+from ctxfold.models.deciders.lease import Book
+from ctxfold.prompts import prompt
+
+__all__ = ["BUDGET", "Page", "Reading", "Shown", "Wish"]
+
+BUDGET = 900
+"""Tokens a page's text takes in an answer where a host says no other number."""
+
+LEAST, LARGEST = 200, 2000
+"""The bounds of that number."""
+
+WAITS = 30.0
+"""Seconds that the waits of one call may take together: hosts give up on a call after a minute."""
+
+PATIENCE = 15.0
+"""Seconds that one call waits for the replies of the folder's model, all together."""
+
+_PROMPTS = "browser_agent.prompts"
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What one call wants of a page.
+
+    Attributes:
+        why: the host's reason, for the log.
+        actions: what to do, in order; none for a look.
+        need: what is looked for; those parts of the page are shown first. None leaves what it was.
+        budget: o200k tokens the page's text may take.
+    """
+
+    why: str = ""
+    actions: tuple[PageAction, ...] = ()
+    need: str | None = None
+    budget: int = BUDGET
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Which part of a page is wanted: the places that hold some words, one element or one part of the whole in full, or what serves a need.
+
+    Attributes:
+        find: words to find.
+        ref: an element to show in full.
+        page: which part of the whole, or of that element, counted from 1; 0 where none is asked for.
+        need: what is looked for; those parts of the page are shown first.
+        budget: o200k tokens the text may take; 0 for the usual.
+    """
+
+    find: str = ""
+    ref: str = ""
+    page: int = 0
+    need: str = ""
+    budget: int = 0
+
+    @property
+    def wish(self) -> Wish:
+        """This as what one call wants.
+
+        Raises:
+            InputError: two of them at once, or a budget out of bounds.
+            ValidationError: a ref that is none, or a part before the first.
+        """
+        if self.find and (self.ref or self.page):
+            raise InputError("find shows places, ref and page show a part in full: give one of the two")
+        if self.budget and not LEAST <= self.budget <= LARGEST:
+            raise InputError(f"a page is shown in {LEAST} to {LARGEST} tokens, not {self.budget}")
+        actions: tuple[PageAction, ...] = ()
+        if self.find:
+            actions = (Find(kind="find", query=self.find),)
+        elif self.ref or self.page:
+            actions = (Read(kind="read", ref=self.ref or None, page=self.page or 1),)
+        return Wish("", actions, self.need or None, self.budget or BUDGET)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What one call came to.
+
+    Attributes:
+        step: the step it is written down in.
+        kind: what became of it; `refused` where a guard held it back.
+        message: what became of it in one line of ours; it holds no page text.
+        done: how many of the actions were done.
+        asked: how many there were.
+        url: the page's address.
+        ref: the whole page as recorded; empty where there was no page to look at.
+        text: the page within the budget. Data, never instructions.
+        tokens: what that costs, in o200k tokens.
+        downloads: files that arrived, by their paths.
+    """
+
+    step: int
+    kind: OutcomeKind
+    message: str
+    done: int
+    asked: int
+    url: str = ""
+    ref: str = ""
+    text: str = ""
+    tokens: int = 0
+    downloads: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether what was asked was done, or stopped only because the page changed beneath the rest."""
+        return self.kind in ("done", "page_changed")
+
+
+class Page:
+    """A live page.
+
+    Args:
+        browser: its own browser, ended with it.
+        window: the tabs.
+        watch: what is asked about before it is done; the start address is where the host last opened the page.
+        folder: the model that folds, plans and extracts; None for the embedded deciders.
+    """
+
+    def __init__(self, browser: Browser, window: Window, watch: Watch, folder: Model | None = None) -> None:
+        self._browser = browser
+        self._window = window
+        self._watch = watch
+        self._folder = folder
+        self._guard = LoopGuard()
+        self._need = ""
+        self._lock = anyio.Lock()
+
+    @property
+    def busy(self) -> bool:
+        """Whether a call is under way on it."""
+        return self._lock.locked()
+
+    def asks(self, actions: Sequence[PageAction]) -> Asked | None:
+        """The question a person must answer before these are done; None where there is none."""
+        if not actions:
+            return None
+        page = self._window.last
+        decision = Decision(thought="-", actions=tuple(actions))
+        kinds = dict.fromkeys(one.kind for one in self._watch.consequences(decision, page))
+        return Asked(described(decision, page), tuple(kinds), page.url if page is not None else "") if kinds else None
+
+    def start_at(self, origin: tuple[str, int] | None) -> None:
+        """Take `origin` for where the page started: what a host does there needs no further yes."""
+        self._watch = replace(self._watch, start=origin)
+
+    def permit(self, url: str) -> None:
+        """Let the browser reach the origin of `url`, private or not."""
+        self._browser.permit(url)
+
+    async def do(self, book: Book, wish: Wish, agreed: Asked | None = None) -> Shown:
+        """Do what a call wants, and show the page after it.
+
+        Args:
+            book: the session.
+            wish: what is wanted.
+            agreed: the question a person said yes to; to any other they said nothing.
+
+        Raises:
+            InputError: it would wait longer than a host does.
+            StoreError: it cannot be written down; then it is not done either.
+        """
+        async with self._lock:
+            if wish.need is not None:
+                self._need = wish.need
+            _check_waits(wish)
+            held = self._held_back(wish, agreed)
+            count, scrub = len(wish.actions), self._watch.secrets.scrub
+            step = await book(lambda session: begun(session, wish.why, wish.actions, scrub))
+            if held:
+                await book(lambda session: refused(session, step, count, held))
+                return Shown(step, "refused", held, 0, count)
+            outcome = await self._outcome(book, step, wish)
+            ref = await book(lambda session: ended(session, step, count, outcome))
+            await self._kept_small(book)
+            return _shown(step, ref, outcome, count)
+
+    async def end(self) -> None:
+        """End the page and its browser at once."""
+        await self._browser.end()
+
+    async def _kept_small(self, book: Book) -> None:
+        """Let the session fold, plan and extract where that is due, at its own budget."""
+        budget = await book(lambda session: session.budget)
+        await Attendant(None if self._folder is None else InTime(self._folder, PATIENCE)).keep(book, budget)
+
+    def _held_back(self, wish: Wish, agreed: Asked | None) -> str:
+        """Why a wish is not done; empty where it may be. What only reads is never held back."""
+        if all(isinstance(action, Find | Read | Extract) for action in wish.actions):
+            return ""
+        page = self._window.last
+        decision = Decision(thought="-", actions=wish.actions)
+        self._guard, verdict = self._guard.after(decision, page.fingerprint if page is not None else "")
+        if verdict != "go":
+            return prompt("notice_tried", _PROMPTS)
+        asked = self.asks(wish.actions)
+        if asked is None or asked == agreed:
+            return ""
+        return prompt("notice_unagreed", _PROMPTS, kinds=", ".join(asked.kinds))
+
+    async def _outcome(self, book: Book, step: int, wish: Wish) -> Outcome:
+        """Act and look. A call that is cancelled leaves a step that says so."""
+        self._window.terms = replace(self._window.terms, budget=wish.budget)
+        try:
+            return await perform(self._window, wish.actions, self._need)
+        except anyio.get_cancelled_exc_class():
+            with anyio.CancelScope(shield=True):
+                said = prompt("notice_cancelled", _PROMPTS)
+                await book(lambda session: refused(session, step, len(wish.actions), said))
+            raise
+
+
+def _check_waits(wish: Wish) -> None:
+    """Make sure that a call comes back before its host gives it up.
+
+    Raises:
+        InputError: its waits are longer than that, all together.
+    """
+    waits = sum(action.seconds for action in wish.actions if isinstance(action, WaitFor))
+    if waits > WAITS:
+        raise InputError(f"these wait {waits:g} s in all, and one call may wait {WAITS:g}; wait again in the next")
+
+
+def _shown(step: int, ref: str, outcome: Outcome, asked: int) -> Shown:
+    page = outcome.observation
+    return Shown(
+        step,
+        outcome.kind,
+        outcome.message,
+        sum(result.ok for result in outcome.results),
+        asked,
+        page.url if page is not None else "",
+        ref,
+        page.text if page is not None else "",
+        page.tokens if page is not None else 0,
+        outcome.downloads,
+    )

@@ -1,0 +1,300 @@
+"""The live pages of one host: at most one a session, each in a browser of its own that ends when it is long unused, or when the host goes.
+
+It opens, finds and ends pages; what happens on one is the page's own matter.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+
+import anyio
+from pydantic import Field, TypeAdapter
+
+from browser_agent.actions import Navigate, PageAction
+from browser_agent.agent.confirm import Asked, Safety, Watch
+from browser_agent.agent.settings import BrowserChoice
+from browser_agent.browser.browser import Browser
+from browser_agent.browser.window import Folders
+from browser_agent.deciders.decision import MOST_ACTIONS
+from browser_agent.host.page import BUDGET, Page, Reading, Shown, Wish
+from browser_agent.host.reach import Reach
+from browser_agent.network.egress import Egress, origin_of
+from browser_agent.network.secrets import Secrets
+from ctxfold.errors import BrowserGone, CtxfoldError, InputError, PageUnreachable, Refused, UnknownPage
+from ctxfold.models import Model
+from ctxfold.models.deciders.lease import Book
+
+__all__ = ["IDLE", "MOST", "PATIENCE", "Means", "Pages"]
+
+MOST = 4
+"""Most pages that are live at once; the one longest unused makes way."""
+
+IDLE = 600.0
+"""Seconds after which a page nobody asked about is ended."""
+
+PATIENCE = 40.0
+"""Seconds a call waits for a browser that must be fetched first."""
+
+_ACTIONS: TypeAdapter[tuple[PageAction, ...]] = TypeAdapter(
+    tuple[Annotated[PageAction, Field(discriminator="kind")], ...]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What a host browses with.
+
+    Attributes:
+        downloads: the folder below which each session's downloads go.
+        safety: what may be reached, typed and brought about; a host is asked by its own protocol, never by `safety.ask`.
+        choice: which browser is started.
+        uploads: folders that files may be uploaded from; none for none.
+        folder: the model that folds, plans and extracts beside whoever drives; None for the embedded deciders.
+    """
+
+    downloads: Path
+    safety: Safety = field(default_factory=Safety)
+    choice: BrowserChoice = field(default_factory=BrowserChoice)
+    uploads: tuple[Path, ...] = ()
+    folder: Model | None = None
+
+
+class Pages:
+    """The live pages of one host.
+
+    Args:
+        means: what it browses with.
+    """
+
+    def __init__(self, means: Means) -> None:
+        self._means = means
+        self._reach = Reach(Egress.of(means.safety.allow))
+        self._secrets = Secrets(means.safety.secrets)
+        self._live: OrderedDict[str, Page] = OrderedDict()
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._ending: set[asyncio.Task[None]] = set()
+        self._starting: dict[str, asyncio.Task[Page]] = {}
+        self._starts: dict[str, tuple[str, int] | None] = {}
+
+    def asks_to_open(self, url: str) -> Asked | None:
+        """The question a person must answer before an address is opened; None where there is none.
+
+        Raises:
+            InputError: it is no web address.
+            Refused: it may not be opened at a host's word.
+        """
+        if self._reach.judge(url) != "ask":
+            return None
+        return Asked("open an address", ("reach into this machine or its network",), url)
+
+    def asks_to_act(self, session: str, actions: Sequence[Mapping[str, Any]]) -> Asked | None:
+        """The question a person must answer before these are done; None where there is none, or no page.
+
+        Raises:
+            ValidationError: they are no actions.
+        """
+        page = self._live.get(session)
+        return page.asks(_taken(actions)) if page is not None else None
+
+    def admit(self, url: str, agreed: Asked | None) -> bool:
+        """Make sure that an address may be opened, and remember a yes.
+
+        Args:
+            url: the address.
+            agreed: the question a person said yes to.
+
+        Returns:
+            Whether it is a private one, which must be let through by name.
+
+        Raises:
+            InputError: it is no web address.
+            Refused: it may not be opened at a host's word, or nobody agreed to it.
+        """
+        asked = self.asks_to_open(url)
+        if asked is not None and asked != agreed:
+            raise Refused(
+                "a page of the open internet was shown, so an address in this machine or its network needs the user's yes, and there was none; "
+                "they can allow it with --allow HOST:PORT and restart"
+            )
+        private = self._reach.judge(url) != "open"
+        self._reach = self._reach.agreeing(url) if private else self._reach
+        return private
+
+    def saw(self, url: str) -> None:
+        """Note that a page was shown, here or in a run."""
+        self._reach = self._reach.seeing(url)
+
+    async def open(self, session: str, book: Book, url: str, need: str = "", agreed: Asked | None = None) -> Shown:
+        """Open an address in the session's page; in a fresh one where there is none.
+
+        Args:
+            session: whose page.
+            book: its handle.
+            url: the address.
+            need: what is looked for on it.
+            agreed: the question a person said yes to.
+
+        Raises:
+            InputError: it is no web address.
+            Refused: it may not be opened at a host's word, or nobody agreed to it.
+            PageUnreachable: nothing answers there.
+            BrowserError: there is no browser.
+        """
+        private = self.admit(url, agreed)
+        await book(lambda handle: handle.tip)  # a session that is not there opens no browser
+        page = await self._page(session)
+        page.start_at(self._starts.setdefault(session, origin_of(url)))
+        if private:
+            page.permit(url)
+        shown = await self._do(session, page, book, Wish("", (Navigate(kind="navigate", url=url),), need))
+        if shown.kind in ("unreachable", "timed_out", "not_possible"):
+            raise PageUnreachable(f"it cannot be opened: {shown.message}")
+        return shown
+
+    async def act(
+        self,
+        session: str,
+        book: Book,
+        actions: Sequence[Mapping[str, Any]],
+        why: str = "",
+        agreed: Asked | None = None,
+    ) -> Shown:
+        """Do several actions on the session's page, and show it after them.
+
+        Args:
+            session: whose page.
+            book: its handle.
+            actions: what to do, in order, as `browser_agent.actions` has them; they stop at the first that fails or replaces the page.
+            why: the host's reason, for the log.
+            agreed: the question a person said yes to.
+
+        Raises:
+            ValidationError: they are no actions.
+            UnknownPage: no page is open.
+            BrowserGone: the browser died.
+        """
+        wish = Wish(why, _taken(actions))
+        return await self._do(session, self._open_page(session), book, wish, agreed)
+
+    async def read(self, session: str, book: Book, reading: Reading) -> Shown:
+        """Show the session's page, or a part of it, without acting on it.
+
+        Args:
+            session: whose page.
+            book: its handle.
+            reading: which part.
+
+        Raises:
+            InputError: what is asked for contradicts itself.
+            ValidationError: a ref that is none.
+            UnknownPage: no page is open.
+            BrowserGone: the browser died.
+        """
+        wish = reading.wish
+        return await self._do(session, self._open_page(session), book, wish)
+
+    async def close(self) -> None:
+        """End every page at once, those that are just being opened too."""
+        live, self._live = self._live, OrderedDict()
+        for session, starting in self._starting.items():
+            starting.cancel()
+            with suppress(asyncio.CancelledError, CtxfoldError):
+                live[session] = await starting
+        for timer in self._timers.values():
+            timer.cancel()
+        async with anyio.create_task_group() as tasks:
+            for page in live.values():
+                tasks.start_soon(page.end)
+        if self._ending:
+            await asyncio.wait(set(self._ending))
+
+    async def _do(self, session: str, page: Page, book: Book, wish: Wish, agreed: Asked | None = None) -> Shown:
+        shown = await page.do(book, wish, agreed)
+        self.saw(shown.url)
+        if shown.kind == "browser_gone":
+            self._drop(session)
+            raise BrowserGone(shown.message)
+        self._touch(session)
+        return shown
+
+    def _open_page(self, session: str) -> Page:
+        page = self._live.get(session)
+        if page is None:
+            raise UnknownPage(f"no page is open in {session!r}; one is ended after {IDLE / 60:g} unused minutes")
+        return page
+
+    async def _page(self, session: str) -> Page:
+        """The session's page; started where there is none. A start that takes long goes on while the call comes back.
+
+        Raises:
+            BrowserGone: it is not ready yet.
+            BrowserError: there is no browser.
+        """
+        if session not in self._live:
+            starting = self._starting.get(session)
+            if starting is None:
+                starting = self._starting[session] = asyncio.ensure_future(self._started(session))
+            await asyncio.wait({starting}, timeout=PATIENCE)
+            if not starting.done():
+                raise BrowserGone("a browser is being fetched and is not ready yet; that takes a minute or two")
+            if self._starting.get(session) is starting:
+                del self._starting[session]
+            self._live.setdefault(session, starting.result())
+            unused = next((name for name, page in self._live.items() if name != session and not page.busy), None)
+            if len(self._live) > MOST and unused is not None:
+                self._drop(unused)
+        self._touch(session)
+        return self._live[session]
+
+    async def _started(self, session: str) -> Page:
+        means = self._means
+        choice = means.choice
+        browser = await Browser.launch(headed=choice.headed, executable=choice.executable, egress=self._reach.rule)
+        try:
+            window = await browser.window(
+                storage_state=choice.storage_state,
+                folders=Folders(means.downloads / session, means.uploads),
+                budget=BUDGET,
+                secrets=self._secrets,
+            )
+        except BaseException:
+            with anyio.CancelScope(shield=True):
+                await browser.end()
+            raise
+        return Page(browser, window, Watch(means.safety, None, True, self._secrets), means.folder)
+
+    def _touch(self, session: str) -> None:
+        if session in self._live:
+            self._live.move_to_end(session)
+            with suppress(KeyError):
+                self._timers.pop(session).cancel()
+            self._timers[session] = asyncio.get_running_loop().call_later(IDLE, self._drop, session)
+
+    def _drop(self, session: str) -> None:
+        """End a page while others go on."""
+        page = self._live.pop(session, None)
+        timer = self._timers.pop(session, None)
+        if timer is not None:
+            timer.cancel()
+        if page is not None:
+            task = asyncio.ensure_future(page.end())
+            self._ending.add(task)
+            task.add_done_callback(self._ending.discard)
+
+
+def _taken(actions: Sequence[Mapping[str, Any]]) -> tuple[PageAction, ...]:
+    """Actions from what a host sent.
+
+    Raises:
+        InputError: none, or more than one decision may hold.
+        ValidationError: one that is none.
+    """
+    if not 1 <= len(actions) <= MOST_ACTIONS:
+        raise InputError(f"give 1 to {MOST_ACTIONS} actions, not {len(actions)}")
+    return _ACTIONS.validate_python(list(actions))

@@ -1,0 +1,77 @@
+"""Which address may be opened at a host's word: a pure judgement. It resolves no name and opens nothing; the filter proxy judges every connection besides.
+
+A host's model may have been talked into an address by a page it read. So what a person listed with `--allow` always holds; without a list every public address
+may be opened, and a private one only while nothing from the open internet was shown: after that a person must agree. An address of the link itself, where clouds keep
+their secrets, is opened only where it was listed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from ipaddress import ip_address
+from typing import Literal
+
+from browser_agent.network.egress import Egress, is_of_the_link, is_public, origin_of
+from ctxfold.errors import InputError, Refused
+
+__all__ = ["Reach", "Word"]
+
+Word = Literal["open", "permit", "ask"]
+"""Open it as it is; open it and let its private origin be reached; ask a person first."""
+
+Origin = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What a host may open. A frozen value: what was shown and agreed to gives another.
+
+    Attributes:
+        rule: the domains a person listed.
+        agreed: private origins that may be reached.
+        public_seen: whether a page of the open internet was shown.
+    """
+
+    rule: Egress
+    agreed: frozenset[Origin] = frozenset()
+    public_seen: bool = False
+
+    def judge(self, url: str) -> Word:
+        """What is to be done about an address.
+
+        Raises:
+            InputError: it is no web address.
+            Refused: it may not be opened at a host's word.
+        """
+        origin = origin_of(url)
+        if origin is None:
+            raise InputError("that is no full web address; give one such as https://host/path")
+        host, port = origin
+        if self.rule.judge_name(host, port) != "allowed":
+            raise Refused("that domain is not among those the user allowed with --allow; they can add it and restart")
+        if not _private(host) or self.rule.judge_address(host, port, host) == "allowed":
+            return "open"
+        if is_of_the_link(host):
+            raise Refused("that address belongs to this machine's own link; only the user can allow it, with --allow")
+        return "permit" if origin in self.agreed or not self.public_seen else "ask"
+
+    def agreeing(self, url: str) -> Reach:
+        """This, with the origin of `url` agreed to."""
+        origin = origin_of(url)
+        return self if origin is None else replace(self, agreed=self.agreed | {origin})
+
+    def seeing(self, url: str) -> Reach:
+        """This, after a page at `url` was shown."""
+        origin = origin_of(url)
+        return self if origin is None or _private(origin[0]) else replace(self, public_seen=True)
+
+
+def _private(host: str) -> bool:
+    """Whether a host is, by its name alone, in this machine or its network."""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return not is_public(host)

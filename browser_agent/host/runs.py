@@ -1,0 +1,267 @@
+"""Runs under way for one host: begun by one call, asked after by others, ended when they are done, cancelled, or when the host goes.
+
+A run is kept in a session of its own, whose name is the run's; the session it was asked for in holds the question and, when it is there, the answer. A name is
+known to the process that began the run and to no other. It decides nothing of a run and drives no page.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import anyio
+
+from browser_agent.agent.agent import BrowserAgent
+from browser_agent.agent.confirm import Asked
+from browser_agent.agent.result import Result, Status, StepTaken
+from browser_agent.agent.settings import Keeping, RunLimits, Watching
+from browser_agent.host.pages import Means, Pages
+from browser_agent.observation.inline import clean, cut
+from ctxfold.config import EXPLORER
+from ctxfold.errors import CtxfoldError, InputError, UnknownRun
+from ctxfold.models.deciders.lease import Book
+
+__all__ = ["BEAT", "MOST", "PATIENCE", "Errand", "Runs", "Standing", "Told"]
+
+MOST = 3
+"""Most runs under way at once."""
+
+PATIENCE = 40.0
+"""Seconds a call waits for a run before it comes back with the run's name."""
+
+BEAT = 3.0
+"""Seconds between two signs of life at the most."""
+
+_REMEMBERED = 64
+_LEAVING = 0.7
+_AT_ONCE = 0.3
+"""Seconds that a cancellation waits for the end to be written down: its answer comes first, what is left of the browser goes after."""
+_LAST = 1.5
+"""Seconds that browsers which are being ended are waited for when the host goes."""
+_LONGEST = 120
+_NAME = 46
+
+
+@dataclass(frozen=True, slots=True)
+class Errand:
+    """What a run is to find.
+
+    Attributes:
+        task: in words.
+        start_url: the page to begin on; empty where a model may find its own.
+    """
+
+    task: str
+    start_url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a run stands.
+
+    Attributes:
+        run: its name, and that of the session it is kept in.
+        status: how it ended, or that it goes on.
+        steps: how many steps it has taken.
+        doing: the last of them, in a few words; it may hold names from a page.
+        result: what it came to; None while it goes on, and where it failed or was cancelled.
+        error: why it failed; None where it did not.
+    """
+
+    run: str
+    status: Status | Literal["running", "cancelled"] = "running"
+    steps: int = 0
+    doing: str = ""
+    result: Result | None = None
+    error: BaseException | None = None
+
+
+Told = Callable[[Standing], Awaitable[None]]
+"""Is told how a run stands, at every step and at least every `BEAT` seconds."""
+
+
+@dataclass(slots=True)
+class _Run:
+    """One run: how it stands, word of what is new, its work, and what sees that to its end."""
+
+    standing: Standing
+    agent: BrowserAgent
+    news: asyncio.Event = field(default_factory=asyncio.Event)
+    work: asyncio.Task[Result] = field(init=False)
+    followed: asyncio.Task[None] = field(init=False)
+
+    def stands(self, standing: Standing) -> None:
+        self.standing = standing
+        self.news.set()
+
+
+class Runs:
+    """The runs of one host.
+
+    Args:
+        means: what it browses with.
+        pages: the host's live pages, which know what it may open.
+        model: who decides.
+        limits: when a run ends at the latest.
+        store: where sessions are kept; None for the configured default.
+    """
+
+    def __init__(self, means: Means, pages: Pages, model: str, limits: RunLimits, store: str | None) -> None:
+        self._means = means
+        self._pages = pages
+        self._model = model
+        self._limits = limits
+        self._store = store
+        self._runs: OrderedDict[str, _Run] = OrderedDict()
+        self._ending: set[asyncio.Task[None]] = set()
+
+    async def browse(self, session: str, book: Book, errand: Errand, agreed: Asked | None, told: Told) -> Standing:
+        """Begin a run and wait for it a while. A call that is cancelled takes its run with it.
+
+        Args:
+            session: the session it is asked for in.
+            book: its handle.
+            errand: what to find.
+            agreed: the question a person said yes to.
+            told: is told how it stands.
+
+        Raises:
+            InputError: no task, nothing to begin on, or too many runs under way.
+            Refused: its address may not be opened.
+            UnknownSession: there is no such session.
+        """
+        run = await self._begin(session, book, errand, agreed)
+        try:
+            return await self._wait(run, told)
+        except anyio.get_cancelled_exc_class():
+            with anyio.CancelScope(shield=True):
+                await self._cancel(run)
+            raise
+
+    async def status(self, name: str, cancel: bool, told: Told) -> Standing:
+        """How a run stands: when it has ended, or after a while.
+
+        Args:
+            name: the run.
+            cancel: end it now.
+            told: is told how it stands.
+
+        Raises:
+            UnknownRun: this process knows none of that name.
+        """
+        run = self._runs.get(name)
+        if run is None:
+            raise UnknownRun(
+                "this server process knows no run of that name: it was not begun here, or ended with the process that began it; "
+                "its session, which has its name, keeps what it did"
+            )
+        if cancel:
+            await self._cancel(run)
+            return run.standing
+        return await self._wait(run, told)
+
+    async def close(self) -> None:
+        """End every run at once."""
+        async with anyio.create_task_group() as tasks:
+            for run in self._runs.values():
+                tasks.start_soon(self._cancel, run)
+        left = {*self._ending, *(run.followed for run in self._runs.values())}
+        if left:
+            await asyncio.wait(left, timeout=_LAST)
+
+    async def _begin(self, session: str, book: Book, errand: Errand, agreed: Asked | None) -> _Run:
+        task, start_url = errand.task.strip(), errand.start_url or None
+        if not task:
+            raise InputError("there is no task; say in a sentence what is wanted")
+        if start_url is None and self._model == EXPLORER:
+            raise InputError("no model drives here, and the explorer needs a page to start from: give start_url")
+        if sum(one.standing.status == "running" for one in self._runs.values()) >= MOST:
+            raise InputError(f"{MOST} runs are under way; wait for one, or cancel one, with browse_status")
+        if start_url is not None:
+            self._pages.admit(start_url, agreed)
+        name = f"{session[:_NAME]}-{secrets.token_hex(8)}"
+        asked = {"task": task, "session": name, **({"start_url": start_url} if start_url else {})}
+        step = await book(lambda handle: handle.record_step("", calls=[{"name": "browse", "args": asked, "id": name}]))
+        means = self._means
+        keeping = Keeping(name, self._store, folder=means.folder)
+        agent = BrowserAgent(
+            self._model, limits=self._limits, browser=means.choice, keeping=keeping, safety=means.safety
+        )
+        run = _Run(Standing(name), agent)
+        self._runs[name] = run
+        while len(self._runs) > _REMEMBERED:
+            self._forget_one()
+        run.work = asyncio.ensure_future(self._carry_out(run, Errand(task, start_url or "")))
+        run.followed = asyncio.ensure_future(self._follow(run, book, step))
+        return run
+
+    async def _carry_out(self, run: _Run, errand: Errand) -> Result:
+        def took(taken: StepTaken) -> None:
+            self._pages.saw(taken.url)
+            doing = cut(clean(taken.did), _LONGEST)
+            run.stands(replace(run.standing, steps=run.standing.steps + 1, doing=doing))
+
+        async with run.agent as agent:
+            return await agent.run(errand.task, errand.start_url or None, watching=Watching(step=took))
+
+    async def _follow(self, run: _Run, book: Book, step: int) -> None:
+        """See a run to its end, and write that into the session it was asked for in."""
+        await asyncio.wait({run.work})
+        if run.work.cancelled():
+            run.stands(replace(run.standing, status="cancelled"))
+        elif (error := run.work.exception()) is not None:
+            cancelled = run.standing.status == "cancelled"  # what it failed of then is that we ended its browser
+            run.stands(run.standing if cancelled else replace(run.standing, status="failed", error=error))
+        else:
+            result = run.work.result()
+            run.stands(replace(run.standing, status=result.status, steps=result.steps, result=result))
+        await book(lambda handle: handle.record_result(step, run.standing.run, said(run.standing), origin="page"))
+
+    async def _wait(self, run: _Run, told: Told) -> Standing:
+        until = asyncio.get_running_loop().time() + PATIENCE
+        await told(run.standing)
+        while run.standing.status == "running":
+            left = until - asyncio.get_running_loop().time()
+            if left <= 0:
+                break
+            run.news.clear()
+            with anyio.move_on_after(min(left, BEAT)):
+                await run.news.wait()
+            await told(run.standing)
+        if run.standing.status != "running":
+            await asyncio.wait({run.followed}, timeout=_LEAVING)  # its end is being written down
+        return run.standing
+
+    async def _cancel(self, run: _Run) -> None:
+        """End a run at once: its browser is ended without asking, and how it stands says so before it is all gone."""
+        if run.standing.status != "running":
+            return
+        run.work.cancel()
+        run.stands(replace(run.standing, status="cancelled"))
+        ending = asyncio.ensure_future(run.agent.end())
+        self._ending.add(ending)
+        ending.add_done_callback(self._ending.discard)
+        await asyncio.wait({run.followed}, timeout=_AT_ONCE)
+
+    def _forget_one(self) -> None:
+        """Forget the oldest run that has ended."""
+        ended = next((name for name, run in self._runs.items() if run.standing.status != "running"), None)
+        if ended is None:
+            return
+        del self._runs[ended]
+
+
+def said(standing: Standing) -> str:
+    """How a run ended, as its session keeps it."""
+    result, error = standing.result, standing.error
+    if result is None:
+        return f"{standing.status} after {standing.steps} steps" + (
+            f": {error}" if isinstance(error, CtxfoldError) else ""
+        )
+    lines = [result.answer or f"{result.status}: {result.reason}"]
+    lines += [f"“{source.quote}” ({source.url} {source.ref} in {result.session})" for source in result.sources]
+    return "\n".join(lines)

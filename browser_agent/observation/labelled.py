@@ -1,0 +1,177 @@
+"""What a page labels: single values with the words they stand under, and rows of alike things. It knows no schema."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from browser_agent.observation.inline import FIELDS, clean, label, render
+from browser_agent.observation.snapshot import Node
+
+__all__ = ["NOTHING", "Labelled", "coerced", "groups", "labelled"]
+
+
+NOTHING = object()
+"""Stands for no value, where None is one."""
+
+_NUMBER = re.compile(r"[-+−]?\d[\d.,'’\u00a0\u202f ]*")
+_YES = frozenset({"yes", "true", "on", "checked", "✓", "✔", "available", "included", "y"})
+_NO = frozenset({"no", "false", "off", "unchecked", "✗", "✘", "unavailable", "none", "n", "—", "-"})
+
+
+def coerced(text: str, schema: Mapping[str, Any]) -> object:
+    """A text as a schema's type.
+
+    Args:
+        text: what stands on the page.
+        schema: the schema of one scalar.
+
+    Returns:
+        The value; `NOTHING` where the text is none of that type.
+    """
+    if "enum" in schema:
+        same = [choice for choice in schema["enum"] if str(choice).casefold() == text.casefold()]
+        return same[0] if same else NOTHING
+    kinds = schema.get("type", "string")
+    for kind in kinds if isinstance(kinds, list) else [kinds]:
+        match kind:
+            case "number" | "integer":
+                value = _number(text)
+                if isinstance(value, float) and kind == "integer":
+                    value = int(value) if value.is_integer() else NOTHING
+            case "boolean":
+                value = _boolean(text)
+            case "string":
+                value = text
+            case _:
+                value = NOTHING
+        if value is not NOTHING:
+            return value
+    return NOTHING
+
+
+def _boolean(text: str) -> object:
+    word = text.strip().casefold()
+    return True if word in _YES else False if word in _NO else NOTHING
+
+
+def _number(text: str) -> object:
+    """The one number of a text; nothing where there are several, or none."""
+    found = _NUMBER.findall(text)
+    if len(found) != 1:
+        return NOTHING
+    digits = re.sub(r"[\s'’\u00a0\u202f]", "", found[0]).replace("−", "-").rstrip(".,")
+    plain = _plain(digits)
+    try:
+        value = float(plain)
+    except ValueError:
+        return NOTHING
+    return int(value) if value.is_integer() and "." not in plain else value
+
+
+def _plain(digits: str) -> str:
+    """Digits with a point for the decimals and nothing between thousands: the last mark parts decimals unless it comes again, or three digits follow it alone."""
+    point, comma = digits.rfind("."), digits.rfind(",")
+    if point < 0 and comma < 0:
+        return digits
+    if point >= 0 and comma >= 0:
+        last, other = (".", ",") if point > comma else (",", ".")
+        return digits.replace(other, "").replace(last, ".")
+    mark = "." if point >= 0 else ","
+    whole, _, rest = digits.rpartition(mark)
+    thousands = digits.count(mark) > 1 or (mark == "," and len(rest) == 3 and whole.lstrip("+-") not in ("", "0"))
+    return digits.replace(mark, "") if thousands else f"{whole}.{rest}"
+
+
+_CELLS = frozenset({"cell", "gridcell", "columnheader", "rowheader"})
+_HEADS = frozenset({"columnheader", "rowheader"})
+_TABLES = frozenset({"table", "grid", "treegrid"})
+_ITEMS = frozenset({"listitem", "article", "row"})
+_BOXES = frozenset({"checkbox", "radio", "switch"})
+_LINES = frozenset({"paragraph", "text", "generic", "listitem", "definition", "cell", "strong", "emphasis"})
+_COLON = re.compile(r"^([^:]{1,60}?)\s*[:：]\s+(.+)$")
+_LONGEST = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """One value as the page has it: the words it stands under, its own, and the address it leads to where it is a link."""
+
+    label: str
+    text: str
+    url: str = ""
+
+
+def labelled(root: Node) -> tuple[Labelled, ...]:
+    """The labelled values beneath a node, in order: of definition lists, tables of two columns, `name: value` lines, form fields, and its headings."""
+    return tuple(found for found in _labelled(root) if found.label and found.text)
+
+
+def groups(root: Node) -> tuple[tuple[tuple[Labelled, ...], ...], ...]:
+    """The rows of alike things beneath a node, table by table and list by list; each row as its labelled values."""
+    found = [_table(node) for node in root.walk() if node.role in _TABLES]
+    found += [tuple(map(labelled, items)) for items in _siblings(root)]
+    return tuple(rows for rows in found if rows)
+
+
+def _labelled(root: Node) -> Iterator[Labelled]:
+    for node in root.walk():
+        if node.role == "heading":
+            yield Labelled("heading", label(node), _url(node))
+        if node.role in FIELDS and node.text:
+            yield Labelled(label(node), clean(node.text))
+        if node.role in _BOXES:
+            yield Labelled(label(node), "yes" if "checked" in node.states else "no")
+        if node.role == "row":
+            yield from _pair(node)
+        if node.role in _LINES and (parts := _COLON.match(_words(node))):
+            yield Labelled(parts[1], parts[2], _url(node))
+        if node.role == "link" and node.url:
+            yield Labelled("link", label(node), node.url)
+        yield from _terms(node.children)
+
+
+def _pair(row: Node) -> Iterator[Labelled]:
+    cells = [cell for cell in row.children if cell.role in _CELLS]
+    if len(cells) == 2 and cells[1].role not in _HEADS:
+        yield Labelled(_words(cells[0]), _words(cells[1]), _url(cells[1]))
+
+
+def _terms(nodes: Sequence[Node]) -> Iterator[Labelled]:
+    for before, after in pairwise(nodes):
+        if before.role == "term" and after.role == "definition":
+            yield Labelled(_words(before), _words(after), _url(after))
+
+
+def _table(table: Node) -> tuple[tuple[Labelled, ...], ...]:
+    """The rows of a table whose first row heads its columns."""
+    rows = [[cell for cell in row.children if cell.role in _CELLS] for row in table.walk() if row.role == "row"]
+    if len(rows) < 2 or not rows[0] or rows[0][0].role != "columnheader":
+        return ()
+    heads = [_words(cell) for cell in rows[0]]
+    return tuple(
+        tuple(Labelled(head, _words(cell), _url(cell)) for head, cell in zip(heads, row, strict=False) if head)
+        + tuple(Labelled("link", _words(cell), _url(cell)) for cell in row if _url(cell))
+        for row in rows[1:]
+        if len(row) == len(heads) and not all(cell.role == "columnheader" for cell in row)
+    )
+
+
+def _siblings(root: Node) -> Iterator[tuple[Node, ...]]:
+    """Two or more items of one kind beside each other."""
+    for node in root.walk():
+        for role in _ITEMS - {"row"}:
+            items = tuple(child for child in node.children if child.role == role)
+            if len(items) > 1:
+                yield items
+
+
+def _words(node: Node) -> str:
+    return clean(render([node], refs=False).text)[:_LONGEST]
+
+
+def _url(node: Node) -> str:
+    return next((inner.url for inner in node.walk() if inner.url), "")

@@ -1,0 +1,1 @@
+"""The four decisions of the product: fold, intent, refactor, branch."""

@@ -1,0 +1,205 @@
+"""Lines: what every view is made of. Each has a kind, the address it stands for and its price in tokens. It never decides what stays.
+
+The marker at a line's start says who speaks: `user:` and `ai:` for what was said, `>` for a call, `<` for data from a tool or a page.
+Text of a tool or page that runs over several lines stands between fences that carry its address, so nothing inside can pose as ours. What the
+assistant said or wrote stands without: a line in it that would pose as another speaker's gets a backslash before it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Literal, NamedTuple
+
+from ctxfold.prompts import opening
+from ctxfold.tokens import count_lines
+
+__all__ = [
+    "AI",
+    "ALSO",
+    "BINDING",
+    "ELSEWHERE",
+    "EXTRACTS",
+    "GOAL",
+    "GOAL_NOW",
+    "HERE",
+    "KEY_INFO",
+    "NOTE",
+    "POSING",
+    "SO_FAR",
+    "SUPERSEDED",
+    "THINKING",
+    "TOPIC",
+    "TO_DO",
+    "USER",
+    "Line",
+    "LineKind",
+    "cost",
+    "fence",
+    "line",
+    "text_of",
+    "texts_of",
+    "unposed",
+]
+
+
+USER = "user:"
+AI = "ai:"
+NOTE = "note:"
+GOAL = "goal:"
+GOAL_NOW = "goal now:"
+SO_FAR = "so far:"
+TO_DO = "to-do:"
+BINDING = "constraints, newest wins"
+SUPERSEDED = "superseded:"
+EXTRACTS = "extracts:"
+ALSO = "also:"
+HERE = "here:"
+ELSEWHERE = "elsewhere:"
+TOPIC = "[topic"
+THINKING = "[Thought]"
+KEY_INFO = "[KEY INFO]"
+
+_WORDS = (
+    *(USER, AI, NOTE, GOAL, GOAL_NOW, SO_FAR, TO_DO, BINDING, SUPERSEDED, EXTRACTS, ALSO),
+    *(HERE, ELSEWHERE, TOPIC, THINKING, KEY_INFO),
+    *(f"{opening(name).partition(':')[0]}:" for name in ("legend", "extract_hint")),
+)
+"""The beginnings in words; those of the legend and of an extraction's hint are said by their prompt files."""
+_STEPS = r"s\d+(?:-s\d+)?(?:, s\d+(?:-s\d+)?)*"
+_ADDRESSED = (
+    rf"{_STEPS}(?:…| (?:failed|partial)(?!\S))",
+    r"s\d+(?:-s\d+|, s\d+|\.\d+)\S*(?!\S)",
+    r"[st]\d+[ \t]+(?![-+*/%&|^=!,;:.?)\]}])",
+    r"\[s\d",
+    r"<<s\d",
+)
+"""The addresses that begin a block, a constraint, an item of the to-do, a stub, a fence. `s1 = 2` is code, and begins none of them."""
+_MARKED = r"[<>](?!\S)"
+"""What was called, and what came back."""
+
+POSING = re.compile(
+    rf"[ \t]?(?:{'|'.join(_ADDRESSED)}|(?:s\d+\S*[ \t]+)?(?:{_MARKED}|(?i:{'|'.join(map(re.escape, _WORDS))})))"
+)
+"""Matches where a line begins as one of ours or another speaker's does."""
+
+
+LineKind = Literal["user", "say", "call", "data", "text", "note"]
+"""user: the user's words; say: the assistant's; call: what was called; data: one row of facts; text: raw text of a tool or page; note: a note."""
+
+
+class Line(NamedTuple):
+    """One piece of a view, one or more lines of text.
+
+    Attributes:
+        kind: what sort of content it is.
+        ref: the record it renders, `s12.2`.
+        text: what stands in the view, marker included, no newline at its end.
+        tokens: o200k tokens of `text` with its newline.
+        keys: the ledger keys whose value this line shows; later lines may point at them.
+        points: the ledger keys whose value stands at an earlier line, which this one names by ref.
+        untrusted: whether any of it came from a tool or a page.
+        joined: whether it stands on the line before it, when that is of the same record, or of a call as this is.
+    """
+
+    kind: LineKind
+    ref: str
+    text: str
+    tokens: int
+    keys: tuple[int, ...] = ()
+    points: tuple[int, ...] = ()
+    untrusted: bool = False
+    joined: bool = False
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+    def reworded(self, text: str, tokens: int, keys: tuple[int, ...]) -> Line:
+        """The same line in other words."""
+        return Line(self.kind, self.ref, text, tokens, keys, self.points, self.untrusted, self.joined)
+
+    @property
+    def indent(self) -> int:
+        """How deep a row of facts stands under the row it belongs to."""
+        return len(self.text) - len(self.words)
+
+    @property
+    def words(self) -> str:
+        """A row of facts without its marker."""
+        return self.text.lstrip("<> ")
+
+
+def line(
+    kind: LineKind,
+    ref: str,
+    text: str,
+    keys: tuple[int, ...] = (),
+    points: tuple[int, ...] = (),
+    untrusted: bool = False,
+) -> Line:
+    """A line with its tokens counted. One token is added for the seam to the next."""
+    return Line(kind, ref, text, cost((text,)) + 1, keys, points, untrusted)
+
+
+def cost(texts: Iterable[str]) -> int:
+    """What texts of lines cost one under the other, in o200k tokens. What stands between fences is a record's own text: it is counted alone, and once."""
+    return count_lines(piece for text in texts for piece in _unfenced(text))
+
+
+def _unfenced(text: str) -> tuple[str, ...]:
+    if not text.startswith("<<") or text.count("\n") < 2:
+        return (text,)
+    opening, _, rest = text.partition("\n")
+    body, _, closing = rest.rpartition("\n")
+    return opening, body, closing
+
+
+def fence(ref: str, text: str, name: str = "") -> str:
+    """Text of a tool or page as a view shows it: after `< ` when it is one line, else between fences no text can forge.
+
+    Args:
+        ref: the record's address, which names the fence.
+        text: the raw text.
+        name: what it is called in the record, where it is not all of it.
+    """
+    if len(text.splitlines()) <= 1 and text == text.rstrip("\r\n"):
+        return f"< {name}: {text}" if name else f"< {text}"
+    return f"<<{f'{ref} {name}' if name else ref}\n{text.replace(f'{ref}>>', f'{ref}> >')}\n{ref}>>"
+
+
+_POSING = re.compile(rf"(?<=[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])(?={POSING.pattern})")
+
+
+def unposed(text: str) -> str:
+    """What the assistant said or wrote, as a view may show it without a fence.
+
+    Args:
+        text: the raw text; what stands before its first line break begins no line of a view.
+
+    Returns:
+        The same, with a backslash before each line that begins as another speaker's does: `user:`, `< `, `s7 >`.
+    """
+    return _POSING.sub(r"\\", text)
+
+
+def text_of(lines: Iterable[Line]) -> str:
+    """Lines as a view shows them: one under the other, joined rows behind each other."""
+    return "\n".join(texts_of(lines))
+
+
+def texts_of(lines: Iterable[Line]) -> list[str]:
+    """The texts that stand one under the other, joined rows as one."""
+    made: list[str] = []
+    before: Line | None = None
+    for each in lines:
+        if before is not None and _continues(each, before):
+            seam = " " if made[-1].endswith(":") or (each.kind == "call" and not before.joined) else "; "
+            made[-1] += seam + each.text.lstrip("<> ")
+        else:
+            made.append(each.text)
+        before = each
+    return made
+
+
+def _continues(each: Line, before: Line) -> bool:
+    return each.joined and before.kind == each.kind and (before.ref == each.ref or each.kind == "call")

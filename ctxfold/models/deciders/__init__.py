@@ -1,0 +1,1 @@
+"""Asking a model for one of the four decisions, checking the reply, and falling back."""

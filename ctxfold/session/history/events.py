@@ -1,0 +1,122 @@
+"""What happened to a session, as values: one committed event each. They hold resolved content only, so that replay decides nothing again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, cast, get_args
+
+from ctxfold.store.protocol import Reading
+from ctxfold.store.values import EventRow
+from ctxfold.workspace.by import Decider
+
+__all__ = ["DECISIONS", "Event", "EventKind", "history", "shown", "voided"]
+
+
+EventKind = Literal[
+    "recorded",
+    "arrived",
+    "folded",
+    "intent_set",
+    "extracted",
+    "refactored",
+    "routed",
+    "noted",
+    "moved",
+    "renamed",
+    "voided",
+    "redacted",
+]
+
+DECISIONS: frozenset[EventKind] = frozenset({"folded", "moved", "renamed", "intent_set", "extracted", "refactored"})
+"""The kinds that undo can void. A record is never voided, nor what the user said the session is for."""
+
+INTENTS: frozenset[EventKind] = frozenset({"intent_set", "extracted"})
+"""The kinds that change what a session is after, and not its cover."""
+
+KINDS: tuple[EventKind, ...] = get_args(EventKind)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One committed event, as a history shows it.
+
+    Attributes:
+        seq: its number in the session.
+        kind: what happened.
+        decider: who decided it.
+        cause: why, in a few words.
+        branch: the branch it stands on.
+        revision: the branch's revision after it, in hex.
+        steps: the steps it concerns.
+        time: when, seconds since 1970.
+        standing: whether it is in force; a decision that was undone is not.
+    """
+
+    seq: int
+    kind: EventKind
+    decider: Decider
+    cause: str
+    branch: str
+    revision: str
+    steps: tuple[int, ...]
+    time: float
+    standing: bool = True
+
+
+def history(tx: Reading, session: int, limit: int) -> list[Event]:
+    """The newest events, newest first.
+
+    Args:
+        tx: an open transaction.
+        session: the session's row id.
+        limit: how many at most.
+    """
+    rows = tx.forest.events(session, limit=limit, newest=True)
+    voided: set[int] = set()
+    made: list[Event] = []
+    for row in rows:
+        standing = row.seq not in voided
+        if row.kind == "voided" and standing:
+            voided.add(int(json.loads(row.json)["target"]))
+        made.append(shown(tx, session, row, standing=standing or row.kind not in DECISIONS))
+    return made
+
+
+def shown(tx: Reading, session: int, row: EventRow, *, standing: bool) -> Event:
+    """An event as a history shows it."""
+    branch = next((head.name for head in tx.forest.heads(session) if head.id == row.head), "")
+    payload = json.loads(row.json)
+    steps = tuple(payload.get("steps", ())) or ((payload["step"],) if "step" in payload else ())
+    return Event(
+        row.seq,
+        cast(EventKind, row.kind),
+        cast(Decider, row.decider),
+        row.cause,
+        branch,
+        row.state.revision.hex(),
+        steps,
+        row.time,
+        standing,
+    )
+
+
+def voided(events: Sequence[EventRow]) -> set[int]:
+    """The decisions among events that were undone and not redone: their numbers.
+
+    Args:
+        events: oldest first.
+    """
+    gone: set[int] = set()
+    undone: dict[int, int] = {}
+    for event in events:
+        if event.kind == "voided":
+            payload = json.loads(event.json)
+            target = int(payload["target"])
+            if payload["by"] == "undo":
+                undone[event.seq] = target
+                gone.add(target)
+            else:
+                gone.discard(undone.get(target, 0))
+    return gone

@@ -1,0 +1,270 @@
+"""Sessions as a whole: listed, deleted, verified, written to a file. It reads no file.
+
+An export is JSON lines: every record's exact text and every event, and at its end a line that seals the ones before it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass
+from hashlib import blake2b
+from typing import Any
+
+from ctxfold.errors import CorruptStore, InputError
+from ctxfold.session import screenshots as pictures
+from ctxfold.session.history.commit import head_of, state_of
+from ctxfold.session.history.load import goals
+from ctxfold.session.history.verify import verify
+from ctxfold.session.open import address_of, named, store_at
+from ctxfold.session.validate import path_of
+from ctxfold.store import is_there, open_store
+from ctxfold.store.codec import encode, unpack_json
+from ctxfold.store.protocol import Reading
+from ctxfold.store.values import SessionRow
+
+__all__ = [
+    "FORMAT",
+    "SessionInfo",
+    "delete_session",
+    "export_session",
+    "sealed",
+    "sessions",
+    "to_file",
+    "told",
+    "unsealed",
+    "verify_session",
+]
+
+
+def told(trees: Iterable[dict[str, Any]]) -> Iterator[str]:
+    """Each tree on a line of its own. Nothing but what JSON demands is escaped: two halves of a pair, each a character by itself, would join when read."""
+    for tree in trees:
+        yield json.dumps(tree, ensure_ascii=False, separators=(",", ":"))
+
+
+def sealed(lines: Iterable[str]) -> Iterator[str]:
+    """The lines and a closing one that seals them."""
+    made = _Seal()
+    for line in lines:
+        made.take(line)
+        yield line
+    yield from told([made.tree])
+
+
+def unsealed(lines: Iterable[str]) -> list[str]:
+    """The lines before the closing one.
+
+    Raises:
+        ValueError: it is missing, or is not theirs.
+    """
+    *before, closing = lines
+    made = _Seal()
+    for line in before:
+        made.take(line)
+    if json.loads(closing) != made.tree:
+        raise ValueError("these lines are not the ones that were sealed")
+    return before
+
+
+class _Seal:
+    """What seals lines, as they are taken in one by one."""
+
+    def __init__(self) -> None:
+        self._lines = 0
+        self._hash = blake2b(digest_size=16, person=b"seal")
+
+    def take(self, line: str) -> None:
+        """Take in a line, without its end."""
+        self._lines += 1
+        self._hash.update(encode(line) + b"\n")
+
+    @property
+    def tree(self) -> dict[str, Any]:
+        """The closing line."""
+        return {"end": {"lines": self._lines, "hash": self._hash.hexdigest()}}
+
+
+FORMAT = "ctxfold-session-2"
+"""Of the files that `export_session` writes."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionInfo:
+    """A session in a list.
+
+    Attributes:
+        name: its name.
+        goal: what it is for, as the branch says on which a new handle begins; empty when nothing was said.
+        steps: how many steps it has.
+        branches: how many branches.
+        created: when it was begun, seconds since 1970.
+        updated: when it last changed.
+        bytes: bytes of its raw records.
+    """
+
+    name: str
+    goal: str
+    steps: int
+    branches: int
+    created: float
+    updated: float
+    bytes: int
+
+
+def sessions(store: str | None = None) -> list[SessionInfo]:
+    """The sessions of a store, the newest work first; none where no store was made yet.
+
+    Args:
+        store: as in `Session.open`.
+
+    Raises:
+        InputError: a store that no path can name.
+        StoreError: the store cannot be used.
+    """
+    address = address_of(store)
+    if not is_there(address):
+        return []
+    kept = open_store(address)
+    try:
+        with kept.reading() as tx:
+            return [_info(tx, name) for name in tx.sessions.names()]
+    finally:
+        kept.close()
+
+
+def _info(tx: Reading, name: str) -> SessionInfo:
+    row = tx.sessions.named(name)
+    if row is None:
+        raise CorruptStore(f"the session {name} is listed but not there; restore a copy of the store")
+    told = goals(tx, row.id, state_of(tx, row.id, head_of(tx, row.id, row.current or 1)))
+    return SessionInfo(
+        name,
+        told[-1] if told else "",
+        tx.log.last_step(row.id),
+        len(tx.forest.heads(row.id)),
+        row.created,
+        row.updated,
+        tx.sessions.raw_bytes(row.id),
+    )
+
+
+def delete_session(name: str, store: str | None = None) -> None:
+    """Remove a session and whatever only it referenced, its pictures too.
+
+    Raises:
+        UnknownSession: it is not there.
+        SessionNameError: the name is not one.
+        InputError: a store that no path can name.
+        StoreError: the store cannot be used; or it is removed, but its bytes could not be taken out of the file yet: the message names the next move.
+    """
+    kept = store_at(store)
+    try:
+        with kept.writing() as tx:
+            row = named(tx, kept, name)
+            tx.sessions.drop(row.id)
+        pictures.forget(kept.address, name)
+        kept.scrub()
+    finally:
+        kept.close()
+
+
+def verify_session(name: str, store: str | None = None) -> int:
+    """Replay a session's events and compare every revision. Returns how many events there are.
+
+    Raises:
+        CorruptStore: one differs.
+        UnknownSession: it is not there.
+        SessionNameError: the name is not one.
+        InputError: a store that no path can name.
+        StoreError: the store cannot be used.
+    """
+    kept = store_at(store)
+    try:
+        with kept.reading() as tx:
+            row = named(tx, kept, name)
+            return verify(tx, row.id)
+    finally:
+        kept.close()
+
+
+def export_session(name: str, file: str | os.PathLike[str], store: str | None = None) -> None:
+    """Write a session to a file, private to its owner.
+
+    Raises:
+        UnknownSession: it is not there.
+        SessionNameError: the name is not one.
+        InputError: the file cannot be written, or no path can name it or the store.
+        StoreError: the store cannot be used.
+    """
+    to_file(name, file, store, lambda tx, row: sealed(told(_lines(tx, row.id, name, row.created, row.current))))
+
+
+def to_file(
+    name: str,
+    file: str | os.PathLike[str],
+    store: str | None,
+    lines: Callable[[Reading, SessionRow], Iterable[str]],
+) -> None:
+    """Write what is made of a session to a file, line by line, private to its owner.
+
+    Args:
+        name: the session.
+        file: where to.
+        store: as in `Session.open`.
+        lines: makes them.
+
+    Raises:
+        UnknownSession: it is not there.
+        SessionNameError: the name is not one.
+        InputError: the file cannot be written, or no path can name it or the store.
+        StoreError: the store cannot be used.
+    """
+    place, kept = path_of(file), store_at(store)
+    try:
+        with kept.reading() as tx:
+            row = named(tx, kept, name)
+            try:
+                made = os.open(place, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
+                with open(made, "w", encoding="utf-8", errors="surrogatepass", newline="\n") as out:
+                    out.writelines(f"{line}\n" for line in lines(tx, row))
+            except OSError as error:
+                raise InputError(f"{place.name} cannot be written ({error.strerror}); name another file") from error
+    finally:
+        kept.close()
+
+
+def _lines(tx: Reading, session: int, name: str, created: float, current: int) -> Iterator[dict[str, Any]]:
+    yield {
+        "format": FORMAT,
+        "name": name,
+        "created": created,
+        "current": current,
+        "budget": tx.sessions.budget(session),
+    }
+    for topic in tx.forest.topics(session):
+        yield {"topic": asdict(topic)}
+    for lane, parent, fork in tx.log.lanes(session):
+        yield {"lane": [lane, parent, fork]}
+    for step in tx.log.steps(session, range(1, tx.log.last_step(session) + 1)):
+        yield {"step": asdict(step)}
+    for record in tx.log.entries_of(session):
+        yield {
+            "record": {
+                "step": record.step, "k": record.k, "at": record.at, "kind": record.kind, "origin": record.origin, "call_id": record.call_id,
+                "text": tx.log.text(record.entry), "shown": None if record.shown is None else tx.log.text(record.shown),
+                "form": unpack_json(record.form), "key": record.idempotency,
+            }
+        }  # fmt: skip
+    for tile in tx.cover.tile_numbers(session):
+        yield {"tile": unpack_json(tx.cover.tile(session, tile) or b"")}
+    for cell, prev, tile in tx.cover.cells(session):
+        yield {"cell": [cell, prev, tile]}
+    for note, prev, slot, text in tx.cover.note_links(session):
+        yield {"note": [note, prev, slot, text]}
+    for event in tx.forest.events(session):
+        state = {**asdict(event.state), "revision": event.state.revision.hex()}
+        yield {"event": {**asdict(event), "state": state}}
+    for head in tx.forest.heads(session):
+        yield {"head": asdict(head)}

@@ -1,0 +1,187 @@
+"""Intents as the store keeps them: a chain of plans and extractions that a branch stands at, and the register of all plans of the session.
+
+An event holds what its decision changed, resolved, and the event before it; every so often also all that stood before it, so that reading an intent takes a
+bounded number of events. The register is the session's: it is read from every plan that stands, on whichever branch it was made.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+from ctxfold.decisions.intent.apply import VERSION, extract, register, set_intent
+from ctxfold.errors import CorruptStore
+from ctxfold.session.history.commit import Happened, advance
+from ctxfold.session.history.events import INTENTS, voided
+from ctxfold.store.protocol import Reading, Writing
+from ctxfold.store.values import EventRow, HeadRow, State
+from ctxfold.workspace.by import Decider
+from ctxfold.workspace.intent import (
+    Constraint,
+    Extraction,
+    Intent,
+    IntentChange,
+    Passed,
+    dump_change,
+    dump_extraction,
+    load_change,
+    load_extraction,
+    number_of,
+)
+
+__all__ = ["intent_of", "next_constraint", "put_extraction", "put_intent"]
+
+_CHAIN = 32
+"""Events of a chain after which one holds all that stood before it."""
+
+
+def intent_of(tx: Reading, session: int, root: int, tip: int = 0) -> Intent:
+    """The intent a revision stands at, with the session's register.
+
+    Args:
+        tx: an open transaction.
+        session: the session's row id.
+        root: the newest plan or extraction of the branch, 0 for none.
+        tip: its last step, by which is told what undone decisions had looked at; 0 where that does not matter.
+
+    Raises:
+        CorruptStore: an event it needs does not read back.
+    """
+    chain: list[tuple[str, dict[str, Any]]] = []
+    intent = Intent()
+    while root:
+        kind, payload = _payload(tx, session, root)
+        chain.append((kind, payload))
+        root = int(payload["was"])
+        if "base" in payload:
+            intent, root = _based(payload["base"]), 0
+    for kind, payload in reversed(chain):
+        if kind == "extracted":
+            intent = extract(intent, load_extraction(payload["extraction"]))
+        else:
+            intent = set_intent(intent, load_change(payload["change"]))
+    events = tx.forest.intents(session)
+    return replace(intent, constraints=_register(events), passed=_passed(tx, session, events, tip))
+
+
+def _passed(tx: Reading, session: int, events: list[EventRow], tip: int) -> Passed:
+    """What the undone plans and extractions on the way to a step had looked at."""
+    gone = voided(events)
+    path = dict(tx.log.path(session, tip)) if gone and tip else {}
+    passed = Passed()
+    for event in (tx.forest.event(session, seq) for seq in gone if path):
+        if event is None or event.kind not in INTENTS:
+            continue
+        payload = json.loads(event.json)
+        step, k = payload["change"]["read"] if event.kind == "intent_set" else payload.get("read", (event.state.tip, 0))
+        last = tx.log.step(session, step)
+        if last is not None and last.depth <= path.get(last.lane, 0):
+            seen = payload["extraction"].get("seen", 0) if event.kind == "extracted" else 0
+            passed = Passed(max(passed.read, (step, k)), max(passed.seen, seen))
+    return passed
+
+
+def _payload(tx: Reading, session: int, seq: int) -> tuple[str, dict[str, Any]]:
+    event = tx.forest.event(session, seq)
+    if event is None or event.kind not in ("intent_set", "extracted"):
+        raise CorruptStore(f"event {seq} is no plan; restore a copy of the store")
+    payload: dict[str, Any] = json.loads(event.json)
+    return event.kind, payload
+
+
+def _based(base: dict[str, Any]) -> Intent:
+    intent = set_intent(Intent(), load_change(base["intent"])) if base["intent"] is not None else Intent()
+    return extract(intent, load_extraction(base["extraction"])) if base["extraction"] is not None else intent
+
+
+def _register(events: list[EventRow]) -> tuple[Constraint, ...]:
+    """The constraints of every plan that stands."""
+    gone = voided(events)
+    found: tuple[Constraint, ...] = ()
+    for event in events:
+        if event.kind == "intent_set" and event.seq not in gone:
+            found = register(found, load_change(json.loads(event.json)["change"]).constraints)
+    return found
+
+
+def next_constraint(tx: Reading, session: int) -> int:
+    """A number no constraint of the session ever had, voided plans included."""
+    numbers = [
+        number_of(each["id"])
+        for event in tx.forest.intents(session)
+        if event.kind == "intent_set"
+        for each in json.loads(event.json)["change"]["constraints"]
+    ]
+    return max(numbers, default=0) + 1
+
+
+def put_intent(
+    tx: Writing,
+    session: int,
+    head: HeadRow,
+    state: State,
+    before: Intent,
+    change: IntentChange,
+    said: tuple[Decider, str],
+) -> State:
+    """Commit a plan on a branch. `before` is the intent it was made on; `said` is who decided, and why in a few words."""
+    steps = _steps([item.ref for item in change.items] + [each.ref for each in change.course])
+    return _put(tx, session, head, state, before, ("intent_set", {"change": dump_change(change), "steps": steps}), said)
+
+
+def put_extraction(
+    tx: Writing,
+    session: int,
+    head: HeadRow,
+    state: State,
+    before: Intent,
+    made: Extraction,
+    said: tuple[Decider, str],
+) -> State:
+    """Commit an extraction on a branch. `said` is who decided, and why in a few words."""
+    steps = _steps([each.ref for each in made.extracts])
+    last = max((record.k for record in tx.log.records(session, [state.tip])), default=0) if state.tip else 0
+    payload = {"extraction": dump_extraction(made), "steps": steps, "read": [state.tip, last]}
+    return _put(tx, session, head, state, before, ("extracted", payload), said)
+
+
+def _put(
+    tx: Writing,
+    session: int,
+    head: HeadRow,
+    state: State,
+    before: Intent,
+    what: tuple[Any, dict[str, Any]],
+    said: tuple[Decider, str],
+) -> State:
+    kind, content = what
+    payload = {"was": state.intent, "version": VERSION, **content}
+    if _length(tx, session, state.intent) >= _CHAIN:
+        payload["base"] = _base(before)
+    after = replace(state, intent=tx.forest.last_event(session) + 1)
+    return advance(tx, session, head, state, after, Happened(kind, payload, (), *said))
+
+
+def _base(intent: Intent) -> dict[str, Any]:
+    change = IntentChange(intent.course, intent.items, (), intent.read, afresh=True)
+    return {
+        "intent": dump_change(change) if intent.planned else None,
+        "extraction": None if intent.extraction is None else dump_extraction(intent.extraction),
+    }
+
+
+def _length(tx: Reading, session: int, root: int) -> int:
+    """Events of a chain since the last that holds all before it."""
+    length = 0
+    while root and length < _CHAIN:
+        _, payload = _payload(tx, session, root)
+        length += 1
+        root = 0 if "base" in payload else int(payload["was"])
+    return length
+
+
+def _steps(refs: list[str]) -> list[int]:
+    """The steps that addresses of records stand in, each once, in order."""
+    found = {int(ref.removeprefix("s").partition(":")[0].partition(".")[0]) for ref in refs if ref.startswith("s")}
+    return sorted(found)

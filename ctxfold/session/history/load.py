@@ -1,0 +1,136 @@
+"""From a revision to its workspace: as many blocks as any budget could show, and the user's words from before them. It only reads."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from ctxfold.errors import CorruptStore
+from ctxfold.log.lines import Line
+from ctxfold.log.records import Step
+from ctxfold.session.history.tiles import read_tile
+from ctxfold.store.codec import unpack_json
+from ctxfold.store.protocol import Reading
+from ctxfold.store.values import Path, State, StoredRecord
+from ctxfold.workspace.workspace import HEADER, Block, Note, Older, RawStep, Workspace, load_lines
+
+__all__ = ["REACH", "goals", "load", "raw_steps", "waiting_at"]
+
+REACH = 64_000
+"""o200k tokens of blocks that are loaded, unless more are asked for."""
+TIMEOUT = 600.0
+"""Seconds after which a call without an answer no longer keeps its step from being consolidated."""
+_WORDS = 60
+_CHUNK = 256
+
+
+def load(tx: Reading, session: int, state: State, reach: int = REACH, upto: int | None = None) -> Workspace:
+    """The workspace of a revision.
+
+    Args:
+        tx: an open transaction.
+        session: the session's row id.
+        state: the revision.
+        reach: o200k tokens of blocks to load at least, newest first, while there are more.
+        upto: a step that must be among the loaded blocks.
+
+    Raises:
+        CorruptStore: something it needs does not read back.
+    """
+    notes = tuple(Note("goal", text) for text in goals(tx, session, state))
+    tip = tx.log.step(session, state.tip) if state.tip else None
+    if tip is None:
+        return Workspace(notes=notes)
+    path = tx.log.path(session, tip.n)
+    blocks, depth = _blocks(tx, session, state, tip, path, reach, upto)
+    older: Older | None = None
+    words: tuple[Line, ...] = ()
+    if depth > 1:
+        older, words = _older(tx, session, path, depth - 1)
+    return Workspace(tip.depth, older, words, tuple(blocks), notes, tip.raw_upto)
+
+
+def goals(tx: Reading, session: int, state: State) -> list[str]:
+    """What the session is for, as a revision of one branch says it: the first words and every revision since."""
+    return [text for slot, text in tx.cover.notes(session, state.notes) if slot == "goal"]
+
+
+def _blocks(
+    tx: Reading, session: int, state: State, tip: Step, path: Path, reach: int, upto: int | None
+) -> tuple[list[Block], int]:
+    """Blocks newest to oldest until enough are loaded, returned in path order, and the depth of the first."""
+    found: list[Block] = []
+    depth, cell, tokens = tip.depth, state.cover, 0
+    wanted = _depth_of(tx, session, upto)
+    while depth > 0 and (tokens < reach or (wanted is not None and depth >= wanted)):
+        row = tx.cover.cell(session, cell) if cell else None
+        tile = read_tile(tx, session, row[1]) if row else None
+        floor = _depth_of(tx, session, tile.last) or 0 if tile else 0
+        if floor < depth:
+            low = max(floor + 1, depth - _CHUNK + 1)
+            steps = raw_steps(tx, session, tx.log.along(session, path, low, depth), newest=depth == tip.depth)
+            found.extend(reversed(steps))
+            tokens += sum(step.tokens for step in steps)
+            depth = low - 1
+        elif tile is not None and row is not None:
+            found.append(tile)
+            tokens += tile.tokens
+            depth -= len(tile.steps)
+            cell = row[0]
+    return found[::-1], depth + 1
+
+
+def _depth_of(tx: Reading, session: int, n: int | None) -> int | None:
+    if n is None:
+        return None
+    step = tx.log.step(session, n)
+    return None if step is None else step.depth
+
+
+def raw_steps(tx: Reading, session: int, steps: Sequence[Step], newest: bool = False) -> list[RawStep]:
+    """Steps with their lines, in path order; `newest` says the last of them ends its path."""
+    numbers = [step.n for step in steps]
+    by_step: dict[int, list[StoredRecord]] = {n: [] for n in numbers}
+    for record in tx.log.records(session, numbers):
+        if record.at == record.step:
+            by_step[record.step].append(record)
+    answered = _answered(tx, session, numbers)
+    for record in tx.log.records(session, numbers, late=True):
+        by_step[record.at].append(record)
+    for records in by_step.values():
+        records.sort(key=lambda record: record.id)
+    made: list[RawStep] = []
+    now = time.time()
+    for at, step in enumerate(steps):
+        lines: list[Line] = [line for record in by_step[step.n] for line in load_lines(unpack_json(record.form))]
+        followed = not newest or any(not later.open for later in steps[at + 1 :])
+        settled = not step.open and (followed or step.n in answered or now - step.time > TIMEOUT)
+        made.append(RawStep(step.n, tuple(lines), step.raw, HEADER + sum(line.tokens for line in lines), settled))
+    return made
+
+
+def _answered(tx: Reading, session: int, numbers: Sequence[int]) -> set[int]:
+    """The steps none of whose calls waits for an answer."""
+    waiting: dict[int, int] = dict.fromkeys(numbers, 0)
+    for record in tx.log.records(session, numbers):
+        waiting[record.step] += {"call": 1, "result": -1}.get(record.kind, 0)
+    return {n for n, calls in waiting.items() if calls <= 0}
+
+
+def _older(tx: Reading, session: int, path: Path, depth: int) -> tuple[Older, tuple[Line, ...]]:
+    first, last = tx.log.along(session, path, 1, 1), tx.log.along(session, path, depth, depth)
+    if not first or not last:
+        raise CorruptStore("a path has a hole; restore a copy of the store")
+    numbers = tx.log.user_steps(session, path, depth, _WORDS)
+    words: list[Line] = []
+    for record in tx.log.records(session, sorted(numbers)):
+        if record.kind == "user":
+            words.extend(load_lines(unpack_json(record.form)))
+    return Older(first[0].n, last[0].n, depth, last[0].raw_upto), tuple(words)
+
+
+def waiting_at(tx: Reading, session: int, step: int) -> int:
+    """How many calls of a step wait for an answer."""
+    return (
+        sum({"call": 1, "result": -1}.get(record.kind, 0) for record in tx.log.records(session, [step])) if step else 0
+    )

@@ -1,0 +1,93 @@
+"""Refactorings as the store keeps them: a chain that a branch stands at. An event holds all that its refactoring left, so reading it reads one event.
+
+What a router said and nothing came of is an event too, so that what followed can be learnt from; it changes no view.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from ctxfold.decisions.refactor.apply import VERSION
+from ctxfold.decisions.refactor.values import Refactoring
+from ctxfold.errors import CorruptStore
+from ctxfold.session.history.commit import Happened, advance
+from ctxfold.session.history.tiles import cover_with
+from ctxfold.session.record import Branch
+from ctxfold.store.protocol import Reading, Writing
+from ctxfold.store.values import State
+from ctxfold.workspace.by import Decider
+from ctxfold.workspace.guidance import Guidance, dump_guidance, load_guidance
+
+__all__ = ["guidance_of", "put_refactoring", "put_route"]
+
+
+def guidance_of(tx: Reading, session: int, root: int) -> Guidance:
+    """What refactorings left on a branch.
+
+    Args:
+        tx: an open transaction.
+        session: the session's row id.
+        root: the newest refactoring that stands, 0 for none.
+
+    Raises:
+        CorruptStore: it does not read back.
+    """
+    if not root:
+        return Guidance()
+    event = tx.forest.event(session, root)
+    if event is None or event.kind != "refactored":
+        raise CorruptStore(f"event {root} is no refactoring; restore a copy of the store")
+    return load_guidance(json.loads(event.json)["guidance"])
+
+
+def put_refactoring(
+    tx: Writing, place: Branch, made: Refactoring, guidance: Guidance, learnt: Mapping[str, Any]
+) -> State:
+    """Commit a refactoring on a branch.
+
+    Args:
+        tx: an open write transaction.
+        place: the branch it was decided on.
+        made: the refactoring.
+        guidance: all that stands after it.
+        learnt: what is kept of how it came about, as JSON.
+    """
+    cover, hashes = place.state.cover, list[bytes]()
+    for tile in made.tiles:
+        cover, kept = cover_with(tx, place.session, cover, tile)
+        hashes.append(kept)
+    after = replace(place.state, cover=cover, guide=tx.forest.last_event(place.session) + 1)
+    payload = {
+        "was": place.state.guide,
+        "version": VERSION,
+        "operator": made.operator,
+        "tiles": [tile.number for tile in made.tiles],
+        "steps": list(made.steps),
+        "guidance": dump_guidance(guidance),
+        "learnt": dict(learnt),
+    }
+    happened = Happened(
+        "refactored",
+        payload,
+        hashes,
+        made.decider,
+        f"{made.operator}: {made.reason}",
+    )
+    return advance(tx, place.session, place.head, place.state, after, happened)
+
+
+def put_route(tx: Writing, place: Branch, decider: Decider, cause: str, learnt: Mapping[str, Any]) -> State:
+    """Commit what a router said, or what was refused and why: it changes nothing but the history of events.
+
+    Args:
+        tx: an open write transaction.
+        place: the branch.
+        decider: who routed or wrote.
+        cause: why, in a few words of ours.
+        learnt: what is kept of it, as JSON.
+    """
+    happened = Happened("routed", {"learnt": dict(learnt)}, (), decider, cause)
+    return advance(tx, place.session, place.head, place.state, place.state, happened)

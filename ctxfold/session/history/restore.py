@@ -1,0 +1,151 @@
+"""Reading a session back from a file that an export wrote: the seal is checked, the rows are taken in, and the events are replayed. It writes no file.
+
+An import verifies that replaying the events gives the revisions it was exported with, and all that stands beside them. The seal tells of accidents:
+whoever alters a file can seal it anew.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+from ctxfold.errors import CorruptStore, ImportFault
+from ctxfold.log.records import Record, Step
+from ctxfold.session.history.branches import check_name
+from ctxfold.session.history.export import FORMAT, unsealed
+from ctxfold.session.history.verify import verify
+from ctxfold.session.open import store_at
+from ctxfold.session.validate import path_of
+from ctxfold.store.codec import decode, pack_json
+from ctxfold.store.protocol import Writing
+from ctxfold.store.values import EventRow, HeadRow, State, TopicRow
+from ctxfold.text.strict_json import strictly
+from ctxfold.tokens import MIN_BUDGET
+from ctxfold.workspace.workspace import load_lines
+
+__all__ = ["import_session"]
+
+_UNSEALED = "ctxfold-session-1"
+"""The format before exports were sealed. It is read still: where a line is missing, what is left does not replay."""
+
+
+def import_session(file: str | os.PathLike[str], store: str | None = None, name: str | None = None) -> str:
+    """Read a session from a file.
+
+    Args:
+        file: one that `export_session` wrote.
+        store: where to, as in `Session.open`.
+        name: another name for it; None keeps its own.
+
+    Returns:
+        Its name.
+
+    Raises:
+        ImportFault: not such a file, one that was altered, or a name that is taken.
+        SessionNameError: another name that is not one.
+        InputError: a file or store that no path can name.
+        StoreError: the store cannot be used.
+    """
+    place = path_of(file)
+    if name is not None:
+        check_name(name)
+    try:
+        text = decode(place.read_bytes())
+    except (OSError, ValueError) as error:
+        raise ImportFault(f"{place.name} cannot be read; give a file that `ctxfold sessions export` wrote") from error
+    kept = store_at(store)
+    lines = [line.removesuffix("\r") for line in text.split("\n") if line.strip()]
+    try:
+        with kept.writing() as tx:
+            return _take_in(tx, _checked(lines, place.name), name)
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError, CorruptStore) as error:
+        raise ImportFault(
+            f"{place.name} does not replay to what was exported; it was altered or cut short: export it again"
+        ) from error
+    finally:
+        kept.close()
+
+
+def _checked(lines: list[str], file: str) -> list[str]:
+    """The lines of an export without what closes it.
+
+    Raises:
+        ImportFault: it is no export, one of a format that is not known, or its seal is missing or not its own.
+    """
+    opening = strictly(lines[0]) if lines else None
+    said = opening.get("format") if isinstance(opening, dict) else None
+    if said == _UNSEALED:
+        return lines
+    if said != FORMAT:
+        raise ImportFault(
+            f"{file} is not a {FORMAT} file; give one that `ctxfold sessions export` wrote, or upgrade where a newer ctxfold wrote it"
+        )
+    try:
+        return unsealed(lines)
+    except ValueError as error:
+        raise ImportFault(f"{file} was altered or cut short: export it again") from error
+
+
+def _take_in(tx: Writing, lines: list[str], name: str | None) -> str:
+    trees = [json.loads(line) for line in lines]
+    wanted = check_name(trees[0]["name"] if name is None else name)
+    if tx.sessions.named(wanted) is not None:
+        raise ImportFault(f"a session {wanted!r} is there already; give another name with --name")
+    row = tx.sessions.add(wanted, float(trees[0]["created"]))
+    for tree in trees[1:]:
+        _take_one(tx, row.id, tree)
+    verify(tx, row.id)
+    _settle(tx, row.id, trees[0])
+    return wanted
+
+
+def _settle(tx: Writing, session: int, opening: dict[str, Any]) -> None:
+    current, budget = int(opening["current"]), int(opening.get("budget", 0))
+    if current not in {0, *(head.id for head in tx.forest.heads(session))} or 0 != budget < MIN_BUDGET:
+        raise ValueError(current, budget)
+    tx.sessions.settle(session, current)
+    tx.sessions.keep_budget(session, budget)
+
+
+def _take_one(tx: Writing, session: int, tree: dict[str, Any]) -> None:
+    ((kind, body),) = tree.items()
+    match kind:
+        case "topic":
+            tx.forest.add_topic(session, TopicRow(**body))
+        case "lane":
+            tx.log.put_lane(session, *body)
+        case "step":
+            tx.log.add_step(session, Step(**body))
+        case "record":
+            _take_record(tx, session, body)
+        case "tile":
+            steps = [step for first, last in body["steps"] for step in range(first, last + 1)]
+            tx.cover.add_tile(session, body["id"], steps[0], steps[-1], body["tokens"], pack_json(body))
+        case "cell":
+            tx.cover.put_cell(session, *body)
+        case "note":
+            tx.cover.put_note(session, *body)
+        case "event":
+            state = body.pop("state")
+            tx.forest.add_event(
+                session, EventRow(**body, state=State(**{**state, "revision": bytes.fromhex(state["revision"])}))
+            )
+        case "head":
+            tx.forest.add_head(session, HeadRow(**body))
+        case _:
+            raise ValueError(kind)
+
+
+def _take_record(tx: Writing, session: int, body: dict[str, Any]) -> None:
+    record = Record(
+        body["step"], body["k"], body["kind"], body["origin"], body["text"], body["call_id"], body["at"], body["shown"]
+    )
+    entry = tx.log.add_entry(record.text)
+    shown = None if record.shown is None else tx.log.add_entry(record.shown)
+    row = tx.log.add_record(session, record, entry, shown, pack_json(body["form"]), body["key"])
+    step = tx.log.step(session, record.at)
+    if step is None:
+        raise ValueError(record.at)
+    facts = [(key, row) for line in load_lines(body["form"]) for key in line.keys]
+    tx.facts.add_facts(session, step.lane, step.depth, facts)

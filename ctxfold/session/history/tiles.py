@@ -1,0 +1,170 @@
+"""Tiles and covers as the store keeps them: a tile is a body, a cover a chain of cells. It decides nothing and renders nothing.
+
+A cell holds one tile and the cell before it, so a cover shares everything older with the cover it came from: folding at the end of a path
+adds one cell, undoing points back at an older one, forking copies nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from ctxfold.errors import CorruptStore
+from ctxfold.log.facts import canonical
+from ctxfold.session.history.commit import Happened, advance
+from ctxfold.store.codec import digest, encode, pack_text, unpack_json
+from ctxfold.store.protocol import Reading, Writing
+from ctxfold.store.values import HeadRow, State
+from ctxfold.workspace.by import Decider
+from ctxfold.workspace.workspace import Tile, dump_lines, load_lines
+
+__all__ = [
+    "Outline",
+    "behind",
+    "cover_with",
+    "dump_tile",
+    "load_tile",
+    "put_tile",
+    "read_outline",
+    "read_tile",
+    "tile_digest",
+]
+
+VERSION = 1
+"""Of the fold applier. A tile holds its resolved lines, so an older session keeps its bytes when this grows."""
+
+
+def dump_tile(tile: Tile) -> dict[str, Any]:
+    """A tile as JSON, steps as runs."""
+    runs: list[list[int]] = []
+    for step in tile.steps:
+        if runs and step == runs[-1][1] + 1:
+            runs[-1][1] = step
+        else:
+            runs.append([step, step])
+    return {
+        "id": tile.number, "steps": runs, "summary": tile.summary, "lines": dump_lines(tile.lines), "status": tile.status, "origin": tile.origin,
+        "raw": tile.raw, "tokens": tile.tokens, "untrusted": tile.untrusted, "whole": tile.whole, "children": list(tile.children),
+    }  # fmt: skip
+
+
+def load_tile(tree: Any) -> Tile:
+    """A tile from JSON made by `dump_tile`. Raises CorruptStore when it is not."""
+    try:
+        steps = tuple(step for first, last in tree["steps"] for step in range(first, last + 1))
+        return Tile(
+            tree["id"], steps, tree["summary"], load_lines(tree["lines"]), tree["status"], tree["origin"],
+            tree["raw"], tree["tokens"], tree["untrusted"], tree["whole"], tuple(tree["children"]),
+        )  # fmt: skip
+    except (KeyError, TypeError, ValueError) as error:
+        raise CorruptStore("a folded block does not read back; restore a copy of the store") from error
+
+
+def read_tile(tx: Reading, session: int, tile: int) -> Tile:
+    """A tile by number. Raises CorruptStore when it is not there."""
+    body = tx.cover.tile(session, tile)
+    if body is None:
+        raise CorruptStore(f"block b{tile} is not there; restore a copy of the store")
+    return load_tile(unpack_json(body))
+
+
+class Outline(NamedTuple):
+    """What a tile is without its lines.
+
+    Attributes:
+        number: its number.
+        first: its first step, in path order.
+        size: how many steps it stands for.
+        told: whether somebody wrote it: a summary, or any tile that the embedded folder did not make.
+        children: the tiles it replaced.
+    """
+
+    number: int
+    first: int
+    size: int
+    told: bool
+    children: tuple[int, ...]
+
+    @classmethod
+    def of(cls, tile: Tile) -> Outline:
+        """The outline of a tile that is at hand."""
+        return cls(tile.number, tile.first, len(tile.steps), _told(tile.summary, tile.origin), tile.children)
+
+
+def read_outline(tx: Reading, session: int, tile: int) -> Outline:
+    """A tile by number, its lines left unread. Raises CorruptStore when it is not there."""
+    try:
+        tree: Any = unpack_json(tx.cover.tile(session, tile) or b"")
+        size = sum(last - first + 1 for first, last in tree["steps"])
+        told = _told(tree["summary"], tree["origin"])
+        return Outline(tree["id"], tree["steps"][0][0], size, told, tuple(tree["children"]))
+    except (KeyError, IndexError, TypeError, ValueError) as error:
+        raise CorruptStore(f"block b{tile} does not read back; restore a copy of the store") from error
+
+
+def _told(summary: str, origin: str) -> bool:
+    return bool(summary) or origin != "embedded"
+
+
+def write_tile(tx: Writing, session: int, tile: Tile) -> bytes:
+    """Keep a tile; its content hash."""
+    body = canonical(dump_tile(tile))
+    tx.cover.add_tile(session, tile.number, tile.first, tile.last, tile.tokens, pack_text(body))
+    return digest(encode(body))
+
+
+def chain(tx: Writing, session: int, prev: int, tiles: Sequence[int]) -> int:
+    """Cells for tiles in path order after `prev`; the newest cell."""
+    for tile in tiles:
+        prev = tx.cover.add_cell(session, prev, tile)
+    return prev
+
+
+def tile_digest(tile: Tile) -> bytes:
+    """The content hash of a tile."""
+    return digest(encode(canonical(dump_tile(tile))))
+
+
+def put_tile(tx: Writing, session: int, state: State, tile: Tile, said: tuple[Decider, str], head: HeadRow) -> State:
+    """Commit a tile on a branch: its body, the cells of the cover it makes, one event.
+
+    Args:
+        tx: an open write transaction.
+        session: the session's row id.
+        state: the branch's revision, whose cover has whole blocks where the tile goes.
+        tile: the tile.
+        said: who decided, and why in a few words.
+        head: the branch.
+    """
+    cover, kept = cover_with(tx, session, state.cover, tile)
+    payload = {"tile": tile.number, "steps": list(tile.steps), "version": VERSION}
+    return advance(tx, session, head, state, replace(state, cover=cover), Happened("folded", payload, (kept,), *said))
+
+
+def cover_with(tx: Writing, session: int, cover: int, tile: Tile) -> tuple[int, bytes]:
+    """Keep a tile; the newest cell of a cover with it in place of those whose steps it stands for, and its content hash."""
+    hashed = write_tile(tx, session, tile)
+    cover, kept = behind(tx, session, cover, tile)
+    return chain(tx, session, cover, (tile.number, *kept)), hashed
+
+
+def behind(tx: Reading, session: int, cover: int, tile: Tile) -> tuple[int, list[int]]:
+    """Of a cover that a tile is to stand in: the newest cell before it, and the tiles that go on standing behind it, in path order."""
+    inside = set(tile.steps)
+    kept: list[int] = []
+    first = tx.log.step(session, tile.first)
+    while cover:
+        row = tx.cover.cell(session, cover)
+        if row is None:
+            raise CorruptStore(f"cell {cover} of a cover is not there; restore a copy of the store")
+        end = tx.cover.tile_end(session, row[1])
+        if end is None:
+            raise CorruptStore(f"block b{row[1]} is not there; restore a copy of the store")
+        last = tx.log.step(session, end)
+        if first is not None and last is not None and last.depth < first.depth:
+            break
+        if end not in inside:
+            kept.append(row[1])
+        cover = row[0]
+    return cover, kept[::-1]

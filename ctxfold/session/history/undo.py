@@ -1,0 +1,143 @@
+"""Undo and redo: voiding a decision, never a record. Each is an event itself, so nothing that happened is forgotten."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from ctxfold.errors import UndoError
+from ctxfold.session.history.branches import put_name
+from ctxfold.session.history.commit import GENESIS, Happened, advance, head_of, state_of
+from ctxfold.session.history.events import INTENTS
+from ctxfold.store.protocol import Reading, Writing
+from ctxfold.store.values import EventRow, HeadRow, State
+
+__all__ = ["redo", "undo"]
+
+
+def undo(tx: Writing, session: int, here: HeadRow) -> tuple[HeadRow, EventRow]:
+    """Void the newest decision of a branch.
+
+    The cover is as it was before it; steps recorded since stay, raw. A move is undone by going back where it came from;
+    a branch it made keeps its head and records.
+
+    Returns:
+        The branch one stands on then, and the decision that was voided.
+
+    Raises:
+        UndoError: no decision is left on this branch.
+    """
+    state = state_of(tx, session, here)
+    target = _event(tx, session, state.decision)
+    if target is None:
+        raise UndoError("nothing to undo on this branch: no fold, plan or other decision of it is left")
+    before = _before(tx, session, target)
+    if target.kind == "renamed":
+        put_name(tx, session, here, json.loads(target.json)["was_name"])
+    if target.kind != "moved":
+        after = replace(_without(state, before, target.kind), decision=before.decision)
+        advance(
+            tx,
+            session,
+            here,
+            state,
+            after,
+            Happened("voided", {"target": target.seq, "by": "undo"}, cause="undo", redoable=True),
+        )
+        return here, target
+    origin = head_of(tx, session, int(json.loads(target.json)["from"]))
+    advance(
+        tx,
+        session,
+        here,
+        state,
+        replace(state, decision=before.decision, undone=0),
+        Happened("voided", {"target": target.seq, "by": "undo"}, cause="undo"),
+    )
+    there = state_of(tx, session, origin)
+    advance(
+        tx,
+        session,
+        origin,
+        there,
+        there,
+        Happened("voided", {"target": target.seq, "by": "undo"}, cause="undo", redoable=True),
+    )
+    tx.sessions.settle(session, origin.id)
+    return origin, target
+
+
+def redo(tx: Writing, session: int, here: HeadRow) -> tuple[HeadRow, EventRow]:
+    """Void the last undo of a branch: what it undid stands again.
+
+    Returns:
+        The branch one stands on then, and the decision that stands again.
+
+    Raises:
+        UndoError: nothing was undone, or a decision was made since.
+    """
+    state = state_of(tx, session, here)
+    undoing = _event(tx, session, state.undone)
+    if undoing is None:
+        raise UndoError("nothing to redo on this branch: nothing was undone, or a decision was made since")
+    target = _event(tx, session, int(json.loads(undoing.json)["target"]))
+    if target is None:
+        raise UndoError("what was undone is not there any more: decide it anew")
+    before = _before(tx, session, undoing)
+    if target.kind == "renamed":
+        put_name(tx, session, here, json.loads(target.json)["name"])
+    if target.kind != "moved":
+        again = _with(state, before, target.kind)
+        after = replace(again, decision=before.decision, undone=before.undone)
+        advance(
+            tx, session, here, state, after, Happened("voided", {"target": undoing.seq, "by": "redo"}, cause="redo")
+        )
+        return here, target
+    advance(
+        tx,
+        session,
+        here,
+        state,
+        replace(state, undone=before.undone),
+        Happened("voided", {"target": undoing.seq, "by": "redo"}, cause="redo"),
+    )
+    there = head_of(tx, session, int(json.loads(target.json)["to"]))
+    at = state_of(tx, session, there)
+    advance(
+        tx,
+        session,
+        there,
+        at,
+        replace(at, decision=target.seq),
+        Happened("voided", {"target": undoing.seq, "by": "redo"}, cause="redo"),
+    )
+    tx.sessions.settle(session, there.id)
+    return there, target
+
+
+def _without(state: State, before: State, kind: str) -> State:
+    """A revision without what a decision changed: the cover of a fold, that and the notes of a refactoring, the intent of a plan or an extraction.
+
+    A name is no part of it.
+    """
+    if kind in INTENTS:
+        return replace(state, intent=min(state.intent, before.intent))
+    if kind == "renamed":
+        return state
+    return replace(state, cover=before.cover, guide=min(state.guide, before.guide))
+
+
+def _with(state: State, before: State, kind: str) -> State:
+    """A revision with what a decision changed, as it stood before the decision was undone."""
+    if kind in INTENTS:
+        return replace(state, intent=before.intent)
+    return state if kind == "renamed" else replace(state, cover=before.cover, guide=before.guide)
+
+
+def _event(tx: Reading, session: int, seq: int) -> EventRow | None:
+    return tx.forest.event(session, seq) if seq else None
+
+
+def _before(tx: Reading, session: int, event: EventRow) -> State:
+    earlier = _event(tx, session, event.prev)
+    return GENESIS if earlier is None else earlier.state

@@ -1,0 +1,136 @@
+"""Reading back: an address to its exact text. It returns what was recorded, never a rendering of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ctxfold.errors import RefError
+from ctxfold.log.json_lines import LINE_FORM, line_form
+from ctxfold.log.refs import BlockRef, RangeRef, RecordRef, Ref, StepRef, StretchRef
+from ctxfold.session.history.commit import state_of
+from ctxfold.session.history.tiles import read_tile
+from ctxfold.store.protocol import Reading
+from ctxfold.store.values import StoredRecord
+from ctxfold.workspace.workspace import spans
+
+__all__ = ["LINE_FORM", "Recalled", "line_form", "recall"]
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """What an address stands for.
+
+    Attributes:
+        ref: the address.
+        text: for a record, its exact text; for a step or stretch, all its records under one-line headers; for a range, those lines.
+        derived: whether the text is a derived form rather than a record's own: headers added, or lines of indented JSON.
+    """
+
+    ref: str
+    text: str
+    derived: bool = False
+
+
+def recall(tx: Reading, session: int, ref: Ref, branch: str) -> Recalled:
+    """The exact text of an address.
+
+    Args:
+        tx: an open transaction.
+        session: the session's row id.
+        ref: the address.
+        branch: the branch one reads from, named in the header of a stretch.
+
+    Raises:
+        RefError: nothing was recorded there.
+    """
+    match ref:
+        case RecordRef():
+            return Recalled(str(ref), tx.log.text(_record(tx, session, ref.step, ref.record).entry))
+        case StepRef():
+            return Recalled(str(ref), _steps(tx, session, (ref.step,)), derived=True)
+        case StretchRef():
+            numbers = [
+                step.n for step in tx.log.steps(session, range(ref.first, min(ref.last, tx.log.last_step(session)) + 1))
+            ]
+            if not numbers or ref.last > tx.log.last_step(session):
+                raise RefError(_unknown(tx, session, str(ref)))
+            return Recalled(str(ref), _stretch(tx, session, numbers, branch), derived=True)
+        case BlockRef():
+            blocks = tx.cover.tile_numbers(session)
+            if ref.block not in blocks:
+                there = (
+                    f"the newest of this session is b{blocks[-1]}"
+                    if blocks
+                    else "nothing was folded in this session yet"
+                )
+                raise RefError(f"no block {ref}; {there}")
+            tile = read_tile(tx, session, ref.block)
+            return Recalled(str(ref), f"# {ref}: {spans(tile.steps)}\n{_steps(tx, session, tile.steps)}", derived=True)
+        case RangeRef():
+            return _range(tx, session, ref)
+
+
+def _stretch(tx: Reading, session: int, numbers: Sequence[int], branch: str) -> str:
+    """Steps in the order of the log, each run of them under the branch it lies on: the reader's own where it is on that."""
+    heads = sorted(tx.forest.heads(session), key=lambda head: (head.name != branch, head.id))
+    paths = [(head.name, dict(tx.log.path(session, state_of(tx, session, head).tip))) for head in heads]
+    runs: list[tuple[str, list[int]]] = []
+    for step in tx.log.steps(session, numbers):
+        name = next((name for name, path in paths if step.depth <= path.get(step.lane, 0)), "none")
+        if not runs or runs[-1][0] != name:
+            runs.append((name, []))
+        runs[-1][1].append(step.n)
+    return "\n".join(f"# {spans(run)}, branch {name}\n{_steps(tx, session, run)}" for name, run in runs)
+
+
+def _range(tx: Reading, session: int, ref: RangeRef) -> Recalled:
+    record = (
+        _record(tx, session, ref.step, ref.record) if ref.record is not None else _one_result(tx, session, ref.step)
+    )
+    lines = line_form(tx.log.text(record.entry))
+    if ref.first > len(lines):
+        raise RefError(f"s{record.step}.{record.k} has {len(lines)} lines; name lines within 1-{len(lines)}")
+    last = min(ref.last, len(lines))
+    return Recalled(
+        f"s{record.step}.{record.k}:{ref.first}-{last}", "\n".join(lines[ref.first - 1 : last]), derived=True
+    )
+
+
+def _record(tx: Reading, session: int, step: int, k: int) -> StoredRecord:
+    records = tx.log.records(session, [step])
+    found = next((record for record in records if record.k == k), None)
+    if found is None:
+        if not records:
+            raise RefError(_unknown(tx, session, f"s{step}.{k}"))
+        raise RefError(f"s{step} has {len(records)} records; name one of s{step}.1 to s{step}.{len(records)}")
+    return found
+
+
+def _one_result(tx: Reading, session: int, step: int) -> StoredRecord:
+    results = [record for record in tx.log.records(session, [step]) if record.kind == "result"]
+    if len(results) != 1:
+        names = ", ".join(f"s{step}.{record.k}" for record in results) or "none"
+        raise RefError(
+            f"s{step} has {len(results)} results ({names}); name the record of the lines, as in s{step}.2:1-20"
+        )
+    return results[0]
+
+
+def _steps(tx: Reading, session: int, numbers: Sequence[int]) -> str:
+    records = tx.log.records(session, numbers)
+    if not records:
+        raise RefError(_unknown(tx, session, f"s{numbers[0]}"))
+    return "\n".join(f"## s{record.step}.{record.k} {_who(record)}\n{tx.log.text(record.entry)}" for record in records)
+
+
+def _who(record: StoredRecord) -> str:
+    who = {"user": "user", "assistant": "assistant", "note": "note"}.get(record.kind, record.kind)
+    return f"{who} {record.call_id}" if record.call_id else who
+
+
+def _unknown(tx: Reading, session: int, ref: str) -> str:
+    last = tx.log.last_step(session)
+    return f"nothing is recorded at {ref}; " + (
+        f"the steps of this session are s1-s{last}" if last else "this session has no step yet"
+    )

@@ -1,0 +1,291 @@
+"""Taking in what was said, called and returned: records to steps, rendered once, committed whole. It never folds and never refuses content.
+
+It works inside a write transaction that the session opens, on the branch the session names.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, repeat
+
+from ctxfold.errors import RefError
+from ctxfold.log.compact.record import compact
+from ctxfold.log.facts import canonical
+from ctxfold.log.lines import Line
+from ctxfold.log.records import Call, Kind, Origin, Record, Step
+from ctxfold.session.history.commit import Happened, advance
+from ctxfold.session.history.tiles import cover_with
+from ctxfold.session.known import PathLedger, Words
+from ctxfold.store.codec import digest, encode, pack_text
+from ctxfold.store.protocol import Writing
+from ctxfold.store.values import HeadRow, State, StoredRecord
+from ctxfold.tokens import count
+from ctxfold.workspace.workspace import Tile, Workspace, dump_lines
+
+__all__ = ["Branch", "Draft", "Result", "Taken", "arrive", "drafts", "material_of", "record"]
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """Where recording happens: a session, a branch of it, and what stands in its view."""
+
+    session: int
+    head: HeadRow
+    state: State
+    workspace: Workspace
+    words: Words
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A record before it has an address."""
+
+    kind: Kind
+    origin: Origin
+    text: str
+    call_id: str | None = None
+    shown: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a call returned: the call's id, the exact text, where it came from and, where the recorder has one, its compact form."""
+
+    id: str
+    text: str
+    origin: Origin = "tool"
+    shown: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What recording did: the step, the lines it added to the view, how many calls wait for an answer since, and the branch after it."""
+
+    step: Step
+    lines: tuple[Line, ...]
+    waiting: int
+    state: State
+
+
+def drafts(explanation: str, calls: Sequence[Call], results: Sequence[Result]) -> list[Draft]:
+    """The records of one assistant step, in order: what it said, what it called, what came back.
+
+    Raises:
+        RefError: a result answers no call of the step.
+    """
+    made = [Draft("assistant", "model", explanation)] if explanation else []
+    made += [
+        Draft("call", "model", json.dumps({"name": call.name, "args": call.args}, ensure_ascii=False), call.id)
+        for call in calls
+    ]
+    known = {call.id for call in calls}
+    for result in results:
+        if result.id not in known:
+            names = ", ".join(sorted(known)) or "none"
+            raise RefError(
+                f"result {result.id!r} answers no call of this step, whose calls are {names}; give each result the id of its call"
+            )
+        made.append(Draft("result", result.origin, result.text, result.id, result.shown))
+    return made
+
+
+def record(tx: Writing, branch: Branch, made: Sequence[Draft], *, fills: bool) -> Taken:
+    """Append records to the open step of a branch, or to a new one.
+
+    Args:
+        tx: an open write transaction.
+        branch: where.
+        made: the records, in order.
+        fills: whether they come from the assistant and so close the step.
+    """
+    session, state = branch.session, branch.state
+    tip = tx.log.step(session, state.tip) if state.tip else None
+    if tip is not None and tip.open and not _shared(tx, branch, tip):
+        step, k = tip, len(tx.log.records(session, [tip.n]))
+    else:
+        step, k = _new_step(tx, session, tip), 0
+    step = replace(step, open=step.open and not fills)
+    records = [
+        Record(step.n, k + at, draft.kind, draft.origin, draft.text, draft.call_id, step.n, draft.shown)
+        for at, draft in enumerate(made, 1)
+    ]
+    lines, raw, material = _keep(tx, branch, step, paired(records), [None] * len(records))
+    step = _grown(step, lines, raw)
+    tx.log.replace_step(session, step)
+    payload = {"step": step.n, "parent": step.parent, "open": step.open, "records": [record.k for record in records]}
+    after = _advanced(
+        tx, branch, replace(state, tip=step.n), (step.n, lines, raw), Happened("recorded", payload, material)
+    )
+    waiting = sum({"call": 1, "result": -1}.get(record.kind, 0) for record in records)
+    return Taken(step, lines, waiting, after)
+
+
+def paired(records: Sequence[Record]) -> list[Record]:
+    """The records of one recording in the order a view shows them: each result behind its call, so that no reader counts which answer is of which call.
+
+    Where calls share an id, the first of them takes the first result. What answers none of these calls keeps its place, as do the addresses.
+    """
+    waiting: dict[str | None, list[Record]] = {}
+    for each in records:
+        if each.kind == "result":
+            waiting.setdefault(each.call_id, []).append(each)
+    made: list[Record] = []
+    for each in records:
+        answers = waiting.get(each.call_id, [])
+        if each.kind == "result" and each not in answers:
+            continue
+        made.append(each)
+        if each.kind == "result":
+            answers.remove(each)
+        elif each.kind == "call" and answers:
+            made.append(answers.pop(0))
+    return made
+
+
+def _advanced(
+    tx: Writing, branch: Branch, after: State, grew: tuple[int, tuple[Line, ...], int], what: Happened
+) -> State:
+    """Commit what was recorded. Where the step that grew is folded already, its tile grows by the same lines: the step stands in one place."""
+    step, lines, raw = grew
+    tile = branch.workspace.latest
+    if isinstance(tile, Tile) and tile.last == step:
+        tokens = tile.tokens + sum(line.tokens for line in lines)
+        number = tx.cover.next_tile(branch.session)
+        longer = replace(tile, number=number, lines=tile.lines + lines, tokens=tokens, raw=tile.raw + raw)
+        cover, kept = cover_with(tx, branch.session, after.cover, longer)
+        after = replace(after, cover=cover)
+        what = replace(what, payload={**what.payload, "tile": number}, material=[*what.material, kept])
+    return advance(tx, branch.session, branch.head, branch.state, after, what)
+
+
+def arrive(tx: Writing, branch: Branch, step: int, result: Result, key: str | None) -> Taken | None:
+    """A result that came after its step was recorded. It is shown where it arrives: at the tip of its path, behind
+    whatever stands there; where another branch shares that step, at one opened for it.
+
+    Args:
+        tx: an open write transaction.
+        branch: the branch it is shown on.
+        step: the step of the call.
+        result: what came.
+        key: an idempotency key; the same key on the same step is taken once.
+
+    Returns:
+        What was done; None when the key was taken before.
+
+    Raises:
+        RefError: no such step, or no such call in it.
+    """
+    session = branch.session
+    old = tx.log.step(session, step)
+    if old is None:
+        raise RefError(f"s{step} is not a step of this session; its last step is s{tx.log.last_step(session)}")
+    there = tx.log.records(session, [step])
+    if key is not None and any(record.idempotency == key for record in there):
+        return None
+    calls = [record.call_id for record in there if record.kind == "call"]
+    if result.id not in calls:
+        raise RefError(
+            f"s{step} has no call {result.id!r}; its calls are {', '.join(str(call) for call in calls) or 'none'}"
+        )
+    tip = tx.log.step(session, branch.state.tip)
+    at = old
+    if tip is not None and _on_path(tx, session, tip.n, step):
+        at = _new_step(tx, session, tip) if _shared(tx, branch, tip) else tip
+    call = _uncounted(there, result.id, late=at.n != step)
+    record = Record(step, len(there) + 1, "result", result.origin, result.text, result.id, at.n, result.shown, call)
+    lines, raw, material = _keep(tx, branch, at, [record], [key])
+    grown = _grown(at, lines, raw)
+    tx.log.replace_step(session, grown)
+    payload = {"step": step, "record": record.k, "at": at.n}
+    opened = at.n not in (old.n, branch.state.tip)
+    after = _advanced(
+        tx,
+        branch,
+        replace(branch.state, tip=at.n) if opened else branch.state,
+        (at.n, lines, raw),
+        Happened("arrived", payload, material),
+    )
+    return Taken(grown, lines, -1 if at.n == step else 0, after)
+
+
+def _uncounted(there: Sequence[StoredRecord], call_id: str, *, late: bool) -> int:
+    """The number of the call that a result answers, where what stands before it does not tell; 0 where it is the only one, or next in their order."""
+    calls = [each.call_id for each in there if each.kind == "call"]
+    if len(calls) < 2:
+        return 0
+    waiting: list[int] = list(range(len(calls)))
+    answered: list[int] = []
+    for each in (*(each.call_id for each in there if each.kind == "result"), call_id):
+        of = next((at for at in waiting if calls[at] == each), calls.index(each))
+        answered.append(of)
+        waiting = [at for at in waiting if at != of]
+    in_order = answered == list(range(len(answered)))
+    return 0 if in_order and not late else answered[-1] + 1
+
+
+def _keep(
+    tx: Writing, branch: Branch, step: Step, records: Sequence[Record], keys: Sequence[str | None]
+) -> tuple[tuple[Line, ...], int, list[bytes]]:
+    """Render and store records; their lines, raw cost and content hashes."""
+    past = PathLedger(tx, branch.session, tx.log.path_to(branch.session, step.lane, step.depth), branch.words)
+    lines: list[Line] = []
+    material: list[bytes] = []
+    facts: list[tuple[int, int]] = []
+    raw = 0
+    for record, key in zip(records, keys, strict=True):
+        rendered = compact(record, past)
+        settled = list(chain.from_iterable([line.keys for line in rendered]))
+        past.took(record, rendered, settled)
+        form = canonical(dump_lines(rendered))
+        entry = tx.log.add_entry(record.text)
+        shown = None if record.shown is None else tx.log.add_entry(record.shown)
+        row = tx.log.add_record(branch.session, record, entry, shown, pack_text(form), key)
+        facts += zip(settled, repeat(row))
+        hashes = digest(encode(record.text)), None if record.shown is None else digest(encode(record.shown))
+        material += material_of((record.kind, record.origin, record.call_id), *hashes, form)
+        lines += rendered
+        raw += count(record.text)
+    if facts:
+        tx.facts.add_facts(branch.session, step.lane, step.depth, facts)
+    return tuple(lines), raw, material
+
+
+def material_of(who: tuple[str, str, str | None], entry: bytes, shown: bytes | None, form: str) -> list[bytes]:
+    """The hashes of a record, as they go into its revision: who said it, its bytes, its rendered lines."""
+    head = "\0".join(str(part) for part in who).encode("utf-8", "surrogatepass")
+    return [head, entry, shown or b"", digest(encode(form))]
+
+
+def _grown(step: Step, lines: Sequence[Line], raw: int) -> Step:
+    tokens = sum(line.tokens for line in lines)
+    return replace(
+        step, tokens=step.tokens + tokens, raw=step.raw + raw, upto=step.upto + tokens, raw_upto=step.raw_upto + raw
+    )
+
+
+def _new_step(tx: Writing, session: int, tip: Step | None) -> Step:
+    n = tx.log.last_step(session) + 1
+    now = time.time()
+    if tip is None:
+        return Step(n, 0, tx.log.add_lane(session, 0, 0), 1, True, 0, 0, 0, 0, now)
+    lane = tip.lane
+    if tx.log.place_taken(session, tip.lane, tip.depth + 1):
+        lane = tx.log.add_lane(session, tip.lane, tip.depth)
+    return Step(n, tip.n, lane, tip.depth + 1, True, 0, 0, tip.upto, tip.raw_upto, now)
+
+
+def _shared(tx: Writing, branch: Branch, step: Step) -> bool:
+    """Whether a step stands on the path of another branch too: then it takes no more words from either."""
+    for head in tx.forest.heads(branch.session):
+        event = tx.forest.event(branch.session, head.seq) if head.id != branch.head.id else None
+        if event is not None and _on_path(tx, branch.session, event.state.tip, step.n):
+            return True
+    return False
+
+
+def _on_path(tx: Writing, session: int, tip: int, step: int) -> bool:
+    old = tx.log.step(session, step)
+    return old is not None and any(lane == old.lane and old.depth <= depth for lane, depth in tx.log.path(session, tip))

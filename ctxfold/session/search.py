@@ -1,0 +1,95 @@
+"""Search: words to the places that hold them. It returns lines as `recall` counts them, and judges by words alone.
+
+The index reads the beginning of a record; what stands behind that in a long one is read when it is asked for, so that a word of the log is found wherever it stands.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+
+from ctxfold.log.json_lines import line_form
+from ctxfold.store.codec import SEARCHED
+from ctxfold.store.protocol import Reading
+from ctxfold.store.values import StoredRecord
+from ctxfold.text import best_line, query_words, words
+
+__all__ = ["Hit", "ranked", "search"]
+
+_SNIPPET = 400
+"""Characters of a line that a hit shows."""
+_WORD = re.compile(r"[^\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A place that holds the words asked for: its address with lines, those lines, its step, and a score that grows with fit.
+
+    A long line is shown round the words; `…` stands where it goes on.
+    """
+
+    ref: str
+    text: str
+    step: int
+    score: float
+
+
+def search(tx: Reading, session: int, query: str, limit: int) -> list[Hit]:
+    """The records that hold the words of a query, best first, each with its best lines.
+
+    Args:
+        tx: an open transaction.
+        session: the session's row id.
+        query: words.
+        limit: how many hits at most.
+    """
+    wanted = frozenset(query_words(query)) | frozenset(words(query))
+    found: list[Hit] = []
+    for row, score in ranked(tx, session, query, limit):
+        record = tx.log.record_by_id(row)
+        if record is not None:
+            found.append(_hit(record, tx.log.text(record.entry), wanted, score))
+    return found
+
+
+def ranked(tx: Reading, session: int, query: str, limit: int) -> list[tuple[int, float]]:
+    """The row ids of the records that hold words of a query, best first, each with a score that grows with fit. Arguments as of `search`."""
+    scores = dict(tx.facts.search(session, query, limit))
+    for long in tx.log.longer(session, SEARCHED):
+        behind = _behind(tx.log.text(long.entry), query)
+        if behind:
+            scores[long.id] = scores.get(long.id, 0.0) + behind / (1 + math.log1p(1))
+    return sorted(scores.items(), key=lambda each: (-each[1], -each[0]))[:limit]
+
+
+def _behind(text: str, query: str) -> int:
+    """How many words of a query stand in a text behind what the index holds, and not before it."""
+    low = text.lower()
+    asked = dict.fromkeys(_WORD.findall(query.lower()))
+    return sum(_stands(low, word, SEARCHED, len(low)) and not _stands(low, word, 0, SEARCHED) for word in asked)
+
+
+def _stands(low: str, word: str, start: int, end: int) -> bool:
+    """Whether a word stands by itself within a stretch of a text in lower case."""
+    while (at := low.find(word, start, end)) >= 0:
+        if not (low[at - 1 : at].isalnum() or low[at + len(word) : at + len(word) + 1].isalnum()):
+            return True
+        start = at + 1
+    return False
+
+
+def _hit(record: StoredRecord, text: str, wanted: frozenset[str], score: float) -> Hit:
+    lines = line_form(text)
+    best, place = best_line(lines, wanted)
+    low, high = max(0, best - 1), min(len(lines), best + 2)
+    shown = "\n".join(_cut(lines[at], place if at == best else 0) for at in range(low, high))
+    ref = f"s{record.step}.{record.k}" + (f":{low + 1}-{high}" if len(lines) > 3 else "")
+    return Hit(ref, shown, record.step, round(score, 4))
+
+
+def _cut(line: str, place: int) -> str:
+    """A line, or of a long one what stands round a place."""
+    start = max(0, min(place - _SNIPPET // 4, len(line) - _SNIPPET))
+    end = start + _SNIPPET
+    return f"{'…' if start else ''}{line[start:end]}{'…' if end < len(line) else ''}"

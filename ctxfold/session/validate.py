@@ -1,0 +1,195 @@
+"""What callers give, checked at the door and turned into values: words, names, numbers, places, calls and results. It records nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast, get_args
+
+from ctxfold.decisions.fold.directive import FoldDirective
+from ctxfold.errors import InputError
+from ctxfold.log.records import Call, Origin
+from ctxfold.log.refs import parse_step
+from ctxfold.session.record import Result
+from ctxfold.workspace.by import Decider
+
+__all__ = [
+    "calls_of",
+    "directive_of",
+    "limit_of",
+    "maybe_words",
+    "number_of",
+    "origin_of",
+    "pair_of",
+    "path_of",
+    "results_of",
+    "said_of",
+    "whole_words",
+    "words_of",
+]
+
+_MOST = 2**31
+"""How many of anything may be asked for; no session holds as many."""
+
+
+def calls_of(given: Sequence[Mapping[str, Any]]) -> list[Call]:
+    """Calls from `{"name", "args", "id"}`.
+
+    Raises:
+        InputError: something else, or arguments that are not JSON.
+    """
+    made: list[Call] = []
+    for at, call in enumerate(
+        _each(given, 'calls are a list of {"name": ..., "args": {...}, "id": ...}; give a list'), 1
+    ):
+        if not isinstance(call.get("name"), str):
+            raise InputError('a call is {"name": ..., "args": {...}, "id": ...}; give its name as text')
+        args = call.get("args", {})
+        try:
+            json.dumps(args)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise InputError(
+                f"the arguments of call {call['name']!r} are not JSON ({error}); give plain values"
+            ) from error
+        made.append(Call(call["name"], args, _id(call.get("id"), f"c{at}")))
+    return made
+
+
+def results_of(given: Sequence[Mapping[str, Any]]) -> list[Result]:
+    """Results from `{"id", "text", "origin"?, "shown"?}`.
+
+    Raises:
+        InputError: something else.
+    """
+    made: list[Result] = []
+    for at, result in enumerate(_each(given, 'results are a list of {"id": ..., "text": ...}; give a list'), 1):
+        if not isinstance(result.get("text"), str):
+            raise InputError('a result is {"id": ..., "text": ...}; give its text as a string')
+        origin, shown = result.get("origin", "tool"), result.get("shown")
+        if origin not in ("tool", "page"):
+            raise InputError("a result comes from a tool or a page, from nothing else; say tool or page")
+        if shown is not None and not isinstance(shown, str):
+            raise InputError("the compact form of a result is text; give a string or leave it out")
+        made.append(Result(_id(result.get("id"), f"c{at}"), result["text"], cast(Origin, origin), shown))
+    return made
+
+
+def directive_of(summary: object, first: int | str | None, last: int | str | None) -> FoldDirective:
+    """A directive from a summary and the steps it is for, by number or address.
+
+    Raises:
+        InputError: a summary that is no text, or a step that is no address.
+    """
+    return FoldDirective(
+        summary=None if summary is None else words_of(summary),
+        first_step=None if first is None else parse_step(first),
+        last_step=None if last is None else parse_step(last),
+    )
+
+
+def words_of(text: object) -> str:
+    """A text as it was given. Raises InputError for anything else."""
+    if not isinstance(text, str):
+        raise InputError(f"text is wanted, not {type(text).__name__}; give a string")
+    return text
+
+
+def maybe_words(text: object) -> str | None:
+    """The same where nothing may be given. Raises InputError for what is neither a text nor None."""
+    return None if text is None else words_of(text)
+
+
+def whole_words(text: object, what: str) -> str:
+    """A text that is kept beside the log, where half a character has no place.
+
+    Args:
+        text: what was given.
+        what: what it is for, as an error calls it.
+
+    Raises:
+        InputError: no text, or one that UTF-8 cannot spell.
+    """
+    words = words_of(text)
+    try:
+        words.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"{what} holds half a character (a lone surrogate, at {error.start}); give whole characters"
+        ) from error
+    return words
+
+
+def said_of(decider: object, cause: object) -> tuple[Decider, str]:
+    """Who decided and why, for the history. Raises InputError for a decider there is not, or a cause that is no text."""
+    known = next((each for each in get_args(Decider) if each == decider), None)
+    if known is None:
+        raise InputError("that is no decider; say host, model or embedded")
+    return cast(Decider, known), words_of(cause)
+
+
+def pair_of(said: object) -> tuple[object, object]:
+    """The two parts of who decided and why. Raises InputError for anything else."""
+    if not isinstance(said, (tuple, list)) or len(said) != 2:
+        raise InputError('who decided is a pair: host, model or embedded, and why; as in ("host", "")')
+    return said[0], said[1]
+
+
+def origin_of(origin: object) -> Origin:
+    """Who a text comes from. Raises InputError for anybody else: a text of an origin that is not known would be trusted."""
+    known = next((each for each in get_args(Origin) if each == origin), None)
+    if known is None:
+        raise InputError("that is no origin; say user, model, tool or page")
+    return cast(Origin, known)
+
+
+def number_of(number: object, what: str) -> int:
+    """A whole number that can be counted to.
+
+    Args:
+        number: what was given.
+        what: what it is, as an error calls it.
+
+    Raises:
+        InputError: something else.
+    """
+    if isinstance(number, bool) or not isinstance(number, int) or abs(number) > _MOST:
+        raise InputError(f"{what} is a whole number up to {_MOST}; give one such as 50")
+    return number
+
+
+def limit_of(limit: object, most: int = _MOST) -> int:
+    """How many are wanted, at least one and at most so many. Raises InputError for what is no whole number."""
+    if isinstance(limit, bool) or not isinstance(limit, int):
+        raise InputError("how many are wanted is a whole number; give one such as 50")
+    return max(1, min(limit, most))
+
+
+def path_of(file: object) -> Path:
+    """A place in the file system. Raises InputError for what cannot name one."""
+    place = os.fspath(file) if isinstance(file, (str, os.PathLike)) else None
+    if not isinstance(place, str) or not place or "\0" in place:
+        raise InputError("that names no file; give a path as text")
+    whole_words(place, "the path")
+    return Path(place)
+
+
+def _each(given: object, how: str) -> Iterator[Mapping[str, Any]]:
+    """The entries of a list of objects. Raises InputError, saying how, for anything else."""
+    if isinstance(given, (str, bytes)) or not isinstance(given, Sequence):
+        raise InputError(how)
+    for entry in given:
+        if not isinstance(entry, Mapping):
+            raise InputError(how)
+        yield entry
+
+
+def _id(given: object, fallback: str) -> str:
+    if given is None or given == "":
+        return fallback
+    if isinstance(given, bool) or not isinstance(given, (str, int)):
+        raise InputError("an id of a call is text, or a number; give it as it stands in the call")
+    if isinstance(given, int):
+        number_of(given, "an id of a call that is no text")
+    return str(given)[:200].encode("utf-8", "backslashreplace").decode("utf-8")

@@ -1,0 +1,1 @@
+"""A workspace as text within a budget."""

@@ -1,0 +1,100 @@
+"""The pieces of a view in their order, between a workspace and its text. A frozen value: whoever fits a view hands on another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ctxfold.log.lines import Line
+from ctxfold.tokens import count
+from ctxfold.view.elsewhere import NOTHING, Aside, refs_of
+from ctxfold.view.ladder import Shown
+from ctxfold.workspace.guidance import Guidance
+from ctxfold.workspace.intent import Intent
+from ctxfold.workspace.workspace import Older, spans
+
+__all__ = ["Parts"]
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The pieces of a view.
+
+    Attributes:
+        opening: legend and goal.
+        older: stretches of which nothing but an address stands.
+        words: the user's words of those.
+        blocks: the cover, each block as it is shown.
+        closing: what the end says of the goal's revisions, the intent and guidance.
+        now: the goal's revisions alone.
+        intent: what `closing` is made of; None where nothing was ever planned or guided.
+        guidance: the same.
+        aside: what stands elsewhere in the forest.
+    """
+
+    opening: str
+    older: tuple[Older, ...]
+    words: tuple[Line, ...]
+    blocks: tuple[Shown, ...]
+    closing: str
+    now: str = ""
+    intent: Intent | None = None
+    guidance: Guidance | None = None
+    aside: Aside = NOTHING
+
+    @property
+    def end(self) -> str:
+        """What changes at every step: what stands elsewhere, then the intent."""
+        return "\n".join(part for part in (self.aside.text, self.closing) if part)
+
+    def texts(self) -> list[str]:
+        """The text blocks of the view, in order."""
+        front = [self.opening, *map(_bundle, self.older), *(line.text for line in self.words)]
+        return [
+            "\n".join(text for text in front if text),
+            *(block.text for block in self.blocks),
+            *([self.end] if self.end else []),
+        ]
+
+    def text(self) -> str:
+        """All of it."""
+        return "\n".join(self.texts())
+
+    @property
+    def refs(self) -> tuple[str, ...]:
+        """The addresses of steps that stand in it, in order."""
+        path = (ref for block in self.blocks for ref in spans(block.steps).split(", "))
+        return (*map(_where, self.older), *path, *(refs_of(self.aside.around) if self.aside.text else ()))
+
+    @property
+    def fixed(self) -> int:
+        """o200k tokens of all but the blocks, their seams included."""
+        return (
+            count(self.opening)
+            + sum(count(_bundle(older)) for older in self.older)
+            + count(self.closing)
+            + self.aside.tokens
+            + sum(line.tokens for line in self.words)
+            + 6
+        )
+
+    @property
+    def tokens(self) -> int:
+        """o200k tokens of all of it, never less than its text costs but for seams."""
+        return self.fixed + sum(block.tokens for block in self.blocks)
+
+    @property
+    def lines(self) -> Iterator[Line]:
+        """Every line that stands in it."""
+        yield from self.words
+        for block in self.blocks:
+            yield from block.lines
+
+
+def _where(older: Older) -> str:
+    return f"s{older.first}" if older.first == older.last else f"s{older.first}-s{older.last}"
+
+
+def _bundle(older: Older) -> str:
+    """What stands for a long stretch of which nothing else stands."""
+    return f"[{_where(older)} | {older.count} steps | {older.raw} tok | recall {_where(older)}]"

@@ -1,0 +1,131 @@
+"""Workspace to view: stable prefix first, latest last, never above the budget. Pure: it reads no store and changes nothing.
+
+The order is the cache's: what is read at every step stands first and only ever grows at its end; what changes stands last.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ctxfold.decisions.branch.cues import asks_for_all
+from ctxfold.log.lines import GOAL, GOAL_NOW, unposed
+from ctxfold.prompts import prompt
+from ctxfold.tokens import Budget, count_lines
+from ctxfold.view.elsewhere import Aside
+from ctxfold.view.fit import closed, fit
+from ctxfold.view.ladder import show
+from ctxfold.view.parts import Parts
+from ctxfold.view.relevance import Query
+from ctxfold.workspace.workspace import Older, Workspace
+
+__all__ = ["View", "query_of", "render"]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The rendered context for a model.
+
+    Attributes:
+        text: all that a model reads.
+        messages: the same as Messages API content, one text block a block of the view; marks for the cache are the adapter's.
+        stable: how many of those text blocks, from the first, only change when something is folded.
+        tokens: o200k tokens of `text`.
+        refs: the addresses that stand in it, in order.
+        budget: what it had to fit, in tokens of the model named.
+        unfolded: o200k tokens the whole path would have cost raw.
+    """
+
+    text: str
+    messages: list[dict[str, Any]]
+    stable: int
+    tokens: int
+    refs: tuple[str, ...]
+    budget: int
+    unfolded: int
+
+
+def query_of(workspace: Workspace) -> Query:
+    """What the session is about now: the goal, the user's newest words, the latest step."""
+    said = [line.text for block in workspace.blocks[-8:] for line in block.said]
+    latest = workspace.latest
+    calls = [line.text for line in latest.lines if line.kind in ("call", "say")] if latest else []
+    parts = [
+        (workspace.goal, 1.0),
+        *((text, 1.0) for text in workspace.revisions),
+        *((text, 1.0) for text in said[-2:]),
+        *((item.text, 0.8) for item in workspace.intent.open),
+        *((text, 0.6) for text in calls),
+    ]
+    return Query.of(parts)
+
+
+def render(workspace: Workspace, budget: Budget) -> View:
+    """Render a workspace within a budget.
+
+    Args:
+        workspace: what is shown.
+        budget: the most the view may cost.
+
+    Returns:
+        The view; `tokens` never exceeds `budget.tokens`. Whatever it leaves out is at the end of a ref.
+    """
+    query = query_of(workspace)
+    workspace = narrowed(workspace, REACH * budget.tokens)
+    aim = budget.tokens
+    settled = _settled(workspace)
+    parts = fit(settled, aim, query)
+    while (tokens := count_lines(texts := parts.texts())) > budget.tokens:
+        aim -= tokens - budget.tokens + 4
+        parts = fit(settled, aim, query)
+    messages = [{"role": "user", "content": [{"type": "text", "text": piece} for piece in texts]}]
+    refs = parts.refs
+    return View(
+        "\n".join(texts), messages, len(texts) - bool(parts.end), tokens, refs, budget.limit, workspace.unfolded
+    )
+
+
+REACH = 4
+"""Times its budget a view looks back over blocks that nobody has consolidated."""
+
+
+def narrowed(workspace: Workspace, tokens: int) -> Workspace:
+    """The newest blocks that cost at most `tokens`; what lies before them as one stretch, the user's words in it kept. Pure."""
+    at, left = len(workspace.blocks), tokens
+    while at > 0 and (left > 0 or at == len(workspace.blocks)):
+        at -= 1
+        left -= workspace.blocks[at].tokens
+    if at == 0:
+        return workspace
+    gone = workspace.blocks[:at]
+    words = tuple(line for block in gone for line in block.said)
+    before = workspace.older
+    steps = sum(len(block.steps) for block in gone)
+    older = Older(
+        before.first if before else gone[0].steps[0],
+        gone[-1].steps[-1],
+        steps + (before.count if before else 0),
+        sum(block.raw for block in gone) + (before.raw if before else 0),
+    )
+    return replace(workspace, older=older, words=(*workspace.words, *words)[-WORDS:], blocks=workspace.blocks[at:])
+
+
+WORDS = 60
+"""Messages of the user that outlive the blocks they stood in."""
+
+
+def _settled(workspace: Workspace) -> Parts:
+    """Everything in its settled form."""
+    goal = unposed(f"{GOAL} {workspace.goal}") if workspace.goal else ""
+    opening = "\n".join(text for text in (prompt("legend").strip(), goal) if text)
+    older = () if workspace.older is None else (workspace.older,)
+    last = len(workspace.blocks) - 1
+    blocks = tuple(show(block, at == last) for at, block in enumerate(workspace.blocks))
+    now = "\n".join(unposed(f"{GOAL_NOW} {text}") for text in workspace.revisions)
+    parts = Parts(opening, older, workspace.words, blocks, now, now)
+    if not workspace.elsewhere.empty:
+        parts = replace(parts, aside=Aside.of(workspace.elsewhere, asks_for_all(workspace.asked)))
+    guidance = workspace.guidance.at(workspace.path_length)
+    if workspace.intent.empty and guidance.silent:
+        return parts
+    return closed(replace(parts, intent=workspace.intent, guidance=guidance), 0)

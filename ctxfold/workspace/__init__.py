@@ -1,0 +1,1 @@
+"""The frozen values of a working context."""

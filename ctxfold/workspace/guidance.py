@@ -1,0 +1,194 @@
+"""What refactorings left beside the cover, as frozen values: a thought, the key facts, superseded values, and how much was refactored. It decides nothing.
+
+Source: ACR's cognitive boosting (`[Thought]`) and attention anchor (`[KEY INFO]`). Each stands once: a newer one takes the place of the one before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from ctxfold.errors import CorruptStore
+from ctxfold.log.lines import KEY_INFO, SUPERSEDED, THINKING, unposed
+from ctxfold.tokens import count, head
+
+__all__ = [
+    "Guidance",
+    "Pin",
+    "Slot",
+    "Superseded",
+    "dump_guidance",
+    "load_guidance",
+    "masked_guidance",
+    "shown_guidance",
+]
+
+Slot = Literal["thought", "key_info"]
+"""`thought`: what to do differently, in a sentence or two. `key_info`: what must not be overlooked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """A note that a refactoring added.
+
+    Attributes:
+        slot: what sort of note.
+        text: its words.
+        depth: how many steps the path had when it was made.
+        refs: the records it was made of, oldest first; empty where a host or a model wrote it freely.
+        untrusted: whether it may derive from text of a tool or a page.
+    """
+
+    slot: Slot
+    text: str
+    depth: int
+    refs: tuple[str, ...] = ()
+    untrusted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Superseded:
+    """A value that a newer event took the place of.
+
+    Attributes:
+        of: what the value is of: an object's own name, or the words of its call.
+        field: which of its fields.
+        was: the older value.
+        at: the record that held it; empty where only a summary did.
+        now: the newer value.
+        by: the record that holds it.
+    """
+
+    of: str
+    field: str
+    was: str
+    at: str
+    now: str
+    by: str
+
+
+THOUGHT = 8
+"""Steps for which a thought is shown: it is about what to do next."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guidance:
+    """All that refactorings left on a branch.
+
+    Attributes:
+        thought: the newest thought.
+        key_info: the newest key facts.
+        superseded: superseded values, oldest first.
+        depths: the tiles that refactorings made, with how many refactorings stand inside each.
+        made: how many refactorings stand.
+    """
+
+    thought: Pin | None = None
+    key_info: Pin | None = None
+    superseded: tuple[Superseded, ...] = ()
+    depths: tuple[tuple[int, int], ...] = ()
+    made: int = 0
+
+    @property
+    def silent(self) -> bool:
+        """Whether a view shows nothing of it."""
+        return self.thought is None and self.key_info is None and not self.superseded
+
+    def at(self, path_length: int) -> Guidance:
+        """What of it is to be shown on a path of so many steps: all but a thought whose time is over."""
+        over = self.thought is not None and path_length - self.thought.depth >= THOUGHT
+        return replace(self, thought=None) if over else self
+
+
+_SUPERSEDED = 12
+"""Superseded values a view names at most, the newest."""
+_ROOM = (400, 200, 64, 24, 0)
+"""o200k tokens of a note, by the form of the view's end."""
+
+
+def shown_guidance(guidance: Guidance, texts: Sequence[str], form: int) -> str:
+    """What a view says of it at its very end: superseded values that still stand in the view, the thought, the key facts last.
+
+    Args:
+        guidance: as it stands.
+        texts: what else stands in the view.
+        form: 0 for the full form, to 4 for the shortest.
+    """
+    stale = [each for each in guidance.superseded if any(each.was in text for text in texts)]
+    named = [
+        f"{each.of} {each.field}: {each.now} ({each.by}), not {each.was}{f' ({each.at})' if each.at else ''}"
+        for each in stale[-_SUPERSEDED:]
+    ]
+    parts: list[str] = []
+    if named and form < 3:
+        parts.append("\n".join([SUPERSEDED, *(f"< {name}" for name in named)]))
+    for pin, title in ((guidance.thought, THINKING), (guidance.key_info, KEY_INFO)):
+        if pin is not None:
+            parts.append(_pinned(pin, title, _ROOM[form]))
+    return "\n".join(parts)
+
+
+def _pinned(pin: Pin, title: str, most: int) -> str:
+    if not most:
+        return f"{title}: {' '.join(pin.refs[:4]) or '…'}"
+    text = pin.text if len(pin.text) <= most or count(pin.text) <= most else f"{head(pin.text, most)} …"
+    if not pin.untrusted:
+        return unposed(f"{title}: {text}")
+    return "\n".join([f"{title}:", *(f"< {line}" for line in text.splitlines())])
+
+
+def dump_guidance(guidance: Guidance) -> dict[str, Any]:
+    """Guidance as JSON."""
+    return {
+        "pins": [
+            {"slot": pin.slot, "text": pin.text, "depth": pin.depth, "refs": list(pin.refs), "untrusted": pin.untrusted}
+            for pin in (guidance.thought, guidance.key_info)
+            if pin is not None
+        ],
+        "superseded": [
+            {"of": each.of, "field": each.field, "was": each.was, "at": each.at, "now": each.now, "by": each.by}
+            for each in guidance.superseded
+        ],
+        "depths": [list(pair) for pair in guidance.depths],
+        "made": guidance.made,
+    }
+
+
+def load_guidance(tree: Any) -> Guidance:
+    """Guidance from JSON made by `dump_guidance`. Raises CorruptStore when it is not."""
+    try:
+        pins = [Pin(**{**each, "refs": tuple(each["refs"])}) for each in tree["pins"]]
+        return Guidance(
+            next((pin for pin in pins if pin.slot == "thought"), None),
+            next((pin for pin in pins if pin.slot == "key_info"), None),
+            tuple(Superseded(**each) for each in tree["superseded"]),
+            tuple((int(tile), int(depth)) for tile, depth in tree["depths"]),
+            int(tree["made"]),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise CorruptStore("a refactoring does not read back; restore a copy of the store") from error
+
+
+def masked_guidance(
+    tree: dict[str, Any], mask: Callable[[str], str], stars: Callable[[str], str], refs: frozenset[str]
+) -> dict[str, Any]:
+    """Guidance as JSON with redacted bytes masked.
+
+    Args:
+        tree: as `dump_guidance` makes it.
+        mask: what masks quotes of the redacted text anywhere.
+        stars: what masks a whole text.
+        refs: the redacted records: what was made of them is masked whole.
+    """
+    pins = [{**pin, "text": (mask if refs.isdisjoint(pin["refs"]) else stars)(pin["text"])} for pin in tree["pins"]]
+    superseded = [
+        {
+            **each,
+            "of": mask(each["of"]),
+            "was": (stars if each["at"] in refs else mask)(each["was"]),
+            "now": (stars if each["by"] in refs else mask)(each["now"]),
+        }
+        for each in tree["superseded"]
+    ]
+    return {**tree, "pins": pins, "superseded": superseded}

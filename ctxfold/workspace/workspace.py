@@ -1,0 +1,276 @@
+"""The working context as frozen values: goal, cover, tail and notes, everything a view is made of. Storage, rendering and models live elsewhere.
+
+The cover tiles the path: every step stands in exactly one block, in path order. A block is a raw step or a tile; what a workspace did not load,
+because no budget would show it, is one `Older` block in front.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from ctxfold.errors import CorruptStore
+from ctxfold.log.lines import Line, text_of
+from ctxfold.workspace.forest import NOWHERE, Elsewhere
+from ctxfold.workspace.guidance import Guidance
+from ctxfold.workspace.intent import Intent
+
+__all__ = [
+    "Block",
+    "Note",
+    "Older",
+    "Origin",
+    "RawStep",
+    "Status",
+    "Tile",
+    "Workspace",
+    "dump_lines",
+    "load_lines",
+    "spans",
+]
+
+Status = Literal["completed", "partial", "failed"]
+Origin = Literal["host", "model", "embedded"]
+
+
+def spans(steps: Sequence[int]) -> str:
+    """Step numbers in path order as addresses: `s4-s9`, `s3, s9-s12`."""
+    runs: list[list[int]] = []
+    for step in steps:
+        if runs and step == runs[-1][1] + 1:
+            runs[-1][1] = step
+        else:
+            runs.append([step, step])
+    return ", ".join(f"s{first}" if first == last else f"s{first}-s{last}" for first, last in runs)
+
+
+class _Lined:
+    """What holds lines. What is asked of all of them at every fold is gathered once a block."""
+
+    lines: tuple[Line, ...]
+
+    @cached_property
+    def points(self) -> frozenset[int]:
+        """The ledger keys that its lines point at."""
+        return frozenset(key for line in self.lines for key in line.points)
+
+    @cached_property
+    def said(self) -> tuple[Line, ...]:
+        """The user's words among its lines."""
+        return tuple(line for line in self.lines if line.kind == "user")
+
+
+@dataclass(frozen=True)
+class RawStep(_Lined):
+    """A step shown in full: every line of its compact form.
+
+    Attributes:
+        n: the step.
+        lines: its lines, those of late results that arrived at it included.
+        raw: o200k tokens of its raw records.
+        tokens: o200k tokens it costs in a view, header included.
+        settled: whether it may be consolidated: its calls have answers or a later assistant step follows.
+    """
+
+    n: int
+    lines: tuple[Line, ...]
+    raw: int
+    tokens: int
+    settled: bool = True
+
+    @cached_property
+    def steps(self) -> tuple[int, ...]:
+        """The one step."""
+        return (self.n,)
+
+
+HEADER = 4
+"""Tokens a block's own header costs at most."""
+
+
+@dataclass(frozen=True)
+class Tile(_Lined):
+    """What stands in the view for a stretch of steps that was folded.
+
+    Attributes:
+        number: its number in the session, never reused.
+        steps: the steps it stands for, in path order.
+        summary: prose that replaces them; empty when the kept lines say it all.
+        lines: what was kept of them: the user's words, facts, calls.
+        status: how the stretch ended, from evidence.
+        origin: who wrote the summary.
+        raw: o200k tokens of the raw records it stands for.
+        tokens: o200k tokens it costs in a view.
+        untrusted: whether any of it derives from a tool or a page.
+        whole: whether every line of its steps still stands, because nothing could be shortened.
+        children: the tiles it replaced.
+    """
+
+    number: int
+    steps: tuple[int, ...]
+    summary: str
+    lines: tuple[Line, ...]
+    status: Status
+    origin: Origin
+    raw: int
+    tokens: int
+    untrusted: bool = False
+    whole: bool = False
+    children: tuple[int, ...] = ()
+
+    @property
+    def first(self) -> int:
+        """The first step, in path order."""
+        return self.steps[0]
+
+    @property
+    def last(self) -> int:
+        """The last step, in path order."""
+        return self.steps[-1]
+
+    @property
+    def scale(self) -> Literal["micro", "macro"]:
+        """`micro` for one step (granular condensation), `macro` for several (deep consolidation). AgentFold, section 3."""
+        return "micro" if len(self.steps) == 1 else "macro"
+
+    @property
+    def text(self) -> str:
+        """The summary and the kept lines, as a view shows them."""
+        return "\n".join(part for part in (self.summary, text_of(self.lines)) if part)
+
+    @property
+    def id(self) -> str:
+        """Its address, `b7`."""
+        return f"b{self.number}"
+
+    @cached_property
+    def keys(self) -> frozenset[int]:
+        """The ledger keys whose value still stands in it."""
+        return frozenset(key for line in self.lines for key in line.keys)
+
+
+@dataclass(frozen=True, slots=True)
+class Older:
+    """The oldest stretch of a path, in too many blocks for any budget to show: where it ends, and what it would cost.
+
+    Attributes:
+        first: its first step, in path order.
+        last: its last step.
+        count: how many steps.
+        raw: o200k tokens of their raw records.
+    """
+
+    first: int
+    last: int
+    count: int
+    raw: int
+
+
+Block = RawStep | Tile
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something said about the session rather than in it. The slot `goal` holds the goal first and its revisions after."""
+
+    slot: Literal["goal"]
+    text: str
+
+
+NOTHING = Intent()
+"""The intent of a session where nothing was planned."""
+UNGUIDED = Guidance()
+"""The guidance of a session where nothing was refactored."""
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """Everything a view needs, and nothing more.
+
+    Attributes:
+        path_length: how many steps the path has.
+        older: what lies before the loaded blocks, if anything.
+        words: the user's words of steps in `older`, in path order: they outlive what surrounds them.
+        blocks: tiles and raw steps in path order.
+        notes: the notes, oldest first.
+        unfolded: o200k tokens the whole path would cost raw.
+        intent: the to-do of this branch, the session's constraints and what was extracted last.
+        elsewhere: what stands on other branches and topics.
+        guidance: what refactorings left beside the cover: a thought, the key facts, superseded values.
+    """
+
+    path_length: int = 0
+    older: Older | None = None
+    words: tuple[Line, ...] = ()
+    blocks: tuple[Block, ...] = ()
+    notes: tuple[Note, ...] = ()
+    unfolded: int = 0
+    intent: Intent = NOTHING
+    elsewhere: Elsewhere = NOWHERE
+    guidance: Guidance = UNGUIDED
+
+    @property
+    def goal(self) -> str:
+        """What the session is for; empty when nothing was said."""
+        return next((note.text for note in self.notes), "")
+
+    @property
+    def revisions(self) -> tuple[str, ...]:
+        """What replaced or narrowed the goal since, oldest first."""
+        return tuple(note.text for note in self.notes)[1:]
+
+    @property
+    def tail(self) -> tuple[RawStep, ...]:
+        """The raw steps after the last tile."""
+        found: list[RawStep] = []
+        for block in reversed(self.blocks):
+            if isinstance(block, Tile):
+                break
+            found.append(block)
+        return tuple(found[::-1])
+
+    @property
+    def latest(self) -> Block | None:
+        """The last block of the path."""
+        return self.blocks[-1] if self.blocks else None
+
+    def holding(self, step: int) -> int | None:
+        """Which of the blocks holds a step; None where none does. Along a path steps were recorded in the order of their numbers."""
+        at = bisect_left(self.blocks, step, key=_last)
+        return at if at < len(self.blocks) and step in self.blocks[at].steps else None
+
+    @property
+    def asked(self) -> str:
+        """The user's last words among the newest blocks; empty where none stand there."""
+        said = [line.text for block in self.blocks[-4:] for line in block.said]
+        return said[-1] if said else ""
+
+    @property
+    def tokens(self) -> int:
+        """o200k tokens of the blocks as they are settled."""
+        return sum(block.tokens for block in self.blocks)
+
+
+def _last(block: Block) -> int:
+    return block.steps[-1]
+
+
+def dump_lines(lines: Iterable[Line]) -> list[list[object]]:
+    """Lines as JSON: all they hold in order, their two marks as one number."""
+    return [[*line[:6], line.untrusted + 2 * line.joined] for line in lines]
+
+
+def load_lines(tree: object) -> tuple[Line, ...]:
+    """Lines from JSON made by `dump_lines`. Raises CorruptStore when it is not."""
+    if not isinstance(tree, list):
+        raise CorruptStore("rendered lines do not read back; restore a copy of the store")
+    try:
+        return tuple(
+            Line(kind, ref, text, tokens, tuple(keys), tuple(points), bool(marks & 1), bool(marks & 2))
+            for kind, ref, text, tokens, keys, points, marks in tree
+        )
+    except (TypeError, ValueError) as error:
+        raise CorruptStore("rendered lines do not read back; restore a copy of the store") from error

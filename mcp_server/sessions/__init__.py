@@ -1,0 +1,1 @@
+"""Open sessions by name and principal, with their locks, tokens, subscriptions and browsers."""

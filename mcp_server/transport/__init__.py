@@ -1,0 +1,1 @@
+"""What runs a server: stdio or HTTP, its lifetime, and cancellation."""
