@@ -31,11 +31,6 @@ __all__ = ["refactor"]
     "--model", metavar="NAME", help="The model that routes and writes: claude-…, script:FILE; none if not said."
 )
 @click.option("--dry-run", is_flag=True, help="Only show what would change.")
-@click.option(
-    "--compare",
-    is_flag=True,
-    help="Refactor nothing: fork at the newest refactoring into a branch without it and one with it.",
-)
 @json_option
 @store_option
 def refactor(
@@ -44,7 +39,6 @@ def refactor(
     text: str | None,
     model: str | None,
     dry_run: bool,
-    compare: bool,
     as_json: bool,
     store: str | None,
 ) -> int:
@@ -54,10 +48,6 @@ def refactor(
     says why. A clean history is left alone.
     """
     with existing(session, store) as opened:
-        if compare:
-            fork = opened.compare()
-            print_json(fork) if as_json else click.echo(f"forked into {fork.baseline} and {fork.refactored}")
-            return 0
         if model is None:
             done, note = opened.refactor(operator, text, dry_run=dry_run), ""
         else:

@@ -166,19 +166,19 @@ def take_in(session: Session, entry: Entry) -> int:
     """
     match entry:
         case UserSaid(text):
-            return session.record_turn(user=text)
+            return session.record_turn(user=text).step
         case StepTaken(explanation, calls, results):
             return session.record_step(
                 explanation=explanation,
                 calls=[dict(call) for call in calls],
                 results=[dict(result) for result in results],
-            )
+            ).step
         case LateResult(step, call_id, text):
-            return session.record_result(step, call_id, text)
+            return session.record_result(step, call_id, text).step
         case ReplyGiven(text):
-            return session.record_reply(text)
+            return session.record_reply(text).step
         case NoteKept(text):
-            return session.record_note(text, origin="model")
+            return session.record_note(text, origin="model").step
         case _:
             assert_never(entry)
 

@@ -64,13 +64,13 @@ async def test_a_budget_outlives_the_process_that_set_it() -> None:
 async def test_a_session_deleted_elsewhere_is_unknown_and_no_other_takes_its_seat() -> None:
     desk = Desk()
     await desk.open("paris-trip", None, None)
-    await desk.use("paris-trip", lambda seat: seat.session.record_turn("Old words."))
+    await desk.use("paris-trip", lambda seat: seat.session.record_turn("Old words.").step)
     ctxfold.delete_session("paris-trip")
     await desk.open("rome-trip", None, None)
-    await desk.use("rome-trip", lambda seat: seat.session.record_turn("My code is 4711."))
+    await desk.use("rome-trip", lambda seat: seat.session.record_turn("My code is 4711.").step)
     for _ in range(2):
         with pytest.raises(UnknownSession):
-            await desk.use("paris-trip", lambda seat: seat.session.record_reply("Noted."))
+            await desk.use("paris-trip", lambda seat: seat.session.record_reply("Noted.").step)
     assert await desk.use("rome-trip", lambda seat: seat.session.recall("s1").text) == "## s1.1 user\nMy code is 4711."
     assert [info.name for info in await desk.list()] == ["rome-trip"]
     await desk.close()
@@ -119,7 +119,7 @@ async def test_only_so_many_handles_stay_open_and_none_is_missed() -> None:
     desk = Desk()
     for n in range(70):
         await desk.open(f"session-{n}", None, None)
-        await desk.use(f"session-{n}", lambda seat: seat.session.record_turn(user="Hi."))
+        await desk.use(f"session-{n}", lambda seat: seat.session.record_turn(user="Hi.").step)
     assert [await desk.use(f"session-{n}", tip) for n in range(70)] == [1] * 70
     await desk.close()
 

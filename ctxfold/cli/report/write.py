@@ -13,7 +13,7 @@ from ctxfold.cli.report.gather import Picture, Report, gathered
 from ctxfold.errors import InputError
 from ctxfold.session.open import named, store_at
 from ctxfold.session.screenshots import folder_of
-from ctxfold.session.validate import path_of
+from ctxfold.session.validate import as_path
 from ctxfold.tokens import Budget
 
 __all__ = ["page", "report_session"]
@@ -50,13 +50,17 @@ def report_session(
         BudgetError: a budget below the least.
     """
     Budget.of(budget)
-    place, folder = path_of(file), None if pictures is None else path_of(pictures)
+    place, folder = as_path(file), None if pictures is None else as_path(pictures)
     kept = store_at(store)
     try:
         with kept.reading() as tx:
             row = named(tx, kept, name)
             report = gathered(
-                tx, (row.id, row.name, row.current or 1), budget, _pictures(folder or _beside(kept.address, row.name))
+                tx,
+                kept,
+                (row.id, row.name, row.current or 1),
+                budget,
+                _pictures(folder or _beside(kept.address, row.name)),
             )
     finally:
         kept.close()
