@@ -88,30 +88,21 @@ def show(session: str, as_json: bool, store: str | None) -> None:
 @sessions.command()
 @session_argument
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path), required=False)
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["session", "router-pairs"]),
-    default="session",
-    show_default=True,
-    help="The whole session, or what its router decided with what followed, as numbers to learn from.",
-)
 @click.option("--force", is_flag=True, help="Write over a file that is there.")
 @store_option
-def export(session: str, file: Path | None, form: str, force: bool, store: str | None) -> None:
+def export(session: str, file: Path | None, force: bool, store: str | None) -> None:
     """Write a session to a file, SESSION.jsonl if none is named.
 
     The file holds everything: the log, the folds, the branches. `ctxfold sessions import` reads it back.
     """
     import ctxfold
 
-    whole = form == "session"
-    target = file or Path(f"{session}.jsonl" if whole else f"{session}.{form}.jsonl")
+    target = file or Path(f"{session}.jsonl")
     if target.exists() and not force:
         raise InputError(f"{target} is there already: name another file, or add --force")
     with existing(session, store):
         pass
-    (ctxfold.export_session if whole else ctxfold.export_router_pairs)(session, target, store=store)
+    ctxfold.export_session(session, target, store=store)
     click.echo(f"wrote {session} to {target}", err=True)
 
 

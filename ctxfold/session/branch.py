@@ -8,14 +8,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal, get_args
 
-from ctxfold import config
 from ctxfold.decisions.branch.choose import choose
 from ctxfold.errors import InputError
 from ctxfold.session.handle import Current
 from ctxfold.session.history.branches import BranchMove, Move, check_name, move
 from ctxfold.session.validate import words_of
 from ctxfold.store.protocol import Reading, Writing
-from ctxfold.text.encoder import encoder_of
 from ctxfold.workspace.by import Decider
 from ctxfold.workspace.forest import Choice, Grove
 
@@ -86,7 +84,7 @@ def decided(tx: Reading, now: Current, query: str | None) -> BranchMove:
         )
     if message is None or not message.strip():
         raise InputError("nothing to decide by; give the user's message as the query")
-    choice = choose(grove, message, encoder_of(config.encoder()))
+    choice = choose(grove, message)
     return BranchMove(choice.action, choice.at, _name(choice, grove), choice.confidence, choice.reason, "embedded")
 
 

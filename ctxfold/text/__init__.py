@@ -9,14 +9,13 @@ from ctxfold.text.diff import Change, changes, summarise, word_changes
 from ctxfold.text.entities import entities, windows
 from ctxfold.text.select import best_line, head, select
 from ctxfold.text.sentences import MAX_SENTENCE, Span, lines, sentences
-from ctxfold.text.similarity import Calibration, Vector, Vocabulary, centroid, cosine, features, percentile
+from ctxfold.text.similarity import Vector, Vocabulary, centroid, cosine, features
 from ctxfold.text.words import STOP_WORDS, query_words, stem, words
 
 __all__ = [
     "BM25",
     "MAX_SENTENCE",
     "STOP_WORDS",
-    "Calibration",
     "Change",
     "Span",
     "Vector",
@@ -29,7 +28,6 @@ __all__ = [
     "features",
     "head",
     "lines",
-    "percentile",
     "query_words",
     "select",
     "sentences",

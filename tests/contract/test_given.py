@@ -172,7 +172,6 @@ DOORS = (
     Door("delete_session", {"name": "none", "store": "HERE"}, {"name": name, "store": maybe(place)}, alone=True),
     Door("verify_session", {"name": "any", "store": "HERE"}, {"name": name, "store": maybe(place)}, alone=True),
     Door("export_session", {"name": "any", "file": "any.jsonl", "store": "HERE"}, {"name": name, "file": place, "store": maybe(place)}, alone=True),
-    Door("export_router_pairs", {"name": "any", "file": "pairs.jsonl", "store": "HERE"}, {"name": name, "file": place, "store": maybe(place)}, alone=True),
     Door("import_session", {"file": "kept.jsonl", "store": "HERE", "name": "any"}, {"file": place, "store": maybe(place), "name": maybe(name)}, alone=True),
 )  # fmt: skip
 
