@@ -1,5 +1,4 @@
-"""The one place that reads the environment and says where things live. It opens no store, calls no model and never keeps a value:
-each function reads at call time, so a changed environment is seen at once. The value of a key never leaves `Endpoint.secret`.
+"""The environment variables of ctxfold, read anew at each call. The value of a key never leaves `Endpoint.secret`.
 
 ==========================  =================================================================================
 variable                    meaning

@@ -1,4 +1,4 @@
-"""Which parts of a text to keep for a query when only so many tokens may stay. It returns spans, never rewritten text.
+"""Which parts of a text to keep for a query when only so many tokens may stay.
 
 The method is extractive: sentences are ranked by BM25 against the query, each lifted by its neighbours, and taken while they fit.
 Without a query word in the text there is nothing to rank by, and the text's head is kept instead.
@@ -7,11 +7,11 @@ Without a query word in the text there is nothing to rank by, and the text's hea
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ctxfold.text.bm25 import BM25
 from ctxfold.text.sentences import Span, sentences
-from ctxfold.text.words import query_words, words
+from ctxfold.text.words import query_weights, words
 from ctxfold.tokens import count as o200k
 
 __all__ = ["best_line", "head", "select"]
@@ -44,13 +44,13 @@ def best_line(lines: Sequence[str], wanted: frozenset[str]) -> tuple[int, int]:
         low = line.lower()
         if sifted and some.search(low) is None:
             continue
-        overlap, where = _held(line, low, some, wanted)
+        overlap, where = _count_held(line, low, some, wanted)
         if overlap > most:
             best, place, most = at, where, overlap
     return best, place
 
 
-def _held(line: str, low: str, some: re.Pattern[str], wanted: frozenset[str]) -> tuple[int, int]:
+def _count_held(line: str, low: str, some: re.Pattern[str], wanted: frozenset[str]) -> tuple[int, int]:
     """How many of the words a line, or the best stretch of a long one, holds; and the place of the first of them there."""
     if len(line) <= 2 * _AROUND:
         first = some.search(low)
@@ -92,7 +92,7 @@ def select(text: str, query: str, budget: int, count: Callable[[str], int] = o20
     """
     units = sentences(text)
     index = BM25((words(unit.of(text)) for unit in units), b=_LENGTH_PENALTY)
-    chosen = _fitting(text, units, _ranked(index, query_words(query)), budget, count)
+    chosen = _fitting(text, units, _ranked(index, query_weights(query)), budget, count)
     if not chosen:
         lead = head(text, budget, count)
         return (lead,) if lead.end else ()
@@ -151,7 +151,7 @@ def _good_ends(text: str, end: int) -> Iterable[int]:
         end = end * 7 // 8
 
 
-def _ranked(index: BM25, query: list[str]) -> list[int]:
+def _ranked(index: BM25, query: Mapping[str, float]) -> list[int]:
     """Units by score with their neighbours' bonus, behind the one that fits the query best all by itself."""
     own = index.scores(query)
     lifted = index.scores(query, neighbours=_NEIGHBOURS)

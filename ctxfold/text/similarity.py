@@ -1,10 +1,7 @@
-"""How alike two texts are, without a model: TF-IDF over words and over characters in fours, compared by cosine. It decides nothing.
+"""How alike two texts are, without a model: TF-IDF over words and over characters in fours, compared by cosine.
 
 Words say what a text is about; fours of characters still meet where a word is misspelled, joined or inflected in another language. Each half
 is brought to length one and the two are weighed equally, so a long text's many fours do not drown its words.
-
-Similarities of short texts are small and differ from topic to topic; a fixed threshold fits none of them. `Calibration` says where a value
-stands among those seen with the same item instead.
 """
 
 from __future__ import annotations
@@ -15,14 +12,13 @@ from functools import lru_cache
 from itertools import chain
 from math import log, sqrt
 
-from ctxfold.text.words import STOP_WORDS, stem, words
+from ctxfold.text.words import is_common, words
 
 __all__ = ["Vector", "Vocabulary", "centroid", "cosine", "features"]
 
 Vector = Mapping[str, float]
 """A sparse vector of length one, or empty. Keys are words, and fours of characters behind a `~`."""
 
-_DULL = frozenset(map(stem, STOP_WORDS))
 _GRAM = 4
 _WORDS_SHARE = 0.5
 """Of the squared length; the rest is the fours'."""
@@ -32,11 +28,11 @@ def features(text: str) -> Counter[str]:
     """What of a text is compared: its words and the fours of characters inside them, with how often each occurs.
 
     Args:
-        text: any text. Its stop words do not count unless it has no others: early on, before a vocabulary has seen how common they are,
+        text: any text. Its common words do not count unless it has no others: early on, before a vocabulary has seen how common they are,
             they would make everything alike.
     """
     found = words(text)
-    found = [word for word in found if word not in _DULL] or found
+    found = [word for word in found if not is_common(word)] or found
     return Counter(chain(found, chain.from_iterable(map(_grams, found))))
 
 
