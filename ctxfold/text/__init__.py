@@ -3,7 +3,7 @@
 from ctxfold.text.bm25 import BM25
 from ctxfold.text.diff import Change, changes, summarise, word_changes
 from ctxfold.text.entities import entities, windows
-from ctxfold.text.select import best_line, head, select
+from ctxfold.text.select import best_line, select
 from ctxfold.text.sentences import MAX_SENTENCE, Span, lines, sentences
 from ctxfold.text.similarity import Vector, Vocabulary, centroid, cosine, features
 from ctxfold.text.words import STOP_WORDS, is_common, query_weights, query_words, stem, words
@@ -22,7 +22,6 @@ __all__ = [
     "cosine",
     "entities",
     "features",
-    "head",
     "is_common",
     "lines",
     "query_weights",
