@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxfold.text import is_common, query_weights, query_words, stem, words
-from tests.text.hostile import LONG, NAMES, within
+from tests.ctxfold.text.hostile import LONG, NAMES, within
 
 
 @pytest.mark.parametrize(

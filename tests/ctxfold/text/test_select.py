@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from ctxfold.text import select
 from ctxfold.tokens import count, head
-from tests.text.hostile import LONG, NAMES, within
+from tests.ctxfold.text.hostile import LONG, NAMES, within
 
 PAGE = """Welcome to the guide
 Menu: Home, About, Contact

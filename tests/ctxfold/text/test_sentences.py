@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxfold.text import MAX_SENTENCE, Span, lines, sentences
-from tests.text.hostile import LONG, NAMES, within
+from tests.ctxfold.text.hostile import LONG, NAMES, within
 
 
 def parts(text: str) -> list[str]:
