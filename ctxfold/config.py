@@ -1,5 +1,4 @@
-"""The one place that reads the environment and says where things live. It opens no store, calls no model and never keeps a value:
-each function reads at call time, so a changed environment is seen at once. The value of a key never leaves `Endpoint.secret`.
+"""The environment variables of ctxfold, read anew at each call. The value of a key never leaves `Endpoint.secret`.
 
 ==========================  =================================================================================
 variable                    meaning
@@ -8,7 +7,6 @@ variable                    meaning
 ``CTXFOLD_DATABASE_URL``    the store, as a path or URL; else ``ctxfold.db`` in that folder
 ``CTXFOLD_MODEL``           the model to decide with when none is named
 ``CTXFOLD_FOLDER_MODEL``    the model that folds, plans and extracts; else the embedded deciders do
-``CTXFOLD_ENCODER``         a folder with a sentence encoder, which helps to tell topics apart and to find answers; else words do
 ``ANTHROPIC_API_KEY``       a key for the Messages API
 ``ANTHROPIC_AUTH_TOKEN``    a bearer token for it, where a gateway wants one
 ``ANTHROPIC_BASE_URL``      a server that speaks the Messages API; else Anthropic's own
@@ -30,7 +28,6 @@ __all__ = [
     "EXPLORER",
     "Endpoint",
     "default_store",
-    "encoder",
     "endpoint",
     "folder_model",
     "home",
@@ -95,11 +92,6 @@ def model_default() -> str:
 def folder_model() -> str | None:
     """The name of the model that folds, plans and extracts; None where the embedded deciders do."""
     return _read("CTXFOLD_FOLDER_MODEL")
-
-
-def encoder() -> str | None:
-    """The folder of a sentence encoder (the extra ``embed``); None where words alone tell topics apart and rank passages."""
-    return _read("CTXFOLD_ENCODER")
 
 
 def endpoint() -> Endpoint:

@@ -1,4 +1,4 @@
-"""Every error the project raises on purpose, as one tree. It never formats for a host: the CLI and the MCP door do that.
+"""Every error the project raises on purpose, as one tree.
 
 ::
 

@@ -32,13 +32,12 @@ from browser_agent.deciders.schema import Seeker
 from browser_agent.deciders.sources import Evidence
 from browser_agent.network.egress import check_start, origin_of
 from browser_agent.network.secrets import Secrets
-from ctxfold import Session, config
+from ctxfold import Session
 from ctxfold.config import EXPLORER
 from ctxfold.errors import InputError, UnknownSession
 from ctxfold.models import Model, load
 from ctxfold.models.deciders.intent import Attendant, Kept
 from ctxfold.text import STOP_WORDS
-from ctxfold.text.encoder import encoder_of
 from ctxfold.tokens import Budget
 
 __all__ = ["BrowserAgent"]
@@ -212,11 +211,11 @@ class BrowserAgent:
             return None
         names = [each.name for each in compared.alternatives]
         before = await journal.earlier(names, named or "") if self._keeping.resume else None
-        return Comparer(compared, _explorer, before)
+        return Comparer(compared, Explorer, before)
 
     def _decider(self, goal: str, evidence: Evidence, shape: Shape | None, comparer: Comparer | None) -> Decider:
         """Who decides: the model, with the embedded decider behind it; or that alone."""
-        explorer: Decider = comparer or _explorer(goal)
+        explorer: Decider = comparer or Explorer(goal)
         embedded = explorer if shape is None else Seeker(explorer, shape, goal)
         if self._model is None:
             return embedded
@@ -269,8 +268,3 @@ def session_name(task: str) -> str:
 def _counted_as(model: Model | None) -> str | None:
     """The model whose tokens a budget counts; a script counts none of its own."""
     return None if model is None or model.name.startswith("script") else model.name
-
-
-def _explorer(task: str) -> Explorer:
-    """The embedded decider of a task, with the encoder that is configured."""
-    return Explorer(task, encoder_of(config.encoder()))

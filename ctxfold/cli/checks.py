@@ -113,10 +113,10 @@ def _place_for(store: Path) -> Check:
 
 
 def _sqlite() -> Check:
-    from ctxfold.store.health import guarded, library
+    from ctxfold.store.guard import is_needed, sqlite_version
 
-    known = " (has the WAL-reset fault fixed in 3.51.3; every write is guarded by a lock)" if guarded() else ""
-    return Check("sqlite", True, library() + known)
+    known = " (has the WAL-reset fault fixed in 3.51.3; every write is guarded by a lock)" if is_needed() else ""
+    return Check("sqlite", True, sqlite_version() + known)
 
 
 def _tokens() -> Check:

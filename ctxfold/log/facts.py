@@ -1,7 +1,7 @@
 """The ledger: which facts stand where along a path. Keys are taken from structure, never from the wording of one data set.
 
 A fact is a JSON subtree. Its *content key* says "this very value stood there"; an object that names itself also has an *identity key*,
-under which its newest version is found. It keeps no values: the record holds them, the ledger only says where the newest stands.
+under which its newest version is found. The record holds the values; the ledger says where the newest stands.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """JSON token by token, each as its source spells it: a number keeps its zeros, a string its escapes. White space alone is ours, and letters stand for
-themselves where the source gives their numbers. It checks no form: its callers hand in what `compact.parse` takes.
+themselves where the source gives their numbers. Callers hand in what `compact.parse` takes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Lines: what every view is made of. Each has a kind, the address it stands for and its price in tokens. It never decides what stays.
+"""Lines: what every view is made of. Each has a kind, the address it stands for and its price in tokens.
 
 The marker at a line's start says who speaks: `user:` and `ai:` for what was said, `>` for a call, `<` for data from a tool or a page.
 Text of a tool or page that runs over several lines stands between fences that carry its address, so nothing inside can pose as ours. What the

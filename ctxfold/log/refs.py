@@ -1,6 +1,6 @@
-"""Addresses of raw text: `s12`, `s12.2`, `s12.2:40-80`, `s4-s9`, `b7`. Parsing and printing only; it reads no log.
+"""Addresses of raw text: `s12`, `s12.2`, `s12.2:40-80`, `s4-s9`, `b7`.
 
-Source of the grammar: the project's data model. A step number is global to its session and never reused, so an address
+A step number is global to its session and never reused, so an address
 printed once means the same bytes for as long as the session exists.
 """
 
@@ -114,17 +114,17 @@ def parse_ref(text: str | Ref) -> Address:
         return BlockRef(int(block[1]))
     found = _GRAMMAR.fullmatch(words)
     if found is None:
-        raise RefError(f"{_shown(words)} is not a ref; {_HOW}")
+        raise RefError(f"{_quote(words)} is not a ref; {_HOW}")
     step = int(found["step"])
     if found["end"]:
         if int(found["end"]) < step:
-            raise RefError(f"{_shown(words)} ends before it begins; write the lower step first")
+            raise RefError(f"{_quote(words)} ends before it begins; write the lower step first")
         return StretchRef(step, int(found["end"]))
     record = int(found["record"]) if found["record"] else None
     if found["a"]:
         first, last = int(found["a"]), int(found["b"] or found["a"])
         if last < first:
-            raise RefError(f"{_shown(words)} ends before it begins; write the lower line first")
+            raise RefError(f"{_quote(words)} ends before it begins; write the lower line first")
         return RangeRef(step, record, first, last)
     return StepRef(step) if record is None else RecordRef(step, record)
 
@@ -141,9 +141,9 @@ def parse_step(at: int | str | Ref) -> int:
         raise RefError(f"a step is a number or text, not {type(at).__name__}; use the form s12")
     found = _STEP.fullmatch(at.strip())
     if found is None:
-        raise RefError(f"{_shown(at)} does not name one step; use the form s12")
+        raise RefError(f"{_quote(at)} does not name one step; use the form s12")
     return int(found[1])
 
 
-def _shown(words: str) -> str:
+def _quote(words: str) -> str:
     return repr(words if len(words) <= 40 else words[:37] + "...")

@@ -8,14 +8,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal, get_args
 
-from ctxfold import config
 from ctxfold.decisions.branch.choose import choose
 from ctxfold.errors import InputError
 from ctxfold.session.handle import Handle
 from ctxfold.session.history.branches import BranchMove, Move, check_name, move
 from ctxfold.session.validate import as_text
 from ctxfold.store.protocol import Reading, Writing
-from ctxfold.text.encoder import encoder_of
 from ctxfold.workspace.by import By
 from ctxfold.workspace.forest import Choice, Grove
 
@@ -84,7 +82,7 @@ def decided(tx: Reading, now: Handle, query: str | None) -> BranchMove:
         )
     if message is None or not message.strip():
         raise InputError("nothing to decide by; give the user's message as the query")
-    choice = choose(grove, message, encoder_of(config.encoder()))
+    choice = choose(grove, message)
     return BranchMove(choice.action, choice.at, _name(choice, grove), choice.confidence, choice.reason, "embedded")
 
 

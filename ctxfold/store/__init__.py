@@ -23,7 +23,7 @@ def open_store(address: str) -> Store:
     """
     from ctxfold.store.sqlite import SqliteStore
 
-    return SqliteStore(_place(address))
+    return SqliteStore(_file_of(address))
 
 
 def is_there(address: str) -> bool:
@@ -37,7 +37,7 @@ def is_there(address: str) -> bool:
         NotOurStore: an address of a kind that is not known.
     """
     try:
-        os.stat(_place(address))
+        os.stat(_file_of(address))
     except (FileNotFoundError, NotADirectoryError):
         return False
     except (OSError, ValueError):
@@ -45,7 +45,7 @@ def is_there(address: str) -> bool:
     return True
 
 
-def _place(address: str) -> str:
+def _file_of(address: str) -> str:
     """The file of an address, or `:memory:`."""
     if "\0" in address:
         raise InputError("a store's path holds no NUL character; give a path or sqlite:///path")

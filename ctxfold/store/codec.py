@@ -1,4 +1,4 @@
-"""Bytes as the store keeps them: UTF-8, compressed where it pays, with the hash that names them. It reads and writes nothing."""
+"""How texts and JSON become the bytes that a store keeps, and back: UTF-8, compressed where it pays, named by a hash."""
 
 from __future__ import annotations
 

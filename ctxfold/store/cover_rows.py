@@ -1,4 +1,4 @@
-"""Tiles, the cells of covers, and notes, as rows. It knows no tiling."""
+"""The rows of tiles, the cells of covers, and notes; `protocol.Cover` says what each method does."""
 
 from __future__ import annotations
 
@@ -11,61 +11,50 @@ __all__ = ["CoverRows"]
 
 
 class CoverRows:
-    """Tiles, the cells of covers, and notes."""
+    """`protocol.Cover` over SQLite."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._run = connection.execute
 
     def tile(self, session: int, tile: int) -> bytes | None:
-        """The body of a folded tile."""
         row = self._run("SELECT body FROM tile WHERE session = ? AND id = ?", (session, tile)).fetchone()
         return None if row is None else bytes(row[0])
 
     def tile_end(self, session: int, tile: int) -> int | None:
-        """The last step, in path order, of a folded tile."""
         row = self._run("SELECT last FROM tile WHERE session = ? AND id = ?", (session, tile)).fetchone()
         return None if row is None else int(row[0])
 
     def tile_numbers(self, session: int) -> list[int]:
-        """Every tile of a session."""
         return [int(tile) for (tile,) in self._run("SELECT id FROM tile WHERE session = ? ORDER BY id", (session,))]
 
     def next_tile(self, session: int) -> int:
-        """A tile number never used in this session."""
         return int(self._run("SELECT ifnull(max(id), 0) + 1 FROM tile WHERE session = ?", (session,)).fetchone()[0])
 
     def add_tile(self, session: int, tile: int, first: int, last: int, tokens: int, body: bytes) -> None:
-        """Keep a folded tile."""
         self._run(
             "INSERT INTO tile (session, id, first, last, tokens, body) VALUES (?, ?, ?, ?, ?, ?)",
             (session, tile, first, last, tokens, body),
         )
 
     def replace_tile(self, session: int, tile: int, body: bytes) -> None:
-        """Rewrite a tile's body: for redaction alone."""
         self._run("UPDATE tile SET body = ? WHERE session = ? AND id = ?", (body, session, tile))
 
     def cell(self, session: int, cell: int) -> tuple[int, int] | None:
-        """A cell of a cover: the cell before it and its tile."""
         row = self._run("SELECT prev, tile FROM cell WHERE session = ? AND id = ?", (session, cell)).fetchone()
         return None if row is None else (int(row[0]), int(row[1]))
 
     def cells(self, session: int) -> list[tuple[int, int, int]]:
-        """Every cell of a session as (number, the one before, tile)."""
         return self._run("SELECT id, prev, tile FROM cell WHERE session = ? ORDER BY id", (session,)).fetchall()
 
     def add_cell(self, session: int, prev: int, tile: int) -> int:
-        """A cell after another; its number."""
         cell = int(self._run("SELECT ifnull(max(id), 0) + 1 FROM cell WHERE session = ?", (session,)).fetchone()[0])
         self.put_cell(session, cell, prev, tile)
         return cell
 
     def put_cell(self, session: int, cell: int, prev: int, tile: int) -> None:
-        """A cell under its own number: for import alone."""
         self._run("INSERT INTO cell (session, id, prev, tile) VALUES (?, ?, ?, ?)", (session, cell, prev, tile))
 
     def notes(self, session: int, note: int) -> list[tuple[str, str]]:
-        """The notes that lead to a root, oldest first, as (slot, text)."""
         found: list[tuple[str, str]] = []
         while note:
             row = self._run(
@@ -78,34 +67,22 @@ class CoverRows:
         return found[::-1]
 
     def note_rows(self, session: int) -> list[tuple[int, str]]:
-        """Every note of a session as (number, text)."""
-        return [
-            (int(note), decode(text))
-            for note, text in self._run("SELECT id, text FROM note WHERE session = ? ORDER BY id", (session,))
-        ]
+        return [(note, text) for note, _, _, text in self.note_links(session)]
 
     def note_links(self, session: int) -> list[tuple[int, int, str, str]]:
-        """Every note of a session as (number, the one before, slot, text)."""
-        return [
-            (note, prev, slot, decode(text))
-            for note, prev, slot, text in self._run(
-                "SELECT id, prev, slot, text FROM note WHERE session = ? ORDER BY id", (session,)
-            )
-        ]
+        rows = self._run("SELECT id, prev, slot, text FROM note WHERE session = ? ORDER BY id", (session,))
+        return [(note, prev, slot, decode(text)) for note, prev, slot, text in rows]
 
     def add_note(self, session: int, prev: int, slot: str, text: str) -> int:
-        """A note after another; its number."""
         note = int(self._run("SELECT ifnull(max(id), 0) + 1 FROM note WHERE session = ?", (session,)).fetchone()[0])
         self.put_note(session, note, prev, slot, text)
         return note
 
     def put_note(self, session: int, note: int, prev: int, slot: str, text: str) -> None:
-        """A note under its own number: for import alone."""
         self._run(
             "INSERT INTO note (session, id, prev, slot, text) VALUES (?, ?, ?, ?, ?)",
             (session, note, prev, slot, encode(text)),
         )
 
     def replace_note(self, session: int, note: int, text: str) -> None:
-        """Rewrite a note's text: for redaction alone."""
         self._run("UPDATE note SET text = ? WHERE session = ? AND id = ?", (encode(text), session, note))

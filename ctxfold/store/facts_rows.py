@@ -1,4 +1,4 @@
-"""What is derived and can be rebuilt, as rows: ledger keys and the search over words."""
+"""The rows of what can be derived anew: ledger keys and the search over words; `protocol.Facts` says what each method does."""
 
 from __future__ import annotations
 
@@ -27,14 +27,13 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 class FactsRows:
-    """What is derived: ledger keys and search."""
+    """`protocol.Facts` over SQLite."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._run = connection.execute
         self._many = connection.executemany
 
     def known(self, session: int, key: int, path: Path) -> int | None:
-        """The newest record on a path that settles a ledger key."""
         tops = dict(path)
         era = max(tops.values(), default=-1) // _ERA
         while era >= 0:
@@ -46,7 +45,6 @@ class FactsRows:
         return None
 
     def add_facts(self, session: int, lane: int, depth: int, facts: Iterable[tuple[int, int]]) -> None:
-        """Ledger rows of one step as (key, record)."""
         era = depth // _ERA
         self._many(
             "INSERT OR IGNORE INTO fact (session, era, key, lane, depth, record) VALUES (?, ?, ?, ?, ?, ?)",
@@ -54,7 +52,6 @@ class FactsRows:
         )
 
     def search(self, session: int, query: str, limit: int) -> list[tuple[int, float]]:
-        """Records that hold the words, best first, with a score that grows with fit."""
         words = _words(query)
         scores: dict[int, float] = {}
         for word in words:
@@ -69,7 +66,6 @@ class FactsRows:
         return best[:limit]
 
     def holding(self, session: int, name: str, limit: int) -> list[int]:
-        """Records that hold every word of a name, newest first."""
         words = _words(name)
         if not words:
             return []

@@ -1,15 +1,27 @@
-"""One writer at a time among the processes that share a file: a lock on another file beside it. It knows nothing of what is written.
+"""The lock that lets one process at a time write to a store, and whether this SQLite needs it.
 
-A lock is taken for every transaction, so it must cost next to nothing where nobody waits: the file stays open and one call of the system takes the lock.
+SQLite before 3.51.3 can corrupt a WAL when several connections write and checkpoint at one moment. A lock is taken for every transaction, so it must cost next to nothing where nobody waits: the file stays open and one call of the system takes the lock.
 """
 
 from __future__ import annotations
 
+import sqlite3
 import sys
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["Guard"]
+__all__ = ["Guard", "is_needed", "sqlite_version"]
+
+
+def sqlite_version() -> str:
+    """The version of the SQLite in use."""
+    return sqlite3.sqlite_version
+
+
+def is_needed() -> bool:
+    """Whether the SQLite in use has the WAL-reset fault, so that a lock stands round every write."""
+    return sqlite3.sqlite_version_info < (3, 51, 3)
+
 
 if sys.platform == "win32":
     from filelock import FileLock, Timeout

@@ -1,9 +1,10 @@
-"""Steps, records and their bytes, as rows, and the word index over them. It renders nothing."""
+"""The rows of steps, records and their bytes, and the word index over them; `protocol.Log` says what each method does."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 from typing import Any
 
 from ctxfold.errors import CorruptStore
@@ -14,70 +15,47 @@ from ctxfold.store.values import Path, StoredRecord
 __all__ = ["LogRows"]
 
 _STEP = "n, parent, lane, depth, open, tokens, raw, upto, raw_upto, time"
+_cells_of = attrgetter(*_STEP.split(", "))
 _RECORD = "id, step, k, at, kind, origin, call_id, entry, shown, form, idempotency"
 
 
 class LogRows:
-    """Steps, records and their bytes."""
+    """`protocol.Log` over SQLite."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._run = connection.execute
 
     def step(self, session: int, n: int) -> Step | None:
-        """One step."""
         row = self._run(f"SELECT {_STEP} FROM step WHERE session = ? AND n = ?", (session, n)).fetchone()
         return None if row is None else _step(row)
 
     def steps(self, session: int, numbers: Sequence[int]) -> list[Step]:
-        """Steps by number, in the order of their numbers."""
         found: list[Step] = []
         for part in _batches(numbers):
-            marks = ", ".join("?" * len(part))
-            found.extend(
-                _step(row)
-                for row in self._run(
-                    f"SELECT {_STEP} FROM step WHERE session = ? AND n IN ({marks}) ORDER BY n", (session, *part)
-                )
-            )
+            chosen = f"session = ? AND n IN ({', '.join('?' * len(part))})"
+            found += map(_step, self._run(f"SELECT {_STEP} FROM step WHERE {chosen} ORDER BY n", (session, *part)))
         return found
 
     def add_step(self, session: int, step: Step) -> None:
-        """A new step."""
         self._put_step("INSERT", session, step)
 
     def replace_step(self, session: int, step: Step) -> None:
-        """A step that was filled, or whose records grew."""
         self._put_step("REPLACE", session, step)
 
     def _put_step(self, how: str, session: int, step: Step) -> None:
         self._run(
             f"{how} INTO step (session, {_STEP}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                session,
-                step.n,
-                step.parent,
-                step.lane,
-                step.depth,
-                int(step.open),
-                step.tokens,
-                step.raw,
-                step.upto,
-                step.raw_upto,
-                step.time,
-            ),
+            (session, *_cells_of(step)),
         )
 
     def last_step(self, session: int) -> int:
-        """The highest step number given out, 0 for none."""
         return int(self._run("SELECT ifnull(max(n), 0) FROM step WHERE session = ?", (session,)).fetchone()[0])
 
     def path(self, session: int, tip: int) -> Path:
-        """The lanes that lead to a step."""
         step = self.step(session, tip) if tip else None
         return () if step is None else self.path_to(session, step.lane, step.depth)
 
     def path_to(self, session: int, lane: int, depth: int) -> Path:
-        """The lanes that lead to a place, whether or not a step stands there yet."""
         lanes: list[tuple[int, int]] = []
         while lane:
             lanes.append((lane, depth))
@@ -88,7 +66,6 @@ class LogRows:
         return tuple(lanes)
 
     def along(self, session: int, path: Path, low: int, high: int) -> list[Step]:
-        """The steps of a path with depths in [low, high], in path order."""
         found: list[Step] = []
         for lane, depth in reversed(path):
             if depth < low:
@@ -99,34 +76,27 @@ class LogRows:
                 f"SELECT {_STEP} FROM step WHERE session = ? AND lane = ? AND depth BETWEEN ? AND ? ORDER BY depth",
                 (session, lane, bottom, top),
             )
-            found.extend(_step(row) for row in rows)
+            found += map(_step, rows)
         return found
 
     def add_lane(self, session: int, parent: int, fork: int) -> int:
-        """A new lane that leaves `parent` after depth `fork`; its number."""
         lane = int(self._run("SELECT ifnull(max(id), 0) + 1 FROM lane WHERE session = ?", (session,)).fetchone()[0])
         self.put_lane(session, lane, parent, fork)
         return lane
 
     def put_lane(self, session: int, lane: int, parent: int, fork: int) -> None:
-        """A lane under its own number: for import alone."""
         self._run("INSERT INTO lane (session, id, parent, fork) VALUES (?, ?, ?, ?)", (session, lane, parent, fork))
 
     def lanes(self, session: int) -> list[tuple[int, int, int]]:
-        """Every lane of a session as (number, parent, fork)."""
         return self._run("SELECT id, parent, fork FROM lane WHERE session = ? ORDER BY id", (session,)).fetchall()
 
     def place_taken(self, session: int, lane: int, depth: int) -> bool:
-        """Whether a step stands at that place already."""
+        place = (session, lane, depth)
         return (
-            self._run(
-                "SELECT 1 FROM step WHERE session = ? AND lane = ? AND depth = ?", (session, lane, depth)
-            ).fetchone()
-            is not None
+            self._run("SELECT 1 FROM step WHERE session = ? AND lane = ? AND depth = ?", place).fetchone() is not None
         )
 
     def records(self, session: int, numbers: Sequence[int], late: bool = False) -> list[StoredRecord]:
-        """The records of steps, in order; with `late`, those shown under these steps though they belong to others."""
         found: list[StoredRecord] = []
         where, order = ("at IN ({}) AND at <> step", "at, id") if late else ("step IN ({})", "step, k")
         for part in _batches(numbers):
@@ -138,19 +108,14 @@ class LogRows:
         return found
 
     def record_by_id(self, record: int) -> StoredRecord | None:
-        """One record by its row id."""
         row = self._run(f"SELECT {_RECORD} FROM record WHERE id = ?", (record,)).fetchone()
         return None if row is None else StoredRecord(*row)
 
     def entries_of(self, session: int) -> Iterable[StoredRecord]:
-        """All records of a session, oldest first."""
-        return [
-            StoredRecord(*row)
-            for row in self._run(f"SELECT {_RECORD} FROM record WHERE session = ? ORDER BY id", (session,))
-        ]
+        rows = self._run(f"SELECT {_RECORD} FROM record WHERE session = ? ORDER BY id", (session,))
+        return [StoredRecord(*row) for row in rows]
 
     def longer(self, session: int, size: int) -> list[StoredRecord]:
-        """The records of more bytes than that, newest first."""
         rows = self._run(
             f"SELECT {_RECORD} FROM record WHERE session = ? AND (SELECT size FROM entry WHERE entry.id = record.entry) > ? ORDER BY id DESC",
             (session, size),
@@ -158,7 +123,6 @@ class LogRows:
         return [StoredRecord(*row) for row in rows]
 
     def user_steps(self, session: int, path: Path, high: int, limit: int) -> list[int]:
-        """The newest steps of a path, up to a depth, that hold words of the user; newest first."""
         found: list[int] = []
         for lane, depth in path:
             rows = self._run(
@@ -172,7 +136,6 @@ class LogRows:
         return found
 
     def text(self, entry: int) -> str:
-        """The exact text of an entry."""
         row = self._run("SELECT packed, bytes, hash FROM entry WHERE id = ?", (entry,)).fetchone()
         if row is None:
             raise CorruptStore(f"entry {entry} is not there; restore a copy of the store")
@@ -182,14 +145,12 @@ class LogRows:
         return decode(raw)
 
     def entry_hash(self, entry: int) -> bytes:
-        """The content hash of an entry."""
         row = self._run("SELECT hash FROM entry WHERE id = ?", (entry,)).fetchone()
         if row is None:
             raise CorruptStore(f"entry {entry} is not there; restore a copy of the store")
         return bytes(row[0])
 
     def add_entry(self, text: str) -> int:
-        """Keep a text, once however often it is said; its row id."""
         raw = encode(text)
         name = digest(raw)
         row = self._run("SELECT id FROM entry WHERE hash = ?", (name,)).fetchone()
@@ -204,7 +165,6 @@ class LogRows:
     def add_record(
         self, session: int, record: Record, entry: int, shown: int | None, form: bytes, idempotency: str | None
     ) -> int:
-        """Keep a record; its row id. It can be searched from here on."""
         made = self._run(
             "INSERT INTO record (session, step, k, at, kind, origin, call_id, entry, shown, form, idempotency) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
@@ -225,7 +185,6 @@ class LogRows:
         return int(made or 0)
 
     def blank(self, session: int, record: StoredRecord, text: str, form: bytes) -> None:
-        """Put another text in place of a record's, and drop what was derived from the old one."""
         self.unindex(record)
         entry = self.add_entry(text)
         self._run("UPDATE record SET entry = ?, shown = NULL, form = ? WHERE id = ?", (entry, form, record.id))
@@ -233,21 +192,18 @@ class LogRows:
         self._run("INSERT INTO fts (rowid, text) VALUES (?, ?)", (record.id, searchable(text)))
 
     def rename(self, session: int, record: StoredRecord, call_id: str | None, idempotency: str | None) -> None:
-        """Give a record another call id and idempotency key: for redaction alone."""
         self._run(
             "UPDATE record SET call_id = ?, idempotency = ? WHERE session = ? AND id = ?",
             (call_id, idempotency, session, record.id),
         )
 
     def sweep(self) -> None:
-        """Drop the bytes of entries that no record holds any more. A scrub is due then, until one is done."""
         self._run("INSERT INTO unscrubbed DEFAULT VALUES")
         self._run(
             "DELETE FROM entry WHERE id NOT IN (SELECT entry FROM record UNION SELECT shown FROM record WHERE shown IS NOT NULL)"
         )
 
     def unindex(self, record: StoredRecord) -> None:
-        """Take a record out of the word index."""
         self._run(
             "INSERT INTO fts (fts, rowid, text) VALUES ('delete', ?, ?)",
             (record.id, searchable(self.text(record.entry))),

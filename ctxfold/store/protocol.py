@@ -1,7 +1,4 @@
-"""The seam between a session and a database: one sync protocol, any number of adapters, one conformance suite. It holds no behaviour.
-
-A `Transaction` is a consistent snapshot for reading, or an exclusive right to write that commits whole or not at all. It has a room for each kind of row.
-"""
+"""What a session asks of a database: a protocol for each kind of row, a snapshot for reading, an exclusive right to write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sessions by name, as rows. It knows no branch and no step."""
+"""The rows of sessions; `protocol.Sessions` says what each method does."""
 
 from __future__ import annotations
 
@@ -20,25 +20,22 @@ _NEWEST = (
 
 
 class SessionsRows:
-    """Sessions by name."""
+    """`protocol.Sessions` over SQLite."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._run = connection.execute
         self._log = LogRows(connection)
 
     def named(self, name: str) -> SessionRow | None:
-        """The session of that name."""
         row = self._run(
             f"SELECT id, name, created, {_UPDATED}, current FROM session WHERE name = ?", (name,)
         ).fetchone()
         return None if row is None else SessionRow(*row)
 
     def names(self) -> list[str]:
-        """Every session's name, the newest work first."""
         return [name for (name,) in self._run(f"SELECT name FROM session ORDER BY {_UPDATED} DESC, id DESC")]
 
     def add(self, name: str, created: float) -> SessionRow:
-        """A new, empty session. Its number was never that of another, one that was dropped included."""
         made = self._run("INSERT INTO session (name, created) VALUES (?, ?)", (name, created)).lastrowid
         row = self.named(name)
         if made is None or row is None:
@@ -46,24 +43,19 @@ class SessionsRows:
         return row
 
     def newest(self, session: int) -> tuple[int, int] | None:
-        """The numbers of its newest event and of its newest redaction, 0 for none; None when there is no such session."""
         row = self._run(_NEWEST, (session,)).fetchone()
         return None if row is None else (int(row[0]), int(row[1]))
 
     def settle(self, session: int, current: int) -> None:
-        """Note the branch that new handles start on."""
         self._run("UPDATE session SET current = ? WHERE id = ?", (current, session))
 
     def budget(self, session: int) -> int:
-        """The tokens of its views where none are said, 0 while nobody said."""
         return int(self._run("SELECT budget FROM session WHERE id = ?", (session,)).fetchone()[0])
 
     def keep_budget(self, session: int, budget: int) -> None:
-        """Note the tokens of its views where none are said."""
         self._run("UPDATE session SET budget = ? WHERE id = ?", (budget, session))
 
     def drop(self, session: int) -> None:
-        """Remove a session and whatever only it referenced."""
         records = list(self._log.entries_of(session))
         for record in records:
             self._log.unindex(record)
@@ -73,7 +65,6 @@ class SessionsRows:
         self._run("DELETE FROM session WHERE id = ?", (session,))
 
     def raw_bytes(self, session: int) -> int:
-        """Bytes of a session's raw records."""
         return int(
             self._run(
                 "SELECT ifnull(sum(entry.size), 0) FROM record JOIN entry ON entry.id = record.entry WHERE session = ?",

@@ -1,7 +1,6 @@
-"""The SQLite adapter: one connection, WAL, synchronous FULL, files private to their owner. It knows rows, never what they mean.
+"""The SQLite store: one connection, WAL, synchronous FULL, files private to their owner.
 
-SQLite before 3.51.3 can corrupt a WAL when several connections write and checkpoint at one moment. On such a version a file lock
-goes round every write transaction and checkpoint, and checkpoints happen only under it.
+Where this SQLite needs the guard, the guard goes round every write transaction and checkpoint, and checkpoints happen only under it.
 
 The file is opened by SQLite alone: closing any other descriptor of it would drop the locks of every connection this process has on it (POSIX locks
 belong to the process), and the next process to close its own would take itself for the last and remove the WAL beneath us.
@@ -14,33 +13,37 @@ import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
-from importlib.resources import files
 from pathlib import Path as FilePath
 
 from ctxfold.errors import BusyStore, CorruptStore, CtxfoldError, FullDisk, NotOurStore, ReadOnlyStore, StoreError
-from ctxfold.store.guard import Guard
-from ctxfold.store.rows import Rows
+from ctxfold.store.cover_rows import CoverRows
+from ctxfold.store.facts_rows import FactsRows
+from ctxfold.store.forest_rows import ForestRows
+from ctxfold.store.guard import Guard, is_needed
+from ctxfold.store.log_rows import LogRows
+from ctxfold.store.schema import APPLICATION, VERSION, create, upgrade
+from ctxfold.store.sessions_rows import SessionsRows
 
-__all__ = ["AFFECTED_BELOW", "SqliteStore"]
+__all__ = ["SqliteStore"]
 
-AFFECTED_BELOW = (3, 51, 3)
-"""The first SQLite version whose WAL needs no guard."""
-_APPLICATION = 0x63747866
-_VERSION = 6
-_BRINGS = {
-    1: ("event", "intent"),
-    2: ("session", "budget"),
-    3: ("event", "guide"),
-    4: ("fact", "era"),
-    5: ("unscrubbed", "id"),
-}
-"""Of each upgrade a table and a column that it brings: where that is there already, it is done, whatever the version says."""
+_FOREIGN = "{} is a database of another program; name another file with CTXFOLD_DATABASE_URL or --store"
 _WAIT = 30.0
 _PATIENCE = 3.0
 """Seconds for which a scrub waits for readers to end. Nobody can write meanwhile."""
 _CHECKPOINT_EVERY = 400
 _MAKING = threading.Lock()
 """Held while a file is made, so that no other thread has locks on it yet."""
+
+
+class _Rows:
+    """All rows over one connection, inside a transaction that the store opens and ends."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.sessions = SessionsRows(connection)
+        self.forest = ForestRows(connection)
+        self.log = LogRows(connection)
+        self.cover = CoverRows(connection)
+        self.facts = FactsRows(connection)
 
 
 class SqliteStore:
@@ -66,7 +69,7 @@ class SqliteStore:
             path = FilePath(address).absolute()
             with _MAKING:
                 _private(path)
-            if sqlite3.sqlite_version_info < AFFECTED_BELOW:
+            if is_needed():
                 self._guard = Guard(path.with_name(f"{path.name}.lock"), _WAIT)
         with _translated(self.address):
             self._connection = sqlite3.connect(
@@ -79,18 +82,16 @@ class SqliteStore:
             if self._guard is not None:
                 self._guard.close()
             raise
-        self._rows = Rows(self._connection)
+        self._rows = _Rows(self._connection)
 
     def _prepare(self) -> None:
         run = self._connection.execute
         with _translated(self.address), self._guarded():
             application, version = run("PRAGMA application_id").fetchone()[0], run("PRAGMA user_version").fetchone()[0]
             fresh = run("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
-            if not fresh and application != _APPLICATION:
-                raise NotOurStore(
-                    f"{self.address} is a database of another program; name another file with CTXFOLD_DATABASE_URL or --store"
-                )
-            if version > _VERSION:
+            if not fresh and application != APPLICATION:
+                raise NotOurStore(_FOREIGN.format(self.address))
+            if version > VERSION:
                 raise NotOurStore(
                     f"{self.address} was written by a newer ctxfold (store version {version}); upgrade with `pip install -U ctxfold`"
                 )
@@ -102,29 +103,9 @@ class SqliteStore:
             if self._guard is not None:
                 run("PRAGMA wal_autocheckpoint = 0")
             if fresh:
-                schema = files("ctxfold.store").joinpath("sql", "schema.sql").read_text("utf-8")
-                self._connection.executescript(
-                    f"BEGIN IMMEDIATE; PRAGMA application_id = {_APPLICATION}; PRAGMA user_version = {_VERSION}; {schema} COMMIT;"
-                )
-            elif version < _VERSION:
-                self._upgrade(version)
-
-    def _upgrade(self, version: int) -> None:
-        """Bring an older store up to this version, in one transaction; nothing happens when another process was faster."""
-        run = self._connection.execute
-        run("BEGIN IMMEDIATE")
-        try:
-            for older in range(run("PRAGMA user_version").fetchone()[0] or version, _VERSION):
-                if not run("SELECT 1 FROM pragma_table_info(?) WHERE name = ?", _BRINGS[older]).fetchall():
-                    script = files("ctxfold.store").joinpath("sql", f"upgrade_{older}.sql").read_text("utf-8")
-                    words = "".join(line for line in script.splitlines(keepends=True) if not line.startswith("--"))
-                    for statement in filter(str.strip, words.split(";")):
-                        run(statement)
-                run(f"PRAGMA user_version = {older + 1}")
-            run("COMMIT")
-        except BaseException:
-            run("ROLLBACK")
-            raise
+                create(self._connection)
+            elif version < VERSION:
+                upgrade(self._connection)
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:
@@ -134,20 +115,18 @@ class SqliteStore:
         try:
             self._guard.acquire()
         except TimeoutError as error:
-            raise BusyStore(
-                f"another process has held {self.address} for {_WAIT:.0f} s; end it or try again"
-            ) from error
+            busy = f"another process has held {self.address} for {_WAIT:.0f} s; end it or try again"
+            raise BusyStore(busy) from error
         except OSError as error:
-            raise ReadOnlyStore(
-                f"{self.address} cannot be locked ({error.strerror}); check the rights of its folder or name another store"
-            ) from error
+            barred = f"{self.address} cannot be locked ({error.strerror}); check the rights of its folder or name another store"
+            raise ReadOnlyStore(barred) from error
         try:
             yield
         finally:
             self._guard.release()
 
     @contextmanager
-    def reading(self) -> Iterator[Rows]:
+    def reading(self) -> Iterator[_Rows]:
         """A snapshot for the length of the block."""
         with self._lock, _translated(self.address):
             self._check_open()
@@ -158,7 +137,7 @@ class SqliteStore:
                 self._connection.execute("ROLLBACK")
 
     @contextmanager
-    def writing(self) -> Iterator[Rows]:
+    def writing(self) -> Iterator[_Rows]:
         """The right to write for the length of the block; committed at its end, undone on any exception."""
         with self._lock, _translated(self.address), self._guarded():
             self._check_open()
@@ -210,7 +189,7 @@ class SqliteStore:
     def finish(self) -> bool:
         """Scrub where that is due. Returns whether it is not due any more; where it must wait longer, nothing is raised."""
         with suppress(StoreError), self._lock:
-            with self.reading() as _:
+            with self.reading():
                 due = self._connection.execute("SELECT 1 FROM unscrubbed LIMIT 1").fetchone() is not None
             if due:
                 self.scrub()
@@ -259,10 +238,8 @@ def _check_ours(path: FilePath) -> None:
         raise NotOurStore(f"{path} is not a file; name a file of its own for the store")
     if not path.exists() or path.stat().st_size == 0 or not os.access(path, os.R_OK):
         return
-    if _application(path) not in (0, _APPLICATION):
-        raise NotOurStore(
-            f"{path} is a database of another program; name another file with CTXFOLD_DATABASE_URL or --store"
-        )
+    if _application(path) not in (0, APPLICATION):
+        raise NotOurStore(_FOREIGN.format(path))
 
 
 def _application(path: FilePath) -> int:
@@ -282,36 +259,41 @@ def _application(path: FilePath) -> int:
             return 0  # its pages are behind its log; opened in full it reads, or is damaged
 
 
+_ERRORS: tuple[tuple[tuple[str, ...], type[StoreError], str], ...] = (
+    (("NOTADB",), NotOurStore, "{} is not a ctxfold store; name another file with CTXFOLD_DATABASE_URL or --store"),
+    (
+        ("READONLY", "PERM", "CANTOPEN"),
+        ReadOnlyStore,
+        "{} cannot be written; check its rights or name another store with CTXFOLD_DATABASE_URL",
+    ),
+    (
+        ("FULL", "IOERR_WRITE", "IOERR_FSYNC", "IOERR_TRUNCATE", "IOERR_SHMSIZE"),
+        FullDisk,
+        "no space left for {}; everything committed before is kept: free some space and try again",
+    ),
+    (("BUSY", "LOCKED"), BusyStore, "another process holds {}; end it or try again"),
+)
+"""By the beginning of SQLite's name for an error: ours, and its message."""
+
+
 @contextmanager
 def _translated(address: str) -> Iterator[None]:
     """SQLite's errors as ours."""
     try:
         yield
     except sqlite3.Error as error:
-        raise _ours(error, address) from error
+        raise _translate(error, address) from error
 
 
-def _ours(error: sqlite3.Error, address: str) -> StoreError:
-    code = getattr(error, "sqlite_errorname", "") or ""
-    words = str(error)
-    if code.startswith("SQLITE_NOTADB"):
-        return NotOurStore(f"{address} is not a ctxfold store; name another file with CTXFOLD_DATABASE_URL or --store")
-    if code.startswith(("SQLITE_READONLY", "SQLITE_PERM", "SQLITE_CANTOPEN")):
-        return ReadOnlyStore(
-            f"{address} cannot be written; check its rights or name another store with CTXFOLD_DATABASE_URL"
-        )
-    if code.startswith(
-        ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_FSYNC", "SQLITE_IOERR_TRUNCATE", "SQLITE_IOERR_SHMSIZE")
-    ):
-        return FullDisk(
-            f"no space left for {address}; everything committed before is kept: free some space and try again"
-        )
-    if code.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
-        return BusyStore(f"another process holds {address}; end it or try again")
-    if code.startswith("SQLITE_CORRUPT") or (isinstance(error, sqlite3.DatabaseError) and "malformed" in words):
+def _translate(error: sqlite3.Error, address: str) -> StoreError:
+    name = (getattr(error, "sqlite_errorname", "") or "").removeprefix("SQLITE_")
+    for beginnings, kind, message in _ERRORS:
+        if name.startswith(beginnings):
+            return kind(message.format(address))
+    if name.startswith("CORRUPT") or (isinstance(error, sqlite3.DatabaseError) and "malformed" in str(error)):
         return CorruptStore(
-            f"{address} is damaged ({words}); restore a copy, or export what still reads with `ctxfold sessions export`"
+            f"{address} is damaged ({error}); restore a copy, or export what still reads with `ctxfold sessions export`"
         )
     if isinstance(error, sqlite3.IntegrityError | sqlite3.InterfaceError | sqlite3.ProgrammingError):
-        return CorruptStore(f"{address} cannot hold a row as it is ({words}); run `ctxfold doctor`")
-    return StoreError(f"{address}: {words}; run `ctxfold doctor`")
+        return CorruptStore(f"{address} cannot hold a row as it is ({error}); run `ctxfold doctor`")
+    return StoreError(f"{address}: {error}; run `ctxfold doctor`")

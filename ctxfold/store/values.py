@@ -1,4 +1,4 @@
-"""What passes between a session and its store: rows as frozen values. No SQL and no rule of the model stands here."""
+"""The rows that pass between a session and its store, as frozen values."""
 
 from __future__ import annotations
 

@@ -1,22 +1,17 @@
-"""What the house knows about plain text: its words, its sentences, what is alike, what stands out, what changed. No model, no network.
-
-Everything here is a function of its arguments alone, uses the standard library, and gives spans that slice the text exactly. It
-decides nothing: folding, the browser and the forest ask it and decide themselves.
-"""
+"""Plain text: its words and sentences, what is alike, what must stay exact, what changed; all spans slice the text exactly."""
 
 from ctxfold.text.bm25 import BM25
 from ctxfold.text.diff import Change, changes, summarise, word_changes
 from ctxfold.text.entities import entities, windows
-from ctxfold.text.select import best_line, head, select
+from ctxfold.text.select import best_line, select
 from ctxfold.text.sentences import MAX_SENTENCE, Span, lines, sentences
-from ctxfold.text.similarity import Calibration, Vector, Vocabulary, centroid, cosine, features, percentile
-from ctxfold.text.words import STOP_WORDS, query_words, stem, words
+from ctxfold.text.similarity import Vector, Vocabulary, centroid, cosine, features
+from ctxfold.text.words import STOP_WORDS, is_common, query_weights, query_words, stem, words
 
 __all__ = [
     "BM25",
     "MAX_SENTENCE",
     "STOP_WORDS",
-    "Calibration",
     "Change",
     "Span",
     "Vector",
@@ -27,9 +22,9 @@ __all__ = [
     "cosine",
     "entities",
     "features",
-    "head",
+    "is_common",
     "lines",
-    "percentile",
+    "query_weights",
     "query_words",
     "select",
     "sentences",

@@ -1,4 +1,4 @@
-"""Which of many short texts speak of a query's words: Okapi BM25 over word lists. It makes no words and keeps no text.
+"""Which of many short texts speak of a query's words: Okapi BM25 over word lists.
 
 Source of the formula: Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), with the idf that
 never falls below zero. The neighbour bonus is ours: in running text an answer often follows the sentence that names its subject, and does
@@ -8,7 +8,7 @@ not name it again.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import log
 
 __all__ = ["BM25"]
@@ -59,11 +59,11 @@ class BM25:
         self._total += len(document)
         return index
 
-    def scores(self, query: Iterable[str], neighbours: float = 0.0) -> list[float]:
+    def scores(self, query: Iterable[str] | Mapping[str, float], neighbours: float = 0.0) -> list[float]:
         """How well each document fits a query.
 
         Args:
-            query: its words, as `query_words` gives them; a word given twice counts once.
+            query: its words, as `query_words` gives them; a word given twice counts once. Or what each counts, as `query_weights` says.
             neighbours: for sentences in text order, the share of its score that each passes on to the next, which passes the same share of
                 that on, and so forth; three quarters of it go to the one before. From 0, the plain score, to below 1.
 
@@ -75,9 +75,10 @@ class BM25:
         found = [0.0] * len(lengths)
         mean = self._total / len(lengths) if self._total else 1.0
         base, slope = self._k1 * (1 - self._b), self._k1 * self._b / mean
-        for word in dict.fromkeys(query):
+        shares = query if isinstance(query, Mapping) else dict.fromkeys(query, 1.0)
+        for word, share in shares.items():
             held = self._postings.get(word, ())
-            weight = self.rarity(word) * (self._k1 + 1)
+            weight = share * self.rarity(word) * (self._k1 + 1)
             for index, times in held:
                 found[index] += weight * times / (times + base + slope * lengths[index])
         return _with_neighbours(found, neighbours) if neighbours else found

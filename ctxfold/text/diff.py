@@ -1,4 +1,4 @@
-"""What changed between two texts, for a reader: lines that came, went or were altered, and the altered words. It judges no change.
+"""What changed between two texts, for a reader: lines that came, went or were altered, and the altered words.
 
 Built on difflib, whose time grows with the pairs of equal lines and beyond: equal starts and ends are set aside first, and past a bound the
 lines are compared as sets, which tells what came and went but pairs nothing.
@@ -76,14 +76,14 @@ def word_changes(before: str, after: str) -> str:
     old, new = _WORD.findall(before), _WORD.findall(after)
     if _is_too_much(old, new):
         return f"[-{before}-]{{+{after}+}}" if before != after else after
-    told = []
+    parts = []
     for tag, old_from, old_to, new_from, new_to in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         went, came = "".join(old[old_from:old_to]), "".join(new[new_from:new_to])
         if tag == "equal":
-            told.append(came)
+            parts.append(came)
         else:
-            told.append((f"[-{went}-]" if went else "") + (f"{{+{came}+}}" if came else ""))
-    return "".join(told)
+            parts.append((f"[-{went}-]" if went else "") + (f"{{+{came}+}}" if came else ""))
+    return "".join(parts)
 
 
 def summarise(before: str, after: str, limit: int = 20) -> str:
@@ -101,14 +101,14 @@ def summarise(before: str, after: str, limit: int = 20) -> str:
     if not found:
         return "no change"
     times = Counter(change.kind for change in found)
-    told = [", ".join(f"{times[kind]} {kind}" for kind in ("added", "removed", "altered") if times[kind])]
-    told += [_told(change) for change in found[: max(limit, 0)]]
+    parts = [", ".join(f"{times[kind]} {kind}" for kind in ("added", "removed", "altered") if times[kind])]
+    parts += [_describe(change) for change in found[: max(limit, 0)]]
     if len(found) > limit:
-        told.append(f"({len(found) - max(limit, 0)} more)")
-    return "\n".join(told)
+        parts.append(f"({len(found) - max(limit, 0)} more)")
+    return "\n".join(parts)
 
 
-def _told(change: Change) -> str:
+def _describe(change: Change) -> str:
     if change.before is None:
         return f"+ {change.after}"
     if change.after is None:

@@ -1,7 +1,6 @@
 """What in a text a later step may have to repeat letter by letter: addresses, paths, ids, amounts, dates, quoted strings, pairs.
 
-Recognised by their build (digits, joining signs, capitals, quotes), never by the words of some trade, so ids nobody foresaw are found
-too. It ranks nothing and knows no key names: facts of structured results are taken from their structure, elsewhere.
+Recognised by their build (digits, joining signs, capitals, quotes), so that ids nobody foresaw are found too.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from ctxfold.text.sentences import Span
-from ctxfold.text.words import STOP_WORDS
+from ctxfold.text.words import is_common
 
 __all__ = ["entities", "windows"]
 
@@ -162,7 +161,7 @@ def _unshouted(capitals: list[Span | None]) -> Iterator[Span]:
 
 def _is_code(atom: str) -> bool:
     """Whether a word in capitals may be a code."""
-    return 2 <= len(atom) <= 12 and atom.isascii() and atom.lower() not in STOP_WORDS
+    return 2 <= len(atom) <= 12 and atom.isascii() and not is_common(atom)
 
 
 def _trimmed(atom: str, start: int) -> Span | None:
@@ -184,7 +183,7 @@ def _number(text: str, span: Span, atom: str) -> Iterator[Span]:
         yield Span(start, end)
         return
     unit = _UNIT.match(text, end) if end == span.end and not any(map(str.isalpha, atom)) else None
-    if unit and (unit[1] is None or unit[1].lower() not in STOP_WORDS):
+    if unit and (unit[1] is None or not is_common(unit[1])):
         yield Span(start, unit.end())
     elif len(atom) > 1 or start < span.start:
         yield Span(start, end)

@@ -1,4 +1,4 @@
-"""Which parts of a text to keep for a query when only so many tokens may stay. It returns spans, never rewritten text.
+"""Which parts of a text to keep for a query when only so many tokens may stay.
 
 The method is extractive: sentences are ranked by BM25 against the query, each lifted by its neighbours, and taken while they fit.
 Without a query word in the text there is nothing to rank by, and the text's head is kept instead.
@@ -7,14 +7,14 @@ Without a query word in the text there is nothing to rank by, and the text's hea
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Mapping, Sequence
 
 from ctxfold.text.bm25 import BM25
 from ctxfold.text.sentences import Span, sentences
-from ctxfold.text.words import query_words, words
-from ctxfold.tokens import count as o200k
+from ctxfold.text.words import query_weights, words
+from ctxfold.tokens import count, head
 
-__all__ = ["best_line", "head", "select"]
+__all__ = ["best_line", "select"]
 
 
 _AROUND = 1_000
@@ -44,13 +44,13 @@ def best_line(lines: Sequence[str], wanted: frozenset[str]) -> tuple[int, int]:
         low = line.lower()
         if sifted and some.search(low) is None:
             continue
-        overlap, where = _held(line, low, some, wanted)
+        overlap, where = _count_held(line, low, some, wanted)
         if overlap > most:
             best, place, most = at, where, overlap
     return best, place
 
 
-def _held(line: str, low: str, some: re.Pattern[str], wanted: frozenset[str]) -> tuple[int, int]:
+def _count_held(line: str, low: str, some: re.Pattern[str], wanted: frozenset[str]) -> tuple[int, int]:
     """How many of the words a line, or the best stretch of a long one, holds; and the place of the first of them there."""
     if len(line) <= 2 * _AROUND:
         first = some.search(low)
@@ -77,81 +77,28 @@ _MISFITS = 40
 """After so many sentences in a row that no longer fit, the rest is not tried."""
 
 
-def select(text: str, query: str, budget: int, count: Callable[[str], int] = o200k) -> tuple[Span, ...]:
+def select(text: str, query: str, budget: int) -> tuple[Span, ...]:
     """The sentences and lines of a text that say most about a query, within a budget.
 
     Args:
         text: the text to choose from.
         query: what is wanted, as a question or as keywords.
-        budget: the most the result may cost, in tokens: `count` of its slices, joined by newlines.
-        count: what a text costs; o200k tokens unless given.
+        budget: the most the result may cost, in o200k tokens of its slices, joined by newlines.
 
     Returns:
         Spans in text order, none overlapping; empty when not even a word fits. When no word of the query stands in the text, its
-        head (see `head`).
+        head.
     """
     units = sentences(text)
     index = BM25((words(unit.of(text)) for unit in units), b=_LENGTH_PENALTY)
-    chosen = _fitting(text, units, _ranked(index, query_words(query)), budget, count)
+    chosen = _fitting(text, units, _ranked(index, query_weights(query)), budget)
     if not chosen:
-        lead = head(text, budget, count)
-        return (lead,) if lead.end else ()
-    return _within(text, units, chosen, budget, count)
+        end = len(head(text, budget).rstrip())
+        return (Span(0, end),) if end else ()
+    return _within(text, units, chosen, budget)
 
 
-def head(text: str, budget: int, count: Callable[[str], int] = o200k) -> Span:
-    """The longest start of a text that fits a budget, ended behind a sentence or a line, or at least behind a word.
-
-    Args:
-        text: the text to cut.
-        budget: the most it may cost, as `count` counts.
-        count: what a text costs; o200k tokens unless given.
-
-    Returns:
-        A span from 0; `Span(0, 0)` when nothing fits.
-    """
-    fits, reach = 0, max(budget, 0) * 4
-    while budget > 0 and fits < reach:
-        reach = min(reach, len(text))
-        if count(text[:reach]) <= budget:
-            fits, reach = reach, reach * 2 if reach < len(text) else reach
-        else:
-            fits = _last_fit(text, fits, reach, budget, count)
-            break
-    if fits == len(text):
-        return Span(0, len(text.rstrip()))
-    for end in _good_ends(text, fits):
-        if count(text[:end]) <= budget:
-            return Span(0, end)
-    return Span(0, 0)
-
-
-def _last_fit(text: str, fits: int, over: int, budget: int, count: Callable[[str], int]) -> int:
-    """The largest end between one that fits and one that does not, to the character."""
-    while over - fits > 1:
-        middle = (fits + over) // 2
-        if count(text[:middle]) <= budget:
-            fits = middle
-        else:
-            over = middle
-    return fits
-
-
-def _good_ends(text: str, end: int) -> Iterable[int]:
-    """Where a text cut near `end` had better end: behind the last whole sentence, else the last word, else shorter and shorter."""
-    start = max(0, end - 2000)
-    whole = [start + unit.end for unit in sentences(text[start : end + 400]) if start + unit.end <= end]
-    if whole and whole[-1] > end * 3 // 4:
-        yield whole[-1]
-    space = max(text.rfind(" ", start, end + 1), text.rfind("\n", start, end + 1))
-    if space > 0:
-        yield len(text[:space].rstrip())
-    while end > 0:
-        yield len(text[:end].rstrip())
-        end = end * 7 // 8
-
-
-def _ranked(index: BM25, query: list[str]) -> list[int]:
+def _ranked(index: BM25, query: Mapping[str, float]) -> list[int]:
     """Units by score with their neighbours' bonus, behind the one that fits the query best all by itself."""
     own = index.scores(query)
     lifted = index.scores(query, neighbours=_NEIGHBOURS)
@@ -163,7 +110,7 @@ def _ranked(index: BM25, query: list[str]) -> list[int]:
     return ranked
 
 
-def _fitting(text: str, units: list[Span], ranked: list[int], budget: int, count: Callable[[str], int]) -> list[int]:
+def _fitting(text: str, units: list[Span], ranked: list[int], budget: int) -> list[int]:
     """The best units whose costs add up to the budget, best first; what says the same as a better one is left out."""
     chosen: list[int] = []
     said: set[str] = set()
@@ -182,9 +129,7 @@ def _fitting(text: str, units: list[Span], ranked: list[int], budget: int, count
     return chosen
 
 
-def _within(
-    text: str, units: list[Span], chosen: list[int], budget: int, count: Callable[[str], int]
-) -> tuple[Span, ...]:
+def _within(text: str, units: list[Span], chosen: list[int], budget: int) -> tuple[Span, ...]:
     """The chosen units as spans in text order; the worst are given up until the whole, counted together, fits."""
     for kept in range(len(chosen), 0, -1):
         spans = _joined(text, [units[at] for at in sorted(chosen[:kept])])

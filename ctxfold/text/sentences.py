@@ -1,4 +1,4 @@
-"""Text to lines and sentences, as spans that slice it exactly. It understands layout and punctuation, no markup and no meaning.
+"""Text to lines and sentences, told by layout and punctuation, as spans that slice it exactly.
 
 Where a text wraps its prose at some width, the wrapped lines are one paragraph again; headings, list items, table rows, code and
 log lines stay units of their own. When in doubt it cuts: two halves of a sentence stand beside each other and are found together,
@@ -43,25 +43,13 @@ _CODE = re.compile(
     r"|except|finally|with|var|let|const|function|public|private|static|func|fn|use|package|select|insert|update)\b[^.!?]*[:;{(=]\s*$",
 )
 _OPERATOR = re.compile(r"[=;{}<>|\\]|::|->|\(\)")
-_GLUE = re.compile(
-    r"(?:,|\b(?:the|a|an|of|to|in|on|at|by|for|and|or|with|from|as|is|are|was|that|which|this|its|be|not|than|if|into))$",
-    re.I,
-)
 _END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]]*+(?=\s)|[。！？；．｡]++[」』”’）】》〉]*+")
 _LAST_WORD = re.compile(r"[^\s(\[\"'“‘]+\Z")
 _CUT = re.compile(r"[;,}\])>]\s*|\s+")
 
-_TITLES_AND_SHORT_FORMS = """
-    e.g i.e eg ie vs cf viz mr mrs ms dr prof st mt gen col capt lt sgt rev hon fig figs eq eqs sec secs ch chap vol vols pp ed eds
-    approx dept est ca resp incl excl aka jan feb mar apr jun jul aug sep sept oct nov dec
-"""
-_NEVER_LAST = frozenset(_TITLES_AND_SHORT_FORMS.split())
-_MONTH = re.compile(
-    r"(?:januar|jänner|februar|feber|märz|marts|mars|april|mai|maj|juni|juli|august|september|oktober|november|dezember|desember|december)\b",
-    re.I,
-)
-"""Months of languages that write a day as an ordinal with a mark: 17. Juni."""
-_NUMBERED = frozenset(["no", "nos", "p", "art", "ver", "v", "rev"])
+_DATED = re.compile(r"[^\W\d_]{3,10} \d{1,4}\b")
+"""What follows the day of a date that is written as an ordinal: "17. Juni 2025"."""
+_VOWEL = re.compile(r"[aeiouy]|[^a-z]")
 
 
 def lines(text: str) -> list[Span]:
@@ -141,9 +129,9 @@ def _continues(text: str, unit: Span, line: Span, bare: str) -> bool:
     last = above.rpartition("\n")[2]
     if ord(bare[0]) >= 0x3000 and ord(last[-1]) >= 0x3040 and last[-1] not in "。！？；：」』":
         return len(last) >= 15
-    if len(last) < 40 and not _GLUE.search(last):
+    if len(last) < 40 and last[-1] != ",":
         return False
-    return bare[0].islower() or _GLUE.search(last) is not None or (bare[0] in "(\"'“‘`" and last[-1] not in ".!?:;")
+    return bare[0].islower() or last[-1] == "," or (bare[0] in "(\"'“‘`" and last[-1] not in ".!?:;")
 
 
 def _split(text: str, unit: Span) -> list[Span]:
@@ -164,20 +152,24 @@ def _ends(text: str, start: int, mark: int, after: int, limit: int) -> bool:
     """Whether the mark at `mark` ends a sentence, judged by the word before it and the letter after it."""
     if text[mark] != ".":
         return True
-    following = text[after : min(after + 12, limit)].lstrip()
-    if text[mark - 1 : mark].isdigit() and _MONTH.match(following):
-        return False
+    following = text[after : min(after + 20, limit)].lstrip()
     if following[:1].islower():
         return False
-    word = _LAST_WORD.search(text, max(start, mark - 24), mark)
-    if word is None:
+    found = _LAST_WORD.search(text, max(start, mark - 24), mark)
+    if found is None:
         return True
-    last = word.group().lower()
-    if last in _NEVER_LAST or (last in _NUMBERED and following[:1].isdigit()):
-        return False
-    if len(last) == 1 and last.isalpha() and last != "i":
-        return False
-    return not (word.start() == start and last.isdigit())
+    word = found.group()
+    if word.isdigit():
+        return found.start() != start and not (len(word) < 3 and _DATED.match(following))
+    return not _is_abbreviated(word, following)
+
+
+def _is_abbreviated(word: str, following: str) -> bool:
+    """Whether a word before a full stop looks cut short: initials, a title without a vowel; or short before a number, as in "Fig. 3"."""
+    initials = word.replace(".", "").isalpha() and all(len(part) < 3 for part in word.split("."))
+    if (initials and (len(word) == 1 or "." in word)) or (word.istitle() and not _VOWEL.search(word.lower())):
+        return True
+    return following[:1].isdigit() and len(word) <= (4 if word[0].isupper() else 2)
 
 
 def _append(found: list[Span], text: str, span: Span) -> None:

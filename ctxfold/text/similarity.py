@@ -1,29 +1,24 @@
-"""How alike two texts are, without a model: TF-IDF over words and over characters in fours, compared by cosine. It decides nothing.
+"""How alike two texts are, without a model: TF-IDF over words and over characters in fours, compared by cosine.
 
 Words say what a text is about; fours of characters still meet where a word is misspelled, joined or inflected in another language. Each half
 is brought to length one and the two are weighed equally, so a long text's many fours do not drown its words.
-
-Similarities of short texts are small and differ from topic to topic; a fixed threshold fits none of them. `Calibration` says where a value
-stands among those seen with the same item instead.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right, insort
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from itertools import chain
 from math import log, sqrt
 
-from ctxfold.text.words import STOP_WORDS, stem, words
+from ctxfold.text.words import is_common, words
 
-__all__ = ["Calibration", "Vector", "Vocabulary", "centroid", "cosine", "features", "percentile"]
+__all__ = ["Vector", "Vocabulary", "centroid", "cosine", "features"]
 
 Vector = Mapping[str, float]
 """A sparse vector of length one, or empty. Keys are words, and fours of characters behind a `~`."""
 
-_DULL = frozenset(map(stem, STOP_WORDS))
 _GRAM = 4
 _WORDS_SHARE = 0.5
 """Of the squared length; the rest is the fours'."""
@@ -33,11 +28,11 @@ def features(text: str) -> Counter[str]:
     """What of a text is compared: its words and the fours of characters inside them, with how often each occurs.
 
     Args:
-        text: any text. Its stop words do not count unless it has no others: early on, before a vocabulary has seen how common they are,
+        text: any text. Its common words do not count unless it has no others: early on, before a vocabulary has seen how common they are,
             they would make everything alike.
     """
     found = words(text)
-    found = [word for word in found if word not in _DULL] or found
+    found = [word for word in found if not is_common(word)] or found
     return Counter(chain(found, chain.from_iterable(map(_grams, found))))
 
 
@@ -120,50 +115,6 @@ def centroid(vectors: Iterable[Vector]) -> Vector:
         for name, weight in vector.items():
             total[name] = total.get(name, 0.0) + weight
     return _scaled(total, 1.0)
-
-
-def percentile(value: float, among: Sequence[float]) -> float:
-    """Where a value stands among others: 0 below them all, 1 above them all, equals counted half; 0.5 when there are none.
-
-    Args:
-        value: what to place.
-        among: the others, in any order.
-    """
-    if not among:
-        return 0.5
-    return sum(1.0 if other < value else 0.5 if other == value else 0.0 for other in among) / len(among)
-
-
-class Calibration:
-    """The similarities seen with one item, such as a topic, to tell what is high for it.
-
-    Args:
-        values: what was seen already.
-    """
-
-    def __init__(self, values: Iterable[float] = ()) -> None:
-        self._seen = sorted(values)
-
-    def __len__(self) -> int:
-        return len(self._seen)
-
-    def add(self, value: float) -> None:
-        """Takes one more similarity in.
-
-        Args:
-            value: as `cosine` gave it.
-        """
-        insort(self._seen, value)
-
-    def percentile(self, value: float) -> float:
-        """Where a similarity stands among those seen, as the function `percentile` says.
-
-        Args:
-            value: the similarity in question.
-        """
-        if not self._seen:
-            return 0.5
-        return (bisect_left(self._seen, value) + bisect_right(self._seen, value)) / (2 * len(self._seen))
 
 
 @lru_cache(maxsize=1 << 14)

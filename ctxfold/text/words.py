@@ -1,4 +1,4 @@
-"""Text to words: what counts as one word when two texts are compared. It knows no document, weighs nothing and keeps no text.
+"""Text to words: what counts as one word when two texts are compared, and which words are common in any text.
 
 A word is lower-cased, without accents, and lightly stemmed where it is English. An identifier stands for itself and for its
 parts. Scripts that put no spaces between words are read as pairs of neighbouring characters.
@@ -15,7 +15,16 @@ import unicodedata
 from functools import lru_cache
 from itertools import chain
 
-__all__ = ["STOP_WORDS", "query_words", "stem", "words"]
+from ctxfold.tokens import rarity
+
+__all__ = ["STOP_WORDS", "is_common", "query_weights", "query_words", "stem", "words"]
+
+_COMMON, _RARE = 0.15, 0.5
+"""Rarities: up to the first a word stands everywhere, from the second on it counts in full."""
+_WEAK, _SHARE = 0.3, 0.6
+"""A word of a query up to this rarity is left out, unless it comes to this share of the rarest word's."""
+_CONTRACTED = re.compile(r"['’](?:s|t|re|ve|m|ll|d)$")
+"""The endings that the tokenizer parts from a word."""
 
 _STOP_LIST = """
     a about after all also am an and any are as at be because been before being both but by can cannot cant could couldnt
@@ -27,7 +36,7 @@ _STOP_LIST = """
     where whether which while who whom whose why will with within without wont would you your youre
 """
 STOP_WORDS = frozenset(_STOP_LIST.split())
-"""Words that say how a question is put, not what it is about."""
+"""Words that say how a question is put. Read no more here: it goes when its last reader asks `is_common`."""
 
 _RUN, _JOINS = 64, 15
 _ASCII_WORD = re.compile(rf"\w{{1,{_RUN}}}(?:[.']\w{{1,{_RUN}}}){{0,{_JOINS}}}", re.ASCII)
@@ -56,23 +65,57 @@ def words(text: str) -> list[str]:
     Returns:
         Words ready to be counted or compared; empty when the text has no letter and no digit.
     """
-    pattern = _ASCII_WORD if text.isascii() else _ANY_WORD
-    return list(chain.from_iterable(map(_expand, pattern.findall(text))))
+    return list(chain.from_iterable(map(_expand, _tokens(text))))
 
 
 def query_words(query: str) -> list[str]:
-    """The words a query asks about: each once, in order, stop words left out.
+    """The words a query asks about: each once, in order, without those that are common in any text.
 
     Args:
         query: a question, a task or keywords.
 
     Returns:
-        The same words `words` gives, less the stop words; all of them when nothing else would be left.
+        The same words `words` gives, less those that are common beside the rarest of them.
     """
-    pattern = _ASCII_WORD if query.isascii() else _ANY_WORD
-    tokens = pattern.findall(query)
-    telling = [token for token in tokens if _plain(token) not in STOP_WORDS]
-    return list(dict.fromkeys(chain.from_iterable(map(_expand, telling or tokens))))
+    rare = [(token, _rarity(token)) for token in _tokens(query)]
+    least = min(_WEAK, _SHARE * max((each for _, each in rare), default=0.0))
+    return list(dict.fromkeys(chain.from_iterable(_expand(token) for token, each in rare if each > least)))
+
+
+def query_weights(query: str) -> dict[str, float]:
+    """What each word of a query counts: about 0 for one that stands in any text, 1 for a rare one.
+
+    Args:
+        query: a question, a task or keywords.
+
+    Returns:
+        The same words `words` gives, each once, in order.
+    """
+    weights: dict[str, float] = {}
+    for token in _tokens(query):
+        weight = min(1.0, _rarity(token) / _RARE) ** 2
+        for word in _expand(token):
+            weights[word] = max(weight, weights.get(word, 0.0))
+    return weights
+
+
+def is_common(word: str, rarity_up_to: float = _COMMON) -> bool:
+    """Whether a word stands in so many texts of any kind that it tells nothing, judged by its place in the tokenizer's table.
+
+    Args:
+        word: one word in any case.
+        rarity_up_to: how rare it may be, as `ctxfold.tokens.rarity` says.
+    """
+    return _rarity(word) <= rarity_up_to
+
+
+def _tokens(text: str) -> list[str]:
+    found: list[str] = (_ASCII_WORD if text.isascii() else _ANY_WORD).findall(text)
+    return found
+
+
+def _rarity(token: str) -> float:
+    return rarity(_CONTRACTED.sub("", token.lower()))
 
 
 def stem(word: str) -> str:

@@ -1,4 +1,4 @@
-"""The most a view may cost. A frozen value; it counts nothing and shrinks nothing."""
+"""The most a view may cost, in a model's own tokens and in o200k tokens."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from ctxfold.errors import BudgetError, InputError
 
 __all__ = ["MIN_BUDGET", "Budget", "Usage", "factor"]
 
-
+MIN_BUDGET = 256
+"""The least budget a view is promised to fit, in o200k tokens."""
+_MOST = 10**9
+"""Tokens beyond which no number is a budget: no model reads as many."""
 _ENOUGH = 4_000
 """Counted tokens before what a model billed is trusted more than the table."""
 
@@ -65,12 +68,6 @@ def _table() -> _Table:
     return _Table(data["guard"], tuple(sorted(data["models"].items(), key=lambda entry: -len(entry[0]))))
 
 
-MIN_BUDGET = 256
-"""The least budget a view is promised to fit, in o200k tokens."""
-_MOST = 10**9
-"""Tokens beyond which no number is a budget: no model reads as many."""
-
-
 @dataclass(frozen=True, slots=True)
 class Budget:
     """A limit in the reading model's own tokens, and what it leaves in ours.
@@ -87,7 +84,7 @@ class Budget:
     factor: float = 1.0
 
     def __post_init__(self) -> None:
-        if not _is_whole(self.limit) or self.limit > _MOST:
+        if type(self.limit) is not int or self.limit > _MOST:  # a bool is no number of tokens
             raise BudgetError(f"a budget is a whole number of tokens, {_MOST} at most; give one such as 8000")
         if self.tokens < MIN_BUDGET:
             least = ceil(MIN_BUDGET * self.factor)
@@ -111,7 +108,3 @@ class Budget:
     def tokens(self) -> int:
         """The limit in o200k tokens, rounded down."""
         return int(self.limit / self.factor)
-
-
-def _is_whole(number: object) -> bool:
-    return isinstance(number, int) and not isinstance(number, bool)

@@ -1,53 +1,105 @@
-"""Counts tokens, and finds where a text must end to cost no more than a number of them. It never refuses a text.
+"""Counts the o200k tokens of any text, and finds where a text must end to cost no more than a number of them.
 
-Counts are kept by content, in bounded memory, so a block that stands in many views is counted once.
+The tokenizer's pattern parts a text into words, groups of digits, runs of signs and runs of blanks before it looks anything up, and a text costs the sum
+of what these parts cost. So texts are counted part by part, and each part that comes again is remembered.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from hashlib import blake2b
+from typing import NamedTuple
 
-from ctxfold.tokens.pieces import PIECE, Piece, pieces
 from ctxfold.tokens.ranks import encoding
-from ctxfold.tokens.units import Units
+
+__all__ = ["PIECE", "count", "count_lines", "cut_into_pieces", "head"]
 
 _SHORT = 128
-"""Texts up to this many characters are their own key; longer ones are known by a digest, so the cache holds no big text."""
+"""Characters up to which a text is its own key in memory; a longer one is known by a digest."""
 
 _WIDE = 8
 """Characters for a token, generously: a look at this much of a text often shows that it is too long."""
 
 
-class _Counts:
-    """Counts by content, in two halves: when the newer is full, what was not asked for since the older was is forgotten.
+class _Memory(dict[str | bytes, int]):
+    """Counts in two halves: when the newer is full, what was not asked for since the older was is forgotten.
 
-    Safe among threads without a lock: each step is one operation on one dictionary, and a lost count is counted again.
+    Safe among threads without a lock: a lost count is counted again.
     """
 
     def __init__(self, most: int) -> None:
+        super().__init__()
         self._half = most // 2
-        self._newer: dict[str | bytes, int] = {}
         self._older: dict[str | bytes, int] = {}
 
-    def of(self, piece: str) -> int:
-        """Tokens of one piece (see `pieces`), from memory where it was counted before."""
-        key = (
-            piece if len(piece) <= _SHORT else blake2b(piece.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-        )
-        tokens = self._newer.get(key)
+    def find(self, key: str | bytes) -> int | None:
+        tokens = self.get(key)
+        if tokens is None and (tokens := self._older.get(key)) is not None:
+            self.keep(key, tokens)
+        return tokens
+
+    def keep(self, key: str | bytes, tokens: int) -> None:
+        if len(self) >= self._half:
+            self._older = self.copy()
+            self.clear()
+        self[key] = tokens
+
+
+class _Units(_Memory):
+    """Counts of ASCII units, made when they are first asked for."""
+
+    def __missing__(self, unit: str) -> int:
+        tokens = self._older.get(unit)
         if tokens is None:
-            tokens = self._older.get(key)
-            if tokens is None:
-                tokens = _units.of(piece) if piece.isascii() else _counted(piece)
-            if len(self._newer) >= self._half:
-                self._newer, self._older = {}, self._newer
-            self._newer[key] = tokens
+            tokens = len(_encode(unit))
+            if len(unit) >= _LONG:
+                return tokens
+        self.keep(unit, tokens)
         return tokens
 
 
-_counts = _Counts(most=16_384)
+_LONG = 24
+"""Characters from which a unit is not kept: it hardly comes again."""
+_SIGN = r"[^\sA-Za-z0-9]"
+_ENDING = r"(?:'(?i:s|t|re|ve|m|ll|d))?+"
+_SIGNS = rf"(?: {_SIGN}++[\r\n/]*+|{_SIGN}(?:{_SIGN}++[\r\n/]*+|(?![A-Za-z])[\r\n/]*+))*+"
+"""Runs of signs behind a unit. A single sign before a letter belongs to the word that begins there."""
+_UNIT = re.compile(
+    "|".join(
+        (
+            rf"[a-z]++{_ENDING}{_SIGNS}",
+            rf" ?[0-9]{{1,3}}+{_SIGNS}",
+            rf" [a-z]++{_ENDING}{_SIGNS}",
+            rf"[A-Z]++[a-z]*+{_ENDING}{_SIGNS}",
+            rf"[^\r\nA-Za-z0-9](?:[A-Z]++[a-z]*+|[a-z]++){_ENDING}{_SIGNS}",
+            rf" ?{_SIGN}++[\r\n/]*+{_SIGNS}",
+            r"\s*[\r\n]+",
+            r"\s+(?!\S)",
+            r"\s+",
+        )
+    ),
+    re.ASCII,
+)
+"""The tokenizer's pattern for ASCII, said so that no step back is ever taken; a word and the signs behind it are one unit."""
+
+
+def _encode(text: str) -> list[int]:
+    return encoding().encode_ordinary(text)
+
+
+_units = _Units(32_768)
+_pieces = _Memory(16_384)
+
+PIECE = 24_576
+"""Most characters given to the tokenizer at once: its pattern backtracks over runs of blanks, and gives up somewhere below a million of them."""
+_REACH = 4_096
+"""How far back from a piece's end a good cut is sought."""
+_UNSURE = 64
+"""Tokens at a piece's end that what follows it may change."""
+_LINE_END = re.compile(r"\n(?=[^\s/])")  # newlines take following blanks, and a slash, into one token
+_WORD_END = re.compile(r"(?<=\S)(?= \S)")  # a word takes one blank before it
 
 
 def count(text: str) -> int:
@@ -63,11 +115,60 @@ def count(text: str) -> int:
     Raises:
         BrokenInstall: the package's rank table is missing or altered. No text makes it raise.
     """
-    return _counts.of(text) if len(text) <= PIECE else sum(map(_cost, pieces(text)))
+    return _count_piece(text) if len(text) <= PIECE else sum(map(_cost, cut_into_pieces(text)))
+
+
+def _count_piece(piece: str) -> int:
+    key = piece if len(piece) <= _SHORT else blake2b(piece.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    tokens = _pieces.find(key)
+    if tokens is None:
+        tokens = sum(map(_units.__getitem__, _UNIT.findall(piece))) if piece.isascii() else len(_encode(piece))
+        _pieces.keep(key, tokens)
+    return tokens
+
+
+class Piece(NamedTuple):
+    """A stretch of a text, and what it costs where finding its end told so."""
+
+    text: str
+    tokens: int | None = None
 
 
 def _cost(piece: Piece) -> int:
-    return _counts.of(piece.text) if piece.tokens is None else piece.tokens
+    return _count_piece(piece.text) if piece.tokens is None else piece.tokens
+
+
+def cut_into_pieces(text: str) -> Iterator[Piece]:
+    """The text in pieces of 1 to `PIECE` characters, cut where the tokenizer would part it anyway, so that the sum of their costs is the text's."""
+    start = 0
+    while len(text) - start > PIECE:
+        piece = _next_piece(text, start, start + PIECE)
+        yield piece
+        start += len(piece.text)
+    if start < len(text):
+        yield Piece(text[start:])
+
+
+def _next_piece(text: str, start: int, limit: int) -> Piece:
+    """From `start` to the last line's end in the `_REACH` characters up to `limit`, else a word's, else a token's."""
+    for ending in (_LINE_END, _WORD_END):
+        places = [found.end() for found in ending.finditer(text, limit - _REACH, limit + 2)]
+        within = [place for place in places if place <= limit]
+        if within:
+            return Piece(text[start : within[-1]])
+    return _cut_at_token(text[start:limit])
+
+
+@lru_cache(maxsize=8)
+def _cut_at_token(stretch: str) -> Piece:
+    """A stretch up to the last token that stays one whatever follows, and ends with a character; all of it when there is none."""
+    ids = _encode(stretch)
+    for kept in range(len(ids) - _UNSURE, 0, -1):
+        try:
+            return Piece(stretch[: len(encoding().decode_bytes(ids[:kept]).decode("utf-8"))], kept)
+        except UnicodeDecodeError:
+            continue  # the token ends within a character
+    return Piece(stretch)
 
 
 def head(text: str, tokens: int) -> str:
@@ -84,26 +185,26 @@ def head(text: str, tokens: int) -> str:
         A prefix of `text`, the whole of it if it costs no more than `tokens`.
     """
     room, end = max(tokens, 0), 0
-    for each in pieces(text):
-        piece = each.text
-        start = piece[: room * _WIDE + _SHORT]
-        if _counts.of(start) > room:
-            return _fitting(text, tokens, end, _encode(start)[:room])
-        cost = _cost(each)
+    for piece in cut_into_pieces(text):
+        start = piece.text[: room * _WIDE + _SHORT]
+        if _count_piece(start) > room:
+            return _fit(text, tokens, end, _encode(start)[:room])
+        cost = _cost(piece)
         if cost > room:
-            return _fitting(text, tokens, end, _encode(piece)[:room])
+            return _fit(text, tokens, end, _encode(piece.text)[:room])
         room -= cost
-        end += len(piece)
+        end += len(piece.text)
     return text
 
 
-def _fitting(text: str, tokens: int, start: int, ids: Sequence[int]) -> str:
+def _fit(text: str, tokens: int, start: int, ids: Sequence[int]) -> str:
     """The head of `text` that ends within `ids`, the tokens that may still follow from `start` on.
 
     A cut inside a token can make what is left of it cost more than it did, so the result is counted, and cut shorter if need be.
     """
     for left in range(len(ids), 0, -1):
-        kept = text[: _settle(text, start + _characters(ids[:left]))]
+        whole = encoding().decode_bytes(ids[:left]).decode("utf-8", "ignore")
+        kept = text[: _settle(text, start + len(whole))]
         if count(kept) <= tokens:
             return kept
     return text[:start]
@@ -119,31 +220,58 @@ def _settle(text: str, end: int) -> int:
     if end <= 0 or end >= len(text):
         return max(end, 0)
     low = max(end - _LOOK_BACK, end * 3 // 4)
-    sentences = [found.end() for found in _SENTENCE_END.finditer(text, low, end + 1) if found.end() <= end]
-    if sentences:
-        return _trimmed(text, sentences[-1])
-    if _BLANK.match(text, end):
-        return _trimmed(text, end)
-    words = [found.start() for found in _BLANK.finditer(text, max(end - _LOOK_BACK, end // 2), end)]
-    return _trimmed(text, words[-1]) if words else end
+    places = [found.end() for found in _SENTENCE_END.finditer(text, low, end + 1) if found.end() <= end]
+    if not places:
+        places = [found.start() for found in _BLANK.finditer(text, max(end - _LOOK_BACK, end // 2), end + 1)]
+    return len(text[: places[-1]].rstrip()) or places[-1] if places else end
 
 
-def _trimmed(text: str, end: int) -> int:
-    """`end` moved before the blanks that precede it, unless blanks are all there is."""
-    return len(text[:end].rstrip()) or end
+_OPENS = re.compile(r"[^\s/]")
+"""What a text begins with that keeps apart from a newline before it."""
+_LOOK = 40
+"""Characters at the end of a text that are looked at."""
+_LAST = re.compile(r"(?:(?<=\S) |(?<=\n))[^\s/]\S*\Z")
+"""The end of a text from a place where the pattern parts it whatever follows: before a single blank and a word, or at the start of a line."""
 
 
-def _characters(ids: Sequence[int]) -> int:
-    """How many whole characters these tokens spell: a character cut in two at the end is not one."""
-    return len(encoding().decode_bytes(ids).decode("utf-8", "ignore"))
+def count_lines(texts: Iterable[str]) -> int:
+    """What texts cost with a newline between each two: as many o200k tokens as `count` says of them joined.
+
+    A newline before anything but a blank or a slash ends a part of the tokenizer's pattern, and at most a run of signs before it goes on into it: the whole
+    costs what the texts cost, and for each newline what it adds to the last few characters before it.
+
+    Args:
+        texts: any strings. Neighbours that the tokenizer might not keep apart are counted as one.
+    """
+    parts = list(texts)
+    if not all(map(_can_be_cut, parts)):
+        return count("\n".join(parts))
+    total, held = 0, parts[0] if parts else ""
+    for part in parts[1:]:
+        added = _cost_of_newline(held) if _OPENS.match(part) else None
+        if added is None:
+            held = f"{held}\n{part}"
+        else:
+            total += count(held) + added
+            held = part
+    return total + count(held)
 
 
-def _counted(piece: str) -> int:
-    return len(_encode(piece))
+def _can_be_cut(text: str) -> bool:
+    """Whether a text has good places to cut all along, so that its count is exact wherever in a longer text it stands."""
+    half = _REACH // 2
+    return all(
+        _LINE_END.search(text, at, at + half) or _WORD_END.search(text, at, at + half)
+        for at in range(0, len(text) - half, half)
+    )
 
 
-def _encode(piece: str) -> list[int]:
-    return encoding().encode_ordinary(piece)
-
-
-_units = Units(_counted, most=32_768)
+def _cost_of_newline(text: str) -> int | None:
+    """What a newline behind a text adds to its cost; None where that takes a look at more than its end."""
+    end = text[-1:]
+    if end.isascii() and end.isalnum():
+        return 1
+    if len(text) <= _LOOK:
+        return count(f"{text}\n") - count(text)
+    last = _LAST.search(text, len(text) - _LOOK)
+    return None if last is None else count(f"{last[0]}\n") - count(last[0])

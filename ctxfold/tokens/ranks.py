@@ -1,4 +1,4 @@
-"""The o200k encoding, built once from the rank table that ships in `data/`. It opens no network and writes no file."""
+"""The o200k encoding, built once from the rank table that ships in `data/`."""
 
 from __future__ import annotations
 

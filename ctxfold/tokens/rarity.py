@@ -1,4 +1,4 @@
-"""How rare a word is, in any language, by where the tokenizer's table places it. It counts nothing and keeps no text.
+"""How rare a word is, in any language, by where the tokenizer's table places it.
 
 Source: byte pair encoding (Sennrich, Haddow, Birch, 2016) joins what is frequent first, so that a token's rank tells how common it is in the text
 the table was made from; a word that needs several tokens was too rare to be joined.

@@ -22,8 +22,8 @@ from pathlib import Path
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from ctxfold.text import BM25, Span, head, query_words, select, sentences, words
-from ctxfold.tokens import count
+from ctxfold.text import BM25, Span, query_words, select, sentences, words
+from ctxfold.tokens import count, head
 
 ROOT = Path("/usr/share/doc/python3.11/html")
 _BLOCKS = "p, li, dt, dd, pre, h1, h2, h3, h4, tr, div, section"
@@ -124,7 +124,9 @@ def main() -> int:
         )
         print(f"  select     {measure(found, options.share, select)}")
         print(f"  BM25 alone {measure(found, options.share, plain_bm25)}")
-        print(f"  head       {measure(found, options.share, lambda text, _query, budget: (head(text, budget),))}")
+        print(
+            f"  head       {measure(found, options.share, lambda text, _query, budget: (Span(0, len(head(text, budget))),))}"
+        )
     return 0
 
 

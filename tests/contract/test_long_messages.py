@@ -6,7 +6,7 @@ import pytest
 
 from ctxfold import Session
 from ctxfold.tokens import count
-from tests.text.hostile import LONG, NAMES, within
+from tests.ctxfold.text.hostile import LONG, NAMES, within
 
 LISTS = {
     "English": lambda n: f"Item {n}: move the blue crate to shelf {n % 13} and note who signed for it.\n",

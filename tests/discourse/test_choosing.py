@@ -101,24 +101,6 @@ def test_confidence_is_a_share_and_doubt_says_so() -> None:
         assert made.reason
 
 
-def test_an_encoder_finds_what_shares_no_word() -> None:
-    class Meaning:
-        """Two dimensions: journeys and programs."""
-
-        name = "meaning"
-
-        def encode(self, texts):
-            return [
-                (1.0, 0.0)
-                if any(word in text for word in ("Kyoto", "district", "machiya", "Osaka", "train", "suitcase"))
-                else (0.0, 1.0)
-                for text in texts
-            ]
-
-    assert choose(GROVE, "Profiling the garbage collector showed nothing odd", Meaning()).to == "leak"
-    assert choose(GROVE, "How big a suitcase would the children need?", Meaning()).action == "continue"
-
-
 def test_the_first_message_goes_on() -> None:
     empty = Grove((), 0, Elsewhere("main", "main"), ("main",), (("main", "main"),))
     assert choose(empty, "By the way, back to the other plan instead") == Choice("continue", reason="the first message")

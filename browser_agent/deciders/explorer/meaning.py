@@ -7,19 +7,28 @@ all-MiniLM-L6-v2, 1.4 at most.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from browser_agent.deciders.explorer.passages import Passage
-from ctxfold.text.encoder import Likeness
 
-__all__ = ["Encoder", "Meaning"]
+__all__ = ["Encoder", "Likeness", "Meaning"]
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """How near a text comes to what is asked: the cosine of the whole, and the mean of the best one for each of its words."""
+
+    whole: float
+    words: float
+
 
 _LETTERS = 330
 """Of a passage and what it stands under, what is read: one or two sentences, which an encoder tells apart best."""
 
 
 class Encoder(Protocol):
-    """Whatever tells how near texts come to a question; `ctxfold.encoder.FolderEncoder` is one."""
+    """Whatever tells how near texts come to a question."""
 
     def compare(self, asked: str, texts: Sequence[str]) -> Sequence[Likeness]:
         """How near each text comes to what is asked."""

@@ -14,13 +14,12 @@ from math import log
 
 from browser_agent.deciders.explorer.catalogue import Catalogue
 from browser_agent.deciders.explorer.matching import Matcher, Strengths, strongest
-from browser_agent.deciders.explorer.meaning import Encoder, Meaning
+from browser_agent.deciders.explorer.meaning import Encoder, Likeness, Meaning
 from browser_agent.deciders.explorer.passages import Passage, places
 from browser_agent.deciders.explorer.question import Question
 from browser_agent.deciders.explorer.signs import Signs, section_signs
 from browser_agent.deciders.explorer.weights import Weights, fixed
 from browser_agent.observation import Observation
-from ctxfold.text.encoder import Likeness
 
 __all__ = ["MEANT", "Found", "Library"]
 

@@ -6,6 +6,7 @@ adds its cosine, placed among those the dialogue itself has shown: a constant wo
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from math import log, sqrt
 from typing import Protocol
 
 from ctxfold.decisions.branch.fields import fields_of, kinship
-from ctxfold.text import STOP_WORDS, Vector, Vocabulary, centroid, cosine, features, percentile, stem, words
+from ctxfold.text import STOP_WORDS, Vector, Vocabulary, centroid, cosine, features, stem, words
 from ctxfold.text.phrases import listed, pattern
 from ctxfold.workspace.forest import Turn
 
@@ -209,7 +210,11 @@ class Measure:
         top = 0.7 * found[0] + 0.3 * sum(found[:3]) / len(found[:3])
         summed = [sum(values) for values in zip(*vectors, strict=True)]
         middle = _dot(vector, summed) / (sqrt(_dot(summed, summed)) or 1.0)
-        return max(top, 0.0), max(middle, 0.0), percentile(top, self._seen) if len(self._seen) >= _ENOUGH else 0.5
+        return max(top, 0.0), max(middle, 0.0), self._rank(top)
+
+    def _rank(self, value: float) -> float:
+        seen = self._seen
+        return (bisect_left(seen, value) + bisect_right(seen, value)) / (2 * len(seen)) if len(seen) >= _ENOUGH else 0.5
 
     def _encoded(self) -> dict[str, Sequence[float]]:
         texts = list({turn.said[:_READ] for stretch in self._stretches for turn in stretch})

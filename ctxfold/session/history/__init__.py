@@ -1,4 +1,4 @@
-"""Branches, topics, undo: which revision a name stands for. It copies no record and decides no move; a host or a person names it."""
+"""What is kept of each decision: events and revisions, branches, undo, verifying, redacting, exporting and restoring."""
 
 from ctxfold.session.history.branches import BranchMove, Move, move
 from ctxfold.session.history.tree import BranchInfo, Topic, tree

@@ -80,13 +80,7 @@ def check_name(name: object, what: str = "session") -> str:
 
 
 def move(tx: Writing, session: int, here: HeadRow, wish: BranchMove) -> tuple[HeadRow, State]:
-    """Apply a move; the branch it led to and its revision.
-
-    Args:
-        tx: an open write transaction.
-        session: the session's row id.
-        here: the branch the handle stands on.
-        wish: the move.
+    """Apply a move, made on the branch `here`; the branch it led to and its revision.
 
     Raises:
         BranchError: a name that is taken or unknown, or a step that is not on this branch.
@@ -96,14 +90,14 @@ def move(tx: Writing, session: int, here: HeadRow, wish: BranchMove) -> tuple[He
         case "continue":
             return here, state_of(tx, session, here)
         case "rename":
-            return _renamed(tx, session, here, wish)
+            return _rename(tx, session, here, wish)
         case "create":
-            name = _free(heads, wish.to, "branch")
+            name = _free_name(heads, wish.to, "branch")
             origin, start = truncated(tx, session, here, wish.at)
             made = HeadRow(len(heads) + 1, name, origin.topic, start.seq, time.time())
             return _enter(tx, session, made, start, here, wish)
         case "new_topic":
-            name = _free(heads, wish.to, "topic")
+            name = _free_name(heads, wish.to, "topic")
             topic = TopicRow(len(tx.forest.topics(session)) + 1, name)
             tx.forest.add_topic(session, topic)
             start = replace(GENESIS, notes=state_of(tx, session, here).notes)
@@ -121,26 +115,19 @@ def move(tx: Writing, session: int, here: HeadRow, wish: BranchMove) -> tuple[He
 
 
 def branch_off(tx: Writing, session: int, here: HeadRow, start: State, name: str) -> HeadRow:
-    """A branch from a revision, new handles staying where they begin.
-
-    Args:
-        tx: an open write transaction.
-        session: the session's row id.
-        here: the branch it leaves.
-        start: the revision.
-        name: its name.
+    """A branch that leaves `here` at a revision, new handles staying where they begin.
 
     Raises:
         BranchError: the name is taken.
     """
     heads = tx.forest.heads(session)
-    made = HeadRow(len(heads) + 1, _free(heads, name, "branch"), here.topic, start.seq, time.time())
+    made = HeadRow(len(heads) + 1, _free_name(heads, name, "branch"), here.topic, start.seq, time.time())
     head, _ = _enter(tx, session, made, start, here, BranchMove("create", to=name))
     tx.sessions.settle(session, here.id)
     return head
 
 
-def _free(heads: list[HeadRow], wanted: str | None, kind: str) -> str:
+def _free_name(heads: list[HeadRow], wanted: str | None, kind: str) -> str:
     taken = {head.name for head in heads}
     if wanted is not None:
         if check_name(wanted, "branch") in taken:
@@ -149,14 +136,14 @@ def _free(heads: list[HeadRow], wanted: str | None, kind: str) -> str:
     return next(name for number in range(2, len(heads) + 3) if (name := f"{kind}-{number}") not in taken)
 
 
-def _renamed(tx: Writing, session: int, here: HeadRow, wish: BranchMove) -> tuple[HeadRow, State]:
+def _rename(tx: Writing, session: int, here: HeadRow, wish: BranchMove) -> tuple[HeadRow, State]:
     """The branch under another name; a topic that is called like it takes the name too."""
     if wish.to is None:
         raise BranchError("a new name is missing; give it in `to`")
     state = state_of(tx, session, here)
     if wish.to == here.name:
         return here, state
-    _free(tx.forest.heads(session), wish.to, "branch")
+    _free_name(tx.forest.heads(session), wish.to, "branch")
     payload = {"branch": here.id, "name": wish.to, "was_name": here.name}
     put_name(tx, session, here, wish.to)
     after = advance(tx, session, here, state, state, Happened("renamed", payload, (), wish.decider, "rename"))
@@ -186,20 +173,14 @@ def _enter(
 def _arrive(
     tx: Writing, session: int, there: HeadRow, before: State, here: HeadRow, wish: BranchMove
 ) -> tuple[HeadRow, State]:
-    payload: dict[str, Any] = {
-        "action": wish.action,
-        "from": here.id,
-        "to": there.id,
-        "tip": before.tip,
-        "name": there.name,
-    }
+    payload: dict[str, Any] = {"action": wish.action, "from": here.id, "to": there.id}
+    payload |= {"tip": before.tip, "name": there.name}
     if wish.confidence < 1:
         payload["confidence"] = wish.confidence
     if wish.action == "new_topic":
         payload["topic"] = there.topic
-    after = advance(
-        tx, session, there, before, before, Happened("moved", payload, (), wish.decider, wish.reason or wish.action)
-    )
+    happened = Happened("moved", payload, (), wish.decider, wish.reason or wish.action)
+    after = advance(tx, session, there, before, before, happened)
     tx.sessions.settle(session, there.id)
     return there, after
 

@@ -1,4 +1,4 @@
-"""How a branch advances: one event, one revision. It says nothing of why, and renders nothing.
+"""How a branch advances: one event, one revision.
 
 A revision's id is the hash of the one before it, of what happened and of the content that came with it; names and times stay out of it,
 so replaying the same events gives the same ids.
@@ -20,7 +20,7 @@ from ctxfold.store.protocol import Reading, Writing
 from ctxfold.store.values import EventRow, HeadRow, State
 from ctxfold.workspace.by import Decider
 
-__all__ = ["GENESIS", "Happened", "advance", "head_of", "revision", "state_of", "worded"]
+__all__ = ["GENESIS", "Happened", "advance", "dump_payload", "head_of", "revision", "state_of"]
 
 GENESIS = State(0, b"\0" * 16, 0, 0, 0, 0, 0)
 """The revision before anything happened."""
@@ -51,7 +51,7 @@ NAMES = frozenset({"name", "topic_name", "was_name"})
 """Payload keys that hold names: a branch renamed, or a session imported under another name keeps its revisions."""
 
 
-def worded(payload: dict[str, Any]) -> str:
+def dump_payload(payload: dict[str, Any]) -> str:
     """An event's content as the store keeps it. No character is escaped that need not be: two halves of a pair would join when read."""
     return json.dumps(payload, ensure_ascii=False, separators=(",", ":"))
 
@@ -114,7 +114,7 @@ def advance(tx: Writing, session: int, head: HeadRow, before: State, after: Stat
     undone = seq if what.redoable else 0 if decided else after.undone
     after = replace(after, seq=seq, decision=seq if decided else after.decision, undone=undone)
     after = replace(after, revision=revision(before.revision, what.kind, what.payload, what.material, after))
-    words = worded(what.payload)
+    words = dump_payload(what.payload)
     tx.forest.add_event(
         session, EventRow(seq, head.id, before.seq, what.kind, what.decider, what.cause, words, time.time(), after)
     )

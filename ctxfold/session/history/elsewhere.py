@@ -1,4 +1,4 @@
-"""What stands beside a path, read from the store: the turns of every other branch, each on one limb alone. It moves nothing and renders no view.
+"""What stands beside a path, read from the store: the turns of every other branch, each on one limb alone.
 
 A limb is read again only when its branch moved; recording on one branch reads nothing of the others.
 """

@@ -1,4 +1,4 @@
-"""What happened to a session, as values: one committed event each. They hold resolved content only, so that replay decides nothing again."""
+"""The event log of a session, as values: what happened, who decided it, and whether it still stands."""
 
 from __future__ import annotations
 
@@ -66,13 +66,7 @@ class Event:
 
 
 def history(tx: Reading, session: int, limit: int) -> list[Event]:
-    """The newest events, newest first.
-
-    Args:
-        tx: an open transaction.
-        session: the session's row id.
-        limit: how many at most.
-    """
+    """The newest events, newest first, `limit` at most."""
     rows = tx.forest.events(session, limit=limit, newest=True)
     voided: set[int] = set()
     made: list[Event] = []

@@ -1,13 +1,13 @@
-"""Sessions as a whole: listed, deleted, verified, written to a file. It reads no file.
+"""Sessions as a whole: listed, deleted, verified, written to a file.
 
-An export is JSON lines: every record's exact text and every event, and at its end a line that seals the ones before it.
+An export is JSON lines: every record's exact text and every event, and at its end a line with the checksum of the ones before it.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from typing import Any
@@ -27,62 +27,55 @@ from ctxfold.store.values import SessionRow
 __all__ = [
     "FORMAT",
     "SessionInfo",
+    "check_lines",
     "delete_session",
     "export_session",
-    "sealed",
     "sessions",
-    "to_file",
-    "told",
-    "unsealed",
     "verify_session",
 ]
 
 
-def told(trees: Iterable[dict[str, Any]]) -> Iterator[str]:
-    """Each tree on a line of its own. Nothing but what JSON demands is escaped: two halves of a pair, each a character by itself, would join when read."""
+def _with_checksum(trees: Iterable[dict[str, Any]]) -> Iterator[str]:
+    """Each tree on a line of its own, and a closing line with their checksum."""
+    made = _Checksum()
     for tree in trees:
-        yield json.dumps(tree, ensure_ascii=False, separators=(",", ":"))
-
-
-def sealed(lines: Iterable[str]) -> Iterator[str]:
-    """The lines and a closing one that seals them."""
-    made = _Seal()
-    for line in lines:
-        made.take(line)
+        line = _dump(tree)
+        made.add(line)
         yield line
-    yield from told([made.tree])
+    yield _dump(made.tree)
 
 
-def unsealed(lines: Iterable[str]) -> list[str]:
+def _dump(tree: dict[str, Any]) -> str:
+    """Nothing but what JSON demands is escaped: two halves of a pair, each a character by itself, would join when read."""
+    return json.dumps(tree, ensure_ascii=False, separators=(",", ":"))
+
+
+def check_lines(lines: Iterable[str]) -> list[str]:
     """The lines before the closing one.
 
     Raises:
         ValueError: it is missing, or is not theirs.
     """
     *before, closing = lines
-    made = _Seal()
+    made = _Checksum()
     for line in before:
-        made.take(line)
+        made.add(line)
     if json.loads(closing) != made.tree:
-        raise ValueError("these lines are not the ones that were sealed")
+        raise ValueError("these lines are not the ones that were exported")
     return before
 
 
-class _Seal:
-    """What seals lines, as they are taken in one by one."""
-
+class _Checksum:
     def __init__(self) -> None:
         self._lines = 0
         self._hash = blake2b(digest_size=16, person=b"seal")
 
-    def take(self, line: str) -> None:
-        """Take in a line, without its end."""
+    def add(self, line: str) -> None:
         self._lines += 1
         self._hash.update(encode(line) + b"\n")
 
     @property
     def tree(self) -> dict[str, Any]:
-        """The closing line."""
         return {"end": {"lines": self._lines, "hash": self._hash.hexdigest()}}
 
 
@@ -138,10 +131,10 @@ def _info(tx: Reading, name: str) -> SessionInfo:
     row = tx.sessions.named(name)
     if row is None:
         raise CorruptStore(f"the session {name} is listed but not there; restore a copy of the store")
-    told = goals(tx, row.id, state_of(tx, row.id, head_of(tx, row.id, row.current or 1)))
+    words = goals(tx, row.id, state_of(tx, row.id, head_of(tx, row.id, row.current or 1)))
     return SessionInfo(
         name,
-        told[-1] if told else "",
+        words[-1] if words else "",
         tx.log.last_step(row.id),
         len(tx.forest.heads(row.id)),
         row.created,
@@ -198,29 +191,6 @@ def export_session(name: str, file: str | os.PathLike[str], store: str | None = 
         InputError: the file cannot be written, or no path can name it or the store.
         StoreError: the store cannot be used.
     """
-    to_file(name, file, store, lambda tx, row: sealed(told(_lines(tx, row.id, name, row.created, row.current))))
-
-
-def to_file(
-    name: str,
-    file: str | os.PathLike[str],
-    store: str | None,
-    lines: Callable[[Reading, SessionRow], Iterable[str]],
-) -> None:
-    """Write what is made of a session to a file, line by line, private to its owner.
-
-    Args:
-        name: the session.
-        file: where to.
-        store: as in `Session.open`.
-        lines: makes them.
-
-    Raises:
-        UnknownSession: it is not there.
-        SessionNameError: the name is not one.
-        InputError: the file cannot be written, or no path can name it or the store.
-        StoreError: the store cannot be used.
-    """
     place, kept = as_path(file), store_at(store)
     try:
         with kept.reading() as tx:
@@ -228,19 +198,20 @@ def to_file(
             try:
                 made = os.open(place, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
                 with open(made, "w", encoding="utf-8", errors="surrogatepass", newline="\n") as out:
-                    out.writelines(f"{line}\n" for line in lines(tx, row))
+                    out.writelines(f"{line}\n" for line in _with_checksum(_trees(tx, row)))
             except OSError as error:
                 raise InputError(f"{place.name} cannot be written ({error.strerror}); name another file") from error
     finally:
         kept.close()
 
 
-def _lines(tx: Reading, session: int, name: str, created: float, current: int) -> Iterator[dict[str, Any]]:
+def _trees(tx: Reading, row: SessionRow) -> Iterator[dict[str, Any]]:
+    session = row.id
     yield {
         "format": FORMAT,
-        "name": name,
-        "created": created,
-        "current": current,
+        "name": row.name,
+        "created": row.created,
+        "current": row.current,
         "budget": tx.sessions.budget(session),
     }
     for topic in tx.forest.topics(session):

@@ -1,4 +1,4 @@
-"""Intents as the store keeps them: a chain of plans and extractions that a branch stands at, and the register of all plans of the session.
+"""Persistence of plans and extractions: a chain of events that a branch stands at, and the register of all plans of the session.
 
 An event holds what its decision changed, resolved, and the event before it; every so often also all that stood before it, so that reading an intent takes a
 bounded number of events. The register is the session's: it is read from every plan that stands, on whichever branch it was made.

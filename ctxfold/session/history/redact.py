@@ -1,4 +1,4 @@
-"""Redaction: bytes replaced by a tombstone of their length in log, forms, ids, tiles, notes, reasons, ledger and search. The one exception to losslessness, and logged.
+"""Redaction: bytes replaced by a tombstone of their length wherever they stand, the one exception to losslessness.
 
 No digest of what was removed stays: revision ids, which hash the content they came with, are written anew.
 """
@@ -20,7 +20,7 @@ from ctxfold.log.compact.unwrap import Tree, Words, unwrapped
 from ctxfold.log.facts import objects
 from ctxfold.log.lines import Line
 from ctxfold.log.refs import Address, BlockRef, RangeRef, RecordRef, StepRef, StretchRef, parse_ref
-from ctxfold.session.history.commit import Happened, advance, state_of, worded
+from ctxfold.session.history.commit import Happened, advance, dump_payload, head_of, state_of
 from ctxfold.session.history.events import INTENTS
 from ctxfold.session.history.tiles import dump_tile, read_tile
 from ctxfold.session.history.verify import rechain
@@ -50,13 +50,7 @@ class Redaction:
 
 
 def redact(tx: Writing, session: int, head: HeadRow, what: str) -> Redaction:
-    """Replace what a ref names, or what a pattern matches, by tombstones.
-
-    Args:
-        tx: an open write transaction.
-        session: the session's row id.
-        head: the branch the event is written on.
-        what: a ref (`s12`, `s12.2`, `s12.2:4-8`, `s4-s9`), or else a regular expression.
+    """Replace what a ref (`s12`, `s12.2`, `s12.2:4-8`, `s4-s9`) names, or else what a regular expression matches, and say so on branch `head`.
 
     Raises:
         RefError: a ref that names nothing.
@@ -65,21 +59,20 @@ def redact(tx: Writing, session: int, head: HeadRow, what: str) -> Redaction:
     try:
         ref = parse_ref(what)
     except RefError:
-        done, masks = _by_pattern(tx, session, _compiled(what))
+        done, masks = _by_pattern(tx, session, _compile(what))
     else:
         done, masks = _by_ref(tx, session, ref)
-    if not _tiles(tx, session, masks) + _notes(tx, session, masks) + _names(tx, session, masks) + done.records:
+    masked = [mask(tx, session, masks) for mask in (_mask_tiles, _mask_notes, _mask_names)]
+    if not (done.records or any(masked)):
         raise InputError("nothing matches this pattern; `ctxfold recall` finds what is recorded")
     tx.log.sweep()
     rechain(tx, session)
-    state = state_of(
-        tx, session, replace(head, seq=next(found.seq for found in tx.forest.heads(session) if found.id == head.id))
-    )
+    state = state_of(tx, session, head_of(tx, session, head.id))
     advance(tx, session, head, state, state, Happened("redacted", {"records": done.records, "bytes": done.bytes}))
     return done
 
 
-def _compiled(what: str) -> re.Pattern[str]:
+def _compile(what: str) -> re.Pattern[str]:
     try:
         pattern = re.compile(what)
     except re.error as error:
@@ -100,8 +93,8 @@ def _by_pattern(tx: Writing, session: int, pattern: re.Pattern[str]) -> tuple[Re
     literals: set[str] = set()
     for record in tx.log.entries_of(session):
         for entry in (record.entry, *([] if record.shown is None else [record.shown])):
-            literals |= _matched(pattern, tx.log.text(entry))
-    literals |= {plain for literal in literals if (plain := _unescaped(literal)) is not None}
+            literals |= _find_matches(pattern, tx.log.text(entry))
+    literals |= set(map(_unescape, literals))
 
     def mask(text: str) -> str:
         text = pattern.sub(lambda found: stars(found[0]), text)
@@ -117,11 +110,10 @@ def _by_pattern(tx: Writing, session: int, pattern: re.Pattern[str]) -> tuple[Re
             records += 1
             size += sum(len(encode(found[0])) for found in pattern.finditer(before))
         _rewrite(tx, session, record, before, after, mask)
-    masks = _Masks(mask, frozenset())
-    return Redaction(records, size), masks
+    return Redaction(records, size), _Masks(mask, frozenset())
 
 
-def _matched(pattern: re.Pattern[str], text: str) -> set[str]:
+def _find_matches(pattern: re.Pattern[str], text: str) -> set[str]:
     """What a pattern matches of a text, and what stands in views for the bytes of which it matches any: a fingerprint of them tells too much."""
     found = list(pattern.finditer(text))
     cut = blobs(text) if found else []
@@ -130,28 +122,23 @@ def _matched(pattern: re.Pattern[str], text: str) -> set[str]:
     }
 
 
-def _unescaped(literal: str) -> str | None:
+def _unescape(literal: str) -> str:
     try:
-        plain = json.loads(f'"{literal}"')
+        return str(json.loads(f'"{literal}"'))
     except ValueError:
-        return None
-    return str(plain) if plain != literal else None
+        return literal
 
 
 def _by_ref(tx: Writing, session: int, ref: Address) -> tuple[Redaction, _Masks]:
-    chosen = _chosen(tx, session, ref)
+    chosen = _records_of(tx, session, ref)
     quotes: set[str] = set()
     size = 0
     refs = frozenset(f"s{record.step}.{record.k}" for record in chosen)
     for record in chosen:
         before = tx.log.text(record.entry)
-        after = _without_lines(before, ref) if isinstance(ref, RangeRef) else stars(before)
-        size += (
-            len(encode(before))
-            if not isinstance(ref, RangeRef)
-            else sum(a != b for a, b in zip(encode(before), encode(after), strict=False))
-        )
-        quotes |= _quotes(before, after)
+        after = _blank_lines(before, ref) if isinstance(ref, RangeRef) else stars(before)
+        size += _count_changed(before, after) if isinstance(ref, RangeRef) else len(encode(before))
+        quotes |= _find_quotes(before, after)
         _rewrite(tx, session, record, before, after, stars)
     wanted = sorted(quotes, key=len, reverse=True)
 
@@ -163,13 +150,17 @@ def _by_ref(tx: Writing, session: int, ref: Address) -> tuple[Redaction, _Masks]
     for record in tx.log.entries_of(session):
         if f"s{record.step}.{record.k}" not in refs:
             form = load_lines(unpack_json(record.form))
-            masked = tuple(_masked(line, mask) if line.points else line for line in form)
+            masked = tuple(_mask_line(line, mask) if line.points else line for line in form)
             if masked != form:
                 tx.log.blank(session, record, tx.log.text(record.entry), pack_json(dump_lines(masked)))
     return Redaction(len(chosen), size), _Masks(mask, refs)
 
 
-def _quotes(before: str, after: str) -> set[str]:
+def _count_changed(before: str, after: str) -> int:
+    return sum(one != other for one, other in zip(encode(before), encode(after), strict=False))
+
+
+def _find_quotes(before: str, after: str) -> set[str]:
     """What a redacted text may have been quoted by: its values, or its lines."""
     kept = set(after.split("\n"))
     found = {run.of(before) for run, _ in blobs(before)}
@@ -186,7 +177,7 @@ def _quotes(before: str, after: str) -> set[str]:
     return {quote for quote in found if len(quote) >= _LEAST_QUOTE}
 
 
-def _chosen(tx: Writing, session: int, ref: Address) -> list[StoredRecord]:
+def _records_of(tx: Writing, session: int, ref: Address) -> list[StoredRecord]:
     found: list[StoredRecord]
     match ref:
         case BlockRef():
@@ -194,27 +185,18 @@ def _chosen(tx: Writing, session: int, ref: Address) -> list[StoredRecord]:
         case StepRef():
             found = tx.log.records(session, [ref.step])
         case StretchRef():
-            found = tx.log.records(
-                session,
-                [
-                    step.n
-                    for step in tx.log.steps(session, range(ref.first, min(ref.last, tx.log.last_step(session)) + 1))
-                ],
-            )
+            found = tx.log.records(session, range(ref.first, min(ref.last, tx.log.last_step(session)) + 1))
         case RecordRef():
             found = [record for record in tx.log.records(session, [ref.step]) if record.k == ref.record]
         case RangeRef():
-            found = [
-                record
-                for record in tx.log.records(session, [ref.step])
-                if record.k == ref.record or (ref.record is None and record.kind == "result")
-            ]
+            found = tx.log.records(session, [ref.step])
+            found = [each for each in found if each.k == ref.record or (ref.record is None and each.kind == "result")]
     if not found or (isinstance(ref, RangeRef) and len(found) != 1):
         raise RefError(f"{ref} names no single record; `ctxfold log` shows those there are")
     return found
 
 
-def _without_lines(text: str, ref: RangeRef) -> str:
+def _blank_lines(text: str, ref: RangeRef) -> str:
     if parse(text) is not None:
         raise RefError(f"{ref} counts lines of a derived form; redact the whole record, or a pattern")
     lines = line_form(text)
@@ -228,11 +210,8 @@ class _Masks:
     text: Mask
     refs: frozenset[str]
 
-    def line(self, line: Line) -> Line:
-        return _masked(line, stars if line.ref in self.refs else self.text)
 
-
-def _masked(line: Line, mask: Mask) -> Line:
+def _mask_line(line: Line, mask: Mask) -> Line:
     opening = line.text[: line.indent] if mask is stars else ""
     text = opening + mask(line.text[len(opening) :])
     if text == line.text:
@@ -242,19 +221,19 @@ def _masked(line: Line, mask: Mask) -> Line:
 
 def _rewrite(tx: Writing, session: int, record: StoredRecord, before: str, after: str, mask: Mask) -> None:
     form = load_lines(unpack_json(record.form))
-    lines = tuple(_masked(line, mask) for line in form)
+    lines = tuple(_mask_line(line, mask) for line in form)
     shown = record.shown is not None and mask(tx.log.text(record.shown)) != tx.log.text(record.shown)
     if before == after and lines == form and not shown:
         return
     tx.log.blank(session, record, after, pack_json(dump_lines(lines)))
 
 
-def _tiles(tx: Writing, session: int, masks: _Masks) -> int:
+def _mask_tiles(tx: Writing, session: int, masks: _Masks) -> int:
     """How many tiles were masked."""
     changed = 0
     for number in tx.cover.tile_numbers(session):
         tile = read_tile(tx, session, number)
-        lines = tuple(masks.line(line) for line in tile.lines)
+        lines = tuple(_mask_line(line, stars if line.ref in masks.refs else masks.text) for line in tile.lines)
         summary = masks.text(tile.summary)
         if lines != tile.lines or summary != tile.summary:
             tx.cover.replace_tile(session, number, pack_json(dump_tile(replace(tile, lines=lines, summary=summary))))
@@ -262,13 +241,13 @@ def _tiles(tx: Writing, session: int, masks: _Masks) -> int:
     return changed
 
 
-def _names(tx: Writing, session: int, masks: _Masks) -> int:
+def _mask_names(tx: Writing, session: int, masks: _Masks) -> int:
     """How many records had a call id or an idempotency key masked."""
     changed = 0
     for _, group in groupby(sorted(tx.log.entries_of(session), key=lambda record: record.step), lambda each: each.step):
         records = list(group)
-        ids = _apart([record.call_id for record in records], masks.text)
-        keys = _apart([record.idempotency for record in records], masks.text)
+        ids = _mask_apart([record.call_id for record in records], masks.text)
+        keys = _mask_apart([record.idempotency for record in records], masks.text)
         for record in records:
             named = (ids[record.call_id], keys[record.idempotency])
             if named != (record.call_id, record.idempotency):
@@ -277,7 +256,7 @@ def _names(tx: Writing, session: int, masks: _Masks) -> int:
     return changed
 
 
-def _apart(names: Sequence[str | None], mask: Mask) -> dict[str | None, str | None]:
+def _mask_apart(names: Sequence[str | None], mask: Mask) -> dict[str | None, str | None]:
     """The names of a step masked: what was one stays one, what were two stay two, for a result is told by its call's."""
     found = dict.fromkeys(names)
     taken = {name for name in found if name is not None and mask(name) == name}
@@ -292,7 +271,7 @@ def _apart(names: Sequence[str | None], mask: Mask) -> dict[str | None, str | No
     return found
 
 
-def _notes(tx: Writing, session: int, masks: _Masks) -> int:
+def _mask_notes(tx: Writing, session: int, masks: _Masks) -> int:
     """How many notes, plans, extractions, refactorings and reasons of events were masked."""
     changed = 0
     for number, text in tx.cover.note_rows(session):
@@ -300,23 +279,21 @@ def _notes(tx: Writing, session: int, masks: _Masks) -> int:
             tx.cover.replace_note(session, number, masks.text(text))
             changed += 1
     for event in tx.forest.events(session):
-        if masks.text(event.cause) != event.cause:
-            event = replace(event, cause=masks.text(event.cause))  # noqa: PLW2901 - what follows rewrites the masked event
-            tx.forest.replace_event(session, event)
-            changed += 1
         payload: dict[str, Any] = json.loads(event.json)
-        if event.kind in INTENTS:
-            masked = masked_payload(payload, masks.text, stars, masks.refs)
-            if masked != payload:
-                tx.forest.replace_event(session, replace(event, json=worded(masked)))
-                changed += 1
-        elif event.kind == "noted" and masks.text(payload["text"]) != payload["text"]:
-            payload["text"] = masks.text(payload["text"])
-            tx.forest.replace_event(session, replace(event, json=worded(payload)))
-        elif event.kind == "refactored":
-            masked = masked_guidance(payload["guidance"], masks.text, stars, masks.refs)
-            if masked != payload["guidance"]:
-                words = worded({**payload, "guidance": masked})
-                tx.forest.replace_event(session, replace(event, json=words))
-                changed += 1
+        after = _mask_payload(event.kind, payload, masks)
+        kept = event.json if after == payload else dump_payload(after)
+        masked = replace(event, cause=masks.text(event.cause), json=kept)
+        if masked != event:
+            tx.forest.replace_event(session, masked)
+            changed += 1
     return changed
+
+
+def _mask_payload(kind: str, payload: dict[str, Any], masks: _Masks) -> dict[str, Any]:
+    if kind in INTENTS:
+        return masked_payload(payload, masks.text, stars, masks.refs)
+    if kind == "noted":
+        return {**payload, "text": masks.text(payload["text"])}
+    if kind == "refactored":
+        return {**payload, "guidance": masked_guidance(payload["guidance"], masks.text, stars, masks.refs)}
+    return payload

@@ -1,7 +1,4 @@
-"""Refactorings as the store keeps them: a chain that a branch stands at. An event holds all that its refactoring left, so reading it reads one event.
-
-What a router said and nothing came of is an event too, so that what followed can be learnt from; it changes no view.
-"""
+"""Persistence of refactorings: each event holds all that stands after it, so reading what holds reads one event."""
 
 from __future__ import annotations
 
@@ -25,16 +22,7 @@ __all__ = ["guidance_of", "put_refactoring", "put_route"]
 
 
 def guidance_of(tx: Reading, session: int, root: int) -> Guidance:
-    """What refactorings left on a branch.
-
-    Args:
-        tx: an open transaction.
-        session: the session's row id.
-        root: the newest refactoring that stands, 0 for none.
-
-    Raises:
-        CorruptStore: it does not read back.
-    """
+    """What the newest refactoring that stands, `root`, left on a branch; 0 for none. Raises CorruptStore when it does not read back."""
     if not root:
         return Guidance()
     event = tx.forest.event(session, root)
@@ -69,13 +57,7 @@ def put_refactoring(
         "guidance": dump_guidance(guidance),
         "learnt": dict(learnt),
     }
-    happened = Happened(
-        "refactored",
-        payload,
-        hashes,
-        made.decider,
-        f"{made.operator}: {made.reason}",
-    )
+    happened = Happened("refactored", payload, hashes, made.decider, f"{made.operator}: {made.reason}")
     return advance(tx, place.session, place.head, place.state, after, happened)
 
 

@@ -1,7 +1,7 @@
-"""Reading a session back from a file that an export wrote: the seal is checked, the rows are taken in, and the events are replayed. It writes no file.
+"""Reading a session back from a file that an export wrote: its checksum is checked, the rows are stored, and the events are replayed.
 
-An import verifies that replaying the events gives the revisions it was exported with, and all that stands beside them. The seal tells of accidents:
-whoever alters a file can seal it anew.
+An import verifies that replaying the events gives the revisions it was exported with, and all that stands beside them. The checksum tells of accidents:
+whoever alters a file can write another.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 from ctxfold.errors import CorruptStore, ImportFault
 from ctxfold.log.records import Record, Step
 from ctxfold.session.history.branches import check_name
-from ctxfold.session.history.export import FORMAT, unsealed
+from ctxfold.session.history.export import FORMAT, check_lines
 from ctxfold.session.history.verify import verify
 from ctxfold.session.open import store_at
 from ctxfold.session.validate import as_path
@@ -26,8 +26,8 @@ from ctxfold.workspace.workspace import load_lines
 
 __all__ = ["import_session"]
 
-_UNSEALED = "ctxfold-session-1"
-"""The format before exports were sealed. It is read still: where a line is missing, what is left does not replay."""
+_UNCHECKED = "ctxfold-session-1"
+"""The format before exports had a checksum. It is read still: where a line is missing, what is left does not replay."""
 
 
 def import_session(file: str | os.PathLike[str], store: str | None = None, name: str | None = None) -> str:
@@ -58,7 +58,7 @@ def import_session(file: str | os.PathLike[str], store: str | None = None, name:
     lines = [line.removesuffix("\r") for line in text.split("\n") if line.strip()]
     try:
         with kept.writing() as tx:
-            return _take_in(tx, _checked(lines, place.name), name)
+            return _store_session(tx, _checked(lines, place.name), name)
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError, CorruptStore) as error:
         raise ImportFault(
             f"{place.name} does not replay to what was exported; it was altered or cut short: export it again"
@@ -71,30 +71,30 @@ def _checked(lines: list[str], file: str) -> list[str]:
     """The lines of an export without what closes it.
 
     Raises:
-        ImportFault: it is no export, one of a format that is not known, or its seal is missing or not its own.
+        ImportFault: it is no export, one of a format that is not known, or its checksum is missing or not its own.
     """
     opening = strictly(lines[0]) if lines else None
-    said = opening.get("format") if isinstance(opening, dict) else None
-    if said == _UNSEALED:
+    form = opening.get("format") if isinstance(opening, dict) else None
+    if form == _UNCHECKED:
         return lines
-    if said != FORMAT:
+    if form != FORMAT:
         raise ImportFault(
             f"{file} is not a {FORMAT} file; give one that `ctxfold sessions export` wrote, or upgrade where a newer ctxfold wrote it"
         )
     try:
-        return unsealed(lines)
+        return check_lines(lines)
     except ValueError as error:
         raise ImportFault(f"{file} was altered or cut short: export it again") from error
 
 
-def _take_in(tx: Writing, lines: list[str], name: str | None) -> str:
+def _store_session(tx: Writing, lines: list[str], name: str | None) -> str:
     trees = [json.loads(line) for line in lines]
     wanted = check_name(trees[0]["name"] if name is None else name)
     if tx.sessions.named(wanted) is not None:
         raise ImportFault(f"a session {wanted!r} is there already; give another name with --name")
     row = tx.sessions.add(wanted, float(trees[0]["created"]))
     for tree in trees[1:]:
-        _take_one(tx, row.id, tree)
+        _store_line(tx, row.id, tree)
     verify(tx, row.id)
     _settle(tx, row.id, trees[0])
     return wanted
@@ -108,7 +108,7 @@ def _settle(tx: Writing, session: int, opening: dict[str, Any]) -> None:
     tx.sessions.keep_budget(session, budget)
 
 
-def _take_one(tx: Writing, session: int, tree: dict[str, Any]) -> None:
+def _store_line(tx: Writing, session: int, tree: dict[str, Any]) -> None:
     ((kind, body),) = tree.items()
     match kind:
         case "topic":
@@ -118,7 +118,7 @@ def _take_one(tx: Writing, session: int, tree: dict[str, Any]) -> None:
         case "step":
             tx.log.add_step(session, Step(**body))
         case "record":
-            _take_record(tx, session, body)
+            _store_record(tx, session, body)
         case "tile":
             steps = [step for first, last in body["steps"] for step in range(first, last + 1)]
             tx.cover.add_tile(session, body["id"], steps[0], steps[-1], body["tokens"], pack_json(body))
@@ -137,7 +137,7 @@ def _take_one(tx: Writing, session: int, tree: dict[str, Any]) -> None:
             raise ValueError(kind)
 
 
-def _take_record(tx: Writing, session: int, body: dict[str, Any]) -> None:
+def _store_record(tx: Writing, session: int, body: dict[str, Any]) -> None:
     record = Record(
         body["step"], body["k"], body["kind"], body["origin"], body["text"], body["call_id"], body["at"], body["shown"]
     )

@@ -1,4 +1,4 @@
-"""Tiles and covers as the store keeps them: a tile is a body, a cover a chain of cells. It decides nothing and renders nothing.
+"""Persistence of tiles and covers: a tile is a body, a cover a chain of cells.
 
 A cell holds one tile and the cell before it, so a cover shares everything older with the cover it came from: folding at the end of a path
 adds one cell, undoing points back at an older one, forking copies nothing.
@@ -6,7 +6,6 @@ adds one cell, undoing points back at an older one, forking copies nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -76,20 +75,20 @@ class Outline(NamedTuple):
         number: its number.
         first: its first step, in path order.
         size: how many steps it stands for.
-        told: whether somebody wrote it: a summary, or any tile that the embedded folder did not make.
+        written: whether somebody wrote it: a summary, or any tile that the embedded folder did not make.
         children: the tiles it replaced.
     """
 
     number: int
     first: int
     size: int
-    told: bool
+    written: bool
     children: tuple[int, ...]
 
     @classmethod
     def of(cls, tile: Tile) -> Outline:
         """The outline of a tile that is at hand."""
-        return cls(tile.number, tile.first, len(tile.steps), _told(tile.summary, tile.origin), tile.children)
+        return cls(tile.number, tile.first, len(tile.steps), _is_written(tile.summary, tile.origin), tile.children)
 
 
 def read_outline(tx: Reading, session: int, tile: int) -> Outline:
@@ -97,28 +96,14 @@ def read_outline(tx: Reading, session: int, tile: int) -> Outline:
     try:
         tree: Any = unpack_json(tx.cover.tile(session, tile) or b"")
         size = sum(last - first + 1 for first, last in tree["steps"])
-        told = _told(tree["summary"], tree["origin"])
-        return Outline(tree["id"], tree["steps"][0][0], size, told, tuple(tree["children"]))
+        written = _is_written(tree["summary"], tree["origin"])
+        return Outline(tree["id"], tree["steps"][0][0], size, written, tuple(tree["children"]))
     except (KeyError, IndexError, TypeError, ValueError) as error:
         raise CorruptStore(f"block b{tile} does not read back; restore a copy of the store") from error
 
 
-def _told(summary: str, origin: str) -> bool:
+def _is_written(summary: str, origin: str) -> bool:
     return bool(summary) or origin != "embedded"
-
-
-def write_tile(tx: Writing, session: int, tile: Tile) -> bytes:
-    """Keep a tile; its content hash."""
-    body = canonical(dump_tile(tile))
-    tx.cover.add_tile(session, tile.number, tile.first, tile.last, tile.tokens, pack_text(body))
-    return digest(encode(body))
-
-
-def chain(tx: Writing, session: int, prev: int, tiles: Sequence[int]) -> int:
-    """Cells for tiles in path order after `prev`; the newest cell."""
-    for tile in tiles:
-        prev = tx.cover.add_cell(session, prev, tile)
-    return prev
 
 
 def tile_digest(tile: Tile) -> bytes:
@@ -127,16 +112,7 @@ def tile_digest(tile: Tile) -> bytes:
 
 
 def put_tile(tx: Writing, session: int, state: State, tile: Tile, said: tuple[Decider, str], head: HeadRow) -> State:
-    """Commit a tile on a branch: its body, the cells of the cover it makes, one event.
-
-    Args:
-        tx: an open write transaction.
-        session: the session's row id.
-        state: the branch's revision, whose cover has whole blocks where the tile goes.
-        tile: the tile.
-        said: who decided, and why in a few words.
-        head: the branch.
-    """
+    """Commit a tile on a branch, whose cover has whole blocks where it goes: its body, the cells of the cover it makes, one event."""
     cover, kept = cover_with(tx, session, state.cover, tile)
     payload = {"tile": tile.number, "steps": list(tile.steps), "version": VERSION}
     return advance(tx, session, head, state, replace(state, cover=cover), Happened("folded", payload, (kept,), *said))
@@ -144,9 +120,12 @@ def put_tile(tx: Writing, session: int, state: State, tile: Tile, said: tuple[De
 
 def cover_with(tx: Writing, session: int, cover: int, tile: Tile) -> tuple[int, bytes]:
     """Keep a tile; the newest cell of a cover with it in place of those whose steps it stands for, and its content hash."""
-    hashed = write_tile(tx, session, tile)
+    body = canonical(dump_tile(tile))
+    tx.cover.add_tile(session, tile.number, tile.first, tile.last, tile.tokens, pack_text(body))
     cover, kept = behind(tx, session, cover, tile)
-    return chain(tx, session, cover, (tile.number, *kept)), hashed
+    for number in (tile.number, *kept):
+        cover = tx.cover.add_cell(session, cover, number)
+    return cover, digest(encode(body))
 
 
 def behind(tx: Reading, session: int, cover: int, tile: Tile) -> tuple[int, list[int]]:

@@ -1,4 +1,4 @@
-"""The forest as something to look at: topics, their branches, where each stands and what is folded on it. It reads; it moves nothing."""
+"""A session's forest as values: topics, their branches, where each stands and what is folded on it."""
 
 from __future__ import annotations
 
@@ -63,13 +63,7 @@ class Topic:
 
 
 def tree(tx: Reading, session: int, current: int) -> list[Topic]:
-    """The topics of a session, oldest first.
-
-    Args:
-        tx: an open transaction.
-        session: the session's row id.
-        current: the branch the handle stands on.
-    """
+    """The topics of a session, oldest first; `current` is the branch the handle stands on."""
     made: dict[int, list[BranchInfo]] = {topic.id: [] for topic in tx.forest.topics(session)}
     paths: dict[int, list[tuple[str, dict[int, int]]]] = {}
     for head in tx.forest.heads(session):

@@ -36,33 +36,12 @@ def undo(tx: Writing, session: int, here: HeadRow) -> tuple[HeadRow, EventRow]:
         put_name(tx, session, here, json.loads(target.json)["was_name"])
     if target.kind != "moved":
         after = replace(_without(state, before, target.kind), decision=before.decision)
-        advance(
-            tx,
-            session,
-            here,
-            state,
-            after,
-            Happened("voided", {"target": target.seq, "by": "undo"}, cause="undo", redoable=True),
-        )
+        _void(tx, session, here, (state, after), (target, "undo"), redoable=True)
         return here, target
     origin = head_of(tx, session, int(json.loads(target.json)["from"]))
-    advance(
-        tx,
-        session,
-        here,
-        state,
-        replace(state, decision=before.decision, undone=0),
-        Happened("voided", {"target": target.seq, "by": "undo"}, cause="undo"),
-    )
+    _void(tx, session, here, (state, replace(state, decision=before.decision, undone=0)), (target, "undo"))
     there = state_of(tx, session, origin)
-    advance(
-        tx,
-        session,
-        origin,
-        there,
-        there,
-        Happened("voided", {"target": target.seq, "by": "undo"}, cause="undo", redoable=True),
-    )
+    _void(tx, session, origin, (there, there), (target, "undo"), redoable=True)
     tx.sessions.settle(session, origin.id)
     return origin, target
 
@@ -87,39 +66,34 @@ def redo(tx: Writing, session: int, here: HeadRow) -> tuple[HeadRow, EventRow]:
     if target.kind == "renamed":
         put_name(tx, session, here, json.loads(target.json)["name"])
     if target.kind != "moved":
-        again = _with(state, before, target.kind)
-        after = replace(again, decision=before.decision, undone=before.undone)
-        advance(
-            tx, session, here, state, after, Happened("voided", {"target": undoing.seq, "by": "redo"}, cause="redo")
-        )
+        after = replace(_with(state, before, target.kind), decision=before.decision, undone=before.undone)
+        _void(tx, session, here, (state, after), (undoing, "redo"))
         return here, target
-    advance(
-        tx,
-        session,
-        here,
-        state,
-        replace(state, undone=before.undone),
-        Happened("voided", {"target": undoing.seq, "by": "redo"}, cause="redo"),
-    )
+    _void(tx, session, here, (state, replace(state, undone=before.undone)), (undoing, "redo"))
     there = head_of(tx, session, int(json.loads(target.json)["to"]))
     at = state_of(tx, session, there)
-    advance(
-        tx,
-        session,
-        there,
-        at,
-        replace(at, decision=target.seq),
-        Happened("voided", {"target": undoing.seq, "by": "redo"}, cause="redo"),
-    )
+    _void(tx, session, there, (at, replace(at, decision=target.seq)), (undoing, "redo"))
     tx.sessions.settle(session, there.id)
     return there, target
 
 
-def _without(state: State, before: State, kind: str) -> State:
-    """A revision without what a decision changed: the cover of a fold, that and the notes of a refactoring, the intent of a plan or an extraction.
+def _void(
+    tx: Writing,
+    session: int,
+    head: HeadRow,
+    states: tuple[State, State],
+    what: tuple[EventRow, str],
+    *,
+    redoable: bool = False,
+) -> None:
+    """Commit that a decision, or an undo, holds no more: the branch's revision before it and after it, the event and who asked."""
+    event, by = what
+    happened = Happened("voided", {"target": event.seq, "by": by}, cause=by, redoable=redoable)
+    advance(tx, session, head, *states, happened)
 
-    A name is no part of it.
-    """
+
+def _without(state: State, before: State, kind: str) -> State:
+    """A revision without what a decision changed; a name is no part of it."""
     if kind in INTENTS:
         return replace(state, intent=min(state.intent, before.intent))
     if kind == "renamed":

@@ -1,4 +1,4 @@
-"""Folded stretches as they stood before the embedded folder folded them, read from the log. It only reads, and opens nothing that somebody told.
+"""Folded stretches as they stood before the embedded folder folded them, read from the log; what somebody wrote stays as it is.
 
 A fold of a fold keeps what the first found worth keeping, for a question that has been answered since. Folding again from the log lets what the
 session is about now decide over the newest of it, so nothing of that is lost twice. What is opened is bounded, however long the session is: the steps
@@ -27,7 +27,7 @@ _CHUNK = 16
 
 
 def unfolded(tx: Reading, session: int, workspace: Workspace, blocks: Sequence[Block], reach: int) -> tuple[Block, ...]:
-    """Blocks with the tiles among them opened: the steps they were made of, and the tiles inside them that somebody told.
+    """Blocks with the tiles among them opened: the steps they were made of, and the tiles inside them that somebody wrote.
 
     Args:
         tx: an open transaction.
@@ -49,7 +49,7 @@ def unfolded(tx: Reading, session: int, workspace: Workspace, blocks: Sequence[B
     found: list[Block] = []
     spent = 0
     for block in reversed(blocks):
-        parts = [block] if isinstance(block, RawStep) else opening.of(block, reach - spent)
+        parts = [block] if isinstance(block, RawStep) else opening.open(block, reach - spent)
         spent += sum(part.tokens for part in parts)
         found += parts
     return tuple(found[::-1])
@@ -57,14 +57,14 @@ def unfolded(tx: Reading, session: int, workspace: Workspace, blocks: Sequence[B
 
 @dataclass(frozen=True, slots=True)
 class _Opening:
-    """What tiles are opened from: the log along a path; tiles that were `told` stay closed."""
+    """What tiles are opened from: the log along a path; tiles in `kept` stay closed."""
 
     tx: Reading
     session: int
     path: Path
-    told: frozenset[int]
+    kept: frozenset[int]
 
-    def of(self, tile: Tile, room: int) -> list[Block]:
+    def open(self, tile: Tile, room: int) -> list[Block]:
         """What a tile was made of, newest first, as far as there is room; what it kept of the rest as one block."""
         made: list[Block] = []
         within: list[Outline | range] = [Outline.of(tile)]
@@ -76,7 +76,7 @@ class _Opening:
                     within.append(inner[:-_CHUNK])
                 made += reversed(steps)
                 room -= sum(step.tokens for step in steps)
-            elif inner.told or inner.number in self.told:
+            elif inner.written or inner.number in self.kept:
                 made.append(read_tile(self.tx, self.session, inner.number))
                 room -= made[-1].tokens
             else:

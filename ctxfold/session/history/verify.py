@@ -1,6 +1,6 @@
-"""What is kept beside the events agrees with them: branches, steps and records, notes, the cells of covers. It reads, decides nothing and mends nothing.
+"""Replaying a session's events: that they give the revisions that are stored, and that everything stored beside them follows from them.
 
-A revision's hash holds the content that came with its event, and where the branch stands then by number; what stands under these numbers is seen here.
+A revision's hash holds the content that came with its event, and where the branch stands then by number; what stands under these numbers is compared too.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from ctxfold.store.codec import decode, unpack
 from ctxfold.store.protocol import Reading, Writing
 from ctxfold.store.values import EventRow, State
 
-__all__ = ["agree", "material", "rechain", "verify"]
+__all__ = ["rechain", "verify"]
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _Replayed:
     """An event, its content, and the revision it was made on."""
 
     event: EventRow
@@ -30,28 +30,20 @@ class _Told:
     before: State
 
 
-def agree(tx: Reading, session: int) -> None:
-    """See that all of a session follows from its events.
-
-    Args:
-        tx: an open transaction.
-        session: the session's row id.
-
-    Raises:
-        CorruptStore: something is missing, is too much, or says otherwise than its event.
-    """
+def _compare(tx: Reading, session: int) -> None:
+    """Raises CorruptStore where something is missing, is too much, or says otherwise than its event."""
     try:
         rows = tx.forest.events(session)
         states = {0: GENESIS} | {event.seq: event.state for event in rows}
-        events = [_Told(event, json.loads(event.json), states[event.prev]) for event in rows]
-        differing = next((what for what, same in _LOOKS.items() if not same(tx, session, events)), None)
+        events = [_Replayed(event, json.loads(event.json), states[event.prev]) for event in rows]
+        differing = next((what for what, holds in _CHECKS.items() if not holds(tx, session, events)), None)
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         raise CorruptStore("an event does not read back; restore a copy of the store") from error
     if differing is not None:
         raise CorruptStore(f"the {differing} of this session do not agree with its events; restore a copy of the store")
 
 
-def _branches(tx: Reading, session: int, events: Sequence[_Told]) -> bool:
+def _branches(tx: Reading, session: int, events: Sequence[_Replayed]) -> bool:
     """Each branch stands at its newest event, and its events follow one another."""
     newest: dict[int, int] = {}
     for number, each in enumerate(events, 1):
@@ -67,7 +59,7 @@ def _branches(tx: Reading, session: int, events: Sequence[_Told]) -> bool:
     )
 
 
-def _steps(tx: Reading, session: int, events: Sequence[_Told]) -> bool:
+def _steps(tx: Reading, session: int, events: Sequence[_Replayed]) -> bool:
     """Each step and record was told by an event, and stands where that says."""
     steps: dict[int, tuple[int, bool]] = {0: (0, False)}
     records: dict[tuple[int, int], int] = {}
@@ -82,12 +74,12 @@ def _steps(tx: Reading, session: int, events: Sequence[_Told]) -> bool:
         if each.event.state.tip not in steps:
             return False
     kept = tx.log.steps(session, range(1, tx.log.last_step(session) + 1))
-    return {step.n: (step.parent, step.open) for step in kept} == {n: told for n, told in steps.items() if n} and {
+    return {step.n: (step.parent, step.open) for step in kept} == {n: place for n, place in steps.items() if n} and {
         (record.step, record.k): record.at for record in tx.log.entries_of(session)
     } == records
 
 
-def _places(tx: Reading, session: int, _events: Sequence[_Told]) -> bool:
+def _places(tx: Reading, session: int, _events: Sequence[_Replayed]) -> bool:
     """Each step stands one deeper than its parent, in the same lane or in one that leaves it there."""
     lanes = {lane: (parent, fork) for lane, parent, fork in tx.log.lanes(session)}
     places = {0: (0, 0)}
@@ -99,14 +91,14 @@ def _places(tx: Reading, session: int, _events: Sequence[_Told]) -> bool:
     return set(lanes) == {lane for lane, _ in places.values() if lane}
 
 
-def _notes(tx: Reading, session: int, events: Sequence[_Told]) -> bool:
+def _notes(tx: Reading, session: int, events: Sequence[_Replayed]) -> bool:
     """Each note is the one its event tells."""
     noted = [each for each in events if each.event.kind == "noted"]
     made = [(e.event.state.notes, e.before.notes, e.payload["slot"], e.payload["text"]) for e in noted]
     return tx.cover.note_links(session) == made
 
 
-def _cells(tx: Reading, session: int, events: Sequence[_Told]) -> bool:
+def _cells(tx: Reading, session: int, events: Sequence[_Replayed]) -> bool:
     """Each cell is the one that putting its event's tiles in place makes."""
     made: list[tuple[int, int, int]] = []
     for each in events:
@@ -122,10 +114,10 @@ def _cells(tx: Reading, session: int, events: Sequence[_Told]) -> bool:
     return tx.cover.cells(session) == made
 
 
-_LOOKS = {"branches": _branches, "steps": _steps, "places of steps": _places, "notes": _notes, "covers": _cells}
+_CHECKS = {"branches": _branches, "steps": _steps, "places of steps": _places, "notes": _notes, "covers": _cells}
 
 
-def material(tx: Reading, session: int, event: EventRow) -> list[bytes]:
+def _material(tx: Reading, session: int, event: EventRow) -> list[bytes]:
     """The hashes of the content that came with an event, as its revision takes them in."""
     payload: dict[str, Any] = json.loads(event.json)
     match event.kind:
@@ -156,7 +148,7 @@ def material(tx: Reading, session: int, event: EventRow) -> list[bytes]:
 def _revision(tx: Reading, session: int, event: EventRow, made: dict[int, bytes]) -> bytes:
     before = made.get(event.prev, GENESIS.revision) if event.prev else GENESIS.revision
     try:
-        return revision(before, event.kind, json.loads(event.json), material(tx, session, event), event.state)
+        return revision(before, event.kind, json.loads(event.json), _material(tx, session, event), event.state)
     except (KeyError, ValueError, TypeError) as error:
         raise CorruptStore(f"event {event.seq} does not read back; restore a copy of the store") from error
 
@@ -175,7 +167,7 @@ def verify(tx: Reading, session: int) -> int:
         made[event.seq] = _revision(tx, session, event, made)
         if made[event.seq] != event.state.revision:
             raise CorruptStore(f"event {event.seq} does not replay to its revision; restore a copy of the store")
-    agree(tx, session)
+    _compare(tx, session)
     return len(made)
 
 

@@ -1,6 +1,6 @@
 """Dialogues that wander, replayed: where each message is attached, what its view costs, and whether what it needs stands in it.
 
-    python -m tests.benchmarks.forest [--held] [--encoder FOLDER] [--budget 2000] [--show] [--each]
+    python -m tests.benchmarks.forest [--held] [--budget 2000] [--show] [--each]
 
 It prints, for each set of dialogues: attach accuracy (each message against its label, the decisions before it as they fell, and once more with each wrong one
 set right), moves found, false moves, mean view tokens by length, numbers of the user present, and turns a return needs that stand in the view, against the
@@ -10,7 +10,6 @@ newest text at the same tokens.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from dataclasses import dataclass, field, replace
 from typing import get_args
@@ -152,7 +151,6 @@ def main() -> int:
     """Replay the sets and report."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--held", action="store_true", help="the dialogues held out, too")
-    options.add_argument("--encoder", metavar="FOLDER")
     options.add_argument("--budget", type=int, default=2_000)
     options.add_argument("--show", action="store_true", help="each message that was attached wrongly")
     options.add_argument(
@@ -163,8 +161,6 @@ def main() -> int:
     options.add_argument("--each", action="store_true", help="a line for each dialogue")
     options.add_argument("--set", action="append", choices=get_args(Set), help="these sets alone")
     chosen = options.parse_args()
-    if chosen.encoder:
-        os.environ["CTXFOLD_ENCODER"] = chosen.encoder
     worst = 0
     held: tuple[Set, ...] = ("held", "fresh-check", "terse-check", "scripted-check")
     sets: tuple[Set, ...] = ("work", "other", "fresh", "terse", "scripted", *(held if chosen.held else ()))

@@ -3,8 +3,8 @@
     python -m tests.benchmarks.questions [python-doc.json] [--each] [--only WORD] [--pages FOLDER] [--json FILE]
 
 Without `--each` it prints totals alone, as whoever tunes must see the held set. `--pages` remembers each page a browser has observed once in
-that folder and asks the explorer on those, without a run round it: quick to repeat, for tuning. `CTXFOLD_ENCODER` counts here as it does for a
-user. Exits 1 below the bars.
+that folder and asks the explorer on those, without a run round it: quick to repeat, for tuning.
+Exits 1 below the bars.
 """
 
 from __future__ import annotations
@@ -24,8 +24,6 @@ import anyio
 
 from browser_agent import BrowserAgent
 from browser_agent.agent.settings import Keeping
-from ctxfold import config
-from ctxfold.text.encoder import encoder_of
 from tests.benchmarks.questions.judging import Given, Question, QuestionSet, Verdict, judge, load
 from tests.benchmarks.questions.remembered import Remembered
 from tests.benchmarks.real_sites import DOCS, static
@@ -60,7 +58,7 @@ async def asked(questions: QuestionSet, chosen: list[Question], site: str) -> As
 async def asked_remembered(questions: QuestionSet, chosen: list[Question], site: str, folder: Path) -> Asked:
     """Ask on remembered pages."""
     root, found = DOCS[questions.site], []
-    async with Remembered(folder, site, encoder_of(config.encoder())) as pages:
+    async with Remembered(folder, site) as pages:
         for question in chosen:
             begun = time.monotonic()
             answer, source, loads = await pages.ask(question.question, questions.start)

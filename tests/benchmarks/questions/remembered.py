@@ -12,7 +12,6 @@ from urllib.parse import urlsplit
 from browser_agent.actions import Answer, Navigate, perform
 from browser_agent.browser.browser import Browser
 from browser_agent.deciders.explorer import Explorer
-from browser_agent.deciders.explorer.meaning import Encoder
 from browser_agent.deciders.protocol import Situation
 from browser_agent.deciders.sources import Source
 from browser_agent.network.egress import Egress
@@ -34,11 +33,10 @@ class Remembered:
     Args:
         folder: where they are kept.
         site: the address they stand under, `http://NAME.invalid` for one of the documentations.
-        encoder: what the explorer compares meanings by; None where words alone tell.
     """
 
-    def __init__(self, folder: Path, site: str, encoder: Encoder | None) -> None:
-        self._folder, self._site, self._encoder = folder, site, encoder
+    def __init__(self, folder: Path, site: str) -> None:
+        self._folder, self._site = folder, site
         self._held: dict[str, Observation | None] = {}
         self._browser: Browser | None = None
         self.explorer: Explorer | None = None
@@ -48,7 +46,7 @@ class Remembered:
     async def ask(self, question: str, start: str) -> tuple[str | None, Source | None, int]:
         """The explorer's answer, where it stands, and how many pages it opened."""
         url, loads = f"{self._site}/{start}", 1
-        self.explorer = explorer = Explorer(question, self._encoder)
+        self.explorer = explorer = Explorer(question)
         page = await self._page(url)
         for step in range(1, _STEPS):
             decided = await explorer.decide(Situation(question, _VIEW, page, "", step, _STEPS - step))

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxfold.text import STOP_WORDS, query_words, stem, words
-from tests.text.hostile import LONG, NAMES, within
+from ctxfold.text import is_common, query_weights, query_words, stem, words
+from tests.ctxfold.text.hostile import LONG, NAMES, within
 
 
 @pytest.mark.parametrize(
@@ -74,16 +74,22 @@ def test_marks_alone_are_no_words():
     assert words("--- ... ___ '' 。、 \n\t") == []
 
 
-def test_a_query_leaves_its_stop_words_out_and_repeats_nothing():
-    assert query_words("What is the cache, and why does the cache grow?") == ["cach", "grow"]
+def test_a_query_leaves_common_words_out_and_repeats_nothing():
+    assert query_words("What is in the cache, and is the cache of that?") == ["cach"]
 
 
-def test_a_query_of_stop_words_alone_keeps_them():
-    assert query_words("what is it") == ["what", "is", "it"]
+def test_a_query_of_common_words_alone_keeps_the_rarest():
+    assert "what" in query_words("what is it")
 
 
-def test_the_stop_list_is_spelled_as_queries_are_looked_up():
-    assert all(word == word.casefold() and "'" not in word for word in STOP_WORDS)
+def test_a_rare_word_of_a_query_counts_more_than_a_common_one():
+    weights = query_weights("What of my refund?")
+    assert weights["of"] < weights["what"] < weights["refund"] == 1.0
+
+
+def test_common_words_are_told_in_any_case_and_with_an_ending():
+    assert all(map(is_common, ("the", "The", "AND", "can't", "I'm")))
+    assert not any(map(is_common, ("hotel", "W-2003", "people")))
 
 
 @given(st.text(max_size=300))

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxfold.text import MAX_SENTENCE, Span, lines, sentences
-from tests.text.hostile import LONG, NAMES, within
+from tests.ctxfold.text.hostile import LONG, NAMES, within
 
 
 def parts(text: str) -> list[str]:
@@ -136,9 +136,9 @@ def test_much_of_one_thing_is_cut_in_time(text):
 
 
 def test_a_day_written_as_an_ordinal_ends_no_sentence() -> None:
-    text = "Ship it to Straße des 17. Juni 135 by 3. März. Then call. It was 17. Really."
+    text = "Ship it to Straße des 17. Juni 135 by 3. März 2025. Then call. It was 17. Really."
     assert [span.of(text) for span in sentences(text)] == [
-        "Ship it to Straße des 17. Juni 135 by 3. März.",
+        "Ship it to Straße des 17. Juni 135 by 3. März 2025.",
         "Then call.",
         "It was 17.",
         "Really.",

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxfold.text import Span, entities, windows
-from tests.text.hostile import LONG, NAMES, within
+from tests.ctxfold.text.hostile import LONG, NAMES, within
 
 
 def found(text: str) -> list[str]:

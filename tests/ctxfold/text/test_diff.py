@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxfold.text import Change, changes, summarise, word_changes
-from tests.text.hostile import LONG, NAMES, within
+from tests.ctxfold.text.hostile import LONG, NAMES, within
 
 
 def test_lines_that_came_went_and_were_altered_are_told_apart():

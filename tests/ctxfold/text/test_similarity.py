@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxfold.text import Calibration, Vocabulary, centroid, cosine, features, percentile
+from ctxfold.text import Vocabulary, centroid, cosine, features
 
 TEXTS = [
     "The cache keeps pages in memory until it is full.",
@@ -71,19 +71,3 @@ def test_likeness_is_a_share_and_has_no_direction(one, other):
     assert cosine(a, b) == pytest.approx(cosine(b, a))
     assert cosine(a, a) == pytest.approx(1.0 if a else 0.0)
     assert math.sqrt(sum(weight * weight for weight in a.values())) == pytest.approx(1.0 if a else 0.0)
-
-
-@given(st.lists(st.sampled_from([0.0, 0.1, 0.2, 0.5, 1.0]), max_size=20), st.sampled_from([0.0, 0.1, 0.3, 1.0]))
-def test_a_place_among_others_is_the_same_however_it_is_asked(seen, value):
-    calibration = Calibration(seen[: len(seen) // 2])
-    for other in seen[len(seen) // 2 :]:
-        calibration.add(other)
-    assert len(calibration) == len(seen)
-    assert calibration.percentile(value) == pytest.approx(percentile(value, seen))
-
-
-def test_a_place_is_told_from_below_to_above():
-    assert percentile(0.9, [0.1, 0.2]) == 1.0
-    assert percentile(0.0, [0.1, 0.2]) == 0.0
-    assert percentile(0.1, [0.1, 0.2]) == 0.25
-    assert percentile(0.3, []) == 0.5

@@ -37,7 +37,7 @@ def holder(lock: Path) -> subprocess.Popen[str]:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-        cwd=Path(__file__).parents[1],
+        cwd=Path(__file__).parents[3],
     )
     assert process.stdout is not None
     assert process.stdout.readline() == "held\n"

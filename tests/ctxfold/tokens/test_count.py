@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ctxfold import tokens
-from ctxfold.tokens import counter, pieces
+from ctxfold.tokens import counter
 
 ADVERSARIAL = {
     "a million spaces": " " * 1_000_000,
@@ -67,16 +67,16 @@ def test_a_long_text_with_line_or_word_ends_is_counted_exactly(paragraph: str, t
 def test_real_source_text_of_several_pieces_is_counted_exactly() -> None:
     with open(counter.__file__, encoding="utf-8") as file:
         text = file.read() * 40
-    assert len(text) > 4 * pieces.PIECE
+    assert len(text) > 4 * counter.PIECE
     assert tokens.count(text) == reference(text)
 
 
 @given(st.text(alphabet="a \n/é漢", min_size=1, max_size=300), st.integers(1, 700))
 def test_pieces_joined_are_the_text_and_none_is_too_large(unit: str, times: int) -> None:
     text = unit * times
-    cut = [piece.text for piece in pieces.pieces(text)]
+    cut = [piece.text for piece in counter.cut_into_pieces(text)]
     assert "".join(cut) == text
-    assert all(0 < len(piece) <= pieces.PIECE and len(piece.encode()) <= 100_000 for piece in cut)
+    assert all(0 < len(piece) <= counter.PIECE and len(piece.encode()) <= 100_000 for piece in cut)
 
 
 def test_a_block_that_was_counted_is_not_tokenized_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,26 +91,28 @@ def test_a_block_that_was_counted_is_not_tokenized_again(monkeypatch: pytest.Mon
 
 
 def test_counts_are_kept_in_bounded_memory() -> None:
-    counts = counter._Counts(most=4)
-    for word in ("one", "two", "three", "four", "five", "five", "four"):
-        counts.of(word)
-        held = {**counts._older, **counts._newer}
+    memory = counter._Memory(most=4)
+    for tokens_, word in enumerate(("one", "two", "three", "four", "five", "five", "four")):
+        if memory.find(word) is None:
+            memory.keep(word, tokens_)
+        held = {**memory._older, **memory}
         assert word in held
         assert len(held) <= 4
-    assert "one" not in {**counts._older, **counts._newer}
+    assert memory.find("one") is None
 
 
-def test_a_counted_block_leaves_no_text_in_memory() -> None:
-    counts = counter._Counts(most=4)
-    counts.of("long " * 5_000)
-    assert counts._newer
-    assert all(len(key) <= counter._SHORT for key in counts._newer)
+def test_a_counted_block_leaves_no_text_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = counter._Memory(most=4)
+    monkeypatch.setattr(counter, "_pieces", memory)
+    tokens.count("long " * 4_000)
+    assert memory
+    assert all(len(key) <= counter._SHORT for key in memory)
 
 
 @settings(max_examples=25)
 @given(
     st.sampled_from(["abcdefghij", "ab", "aB3", "0123456789", "ACGT", "a", "価格三千五百円", "é", "سعر", "🏳️‍🌈👨‍👩", "-=*#", "a,", "abcdefghijklmnopqrstuvwxyz"]),
-    st.integers(pieces.PIECE + 1, 4 * pieces.PIECE),
+    st.integers(counter.PIECE + 1, 4 * counter.PIECE),
     st.integers(0, 2**32),
 )  # fmt: skip
 def test_a_long_run_without_blanks_costs_what_it_costs_at_once(signs: str, length: int, seed: int) -> None:
@@ -120,6 +122,6 @@ def test_a_long_run_without_blanks_costs_what_it_costs_at_once(signs: str, lengt
 
 @pytest.mark.parametrize("unit", ["\ud800", "\ud83d\ude00", "🙂", " ", "\n/", "漢", "\0"])
 def test_pieces_of_a_text_without_blanks_joined_are_the_text(unit: str) -> None:
-    cut = [piece.text for piece in pieces.pieces(unit * 60_000)]
+    cut = [piece.text for piece in counter.cut_into_pieces(unit * 60_000)]
     assert "".join(cut) == unit * 60_000
-    assert all(0 < len(piece) <= pieces.PIECE for piece in cut)
+    assert all(0 < len(piece) <= counter.PIECE for piece in cut)

@@ -1,0 +1,49 @@
+"""The tables of a SQLite store: how they are made, and how an older store is brought up to them."""
+
+from __future__ import annotations
+
+import sqlite3
+from importlib.resources import files
+
+__all__ = ["APPLICATION", "VERSION", "create", "upgrade"]
+
+APPLICATION = 0x63747866
+"""The number in a file's header that says whose it is."""
+VERSION = 6
+_BRINGS = {
+    1: ("event", "intent"),
+    2: ("session", "budget"),
+    3: ("event", "guide"),
+    4: ("fact", "era"),
+    5: ("unscrubbed", "id"),
+}
+"""Of each upgrade a table and a column that it brings: where that is there already, it is done, whatever the version says."""
+
+
+def create(connection: sqlite3.Connection) -> None:
+    """Make the tables in an empty database, in one transaction."""
+    connection.executescript(
+        f"BEGIN IMMEDIATE; PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; {_read('schema')} COMMIT;"
+    )
+
+
+def upgrade(connection: sqlite3.Connection) -> None:
+    """Bring an older store up to this version, in one transaction; nothing happens when another process was faster."""
+    run = connection.execute
+    run("BEGIN IMMEDIATE")
+    try:
+        for older in range(run("PRAGMA user_version").fetchone()[0], VERSION):
+            if not run("SELECT 1 FROM pragma_table_info(?) WHERE name = ?", _BRINGS[older]).fetchall():
+                lines = _read(f"upgrade_{older}").splitlines(keepends=True)
+                words = "".join(line for line in lines if not line.startswith("--"))
+                for statement in filter(str.strip, words.split(";")):
+                    run(statement)
+            run(f"PRAGMA user_version = {older + 1}")
+        run("COMMIT")
+    except BaseException:
+        run("ROLLBACK")
+        raise
+
+
+def _read(script: str) -> str:
+    return files("ctxfold.store").joinpath("sql", f"{script}.sql").read_text("utf-8")
