@@ -1,4 +1,4 @@
-"""`ctxfold sessions`: the store's sessions: list, show, export, import, delete."""
+"""`ctxfold sessions`: list, show, export, import and delete the sessions of the store."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from ctxfold.cli.options import confirmed, existing, json_option, session_argument, store_option, yes_option
-from ctxfold.cli.output import harmless, print_json, print_table, when
+from ctxfold.cli.options import confirm, json_option, open_existing, session_argument, store_option, yes_option
+from ctxfold.cli.output import escape_controls, format_time, print_json, print_table
 from ctxfold.errors import InputError
 
 __all__ = ["sessions"]
@@ -48,7 +48,7 @@ def list_sessions(as_json: bool, store: str | None) -> None:
         return
     print_table(
         ["session", "steps", "branches", "updated", "bytes", "goal"],
-        [[info.name, info.steps, info.branches, when(info.updated), info.bytes, info.goal] for info in found],
+        [[info.name, info.steps, info.branches, format_time(info.updated), info.bytes, info.goal] for info in found],
     )
 
 
@@ -60,7 +60,7 @@ def show(session: str, as_json: bool, store: str | None) -> None:
     """Show one session: its goal, size, branches and what a view of it costs."""
     import ctxfold
 
-    with existing(session, store) as opened:
+    with open_existing(session, store) as opened:
         view, branch, tip = opened.view(), opened.branch_name, opened.tip
     info = next(info for info in ctxfold.sessions(store) if info.name == session)
     facts = {
@@ -79,39 +79,29 @@ def show(session: str, as_json: bool, store: str | None) -> None:
     if as_json:
         print_json(facts)
         return
-    shown = {**facts, "tip": f"s{tip}", "created": when(info.created), "updated": when(info.updated)}
-    for name, value in shown.items():
-        said = f"{value:,}" if isinstance(value, int) else harmless(" ".join(str(value).split()))
-        click.echo(f"{name.replace('_', ' '):<16}{said}")
+    facts |= {"tip": f"s{tip}", "created": format_time(info.created), "updated": format_time(info.updated)}
+    for name, value in facts.items():
+        shown = f"{value:,}" if isinstance(value, int) else escape_controls(" ".join(str(value).split()))
+        click.echo(f"{name.replace('_', ' '):<16}{shown}")
 
 
 @sessions.command()
 @session_argument
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path), required=False)
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["session", "router-pairs"]),
-    default="session",
-    show_default=True,
-    help="The whole session, or what its router decided with what followed, as numbers to learn from.",
-)
 @click.option("--force", is_flag=True, help="Write over a file that is there.")
 @store_option
-def export(session: str, file: Path | None, form: str, force: bool, store: str | None) -> None:
+def export(session: str, file: Path | None, force: bool, store: str | None) -> None:
     """Write a session to a file, SESSION.jsonl if none is named.
 
     The file holds everything: the log, the folds, the branches. `ctxfold sessions import` reads it back.
     """
     import ctxfold
 
-    whole = form == "session"
-    target = file or Path(f"{session}.jsonl" if whole else f"{session}.{form}.jsonl")
+    target = file or Path(f"{session}.jsonl")
     if target.exists() and not force:
         raise InputError(f"{target} is there already: name another file, or add --force")
-    with existing(session, store):
-        pass
-    (ctxfold.export_session if whole else ctxfold.export_router_pairs)(session, target, store=store)
+    open_existing(session, store).close()
+    ctxfold.export_session(session, target, store=store)
     click.echo(f"wrote {session} to {target}", err=True)
 
 
@@ -135,8 +125,8 @@ def delete(session: str, yes: bool, store: str | None) -> None:
     """Delete a session and whatever only it holds; this cannot be undone."""
     import ctxfold
 
-    with existing(session, store) as opened:
+    with open_existing(session, store) as opened:
         steps = opened.tip
-    confirmed(f"Delete {session} (newest step s{steps}) for good?", yes)
+    confirm(f"Delete {session} (newest step s{steps}) for good?", yes)
     ctxfold.delete_session(session, store=store)
     click.echo(f"deleted {session}", err=True)

@@ -1,4 +1,4 @@
-"""Refactoring from the shell: the diff before and after, a dry run, refusals with their code, the pairs and the comparison."""
+"""Refactoring from the shell: the diff before and after, a dry run, refusals with their code and the comparison."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ctxfold import Session
-from tests.cli.conftest import Run, failed
+from tests.ctxfold.cli.conftest import Run, failed
 from tests.support.faults import clean, failing, look_up
 from tests.support.sessions import settled
 
@@ -71,19 +71,10 @@ def test_wrong_words_end_with_two(run: Run, trip: str) -> None:
     failed(run("refactor", trip, "--compare"), 2, "no refactoring")
 
 
-def test_the_comparison_and_the_pairs(run: Run, trip: str, tmp_path: Path) -> None:
+def test_the_comparison_forks_at_the_newest_refactoring(run: Run, trip: str) -> None:
     assert run("refactor", trip).code == 0
     forked = json.loads(run("refactor", trip, "--compare", "--json").out)
     assert forked["baseline"] == f"baseline-{forked['event']}"
-    with Session.open("trip") as session:
-        look_up(session, "W-2002")
-    file = tmp_path / "pairs.jsonl"
-    written = run("sessions", "export", trip, str(file), "--format", "router-pairs")
-    assert written.code == 0
-    (pair,) = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
-    assert pair["operator"] == "path_prune"
-    assert pair["outcome"]["kind"] in ("corrective", "compressive", "leave alone")
-    failed(run("sessions", "export", trip, str(file), "--format", "router-pairs"), 2, "--force")
 
 
 def test_a_clean_session_is_left_alone(run: Run) -> None:
