@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from ctxfold.session.history.export import SessionInfo, delete_session, export_session, sessions, verify_session
     from ctxfold.session.history.redact import Redaction
     from ctxfold.session.history.restore import import_session
-    from ctxfold.session.history.router_pairs import export_router_pairs
     from ctxfold.session.history.tree import BranchInfo, Topic
     from ctxfold.session.recall import Recalled
     from ctxfold.session.search import Hit
@@ -46,7 +45,6 @@ __all__ = [
     "View",
     "__version__",
     "delete_session",
-    "export_router_pairs",
     "export_session",
     "import_session",
     "sessions",
@@ -71,7 +69,6 @@ _HOMES = {
     "Topic": "session.history.tree",
     "View": "view.render",
     "delete_session": "session.history.export",
-    "export_router_pairs": "session.history.router_pairs",
     "export_session": "session.history.export",
     "import_session": "session.history.restore",
     "sessions": "session.history.export",

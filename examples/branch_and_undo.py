@@ -14,7 +14,7 @@ def main() -> None:
             explanation="Looking up trains.",
             calls=[{"name": "trains", "args": {"to": "Lyon"}, "id": "c1"}],
             results=[{"id": "c1", "text": "07:58 to 10:02, 49 EUR\n" * 40}],
-        )
+        ).step
         before = session.view().text
 
         tile = session.fold(summary="The 07:58 train costs 49 EUR.", first_step=trains, last_step=trains)

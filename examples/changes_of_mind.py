@@ -24,7 +24,7 @@ def main() -> None:
             explanation="Looking up flights.",
             calls=[{"name": "search_flights", "args": {"to": "Lyon", "date": "May 12"}, "id": "c1"}],
             results=[{"id": "c1", "text": flights}],
-        )
+        ).step
         intent = session.plan()
         for item in intent.items:
             print(f"{item.id} {item.state:<7} {item.text}  {' '.join(item.evidence)}")

@@ -22,7 +22,7 @@ def main() -> None:
             steps.append(
                 session.record_step(
                     explanation=f"Reading page {page}.", calls=[call], results=[{"id": "c1", "text": price_list(page)}]
-                )
+                ).step
             )
             session.consolidate(budget=1000)
 

@@ -8,6 +8,7 @@ import pytest
 
 from ctxfold import Session
 from ctxfold.config import Endpoint
+from ctxfold.decisions.intent.triggers import Trigger
 from ctxfold.errors import InputError, ModelUnavailable
 from ctxfold.models import Reply, Request, Usage, folder
 from ctxfold.models.anthropic import AnthropicModel
@@ -38,7 +39,7 @@ def look_up(session: Session, number: int) -> int:
     """Look one order up, in bulk."""
     order = {"order": f"W-200{number}", "total": 100.5 + number, "status": "delivered", "note": prose(number, 96)}
     call = {"name": "get_order", "args": {"order": f"W-200{number}"}, "id": "c1"}
-    return session.record_step(calls=[call], results=[{"id": "c1", "text": json.dumps(order)}])
+    return session.record_step(calls=[call], results=[{"id": "c1", "text": json.dumps(order)}]).step
 
 
 def served(server: MessagesServer) -> AnthropicModel:
@@ -126,7 +127,7 @@ async def test_a_plan_of_no_use_is_the_embedded_planners_work_and_the_event_says
     session: Session, answers: tuple[Answer, ...], fault: str
 ):
     with MessagesServer(in_turn(*answers)) as server:
-        kept = await Attendant(served(server)).plan(session, "intent change: asked")
+        kept = await Attendant(served(server)).plan(session, Trigger("intent change", "asked"))
         assert len(server.journal) == 2
     assert kept.notes == (f"claude-strong was refused twice, at last for {fault}",)
     assert planned(session) == [("embedded", f"intent change: asked; {kept.notes[0]}")]
@@ -144,7 +145,9 @@ async def test_lines_that_a_model_chose_stand_byte_for_byte(session: Session):
     fold_all(session)
     chosen = {"selections": [{"ref": "s1.3:2-3", "why": "the refund", "facts": ["W-2003", "W-7777"]}]}
     with MessagesServer(in_turn(Decide(chosen, name="extract"))) as server:
-        kept = await Attendant(served(server)).extract(session, "total of W-2003", 200, "unresolved reference: W-2003")
+        kept = await Attendant(served(server)).extract(
+            session, "total of W-2003", 200, Trigger("unresolved reference", "W-2003")
+        )
         asked = server.journal[0].body["messages"][-1]["content"][0]["text"]
     assert '2|  "order": "W-2003",' in asked
     assert kept.notes == ()
@@ -158,7 +161,7 @@ async def test_lines_that_are_not_there_go_back_once_and_then_the_embedded_extra
     fold_all(session)
     wrong = {"selections": [{"ref": "s1.3:900-901"}, {"ref": "s77"}]}
     model = ScriptedModel(wrong, wrong, name="weak")
-    kept = await Attendant(model).extract(session, "total of W-2003", 200, "unresolved reference: W-2003")
+    kept = await Attendant(model).extract(session, "total of W-2003", 200, Trigger("unresolved reference", "W-2003"))
     assert "has 6 lines" in json.dumps(model.requests[1].messages[-1]["content"])
     assert kept.notes == ("weak was refused twice, at last for its lines",)
     assert extracted(session) == [("embedded", f"unresolved reference: W-2003; {kept.notes[0]}")]

@@ -55,7 +55,7 @@ def test_an_object_that_every_step_returns_anew_costs_late_what_it_cost_early(wo
     def polled(session: Session, n: int) -> int:
         job = {"id": "job-1", "state": "running", "done": n, "of": 1_000, "name": f"a job that takes long {n}"}
         call = {"name": "poll", "args": {"job": "job-1"}, "id": "c"}
-        return session.record_step(calls=[call], results=[{"id": "c", "text": json.dumps(job)}])
+        return session.record_step(calls=[call], results=[{"id": "c", "text": json.dumps(job)}]).step
 
     with Session.open("polling", goal="See it through", store=":memory:") as session:
         for n in range(10):

@@ -110,7 +110,7 @@ async def test_a_summary_of_no_use_is_the_embedded_folders_work(session: Session
 
 
 async def test_a_summary_is_never_longer_than_the_steps_it_replaces(session: Session):
-    step = session.record_step(explanation="Noted.")
+    step = session.record_step(explanation="Noted.").step
     model = ScriptedModel(
         said("The agent noted that something had been noted, and nothing else was done."), said("Noted.")
     )

@@ -47,7 +47,7 @@ def looked_up(session: Session, n: int) -> int:
     return session.record_step(
         calls=[{"name": "look_up", "args": {"hotel": "H-7"}, "id": "c"}],
         results=[{"id": "c", "text": json.dumps(hotel)}],
-    )
+    ).step
 
 
 def test_facts_of_a_store_of_version_4_are_found_after_the_upgrade(tmp_path: Path) -> None:

@@ -22,9 +22,11 @@ from browser_agent.deciders.protocol import Decided
 from browser_agent.deciders.sources import Source
 from browser_agent.network.secrets import Secrets
 from ctxfold import Session, View
+from ctxfold.decisions.intent.triggers import Trigger
 from ctxfold.errors import FoldError, RefError
 from ctxfold.models.deciders.intent import Attendant, Kept
 from ctxfold.tokens import Budget, count
+from ctxfold.workspace.by import By
 from ctxfold.workspace.workspace import Workspace
 
 __all__ = ["Begun", "Context", "Journal"]
@@ -104,7 +106,9 @@ class Journal:
         named = [*(f"{_BESIDE}{url}" for url in starts[1:]), *(f"{_START}{url}" for url in starts[:1])]
         words = self._scrub("\n".join([task, *named]))
         await _threaded(lambda: self._session.record_turn(user=words))
-        kept = await self._attendant.plan(self._session, "intent change: the task") if self.folder else Kept()
+        kept = (
+            await self._attendant.plan(self._session, Trigger("intent change", "the task")) if self.folder else Kept()
+        )
         await _threaded(lambda: opened(self._session, self._scrub(task)))
         return kept
 
@@ -146,7 +150,7 @@ class Journal:
             operator: what is forced; `auto` lets the router say.
         """
         limit = Budget.of(self._budget, self._model).tokens
-        return (await _threaded(lambda: self._session.refactor(operator, decider="embedded", budget=limit))).applied
+        return (await _threaded(lambda: self._session.refactor(operator, by=By("embedded"), budget=limit))).applied
 
     async def close_turn(self, decided: Decided, text: str, sources: Sequence[Source]) -> int:
         """The answer, or why there is none: fold as decided, then a reply; what its passages answer is done. Returns its step."""
@@ -155,7 +159,7 @@ class Journal:
             self._fold(decided)
             applied(self._session, decided, self._scrub)
             moved(self._session, decided, self._scrub)
-            step = self._session.record_reply(self._scrub(text))
+            step = self._session.record_reply(self._scrub(text)).step
             answered(self._session, text, sources)
             return step
 
@@ -200,7 +204,7 @@ class Journal:
             return ""
         try:
             summary = None if fold.summary is None else self._scrub(fold.summary)
-            self._session.fold(summary, fold.first_step, fold.last_step, decider=decided.kind)
+            self._session.fold(summary, fold.first_step, fold.last_step, By(decided.kind))
         except FoldError as error:
             return f"the fold was refused: {error}"
         return ""

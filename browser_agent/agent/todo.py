@@ -14,6 +14,7 @@ from ctxfold import Session
 from ctxfold.decisions.intent.cues import clauses
 from ctxfold.decisions.intent.likeness import content, overlap
 from ctxfold.errors import InputError
+from ctxfold.workspace.by import By
 
 __all__ = ["answered", "applied", "opened"]
 
@@ -31,9 +32,9 @@ def opened(session: Session, task: str, cause: str = "intent change: the task") 
         cause: why, for the history.
     """
     if any(clause.asks for clause in clauses(task)):
-        session.plan(cause=cause)
+        session.plan(by=By("embedded", cause))
     if not session.intent.open:
-        session.plan(todo=[" ".join(task.split())[:_ITEM]], decider="embedded", cause=cause)
+        session.plan(todo=[" ".join(task.split())[:_ITEM]], by=By("embedded", cause))
 
 
 def applied(session: Session, decided: Decided, scrub: Callable[[str], str]) -> str:
@@ -42,13 +43,13 @@ def applied(session: Session, decided: Decided, scrub: Callable[[str], str]) -> 
     if decided.decision.todo:
         todo = [item.given(scrub) for item in decided.decision.todo]
         try:
-            session.plan(todo=todo, decider=decided.kind, cause="decided with a step")
+            session.plan(todo=todo, by=By(decided.kind, "decided with a step"))
         except InputError as error:
             refused.append(f"the to-do was left as it was: {error}")
     if decided.decision.recall:
         lines = [each.model_dump() for each in decided.decision.recall]
         try:
-            session.extract(selections=lines, decider=decided.kind)
+            session.extract(selections=lines, by=By(decided.kind))
         except InputError as error:
             refused.append(f"the lines were not shown: {error}")
     return "; ".join(refused)
@@ -70,6 +71,4 @@ def answered(session: Session, said: str, sources: Sequence[Source]) -> None:
     met = [item for item in items if len(items) == 1 or overlap(content(item.text), about) >= _SHARE]
     for item in met:
         with suppress(InputError):  # a page that says it failed is no evidence: the item stays open
-            session.plan(
-                todo=[{"id": item.id, "state": "done", "evidence": refs}], decider="embedded", cause="answered"
-            )
+            session.plan(todo=[{"id": item.id, "state": "done", "evidence": refs}], by=By("embedded", "answered"))

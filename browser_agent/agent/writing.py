@@ -45,7 +45,7 @@ def begun(session: Session, thought: str, actions: Sequence[PageAction | Answer 
         for at, action in enumerate(actions, 1)
     ]
     calls.append({"name": LOOK, "args": {}, "id": LOOK})
-    return session.record_step(scrub(thought), calls=calls)
+    return session.record_step(scrub(thought), calls=calls).step
 
 
 def ended(session: Session, step: int, asked: int, outcome: Outcome) -> str:

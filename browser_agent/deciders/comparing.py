@@ -16,6 +16,7 @@ from ctxfold.session.history.branches import check_name
 
 if TYPE_CHECKING:
     from browser_agent.deciders.protocol import Decided
+from ctxfold.workspace.by import By
 
 __all__ = ["BranchWritten", "moved"]
 
@@ -52,7 +53,7 @@ def moved(session: Session, decided: Decided, scrub: Callable[[str], str]) -> st
         if branch.found.strip():
             session.record_note(scrub(branch.found.strip()))
         session.branch(
-            branch.action, at=branch.at, to=branch.to, said=(decided.kind, scrub(decided.decision.thought)[:120])
+            branch.action, at=branch.at, to=branch.to, by=By(decided.kind, scrub(decided.decision.thought)[:120])
         )
     except InputError as error:
         return f"the branch was not changed: {error}"

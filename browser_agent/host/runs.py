@@ -185,7 +185,9 @@ class Runs:
             self._pages.admit(start_url, agreed)
         name = f"{session[:_NAME]}-{secrets.token_hex(8)}"
         asked = {"task": task, "session": name, **({"start_url": start_url} if start_url else {})}
-        step = await book(lambda handle: handle.record_step("", calls=[{"name": "browse", "args": asked, "id": name}]))
+        step = await book(
+            lambda handle: handle.record_step("", calls=[{"name": "browse", "args": asked, "id": name}]).step
+        )
         means = self._means
         keeping = Keeping(name, self._store, folder=means.folder)
         agent = BrowserAgent(

@@ -69,16 +69,16 @@ def _choose_writer(user: str | None, reply: str | None, step: str | None, call: 
         case None, None, None:
             text = _read_pipe()
             calls = [{"name": call, "args": {}, "id": "c1"}]
-            return lambda session: [session.record_step(calls=calls, results=[{"id": "c1", "text": text}])]
+            return lambda session: [session.record_step(calls=calls, results=[{"id": "c1", "text": text}]).step]
         case str(), None, None:
             message = _read_value(user)
-            return lambda session: [session.record_turn(user=message)]
+            return lambda session: [session.record_turn(user=message).step]
         case None, str(), None:
             answer = _read_value(reply)
-            return lambda session: [session.record_reply(answer)]
+            return lambda session: [session.record_reply(answer).step]
         case None, None, str():
             steps = _read_steps(_read_value(step))
-            return lambda session: [session.record_step(**one) for one in steps]
+            return lambda session: [session.record_step(**one).step for one in steps]
         case _:
             raise InputError("one thing at a time: give --user, --reply or --step, or pipe a text in")
 
@@ -125,7 +125,7 @@ def _read_line(line: str, number: int) -> object:
 def _check_step(value: object, number: int) -> Mapping[str, Any]:
     """A step as `Session.record_step` takes it: whole, so that of several none is recorded where one is refused."""
     from ctxfold.session.record import drafts
-    from ctxfold.session.validate import calls_of, results_of, words_of
+    from ctxfold.session.validate import as_calls, as_results, as_text
 
     names = {"explanation", "calls", "results"}
     if not isinstance(value, dict) or not value or set(value) - names:
@@ -134,7 +134,7 @@ def _check_step(value: object, number: int) -> Mapping[str, Any]:
     if not isinstance(calls, list) or not isinstance(results, list):
         raise InputError(f"step {number} needs its calls and results as arrays: [{{...}}]")
     try:
-        drafts(words_of(value.get("explanation", "")), calls_of(calls), results_of(results))
+        drafts(as_text(value.get("explanation", "")), as_calls(calls), as_results(results))
     except CtxfoldError as error:
         raise InputError(f"step {number}: {error}") from error
     return value

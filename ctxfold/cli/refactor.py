@@ -18,7 +18,6 @@ __all__ = ["refactor"]
 
 _OPERATORS = "state_abstract, noise_filter, fact_rectify, path_prune, cognitive_boosting or attention_anchor; auto lets the router choose, or none."
 _MODEL = "The model that routes and writes: claude-…, script:FILE; none if not said."
-_COMPARE = "Refactor nothing: fork at the newest refactoring into a branch without it and one with it."
 
 
 @session_command
@@ -26,19 +25,12 @@ _COMPARE = "Refactor nothing: fork at the newest refactoring into a branch witho
 @click.option("--text", help="What the operator puts in place; the embedded rules write it if not said.")
 @click.option("--model", metavar="NAME", help=_MODEL)
 @click.option("--dry-run", is_flag=True, help="Only show what would change.")
-@click.option("--compare", is_flag=True, help=_COMPARE)
-def refactor(
-    session: Session, operator: str, text: str | None, model: str | None, dry_run: bool, compare: bool, as_json: bool
-) -> int:
+def refactor(session: Session, operator: str, text: str | None, model: str | None, dry_run: bool, as_json: bool) -> int:
     """Mend the view of a session that went bad: loops, repeats, contradictions, lost requirements.
 
     The log keeps everything; `ctxfold undo` takes a refactoring back. What does not pass its checks is not applied: the command ends with 1 and
     says why. A clean history is left alone.
     """
-    if compare:
-        fork = session.compare()
-        print_json(fork) if as_json else click.echo(f"forked into {fork.baseline} and {fork.refactored}")
-        return 0
     if model is None:
         done = session.refactor(operator, text, dry_run=dry_run)
     else:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from ctxfold.errors import RefError
 
-__all__ = ["BlockRef", "RangeRef", "RecordRef", "Ref", "StepRef", "StretchRef", "parse_ref", "parse_step"]
+__all__ = ["Address", "BlockRef", "RangeRef", "RecordRef", "Ref", "StepRef", "StretchRef", "parse_ref", "parse_step"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,10 @@ class BlockRef:
         return f"b{self.block}"
 
 
-Ref = StepRef | RecordRef | RangeRef | StretchRef | BlockRef
+Ref = StepRef | RecordRef
+"""What recording returns: the address of what was recorded."""
+Address = StepRef | RecordRef | RangeRef | StretchRef | BlockRef
+"""Whatever can be recalled."""
 
 _GRAMMAR = re.compile(
     r"""s(?P<step>[1-9]\d{0,11})
@@ -89,11 +92,11 @@ _STEPS = 10**12
 _HOW = "use s12 (a step), s12.2 (a record), s12.2:40-80 (lines), s4-s9 (a stretch) or b7 (a block)"
 
 
-def parse_ref(text: str) -> Ref:
+def parse_ref(text: str | Ref) -> Address:
     """Read an address.
 
     Args:
-        text: what a view or a person wrote, surrounding blanks allowed.
+        text: what a view or a person wrote, surrounding blanks allowed; or what recording returned.
 
     Returns:
         The address as a value.
@@ -101,6 +104,8 @@ def parse_ref(text: str) -> Ref:
     Raises:
         RefError: the text is not an address, or its ends stand in the wrong order.
     """
+    if isinstance(text, (StepRef, RecordRef)):
+        return text
     if not isinstance(text, str):
         raise RefError(f"a ref is text, not {type(text).__name__}; {_HOW}")
     words = text.strip()
@@ -124,8 +129,10 @@ def parse_ref(text: str) -> Ref:
     return StepRef(step) if record is None else RecordRef(step, record)
 
 
-def parse_step(at: int | str) -> int:
-    """The step number of `12`, `"12"` or `"s12"`. Raises RefError for anything else."""
+def parse_step(at: int | str | Ref) -> int:
+    """The step number of `12`, `"12"`, `"s12"` or what recording returned. Raises RefError for anything else."""
+    if isinstance(at, (StepRef, RecordRef)):
+        return at.step
     if isinstance(at, int) and not isinstance(at, bool):
         if 0 < at < _STEPS:
             return at

@@ -11,26 +11,24 @@ from typing import Literal, get_args
 from ctxfold import config
 from ctxfold.decisions.branch.choose import choose
 from ctxfold.errors import InputError
-from ctxfold.session.handle import Current
+from ctxfold.session.handle import Handle
 from ctxfold.session.history.branches import BranchMove, Move, check_name, move
-from ctxfold.session.validate import words_of
+from ctxfold.session.validate import as_text
 from ctxfold.store.protocol import Reading, Writing
 from ctxfold.text.encoder import encoder_of
-from ctxfold.workspace.by import Decider
+from ctxfold.workspace.by import By
 from ctxfold.workspace.forest import Choice, Grove
 
-__all__ = ["Said", "Wish", "branched", "decided"]
+__all__ = ["Wish", "branched", "decided"]
 
 Wish = Literal["auto", "continue", "create", "switch", "new_topic", "rename"]
 """What may be asked of `Session.branch`."""
-Said = tuple[Decider, str]
-"""Who decided, and why in a few words."""
 
 _WISHES = get_args(Wish)
 
 
 def branched(
-    tx: Writing, now: Current, action: Wish, query: str | None, where: tuple[int | None, str | None], said: Said
+    tx: Writing, now: Handle, action: Wish, query: str | None, where: tuple[int | None, str | None], by: By
 ) -> Move:
     """Go where a message belongs, or where a host or a model says.
 
@@ -40,13 +38,13 @@ def branched(
         action: what is wanted.
         query: for `auto`, the message.
         where: for what is told, the step a new branch keeps last and the branch's name.
-        said: who decided, and why.
+        by: who decided, and why.
 
     Raises:
         InputError: no such move, nothing to decide by, or a message, step or name that the move has no use for.
         BranchError: an unknown or taken name, or a step that is on no branch.
     """
-    if words_of(action) not in _WISHES:
+    if as_text(action) not in _WISHES:
         raise InputError(f"{action!r} is not a move; use {', '.join(_WISHES[:-1])} or {_WISHES[-1]}")
     if action != "auto" and query is not None:
         raise InputError(f"a query decides nothing for {action}; leave it out, or use auto")
@@ -58,7 +56,7 @@ def branched(
             f"a name decides nothing for {action}; use switch for a branch that is there, create for a new one"
         )
     place = now.place(tx)
-    wish = BranchMove(action, at, to, 1.0, said[1], said[0]) if action != "auto" else decided(tx, now, query)
+    wish = BranchMove(action, at, to, 1.0, by.reason, by.decider) if action != "auto" else decided(tx, now, query)
     head, state = move(tx, place.session, place.head, wish)
     if head.id != now.branch or wish.action == "rename":
         now.stand(head.id)
@@ -66,7 +64,7 @@ def branched(
     return Move(head.name, topic, state.tip, wish.action, wish.confidence, wish.reason)
 
 
-def decided(tx: Reading, now: Current, query: str | None) -> BranchMove:
+def decided(tx: Reading, now: Handle, query: str | None) -> BranchMove:
     """Where a message belongs, by the embedded decider.
 
     Args:

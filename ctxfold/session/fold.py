@@ -11,31 +11,30 @@ from dataclasses import replace
 from ctxfold.decisions.fold.consolidate import due, embedded_tile, micro_tile, told_tile
 from ctxfold.decisions.fold.directive import FoldDirective, fold, stretch
 from ctxfold.decisions.fold.embedded import Settings
-from ctxfold.session.handle import Current
+from ctxfold.session.handle import Handle
 from ctxfold.session.history.commit import Happened, advance
 from ctxfold.session.history.tiles import put_tile
 from ctxfold.session.history.unfolding import REACH, unfolded
 from ctxfold.session.record import Branch
 from ctxfold.store.protocol import Writing
 from ctxfold.view.render import query_of
-from ctxfold.workspace.by import Decider
+from ctxfold.workspace.by import By
 from ctxfold.workspace.workspace import Block, Tile
 
-__all__ = ["DEFAULT_BUDGET", "consolidated", "folded", "goal_set"]
+__all__ = ["SETTINGS", "consolidated", "folded", "goal_set"]
 
-DEFAULT_BUDGET = 8000
-"""Tokens of a view when nobody said how many."""
+SETTINGS = Settings()
+"""Water marks, and the caps of what is folded without being told how."""
 
 
-def folded(tx: Writing, now: Current, directive: FoldDirective, said: tuple[Decider, str], settings: Settings) -> Tile:
+def folded(tx: Writing, now: Handle, directive: FoldDirective, by: By) -> Tile:
     """Fold what a directive names. A directive without a last step means the latest that this handle has seen.
 
     Args:
         tx: an open write transaction.
         now: the handle's branch.
         directive: what to fold.
-        said: who decided, and why in a few words.
-        settings: the caps of what is folded without being told how.
+        by: who decided, and why.
 
     Raises:
         FoldError: nothing to fold, a cut through a tile, or a summary longer than what it replaces.
@@ -45,47 +44,43 @@ def folded(tx: Writing, now: Current, directive: FoldDirective, said: tuple[Deci
     workspace = place.workspace
     blocks = stretch(workspace, directive.first_step, directive.last_step or latest or None)
     number = tx.cover.next_tile(place.session)
-    decider, cause = said
     if directive.summary is None:
-        tile = micro_tile(workspace, blocks, number, settings, query_of(workspace))
-        return _put(tx, now, place, blocks, tile, ("embedded", cause))
-    tile = told_tile(workspace, blocks, number, directive.summary, "model" if decider == "model" else "host")
-    return _put(tx, now, place, blocks, tile, (decider, cause))
+        tile = micro_tile(workspace, blocks, number, SETTINGS, query_of(workspace))
+        return _put(tx, now, place, blocks, tile, By("embedded", by.reason))
+    tile = told_tile(workspace, blocks, number, directive.summary, "model" if by.decider == "model" else "host")
+    return _put(tx, now, place, blocks, tile, by)
 
 
-def consolidated(tx: Writing, now: Current, limit: int, settings: Settings, cause: str) -> tuple[Tile, ...]:
+def consolidated(tx: Writing, now: Handle, limit: int, by: By) -> tuple[Tile, ...]:
     """Fold older steps when the cover stands above its high-water mark.
 
     Args:
         tx: an open write transaction.
         now: the handle's branch.
         limit: o200k tokens of the view it is for.
-        settings: water marks and caps.
-        cause: why, in a few words.
+        by: who decided, and why.
     """
     older = now.place(tx).workspace.older
     place = now.place(tx, upto=older.first if older else None)
-    wanted = due(place.workspace, limit, settings)
+    wanted = due(place.workspace, limit, SETTINGS)
     if wanted is None:
         return ()
     blocks, room = wanted
-    tight = limit < settings.batched
+    tight = limit < SETTINGS.batched
     opened = unfolded(tx, place.session, place.workspace, blocks, REACH * limit) if tight else ()
     number = tx.cover.next_tile(place.session)
     tile = embedded_tile(place.workspace, blocks, number, room, query_of(place.workspace), opened)
-    return () if tile.whole else (_put(tx, now, place, blocks, tile, ("embedded", cause)),)
+    return () if tile.whole else (_put(tx, now, place, blocks, tile, by),)
 
 
-def _put(
-    tx: Writing, now: Current, place: Branch, blocks: Sequence[Block], tile: Tile, said: tuple[Decider, str]
-) -> Tile:
+def _put(tx: Writing, now: Handle, place: Branch, blocks: Sequence[Block], tile: Tile, by: By) -> Tile:
     """Commit a tile in place of blocks, and take it in."""
-    after = put_tile(tx, place.session, place.state, tile, said, place.head)
+    after = put_tile(tx, place.session, place.state, tile, (by.decider, by.reason), place.head)
     now.became(after, fold(place.workspace, tile), sum(block.tokens for block in blocks) - tile.tokens)
     return tile
 
 
-def goal_set(tx: Writing, now: Current, goal: str) -> None:
+def goal_set(tx: Writing, now: Handle, goal: str) -> None:
     """Note what the session is for; after the first time, a revision of it. The same words again change nothing."""
     place = now.place(tx)
     if goal == (place.workspace.notes[-1].text if place.workspace.notes else ""):

@@ -1,4 +1,4 @@
-"""What a handle knows of its branch: the revision it last saw and the workspace of it, kept up as it records. What it writes, others' rules write for it."""
+"""A handle on a branch: its store, the revision it last saw, and that revision's workspace, kept up as it records."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from ctxfold.errors import UnknownSession
 from ctxfold.log.records import Step
+from ctxfold.log.refs import RecordRef
 from ctxfold.session.evidence import Trail
 from ctxfold.session.history.commit import GENESIS, head_of, state_of
 from ctxfold.session.history.elsewhere import Surroundings
@@ -22,13 +23,17 @@ from ctxfold.workspace.forest import Grove
 from ctxfold.workspace.intent import Intent
 from ctxfold.workspace.workspace import HEADER, RawStep, Workspace
 
-__all__ = ["Current", "writing"]
+__all__ = ["DEFAULT_BUDGET", "Handle"]
+
+DEFAULT_BUDGET = 8000
+"""o200k tokens of a view when nobody said how many."""
 
 
-class Current:
-    """A handle's branch as it stands.
+class Handle:
+    """A branch of a session as one reader and writer of it sees it.
 
     Args:
+        store: where it is kept.
         session: the session's row id.
         branch: the branch's number.
 
@@ -41,7 +46,8 @@ class Current:
         trail: what it has read of the path's calls and facts.
     """
 
-    def __init__(self, session: int, branch: int) -> None:
+    def __init__(self, store: Store, session: int, branch: int) -> None:
+        self.store = store
         self.branch = branch
         self.seen = 0
         self.looked = (0, 0)
@@ -58,6 +64,27 @@ class Current:
         self._newest = 0
         self._redacted = 0
         self._around = Surroundings(session)
+
+    @contextmanager
+    def reading(self) -> Iterator[Reading]:
+        """A snapshot of the store, in which the session is there. Raises UnknownSession."""
+        with self.store.reading() as tx:
+            self.look(tx)
+            yield tx
+
+    @contextmanager
+    def writing(self) -> Iterator[Writing]:
+        """The right to write for the length of the block; after a failure the handle looks anew."""
+        try:
+            with self.store.writing() as tx:
+                yield tx
+        except BaseException:
+            self.forget()
+            raise
+
+    def budget(self, tx: Reading) -> int:
+        """The o200k tokens that the session's views take where none are said."""
+        return tx.sessions.budget(self.session) or DEFAULT_BUDGET
 
     @property
     def workspace(self) -> Workspace:
@@ -196,16 +223,19 @@ class Current:
         """Stand at a revision that was just made here: its event is the session's newest."""
         self._state, self._newest = state, state.seq
 
-    def arrived(self, tx: Writing, step: int, result: Result, key: str | None) -> None:
-        """Record a late result where it is shown, and take it in where that is here.
+    def arrived(self, tx: Writing, step: int, result: Result, key: str | None) -> RecordRef:
+        """Record a late result where it is shown, and take it in where that is here. Returns its ref, also where its key was recorded before.
 
         Raises:
             RefError: no such step, or no such call in it.
         """
         there = self.place_of(tx, step)
         taken = arrive(tx, there, step, result, key)
-        if taken is not None and there.head.id == self.branch:
+        if isinstance(taken, RecordRef):
+            return taken
+        if there.head.id == self.branch:
             self.took(taken)
+        return RecordRef(step, taken.last)
 
     def shown(self, tx: Reading, reach: int) -> Workspace:
         """The workspace for a view of `reach` o200k tokens; its last step is from now on the latest this handle has shown."""
@@ -232,14 +262,3 @@ class Current:
 
 def _holds_step(tx: Reading, session: int, state: State, step: Step) -> bool:
     return any(lane == step.lane and step.depth <= depth for lane, depth in tx.log.path(session, state.tip))
-
-
-@contextmanager
-def writing(store: Store, now: Current) -> Iterator[Writing]:
-    """The right to write for the length of the block; after a failure the handle looks anew."""
-    try:
-        with store.writing() as tx:
-            yield tx
-    except BaseException:
-        now.forget()
-        raise

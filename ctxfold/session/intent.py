@@ -14,17 +14,17 @@ from ctxfold.decisions.intent.extract import chosen
 from ctxfold.decisions.intent.plan import planned
 from ctxfold.decisions.intent.selections import OVERHEAD, resolved, selections_of
 from ctxfold.decisions.intent.told import told, wishes
-from ctxfold.decisions.intent.triggers import folded, newest_fold
+from ctxfold.decisions.intent.triggers import Trigger, folded, newest_fold
 from ctxfold.errors import InputError
 from ctxfold.prompts import prompt
 from ctxfold.session.evidence import Sources, since
-from ctxfold.session.handle import Current
+from ctxfold.session.handle import Handle
 from ctxfold.session.history.intents import next_constraint, put_extraction, put_intent
 from ctxfold.store.protocol import Writing
 from ctxfold.text.values import facts_of
 from ctxfold.tokens import count
-from ctxfold.workspace.by import Decider
-from ctxfold.workspace.intent import CAUSES, Cause, Extract, Extraction, Intent, IntentChange, Item, Said
+from ctxfold.workspace.by import By, Decider
+from ctxfold.workspace.intent import Cause, Extract, Extraction, Intent, IntentChange, Item, Said
 from ctxfold.workspace.workspace import Workspace
 
 __all__ = ["ASKED", "Selections", "Todo", "Wanted", "extracted", "plan"]
@@ -36,8 +36,6 @@ Selections = Sequence[Mapping[str, Any]]
 
 ASKED: Cause = "asked for"
 """The cause of what nobody but the caller called for."""
-_UNSAID = ("", ASKED)
-"""Causes that say nothing: the history then says what it was."""
 
 _SEARCHED = 24
 _LEAST = 16
@@ -46,7 +44,7 @@ _RECENT = 4
 
 
 def plan(
-    tx: Writing, now: Current, summary: str | None, todo: Todo | None, decider: Decider, cause: str = ""
+    tx: Writing, now: Handle, summary: str | None, todo: Todo | None, by: By, trigger: Trigger | None = None
 ) -> Intent:
     """Set the intent of a branch: by what was given, and for the rest by the user's words and the deeds since the last plan.
 
@@ -58,29 +56,25 @@ def plan(
     given = None if todo is None else wishes(todo)
     place = now.place(tx)
     before = place.workspace.intent
-    upto = before.looked if _triggered(cause) else before.read
+    upto = before.looked if trigger else before.read
     events, read = since(tx, place.session, place.state.tip, upto)
     embedded = planned(before, events, next_constraint(tx, place.session), todo=given is None)
     change = replace(embedded, read=read)
-    outside = decider != "embedded" and _untrusted(place.workspace)
+    outside = by.decider != "embedded" and _untrusted(place.workspace)
     if given is not None:
         items = told(before, given, Sources(tx, place.session), events, untrusted=outside)
         change = replace(change, items=items)
     if summary is not None:
         change = replace(change, course=(Said("", "told", summary.strip(), outside),), afresh=True)
-    by: Decider = "embedded" if summary is None and given is None else decider
+    decider: Decider = "embedded" if summary is None and given is None else by.decider
     now.looked = read
     if change.nothing or (change.afresh and _same(before, change)):
         return before
-    said = (by, _cause(change) if cause in _UNSAID else cause)
+    said = (decider, by.reason or _cause(change))
     after = put_intent(tx, place.session, place.head, place.state, before, change, said)
     intent = set_intent(before, change)
     now.intends(after, intent)
     return intent
-
-
-def _triggered(cause: str) -> bool:
-    return bool(cause) and not cause.startswith(ASKED)
 
 
 def _same(before: Intent, change: IntentChange) -> bool:
@@ -108,21 +102,16 @@ class Wanted:
         need: what is wanted, in words; None for what the intent is about.
         selections: the lines that were chosen; None lets the log be searched.
         budget: o200k tokens that all of it may cost.
-        cause: why, for the history; empty lets it be said.
+        trigger: what called for it: what stands in the view is left out then, and what was asked for stays. None where somebody asked.
     """
 
     need: str | None = None
     selections: Selections | None = field(default=None, hash=False)
     budget: int = 400
-    cause: str = ""
-
-    @property
-    def triggered(self) -> bool:
-        """Whether a trigger calls for it: then what stands in the view is left out, and what was asked for stays. Off where somebody asks."""
-        return _triggered(self.cause)
+    trigger: Trigger | None = None
 
 
-def extracted(tx: Writing, now: Current, wanted: Wanted, decider: Decider) -> Extraction:
+def extracted(tx: Writing, now: Handle, wanted: Wanted, by: By) -> Extraction:
     """Put lines of the log at the end of the view: those that were chosen, or those that serve the intent.
 
     Raises:
@@ -145,13 +134,13 @@ def extracted(tx: Writing, now: Current, wanted: Wanted, decider: Decider) -> Ex
         made = replace(made, extracts=_embedded(log, workspace, wanted))
     tokens = sum(count(each.text) + OVERHEAD for each in made.extracts)
     before = intent.extraction
-    asked = not wanted.triggered or (before is not None and before.asked and before.extracts[:1] == made.extracts[:1])
+    asked = wanted.trigger is None or (before is not None and before.asked and before.extracts[:1] == made.extracts[:1])
     made = replace(made, tokens=tokens, hint=_hint(intent.open), seen=newest_fold(workspace), asked=asked)
-    by: Decider = "embedded" if wanted.selections is None else decider
+    decider: Decider = "embedded" if wanted.selections is None else by.decider
     now.pressed = made.seen
-    if made.extracts == intent.extracts and (wanted.triggered or not made.extracts):
+    if made.extracts == intent.extracts and (wanted.trigger is not None or not made.extracts):
         return made
-    said = (by, made.cause if wanted.cause in _UNSAID else wanted.cause)
+    said = (decider, by.reason or made.cause)
     after = put_extraction(tx, place.session, place.head, place.state, intent, made, said)
     now.intends(after, extract(intent, made))
     return made
@@ -161,26 +150,26 @@ def _embedded(log: Sources, workspace: Workspace, wanted: Wanted) -> tuple[Extra
     intent, need = workspace.intent, wanted.need
     said = [line.text.partition(" ")[2] for block in workspace.blocks for line in block.lines if line.kind == "user"]
     about = [*(item.text for item in intent.open), *said[-1:], *(each.text for each in intent.binding)]
-    if wanted.triggered:
+    if wanted.trigger is not None:
         offered = [line.text for block in workspace.blocks[-_RECENT:] for line in block.lines if line.kind == "say"]
         about = [*said[-1:], *offered[-1:], *about]
     query = "\n".join(part[:2_000] for part in ([need] if need else about or [workspace.goal]))
     found = log.found(
-        [query, *(item.text for item in intent.open[:4] if not need)], _SEARCHED, whole=not wanted.triggered
+        [query, *(item.text for item in intent.open[:4] if not need)], _SEARCHED, whole=wanted.trigger is None
     )
-    if not wanted.triggered:
+    if wanted.trigger is None:
         return tuple(chosen(query, found, intent.open, wanted.budget))
     shown = "\n".join(line.text for block in workspace.blocks for line in block.lines)
     fresh = chosen(query, found, intent.open, wanted.budget, shown)
-    return _beside(intent, fresh, wanted.cause)
+    return _beside(intent, fresh, wanted.trigger)
 
 
-def _beside(intent: Intent, fresh: Sequence[Extract], cause: str) -> tuple[Extract, ...]:
+def _beside(intent: Intent, fresh: Sequence[Extract], trigger: Trigger) -> tuple[Extract, ...]:
     """What a trigger found, beside what somebody asked for; where it found nothing and the intent is as it was, what stood there stays."""
     before = intent.extraction
     if before is None:
         return tuple(fresh)
-    changed = cause.startswith("intent change")
+    changed = trigger.cause == "intent change"
     stays = (before.asked and not (fresh and changed)) or not (fresh or changed)
     kept = before.extracts if stays else ()
     known = {each.ref for each in kept}
@@ -189,9 +178,8 @@ def _beside(intent: Intent, fresh: Sequence[Extract], cause: str) -> tuple[Extra
 
 def cause_of(workspace: Workspace, wanted: Wanted) -> Cause:
     """Why something is extracted now: the trigger's word; else what is needed stands nowhere in the cover, the intent changed, or the cover was folded."""
-    named = next((cause for cause in CAUSES if wanted.cause.startswith(cause)), None)
-    if named is not None and wanted.triggered:
-        return named
+    if wanted.trigger is not None:
+        return wanted.trigger.cause
     need = wanted.need
     if need:
         shown = "\n".join(line.text for block in workspace.blocks for line in block.lines).lower()

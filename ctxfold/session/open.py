@@ -7,7 +7,7 @@ import time
 from ctxfold import config
 from ctxfold.errors import UnknownSession
 from ctxfold.session.history.branches import MAIN, check_name
-from ctxfold.session.validate import whole_words
+from ctxfold.session.validate import as_utf8
 from ctxfold.store import is_there, open_store
 from ctxfold.store.protocol import Reading, Store, Writing
 from ctxfold.store.values import HeadRow, SessionRow, TopicRow
@@ -19,7 +19,7 @@ def address_of(given: str | None) -> str:
     """Where a store is: what was given, else the configured default. Raises InputError for what cannot be an address."""
     if given is None or given == "":
         return config.default_store()
-    return whole_words(given, "the address of a store")
+    return as_utf8(given, "the address of a store")
 
 
 def store_at(given: str | None) -> Store:

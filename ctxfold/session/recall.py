@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ctxfold.errors import RefError
 from ctxfold.log.json_lines import LINE_FORM, line_form
-from ctxfold.log.refs import BlockRef, RangeRef, RecordRef, Ref, StepRef, StretchRef
+from ctxfold.log.refs import Address, BlockRef, RangeRef, RecordRef, StepRef, StretchRef
 from ctxfold.session.history.commit import state_of
 from ctxfold.session.history.tiles import read_tile
 from ctxfold.store.protocol import Reading
@@ -32,7 +32,7 @@ class Recalled:
     derived: bool = False
 
 
-def recall(tx: Reading, session: int, ref: Ref, branch: str) -> Recalled:
+def recall(tx: Reading, session: int, ref: Address, branch: str) -> Recalled:
     """The exact text of an address.
 
     Args:

@@ -16,6 +16,7 @@ from ctxfold.log.compact.record import compact
 from ctxfold.log.facts import canonical
 from ctxfold.log.lines import Line
 from ctxfold.log.records import Call, Kind, Origin, Record, Step
+from ctxfold.log.refs import RecordRef
 from ctxfold.session.history.commit import Happened, advance
 from ctxfold.session.history.tiles import cover_with
 from ctxfold.session.known import PathLedger, Words
@@ -62,12 +63,15 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What recording did: the step, the lines it added to the view, how many calls wait for an answer since, and the branch after it."""
+    """What recording did: the step it is shown in, the lines it added to the view, how many calls wait for an answer since, the branch after it, and
+    the number of the last record in the step that it belongs to.
+    """
 
     step: Step
     lines: tuple[Line, ...]
     waiting: int
     state: State
+    last: int
 
 
 def drafts(explanation: str, calls: Sequence[Call], results: Sequence[Result]) -> list[Draft]:
@@ -120,7 +124,7 @@ def record(tx: Writing, branch: Branch, made: Sequence[Draft], *, fills: bool) -
         tx, branch, replace(state, tip=step.n), (step.n, lines, raw), Happened("recorded", payload, material)
     )
     waiting = sum({"call": 1, "result": -1}.get(record.kind, 0) for record in records)
-    return Taken(step, lines, waiting, after)
+    return Taken(step, lines, waiting, after, k + len(records))
 
 
 def paired(records: Sequence[Record]) -> list[Record]:
@@ -161,7 +165,7 @@ def _advanced(
     return advance(tx, branch.session, branch.head, branch.state, after, what)
 
 
-def arrive(tx: Writing, branch: Branch, step: int, result: Result, key: str | None) -> Taken | None:
+def arrive(tx: Writing, branch: Branch, step: int, result: Result, key: str | None) -> Taken | RecordRef:
     """A result that came after its step was recorded. It is shown where it arrives: at the tip of its path, behind
     whatever stands there; where another branch shares that step, at one opened for it.
 
@@ -173,7 +177,7 @@ def arrive(tx: Writing, branch: Branch, step: int, result: Result, key: str | No
         key: an idempotency key; the same key on the same step is taken once.
 
     Returns:
-        What was done; None when the key was taken before.
+        What was done; the ref of the record that bears the key, where there is one.
 
     Raises:
         RefError: no such step, or no such call in it.
@@ -183,8 +187,9 @@ def arrive(tx: Writing, branch: Branch, step: int, result: Result, key: str | No
     if old is None:
         raise RefError(f"s{step} is not a step of this session; its last step is s{tx.log.last_step(session)}")
     there = tx.log.records(session, [step])
-    if key is not None and any(record.idempotency == key for record in there):
-        return None
+    same = next((each for each in there if key is not None and each.idempotency == key), None)
+    if same is not None:
+        return RecordRef(step, same.k)
     calls = [record.call_id for record in there if record.kind == "call"]
     if result.id not in calls:
         raise RefError(
@@ -208,7 +213,7 @@ def arrive(tx: Writing, branch: Branch, step: int, result: Result, key: str | No
         (at.n, lines, raw),
         Happened("arrived", payload, material),
     )
-    return Taken(grown, lines, -1 if at.n == step else 0, after)
+    return Taken(grown, lines, -1 if at.n == step else 0, after, record.k)
 
 
 def _uncounted(there: Sequence[StoredRecord], call_id: str, *, late: bool) -> int:

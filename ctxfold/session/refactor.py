@@ -13,21 +13,18 @@ from ctxfold.decisions.refactor.checks import fault
 from ctxfold.decisions.refactor.parse import worded
 from ctxfold.decisions.refactor.router import decided, features, route
 from ctxfold.decisions.refactor.values import OPERATORS, Case, Operator, Refactored, Refactoring, Route
-from ctxfold.errors import BranchError, InputError
-from ctxfold.session.fold import DEFAULT_BUDGET
-from ctxfold.session.handle import Current
-from ctxfold.session.history.branches import branch_off
-from ctxfold.session.history.commit import GENESIS
+from ctxfold.errors import InputError
+from ctxfold.session.handle import Handle
 from ctxfold.session.history.refactorings import put_refactoring, put_route
 from ctxfold.session.record import Branch
 from ctxfold.store.protocol import Reading, Writing
 from ctxfold.tokens import count
 from ctxfold.view.ladder import show
-from ctxfold.workspace.by import Decider
+from ctxfold.workspace.by import By, Decider
 from ctxfold.workspace.guidance import shown_guidance
 from ctxfold.workspace.workspace import Block, Origin, Workspace
 
-__all__ = ["ASKED", "Asked", "Forked", "considered", "forked", "names_of", "refactored", "wish_of"]
+__all__ = ["Asked", "considered", "refactored", "wish_of"]
 
 
 Asked = Operator | Literal["auto", "none"]
@@ -41,15 +38,13 @@ class Wish:
     Attributes:
         operator: which.
         text: what was written for it, as it was given; None for the embedded rules.
-        decider: who wrote, or routed.
-        reason: why, where a router of the caller's own said so.
+        by: who wrote, or routed, and why.
         budget: o200k tokens of the view it is for; None for the session's own.
     """
 
     operator: Asked
     text: object
-    decider: Decider
-    reason: str
+    by: By
     budget: int | None = None
 
 
@@ -74,11 +69,7 @@ class Considered:
     routed: bool
 
 
-ASKED = "asked for"
-"""Why, where somebody named the operator."""
-
-
-def wish_of(operator: str, text: object, said: tuple[Decider, str], budget: int | None = None) -> Wish:
+def wish_of(operator: str, text: object, by: By, budget: int | None = None) -> Wish:
     """A wish from what a caller gave.
 
     Raises:
@@ -88,10 +79,10 @@ def wish_of(operator: str, text: object, said: tuple[Decider, str], budget: int 
     chosen = next((each for each in known if each == operator), None)
     if chosen is None:
         raise InputError(f"{operator!r} is no operator; use auto or one of {', '.join(OPERATORS)}")
-    return Wish(chosen, text, *said, budget)
+    return Wish(chosen, text, by, budget)
 
 
-def considered(tx: Reading, now: Current, wish: Wish) -> Considered:
+def considered(tx: Reading, now: Handle, wish: Wish) -> Considered:
     """What would become of a wish.
 
     Args:
@@ -100,8 +91,8 @@ def considered(tx: Reading, now: Current, wish: Wish) -> Considered:
         wish: what is asked for.
     """
     place = now.place(tx)
-    budget = wish.budget or tx.sessions.budget(place.session) or DEFAULT_BUDGET
-    named = wish.operator not in ("auto", "none") and wish.reason == ASKED
+    budget = wish.budget or now.budget(tx)
+    named = wish.operator not in ("auto", "none")
     case = now.trail.case(tx, place.session, place.workspace, budget, named)
     chosen = _routed(case, wish)
     routed = not named
@@ -109,7 +100,7 @@ def considered(tx: Reading, now: Current, wish: Wish) -> Considered:
         return _left(place, case, Refactored("none", False, chosen.reason, chosen.decider), routed)
     made = _made(case, chosen.operator, wish)
     if isinstance(made, str):
-        by: Decider = "embedded" if wish.text is None else wish.decider
+        by: Decider = "embedded" if wish.text is None else wish.by.decider
         return _left(place, case, Refactored(chosen.operator, False, made, by), routed)
     after = refactor(place.workspace, made)
     before, behind = _shown(place.workspace, after, made)
@@ -118,7 +109,7 @@ def considered(tx: Reading, now: Current, wish: Wish) -> Considered:
     return Considered(place, case, made, after, result, routed)
 
 
-def refactored(tx: Writing, now: Current, wish: Wish) -> Refactored:
+def refactored(tx: Writing, now: Handle, wish: Wish) -> Refactored:
     """Refactor, or log why not.
 
     Args:
@@ -149,9 +140,9 @@ def _routed(case: Case, wish: Wish) -> Route:
         case "auto":
             return route(case)
         case "none":
-            return Route(None, wish.reason, wish.decider)
+            return Route(None, wish.by.reason, wish.by.decider)
         case operator:
-            return Route(operator, wish.reason, wish.decider)
+            return Route(operator, wish.by.reason, wish.by.decider)
 
 
 def _made(case: Case, operator: Operator, wish: Wish) -> Refactoring | str:
@@ -161,11 +152,11 @@ def _made(case: Case, operator: Operator, wish: Wish) -> Refactoring | str:
         words = worded(wish.text)
         if words.fault:
             return words.fault
-        text, origin = words.text, "model" if wish.decider == "model" else "host"
+        text, origin = words.text, "model" if wish.by.decider == "model" else "host"
     made = decided(operator, case, text, _origin(origin))
     if not isinstance(made, Refactoring):
         return made.reason
-    made = replace(made, decider="embedded" if text is None else wish.decider)
+    made = replace(made, decider="embedded" if text is None else wish.by.decider)
     return fault(case, made) or made
 
 
@@ -206,40 +197,3 @@ def _shown(before: Workspace, after: Workspace, made: Refactoring) -> tuple[str,
         return "\n".join(part for part in (*(show(block).text for block in blocks), notes) if part)
 
     return said(before), said(after)
-
-
-@dataclass(frozen=True, slots=True)
-class Forked:
-    """The two branches of a comparison: `baseline` stands before the refactoring, `refactored` right after it; `event` is its number."""
-
-    event: int
-    baseline: str
-    refactored: str
-
-
-def names_of(event: int) -> tuple[str, str]:
-    """What the two branches of a refactoring are called."""
-    return f"baseline-{event}", f"refactored-{event}"
-
-
-def forked(tx: Writing, now: Current, event: int | None) -> Forked:
-    """Fork at a refactoring. The handle stays where it stands.
-
-    Args:
-        tx: an open write transaction.
-        now: the handle's branch.
-        event: the refactoring's number in the history; None for the newest that stands on this branch.
-
-    Raises:
-        BranchError: there is none, or it was forked at before.
-    """
-    place = now.place(tx)
-    row = tx.forest.event(place.session, place.state.guide if event is None else event)
-    if row is None or row.kind != "refactored":
-        raise BranchError("no refactoring stands there; `ctxfold log` shows the numbers of those there are")
-    before = tx.forest.event(place.session, row.prev) if row.prev else None
-    baseline, refactored = names_of(row.seq)
-    branch_off(tx, place.session, place.head, GENESIS if before is None else before.state, baseline)
-    branch_off(tx, place.session, place.head, row.state, refactored)
-    now.forget()
-    return Forked(row.seq, baseline, refactored)

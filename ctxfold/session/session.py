@@ -1,8 +1,4 @@
-"""A session: the only mutable object. It opens a transaction, lets a pure applier or a recorder work in it, and commits. It renders, ranks and decides nothing.
-
-A handle stands on one branch; two handles on one session, in one process or in two, are both live. Every method may be called from any thread.
-Of a session that was deleted under its handle every method raises UnknownSession, whatever bears its name since.
-"""
+"""`Session`: the handle on one session through which everything is recorded, decided, viewed and recalled."""
 
 from __future__ import annotations
 
@@ -10,53 +6,59 @@ from collections.abc import Mapping, Sequence
 from typing import Any, overload
 
 from ctxfold.decisions.fold.consolidate import due
-from ctxfold.decisions.fold.embedded import Settings
+from ctxfold.decisions.intent.triggers import Trigger
+from ctxfold.decisions.refactor.values import Refactored
 from ctxfold.errors import InputError
 from ctxfold.log.records import Origin
-from ctxfold.log.refs import parse_ref, parse_step
-from ctxfold.session import screenshots as pictures
-from ctxfold.session import validate as given
-from ctxfold.session.branch import Said, Wish, branched
-from ctxfold.session.fold import DEFAULT_BUDGET, consolidated, folded, goal_set
-from ctxfold.session.handle import Current
+from ctxfold.log.refs import RecordRef, Ref, StepRef, parse_ref, parse_step
+from ctxfold.session import screenshots
+from ctxfold.session import validate as check
+from ctxfold.session.branch import Wish, branched
+from ctxfold.session.fold import SETTINGS, consolidated, folded, goal_set
+from ctxfold.session.handle import Handle
 from ctxfold.session.history.branches import Move, check_name
 from ctxfold.session.history.commit import head_of
 from ctxfold.session.history.events import Event, history, shown
 from ctxfold.session.history.redact import Redaction, redact
 from ctxfold.session.history.tree import Topic, tree
 from ctxfold.session.history.undo import redo, undo
-from ctxfold.session.mending import Mending
+from ctxfold.session.intent import Selections, Todo, Wanted, extracted, plan
+from ctxfold.session.maintain import maintained, triggers
 from ctxfold.session.open import found, opened, store_of
 from ctxfold.session.recall import Recalled, recall
 from ctxfold.session.record import Draft, drafts, record
+from ctxfold.session.refactor import considered, refactored, wish_of
 from ctxfold.session.search import Hit, search
-from ctxfold.store.protocol import Store
+from ctxfold.store.protocol import Reading
 from ctxfold.tokens import Budget
 from ctxfold.view.render import View, render
-from ctxfold.workspace.by import Decider
-from ctxfold.workspace.intent import Intent
+from ctxfold.workspace.by import By
+from ctxfold.workspace.intent import Extraction, Intent
 from ctxfold.workspace.workspace import Tile, Workspace
 
 __all__ = ["Session"]
 
+_HOST = By()
+_HIGH_WATER = By("embedded", "high water")
 
-class Session(Mending):
+
+class Session:
     """A named, persisted unit of work: one log, one forest. Use `Session.open`.
+
+    A handle stands on one branch; two handles on one session, in one process or in two, are both live, and every method may be called from any
+    thread. Of a session that was deleted under its handle every method raises UnknownSession. Where a budget is not said, it is the session's own;
+    budgets are tokens of `model`, o200k tokens where none is named, and one below the least raises BudgetError. Arguments of a wrong type raise InputError.
 
     Args:
         name: its name.
-        store: where it is kept; closed with the session.
-        number: its row in the store.
-        branch: the branch this handle stands on.
+        handle: its branch in its store; the store is closed with the session.
         created: whether this handle made it.
     """
 
-    def __init__(self, name: str, store: Store, number: int, branch: int, created: bool) -> None:
-        super().__init__(store, Current(number, branch))
+    def __init__(self, name: str, handle: Handle, created: bool) -> None:
         self.name = name
         self.created = created
-        self._number = number
-        self._settings = Settings()
+        self._at = handle
 
     @classmethod
     def open(cls, name: str, goal: str | None = None, store: str | None = None, *, create: bool = True) -> Session:
@@ -64,25 +66,24 @@ class Session(Mending):
 
         Args:
             name: 1 to 64 of a-z, 0-9 and -, beginning with a letter or digit.
-            goal: what it is for. Where the branch on which the handle begins has another goal, a revision of it: branches that left it before keep theirs.
+            goal: what it is for; a revision where the branch on which the handle begins has another.
             store: a path, a URL or `:memory:`; None for the configured default.
             create: whether a session that is not there is begun.
 
         Raises:
             SessionNameError: the name is not one.
             UnknownSession: it is not there and `create` is off.
-            InputError: a goal or store that is no text.
             StoreError: the store cannot be used.
         """
         check_name(name)
-        words = (given.maybe_words(goal) or "").strip()
+        words = (check.as_text_or_none(goal) or "").strip()
         kept = store_of(name, store, create)
         try:
             row, made = opened(kept, name) if create else (found(kept, name), False)
-            session = cls(name, kept, row.id, row.current or 1, made)
+            session = cls(name, Handle(kept, row.id, row.current or 1), made)
             if words:
-                with session._write() as tx:
-                    goal_set(tx, session._now, words)
+                with session._at.writing() as tx:
+                    goal_set(tx, session._at, words)
             return session
         except BaseException:
             kept.close()
@@ -92,27 +93,27 @@ class Session(Mending):
 
     @property
     def goal(self) -> str:
-        """What the session is for, as this branch says: its newest revision; empty when nothing was said. A branch takes along what stood where it left."""
+        """What the session is for, as this branch says: its newest revision; empty when nothing was said."""
         notes = self.workspace.notes
         return notes[-1].text if notes else ""
 
     @property
     def branch_name(self) -> str:
         """The branch this handle stands on."""
-        with self._read() as tx:
-            return head_of(tx, self._number, self._now.branch).name
+        with self._at.reading() as tx:
+            return head_of(tx, self._at.session, self._at.branch).name
 
     @property
     def tip(self) -> int:
         """The last step of this branch, 0 before the first."""
-        with self._store.reading() as tx:
-            return self._now.refresh(tx).tip
+        with self._at.reading() as tx:
+            return self._at.refresh(tx).tip
 
     @property
     def workspace(self) -> Workspace:
         """The working context as a frozen value."""
-        with self._store.reading() as tx:
-            return self._now.whole(tx)
+        with self._at.reading() as tx:
+            return self._at.whole(tx)
 
     @property
     def intent(self) -> Intent:
@@ -121,66 +122,60 @@ class Session(Mending):
 
     @property
     def budget(self) -> int:
-        """The o200k tokens its views take where none are said: what was noted last, by any process; 8,000 while nothing was."""
-        with self._read() as tx:
-            return tx.sessions.budget(self._number) or DEFAULT_BUDGET
+        """The o200k tokens its views take where none are said: what was set last, by any process; 8,000 while nothing was."""
+        with self._at.reading() as tx:
+            return self._at.budget(tx)
 
     def set_budget(self, budget: int) -> None:
-        """Note the tokens its views take where none are said. Raises BudgetError below the least."""
+        """Set the o200k tokens its views take where none are said."""
         limit = Budget.of(budget).tokens
-        with self._write() as tx:
-            self._now.look(tx)
-            tx.sessions.keep_budget(self._number, limit)
+        with self._at.writing() as tx:
+            self._at.look(tx)
+            tx.sessions.keep_budget(self._at.session, limit)
 
-    # Recording
+    # Recording: commits, returns a ref, never folds
 
-    def record_turn(self, user: str) -> int:
-        """A message of the user: opens a step, or joins the open one. Returns the step. Raises InputError for what is no text."""
-        return self._record([Draft("user", "user", given.words_of(user))], fills=False)
+    def record_turn(self, user: str) -> RecordRef:
+        """Record a message of the user: it opens a step, or joins the open one."""
+        return self._record_one(Draft("user", "user", check.as_text(user)), fills=False)
 
     def record_step(
         self, explanation: str = "", calls: Sequence[Mapping[str, Any]] = (), results: Sequence[Mapping[str, Any]] = ()
-    ) -> int:
-        """What the assistant said, called and got.
+    ) -> StepRef:
+        """Record what the assistant said, called and got: in the step that the user's words opened, else in a new one.
 
         Args:
             explanation: what it said.
             calls: each `{"name", "args", "id"}`; an id may be left out where there is one call.
             results: each `{"id", "text"}`, and where wanted `"origin"` (`tool` or `page`) and `"shown"`, a compact form of the text for views.
 
-        Returns:
-            The step: the open one when the user's words opened it, else a new one.
-
         Raises:
-            InputError: an explanation that is no text, or a call or result that is not of that shape.
             RefError: a result that answers no call of the step.
         """
-        made = drafts(given.words_of(explanation), given.calls_of(calls), given.results_of(results))
-        return self._record(made, fills=True)
+        made = drafts(check.as_text(explanation), check.as_calls(calls), check.as_results(results))
+        with self._at.writing() as tx:
+            taken = record(tx, self._at.place(tx), made, fills=True)
+            self._at.took(taken)
+            return StepRef(taken.step.n)
 
-    def record_reply(self, text: str) -> int:
-        """The assistant's answer: a step without calls, which closes the turn. Returns the step. Raises InputError for what is no text."""
-        return self._record([Draft("assistant", "model", given.words_of(text))], fills=True)
+    def record_reply(self, text: str) -> RecordRef:
+        """Record the assistant's answer: a step without calls, which closes the turn."""
+        return self._record_one(Draft("assistant", "model", check.as_text(text)), fills=True)
 
-    def record_note(self, text: str, origin: Origin = "model") -> int:
-        """Something worth keeping that nobody said to anybody: a decision, a conclusion. Returns the step it stands in. Raises InputError for no text or origin.
-
-        Args:
-            text: its words.
-            origin: who it comes from: `user`, `model`, `tool` or `page`. What a tool or a page says is marked as untrusted in every view.
-        """
-        return self._record([Draft("note", given.origin_of(origin), given.words_of(text))], fills=False)
+    def record_note(self, text: str, origin: Origin = "model") -> RecordRef:
+        """Record something worth keeping that nobody said to anybody; what comes from a `tool` or `page` is marked untrusted in every view."""
+        return self._record_one(Draft("note", check.as_origin(origin), check.as_text(text)), fills=False)
 
     def record_result(
         self,
-        step: int,
+        step: int | str | Ref,
         call_id: str,
         text: str,
         origin: Origin = "tool",
         shown: str | None = None,
         key: str | None = None,
-    ) -> int:
-        """A result that came after its step was recorded. Returns the step of the call.
+    ) -> RecordRef:
+        """Record a result that came after its step was recorded.
 
         Args:
             step: the step of the call.
@@ -188,87 +183,159 @@ class Session(Mending):
             text: the exact text.
             origin: `tool` or `page`.
             shown: a compact form of the text for views; None lets one be made.
-            key: an idempotency key: the same key on the same step is taken once.
+            key: an idempotency key: the same key on the same step is recorded once.
 
         Raises:
             RefError: no such step or call.
-            InputError: a text or compact form that is no text, another origin, or an id or key that cannot be one.
         """
-        number, key = parse_step(step), None if key is None else given.whole_words(key, "the key")
-        result = given.results_of([{"id": call_id, "text": text, "origin": origin, "shown": shown}])[0]
-        with self._write() as tx:
-            self._now.arrived(tx, number, result, key)
-        return number
+        number, once = parse_step(step), None if key is None else check.as_utf8(key, "the key")
+        result = check.as_results([{"id": call_id, "text": text, "origin": origin, "shown": shown}])[0]
+        with self._at.writing() as tx:
+            return self._at.arrived(tx, number, result, once)
 
-    def _record(self, made: Sequence[Draft], *, fills: bool) -> int:
-        with self._write() as tx:
-            taken = record(tx, self._now.place(tx), made, fills=fills)
-            self._now.took(taken)
-            return taken.step.n
+    def _record_one(self, draft: Draft, *, fills: bool) -> RecordRef:
+        with self._at.writing() as tx:
+            taken = record(tx, self._at.place(tx), [draft], fills=fills)
+            self._at.took(taken)
+            return RecordRef(taken.step.n, taken.last)
 
-    # Deciding
+    # Deciding: each a committed event
 
     def fold(
         self,
         summary: str | None = None,
-        first_step: int | None = None,
-        last_step: int | None = None,
-        decider: Decider = "host",
-        cause: str = "directive",
+        first_step: int | str | Ref | None = None,
+        last_step: int | str | Ref | None = None,
+        by: By = _HOST,
     ) -> Tile:
-        """Put a tile in place of steps.
+        """Put a tile in place of steps. The user's words in it, and facts that later lines point at, stay verbatim.
 
         Args:
             summary: what replaces them; None lets the embedded folder write it.
             first_step: the first step; None for the last alone (a micro fold).
             last_step: the last step; None for the latest.
-            decider: who decided.
-            cause: why, in a few words for the history.
-
-        Returns:
-            The tile. The user's words in it, and facts that later lines point at, stay verbatim.
+            by: who decided, and why.
 
         Raises:
             FoldError, RefError: nothing to fold, a cut through a tile, or a summary longer than what it replaces; a step that is none.
-            InputError: a summary or cause that is no text, or a decider there is not.
         """
-        directive, said = given.directive_of(summary, first_step, last_step), given.said_of(decider, cause)
-        with self._write() as tx:
-            return folded(tx, self._now, directive, said, self._settings)
+        directive, who = check.as_directive(summary, first_step, last_step), check.as_by(by)
+        with self._at.writing() as tx:
+            return folded(tx, self._at, directive, who)
 
     def consolidate(
-        self, budget: int = DEFAULT_BUDGET, model: str | None = None, cause: str = "high water"
+        self, budget: int | None = None, model: str | None = None, by: By = _HIGH_WATER
     ) -> tuple[Tile, ...]:
-        """Fold older steps into one tile, when the cover stands above its high-water mark (70% of the budget).
+        """Fold older steps in a batch when the cover stands above the budget's high-water mark: the driver's call. Returns the tiles made, none below."""
+        who = check.as_by(by)
+        with self._at.reading() as tx:
+            limit = self._limit(tx, budget, model).tokens
+            self._at.refresh(tx)
+            if due(self._at.workspace, limit, SETTINGS) is None:
+                return ()
+        with self._at.writing() as tx:
+            return consolidated(tx, self._at, limit, who)
+
+    def plan(
+        self,
+        summary: str | None = None,
+        todo: Todo | None = None,
+        by: By = _HOST,
+        trigger: Trigger | None = None,
+    ) -> Intent:
+        """Set what the session is after (U-Fold's intent).
+
+        Args:
+            summary: the dialogue so far, in words; None leaves what there is.
+            todo: texts, or `{"id"?, "text"?, "state"?, "evidence"?}`; what is left out stays.
+            by: who decided, and why.
+            trigger: what called for it; None where somebody asked.
+
+        Raises:
+            InputError: a summary that is empty, a to-do that cannot be read, an unknown item, or a state that nothing shows.
+        """
+        who = check.as_by(by)
+        with self._at.writing() as tx:
+            return plan(tx, self._at, check.as_text_or_none(summary), todo, who, trigger)
+
+    def extract(
+        self,
+        need: str | None = None,
+        selections: Selections | None = None,
+        budget: int = 400,
+        by: By = _HOST,
+        trigger: Trigger | None = None,
+    ) -> Extraction:
+        """Put lines of the log at the end of the view (U-Fold's extraction).
+
+        Args:
+            need: what is wanted, in words; None for what the to-do, the latest message and the constraints are about.
+            selections: `{"ref": "s12:40-80", "why"?, "todo"?, "path"?, "facts"?}`, the most wanted first; None lets the log be searched.
+            budget: o200k tokens that all of it may cost, at least 16.
+            by: who decided, and why.
+            trigger: what called for it, then what stands in the view is left out; None where somebody asked.
+
+        Raises:
+            InputError: selections that cannot be read or of which none names lines that are there. Nothing is changed then.
+        """
+        who, most = check.as_by(by), check.as_number(budget, "the budget of an extraction")
+        with self._at.writing() as tx:
+            return extracted(tx, self._at, Wanted(check.as_text_or_none(need), selections, most, trigger), who)
+
+    def maintain(self, budget: int | None = None, model: str | None = None, act: bool = True) -> tuple[Trigger, ...]:
+        """Extract where a trigger calls for it: the driver's call after it records; it seldom does anything. Returns the triggers.
 
         Args:
             budget: tokens of the view it is for.
-            model: the model those tokens are counted by; None for o200k.
-            cause: why, in a few words for the history.
+            model: the model that reads the view.
+            act: off, only the triggers are named, each once: the caller acts on them.
+        """
+        with self._at.reading() as tx:
+            limit = self._limit(tx, budget, model).tokens
+            due_now = triggers(tx, self._at, limit, taken=not act)
+        if not (due_now and act):
+            return due_now
+        with self._at.writing() as tx:
+            return maintained(tx, self._at, limit)
 
-        Returns:
-            The tiles made; empty below the mark.
+    def refactor(
+        self,
+        operator: str = "auto",
+        text: object = None,
+        by: By = _HOST,
+        dry_run: bool = False,
+        budget: int | None = None,
+    ) -> Refactored:
+        """Mend a history that went bad (ACR): the view alone, never the log. What does not pass its checks is not applied, and the result says why.
+
+        Args:
+            operator: state_abstract, noise_filter, fact_rectify, path_prune, cognitive_boosting or attention_anchor; `auto` lets the router choose, or
+                none; `none` notes that a router of the caller's own saw nothing.
+            text: what the operator puts in place; None for the embedded rules. For fact_rectify corrections, one a line: `OLD => NEW (s12.2)`.
+            by: who decided, and why.
+            dry_run: only say what would become of it.
+            budget: o200k tokens of the view it is for.
 
         Raises:
-            BudgetError, InputError: a budget below the least, or none; a model or cause that is no text.
+            InputError: no such operator.
         """
-        limit, why = Budget.of(budget, model).tokens, given.words_of(cause)
-        with self._store.reading() as tx:
-            self._now.refresh(tx)
-            if due(self._now.workspace, limit, self._settings) is None:
-                return ()
-        with self._write() as tx:
-            return consolidated(tx, self._now, limit, self._settings, why)
+        limit = None if budget is None else Budget.of(budget).tokens
+        wish = wish_of(check.as_text(operator), text, check.as_by(by), limit)
+        if dry_run:
+            with self._at.reading() as tx:
+                return considered(tx, self._at, wish).result
+        with self._at.writing() as tx:
+            return refactored(tx, self._at, wish)
 
     def branch(
         self,
         action: Wish = "auto",
         query: str | None = None,
-        at: int | str | None = None,
+        at: int | str | Ref | None = None,
         to: str | None = None,
-        said: Said = ("host", ""),
+        by: By = _HOST,
     ) -> Move:
-        """Go where a message belongs, or where one is told to. Call it before the message is recorded.
+        """Go to a branch or topic, or begin one. Call it before the message is recorded.
 
         Args:
             action: `auto` decides by `query`; `continue` stays; `create` forks at a step; `switch` goes to a branch of any topic; `new_topic`
@@ -276,105 +343,84 @@ class Session(Mending):
             query: for `auto`, the message; None for the user's last words on this branch, which stay where they are.
             at: for `create`, the last step the new branch keeps; None for the current tip.
             to: the branch's name; None lets one be given (not for `switch` and `rename`).
-            said: who decided, and why in a few words for the history.
+            by: who decided, and why.
 
         Raises:
             InputError: no such move, nothing to decide by, or a message, step or name that the move has no use for.
             SessionNameError, RefError: a new name, or a step, that is none.
             BranchError: an unknown or taken name, or a step that is not on this branch.
         """
-        where, who = (
-            (None if at is None else parse_step(at), given.maybe_words(to)),
-            given.said_of(*given.pair_of(said)),
-        )
-        with self._write() as tx:
-            return branched(tx, self._now, action, given.maybe_words(query), where, who)
+        where = (None if at is None else parse_step(at), check.as_text_or_none(to))
+        who = check.as_by(by)
+        with self._at.writing() as tx:
+            return branched(tx, self._at, action, check.as_text_or_none(query), where, who)
 
     def undo(self) -> Event:
         """Void the newest decision of this branch; never a record. Returns the decision. Raises UndoError when none is left."""
-        with self._write() as tx:
-            head, event = undo(tx, self._number, self._now.place(tx).head)
-            self._now.stand(head.id)
-            return shown(tx, self._number, event, standing=False)
+        with self._at.writing() as tx:
+            head, event = undo(tx, self._at.session, self._at.place(tx).head)
+            self._at.stand(head.id)
+            return shown(tx, self._at.session, event, standing=False)
 
     def redo(self) -> Event:
         """Void the last undo. Returns the decision that stands again. Raises UndoError when there is none."""
-        with self._write() as tx:
-            head, event = redo(tx, self._number, self._now.place(tx).head)
-            self._now.stand(head.id)
-            return shown(tx, self._number, event, standing=True)
+        with self._at.writing() as tx:
+            head, event = redo(tx, self._at.session, self._at.place(tx).head)
+            self._at.stand(head.id)
+            return shown(tx, self._at.session, event, standing=True)
 
-    # Reading
+    # Reading: commits nothing
 
-    def view(self, budget: int = DEFAULT_BUDGET, model: str | None = None) -> View:
-        """The rendered context, never above the budget. Commits nothing.
-
-        Args:
-            budget: the most it may cost, in tokens of the model; at least `ctxfold.tokens.MIN_BUDGET` o200k tokens.
-            model: the model that will read it; None counts o200k tokens.
-
-        Raises:
-            BudgetError, InputError: a budget below the least, or none; a model that is no text.
-        """
-        limit = Budget.of(budget, model)
-        with self._store.reading() as tx:
-            workspace = self._now.shown(tx, limit.tokens)
+    def view(self, budget: int | None = None, model: str | None = None) -> View:
+        """The rendered context, never above the budget, which is at least `ctxfold.tokens.MIN_BUDGET` o200k tokens."""
+        with self._at.reading() as tx:
+            limit = self._limit(tx, budget, model)
+            workspace = self._at.shown(tx, limit.tokens)
         return render(workspace, limit)
 
     @overload
-    def recall(self, ref: str) -> Recalled: ...
+    def recall(self, ref: str | Ref) -> Recalled: ...
     @overload
     def recall(self, ref: None = None, *, query: str, limit: int = 5) -> list[Hit]: ...
 
-    def recall(self, ref: str | None = None, *, query: str | None = None, limit: int = 5) -> Recalled | list[Hit]:
+    def recall(self, ref: str | Ref | None = None, *, query: str | None = None, limit: int = 5) -> Recalled | list[Hit]:
         """The exact text of an address, or the places that hold some words.
 
         Args:
-            ref: `s12`, `s12.2`, `s12.2:40-80`, `s4-s9` or `b7`.
+            ref: `s12`, `s12.2`, `s12.2:40-80`, `s4-s9`, `b7`, or what recording returned.
             query: words to look for; give this or a ref.
             limit: how many places at most.
 
         Raises:
             RefError: not an address, or nothing recorded there.
-            InputError: both or neither given, a query that is no text, or a limit that is no number.
+            InputError: both or neither given.
         """
         if (ref is None) == (query is None):
             raise InputError("give either a ref such as s12.2 or a query")
-        with self._read() as tx:
+        with self._at.reading() as tx:
             if ref is not None:
-                return recall(tx, self._number, parse_ref(ref), head_of(tx, self._number, self._now.branch).name)
-            return search(tx, self._number, given.words_of(query), given.limit_of(limit, 100))
+                return recall(tx, self._at.session, parse_ref(ref), head_of(tx, self._at.session, self._at.branch).name)
+            return search(tx, self._at.session, check.as_text(query), check.as_limit(limit, 100))
 
     def history(self, limit: int = 50) -> list[Event]:
-        """What happened, newest first, at most so much. Raises InputError for a limit that is no whole number."""
-        with self._read() as tx:
-            return history(tx, self._number, given.limit_of(limit))
+        """What happened, newest first, at most `limit` events."""
+        with self._at.reading() as tx:
+            return history(tx, self._at.session, check.as_limit(limit))
 
     def tree(self) -> list[Topic]:
         """The forest: topics and their branches."""
-        with self._read() as tx:
-            return tree(tx, self._number, self._now.branch)
+        with self._at.reading() as tx:
+            return tree(tx, self._at.session, self._at.branch)
 
-    def picture(self, step: int, jpeg: bytes) -> None:
-        """Keep a picture of a step's page beside the store, for a report: no record, and never in a view. A store in memory keeps none.
-
-        Args:
-            step: the step.
-            jpeg: the picture, at most 60,000 bytes.
-
-        Raises:
-            RefError: a step that is none.
-            InputError: it is no bytes, is larger, or cannot be written.
-        """
-        with self._read():
-            pictures.keep(self._store.address, self.name, parse_step(step), jpeg)
+    def picture(self, step: int | str | Ref, jpeg: bytes) -> None:
+        """Keep a picture of a step's page beside the store, for a report; at most 60,000 bytes, and never in a view."""
+        with self._at.reading():
+            screenshots.keep(self._at.store.address, self.name, parse_step(step), jpeg)
 
     # Ending
 
     def redact(self, what: str) -> Redaction:
-        """Replace bytes by a tombstone of their length, everywhere: log, tiles, ledger, search. The one exception to losslessness.
-
-        The session's pictures go with it: what they show cannot be told.
+        """Replace bytes by a tombstone of their length, everywhere, and drop the session's pictures. The one exception to losslessness.
 
         Args:
             what: a ref of a step, record or lines, or else a regular expression whose matches are replaced.
@@ -384,16 +430,20 @@ class Session(Mending):
             InputError: a pattern that is no regular expression, or matches nothing.
             StoreError: it is redacted, but the old bytes could not be taken out of the file yet; the message names the next move.
         """
-        with self._write() as tx:
-            done = redact(tx, self._number, self._now.place(tx).head, given.words_of(what))
-            self._now.forget()
-        pictures.forget(self._store.address, self.name)
-        self._store.scrub()
+        with self._at.writing() as tx:
+            done = redact(tx, self._at.session, self._at.place(tx).head, check.as_text(what))
+            self._at.forget()
+        screenshots.forget(self._at.store.address, self.name)
+        self._at.store.scrub()
         return done
 
     def close(self) -> None:
         """Give up the store. Closing twice is harmless."""
-        self._store.close()
+        self._at.store.close()
+
+    def _limit(self, tx: Reading, budget: int | None, model: str | None) -> Budget:
+        """A budget that was said in tokens of a model, or the session's own in o200k tokens."""
+        return Budget.of(self._at.budget(tx)) if budget is None else Budget.of(budget, model)
 
     def __enter__(self) -> Session:
         return self

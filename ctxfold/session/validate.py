@@ -1,4 +1,4 @@
-"""What callers give, checked at the door and turned into values: words, names, numbers, places, calls and results. It records nothing."""
+"""Checks the arguments that callers give and turns them into values."""
 
 from __future__ import annotations
 
@@ -11,30 +11,29 @@ from typing import Any, cast, get_args
 from ctxfold.decisions.fold.directive import FoldDirective
 from ctxfold.errors import InputError
 from ctxfold.log.records import Call, Origin
-from ctxfold.log.refs import parse_step
+from ctxfold.log.refs import Ref, parse_step
 from ctxfold.session.record import Result
-from ctxfold.workspace.by import Decider
+from ctxfold.workspace.by import By, Decider
 
 __all__ = [
-    "calls_of",
-    "directive_of",
-    "limit_of",
-    "maybe_words",
-    "number_of",
-    "origin_of",
-    "pair_of",
-    "path_of",
-    "results_of",
-    "said_of",
-    "whole_words",
-    "words_of",
+    "as_by",
+    "as_calls",
+    "as_directive",
+    "as_limit",
+    "as_number",
+    "as_origin",
+    "as_path",
+    "as_results",
+    "as_text",
+    "as_text_or_none",
+    "as_utf8",
 ]
 
 _MOST = 2**31
 """How many of anything may be asked for; no session holds as many."""
 
 
-def calls_of(given: Sequence[Mapping[str, Any]]) -> list[Call]:
+def as_calls(given: Sequence[Mapping[str, Any]]) -> list[Call]:
     """Calls from `{"name", "args", "id"}`.
 
     Raises:
@@ -57,7 +56,7 @@ def calls_of(given: Sequence[Mapping[str, Any]]) -> list[Call]:
     return made
 
 
-def results_of(given: Sequence[Mapping[str, Any]]) -> list[Result]:
+def as_results(given: Sequence[Mapping[str, Any]]) -> list[Result]:
     """Results from `{"id", "text", "origin"?, "shown"?}`.
 
     Raises:
@@ -76,32 +75,32 @@ def results_of(given: Sequence[Mapping[str, Any]]) -> list[Result]:
     return made
 
 
-def directive_of(summary: object, first: int | str | None, last: int | str | None) -> FoldDirective:
+def as_directive(summary: object, first: int | str | Ref | None, last: int | str | Ref | None) -> FoldDirective:
     """A directive from a summary and the steps it is for, by number or address.
 
     Raises:
         InputError: a summary that is no text, or a step that is no address.
     """
     return FoldDirective(
-        summary=None if summary is None else words_of(summary),
+        summary=None if summary is None else as_text(summary),
         first_step=None if first is None else parse_step(first),
         last_step=None if last is None else parse_step(last),
     )
 
 
-def words_of(text: object) -> str:
+def as_text(text: object) -> str:
     """A text as it was given. Raises InputError for anything else."""
     if not isinstance(text, str):
         raise InputError(f"text is wanted, not {type(text).__name__}; give a string")
     return text
 
 
-def maybe_words(text: object) -> str | None:
+def as_text_or_none(text: object) -> str | None:
     """The same where nothing may be given. Raises InputError for what is neither a text nor None."""
-    return None if text is None else words_of(text)
+    return None if text is None else as_text(text)
 
 
-def whole_words(text: object, what: str) -> str:
+def as_utf8(text: object, what: str) -> str:
     """A text that is kept beside the log, where half a character has no place.
 
     Args:
@@ -111,7 +110,7 @@ def whole_words(text: object, what: str) -> str:
     Raises:
         InputError: no text, or one that UTF-8 cannot spell.
     """
-    words = words_of(text)
+    words = as_text(text)
     try:
         words.encode()
     except UnicodeEncodeError as error:
@@ -121,22 +120,17 @@ def whole_words(text: object, what: str) -> str:
     return words
 
 
-def said_of(decider: object, cause: object) -> tuple[Decider, str]:
-    """Who decided and why, for the history. Raises InputError for a decider there is not, or a cause that is no text."""
-    known = next((each for each in get_args(Decider) if each == decider), None)
-    if known is None:
-        raise InputError("that is no decider; say host, model or embedded")
-    return cast(Decider, known), words_of(cause)
+def as_by(by: object) -> By:
+    """Who decided, and why. Raises InputError for what is no `By`, a decider there is not, or a reason that is no text."""
+    if not isinstance(by, By) or by.decider not in get_args(Decider):
+        raise InputError(
+            'who decided is By("host"), By("model") or By("embedded"), and why, as in By("host", "asked for")'
+        )
+    as_text(by.reason)
+    return by
 
 
-def pair_of(said: object) -> tuple[object, object]:
-    """The two parts of who decided and why. Raises InputError for anything else."""
-    if not isinstance(said, (tuple, list)) or len(said) != 2:
-        raise InputError('who decided is a pair: host, model or embedded, and why; as in ("host", "")')
-    return said[0], said[1]
-
-
-def origin_of(origin: object) -> Origin:
+def as_origin(origin: object) -> Origin:
     """Who a text comes from. Raises InputError for anybody else: a text of an origin that is not known would be trusted."""
     known = next((each for each in get_args(Origin) if each == origin), None)
     if known is None:
@@ -144,7 +138,7 @@ def origin_of(origin: object) -> Origin:
     return cast(Origin, known)
 
 
-def number_of(number: object, what: str) -> int:
+def as_number(number: object, what: str) -> int:
     """A whole number that can be counted to.
 
     Args:
@@ -159,19 +153,19 @@ def number_of(number: object, what: str) -> int:
     return number
 
 
-def limit_of(limit: object, most: int = _MOST) -> int:
+def as_limit(limit: object, most: int = _MOST) -> int:
     """How many are wanted, at least one and at most so many. Raises InputError for what is no whole number."""
     if isinstance(limit, bool) or not isinstance(limit, int):
         raise InputError("how many are wanted is a whole number; give one such as 50")
     return max(1, min(limit, most))
 
 
-def path_of(file: object) -> Path:
+def as_path(file: object) -> Path:
     """A place in the file system. Raises InputError for what cannot name one."""
     place = os.fspath(file) if isinstance(file, (str, os.PathLike)) else None
     if not isinstance(place, str) or not place or "\0" in place:
         raise InputError("that names no file; give a path as text")
-    whole_words(place, "the path")
+    as_utf8(place, "the path")
     return Path(place)
 
 
@@ -191,5 +185,5 @@ def _id(given: object, fallback: str) -> str:
     if isinstance(given, bool) or not isinstance(given, (str, int)):
         raise InputError("an id of a call is text, or a number; give it as it stands in the call")
     if isinstance(given, int):
-        number_of(given, "an id of a call that is no text")
+        as_number(given, "an id of a call that is no text")
     return str(given)[:200].encode("utf-8", "backslashreplace").decode("utf-8")

@@ -14,6 +14,7 @@ from pydantic import BaseModel
 
 from ctxfold import Session
 from ctxfold.errors import InputError, Refused
+from ctxfold.log.refs import RecordRef, StepRef
 from ctxfold.models.deciders.intent import Attendant
 from ctxfold.workspace.workspace import spans
 from mcp_server.sessions.pool import Pools, SessionPool, pool_for
@@ -60,7 +61,7 @@ class Recorded(BaseModel, frozen=True):
 class _Entry:
     """One thing to record: what writes it and gives its step, and the text it brings, a call's arguments not counted."""
 
-    write: Callable[[Session], int]
+    write: Callable[[Session], RecordRef | StepRef]
     texts: tuple[str, ...]
 
     @property
@@ -95,11 +96,11 @@ async def record(
 
 async def _write(pool: SessionPool, session: str, entries: list[_Entry]) -> Recorded:
     """Record in order, then let the session fold, plan and extract where that is due, at its own budget."""
-    steps = await pool.use(session, lambda opened: [entry.write(opened) for entry in entries])
+    refs = await pool.use(session, lambda opened: [entry.write(opened) for entry in entries])
     budget = await pool.use(session, lambda opened: opened.budget)
     kept = await Attendant(pool.timed_folder()).keep(pool.lease(session), budget)
     return Recorded(
-        recorded=list(dict.fromkeys(f"s{step}" for step in steps)),
+        recorded=list(dict.fromkeys(f"s{ref.step}" for ref in refs)),
         bytes=sum(entry.size for entry in entries),
         view_tokens=await pool.use(session, lambda opened: opened.view(budget=budget).tokens),
         budget=budget,

@@ -96,7 +96,7 @@ def record(session: Session, n: int, text: str) -> int:
         explanation=f"Looking at listing {n}.",
         calls=[{"name": "look_up", "args": {"listing": n}, "id": f"c{n}"}],
         results=[{"id": f"c{n}", "text": text}],
-    )
+    ).step
 
 
 class Took(float):

@@ -34,7 +34,7 @@ def test_a_new_session_stands_before_its_first_step(session: Session) -> None:
 
 def test_a_user_message_opens_the_step_that_the_next_assistant_step_fills(session: Session) -> None:
     """A user message opens step n; the next recorded step fills it and returns the same n."""
-    assert session.record_turn(user="First wish") == 1
+    assert session.record_turn(user="First wish").step == 1
     assert add_step(session, 1) == 1
     assert add_step(session, 2) == 2
 
@@ -42,24 +42,24 @@ def test_a_user_message_opens_the_step_that_the_next_assistant_step_fills(sessio
 def test_a_reply_fills_the_step_that_a_user_message_opened(session: Session) -> None:
     """A reply is a step without calls: it fills the open step."""
     add_step(session, 1)
-    assert session.record_turn(user="And now?") == 2
-    assert session.record_reply("Done.") == 2
-    assert session.record_reply("One more thing.") == 3
+    assert session.record_turn(user="And now?").step == 2
+    assert session.record_reply("Done.").step == 2
+    assert session.record_reply("One more thing.").step == 3
 
 
 def test_several_user_messages_stand_together_in_one_open_step(session: Session) -> None:
     """A further user message joins the open step."""
-    assert session.record_turn(user="First") == 1
-    assert session.record_turn(user="Second") == 1
-    assert session.record_turn(user="Third") == 1
-    assert session.record_reply("Heard all three.") == 1
+    assert session.record_turn(user="First").step == 1
+    assert session.record_turn(user="Second").step == 1
+    assert session.record_turn(user="Third").step == 1
+    assert session.record_reply("Heard all three.").step == 1
     assert texts(session, 1) == ["First", "Second", "Third", "Heard all three."]
 
 
 def test_a_reply_may_come_before_any_user_message(session: Session) -> None:
     """A greeting opens its own step."""
-    assert session.record_reply("Hello, how can I help?") == 1
-    assert session.record_turn(user="With a trip.") == 2
+    assert session.record_reply("Hello, how can I help?").step == 1
+    assert session.record_turn(user="With a trip.").step == 2
 
 
 def test_step_numbers_are_global_and_never_used_again_on_another_branch(session: Session) -> None:
@@ -79,20 +79,20 @@ def test_a_step_opened_on_one_branch_is_not_filled_from_another(session: Session
     """Each branch has its own open step; numbers stay unique."""
     add_steps(session, 3)
     home = session.branch_name
-    assert session.record_turn(user="Open on the first branch") == 4
+    assert session.record_turn(user="Open on the first branch").step == 4
     session.branch("create", at=2, to="other")
-    assert session.record_reply("On the other branch.") == 5
+    assert session.record_reply("On the other branch.").step == 5
     session.branch("switch", to=home)
-    assert session.record_reply("Back on the first.") == 4
+    assert session.record_reply("Back on the first.").step == 4
 
 
 def test_step_numbers_go_on_after_reopening(database: Path) -> None:
     """Numbers survive a restart; so does an open step."""
     with Session.open("trip", store=str(database)) as first:
         add_steps(first, 2)
-        assert first.record_turn(user="Still there?") == 3
+        assert first.record_turn(user="Still there?").step == 3
     with Session.open("trip", store=str(database)) as second:
-        assert second.record_reply("Yes.") == 3
+        assert second.record_reply("Yes.").step == 3
         assert add_step(second, 4) == 4
 
 
@@ -133,7 +133,7 @@ def test_every_kind_of_record_is_recalled_exactly(session: Session) -> None:
         explanation=thought,
         calls=[{"name": "look_up", "args": {"zeta": 1, "alpha": ["é", None]}, "id": "c1"}],
         results=[{"id": "c1", "text": result}],
-    )
+    ).step
     got = texts(session, step)
     assert [got[0], got[1], got[-1]] == [user, thought, result]
     assert len(got) == 4
@@ -217,7 +217,7 @@ def test_a_line_range_of_a_step_with_two_results_is_refused_and_says_what_to_wri
         explanation="Two.",
         calls=[{"name": "a", "args": {}, "id": "x"}, {"name": "b", "args": {}, "id": "y"}],
         results=[{"id": "x", "text": "1\n2\n3"}, {"id": "y", "text": "4\n5\n6"}],
-    )
+    ).step
     with pytest.raises(RefError) as refused:
         session.recall(f"s{step}:1-2")
     assert f"s{step}." in str(refused.value)

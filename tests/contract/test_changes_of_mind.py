@@ -24,7 +24,7 @@ def play(session: Session, turns: list[dict[str, Any]]) -> None:
         else:
             call = {"name": turn["call"], "args": turn["args"], "id": "c"}
             session.record_step(calls=[call], results=[{"id": "c", "text": turn["result"]}])
-        session.attend(8_000)
+        session.maintain(8_000)
 
 
 @pytest.mark.parametrize("name", SESSIONS)
@@ -68,13 +68,13 @@ def test_a_question_is_done_by_an_answer_that_the_user_leaves_at_that(
     session: Session, reply: str, then: str, state: str
 ) -> None:
     session.record_turn(user=ASKED)
-    session.attend(8_000)
+    session.maintain(8_000)
     if reply:
         session.record_reply(reply)
-        session.attend(8_000)
+        session.maintain(8_000)
     assert session.intent.items[0].state == "open", "a reply alone is a claim"
-    said = session.record_turn(user=then)
-    session.attend(8_000)
+    said = session.record_turn(user=then).step
+    session.maintain(8_000)
     item = session.intent.items[0]
     assert item.state == state
     assert item.evidence == ((f"s{said}.1",) if state == "done" else ())
@@ -82,8 +82,8 @@ def test_a_question_is_done_by_an_answer_that_the_user_leaves_at_that(
 
 def test_what_only_a_deed_can_fulfil_no_reply_and_no_thanks_close(session: Session) -> None:
     session.record_turn(user="Please book a table for four at Chez Paul.")
-    session.attend(8_000)
+    session.maintain(8_000)
     session.record_reply("Your table for four at Chez Paul is booked for 19:30.")
     session.record_turn(user="Great, thank you!")
-    session.attend(8_000)
+    session.maintain(8_000)
     assert [item.state for item in session.intent.items] == ["open"]

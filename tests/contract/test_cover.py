@@ -257,7 +257,7 @@ def test_consolidation_leaves_a_step_that_still_waits_for_its_answer(session: Se
     fill(session, int(BUDGET * 0.9))
     waiting = session.record_step(
         explanation="Asked the slow desk.", calls=[{"name": "slow", "args": {}, "id": "w"}], results=[]
-    )
+    ).step
     session.record_turn(user="Is it there yet?")
     tiles = session.consolidate(BUDGET)
     assert tiles
@@ -414,7 +414,7 @@ def test_the_goal_the_users_words_and_the_latest_step_yield_last(session: Sessio
 def test_at_the_least_budget_even_a_goal_and_a_message_of_any_length_yield_to_a_head_and_a_ref(database: Path) -> None:
     """In the end everything yields: a view exists for every workspace at the least budget."""
     with Session.open("long", goal="Goal: " + "go on and on " * 3_000, store=str(database)) as session:
-        step = session.record_turn(user="Wish: " + "more and more " * 3_000)
+        step = session.record_turn(user="Wish: " + "more and more " * 3_000).step
         session.record_reply("Reply: " + "yes and yes " * 3_000)
         shown = session.view(MIN_BUDGET)
         assert count(shown.text) <= MIN_BUDGET
@@ -484,7 +484,7 @@ def test_a_view_of_an_empty_session_shows_its_goal(session: Session) -> None:
 def test_a_note_is_a_record_of_the_step_it_stands_in(session: Session) -> None:
     """A note is shown where it was made, recalled exactly, and kept through a fold of its step at least by its head."""
     add_steps(session, 2)
-    step = session.record_note("Trains are on strike on Friday.", origin="user")
+    step = session.record_note("Trains are on strike on Friday.", origin="user").step
     add_steps(session, 2, first=3)
     assert in_order(settled(session), ["END-2", "Trains are on strike on Friday.", "END-4"])
     assert "Trains are on strike on Friday." in texts(session, step)

@@ -13,6 +13,7 @@ import ctxfold
 from ctxfold import Session
 from ctxfold.errors import BusyStore, InputError, UnknownSession
 from ctxfold.store import sqlite
+from ctxfold.workspace.by import By
 from tests.support.sessions import (
     WIDE,
     add_json,
@@ -83,7 +84,7 @@ def test_redacting_a_pattern_takes_it_out_of_every_kind_of_record_and_leaves_the
             {"name": "slow", "args": {}, "id": "w"},
         ],
         results=[{"id": "c", "text": json.dumps({"ok": True, "echo": SECRET}), "shown": f"echoed {SECRET}"}],
-    )
+    ).step
     stored.record_result(step, "w", f"late {SECRET}")
     stored.record_reply(f"Logged in with {SECRET}.")
     stored.record_note(f"The key was {SECRET}", origin="user")
@@ -206,7 +207,7 @@ def test_a_redaction_does_not_come_back_through_a_handle_on_another_branch(datab
         tip = two.tip
         for what in [SECRET] if by == "pattern" else ["s1.1", "s1.4"]:
             one.redact(what)
-        assert two.record_turn("more") == tip + 1
+        assert two.record_turn("more").step == tip + 1
         assert SECRET not in repr(two.workspace)
         assert SECRET not in settled(two)
         assert SECRET not in repr(two.fold("Logged in.", 1, 1))
@@ -327,19 +328,19 @@ def test_a_redacted_text_is_gone_from_ids_keys_and_reasons(database: Path, by: s
         step = session.record_step(
             calls=[{"name": "ask", "args": {"n": n}, "id": f"c-{key}"} for n, key in enumerate([SECRET, other])],
             results=[{"id": f"c-{SECRET}", "text": json.dumps({"a": SECRET, "b": other})}],
-        )
+        ).step
         session.record_result(step, f"c-{other}", "late", key=f"key-{SECRET}")
         session.record_result(step, f"c-{other}", "later", key=f"key-{other}")
         add_steps(session, 2, first=2)
-        session.fold("Two pages.", 2, 3, cause=f"because of {SECRET}")
-        session.plan(todo=["Find a room"], cause=f"after {other}")
-        session.branch("create", to="other", said=("host", f"tried {SECRET}"))
+        session.fold("Two pages.", 2, 3, by=By("host", f"because of {SECRET}"))
+        session.plan(todo=["Find a room"], by=By("host", f"after {other}"))
+        session.branch("create", to="other", by=By("host", f"tried {SECRET}"))
         session.redact(f"{SECRET}|{other}" if by == "pattern" else f"s{step}.3")
         told = session.recall(f"s{step}").text
         ids = [line.split()[-1] for line in told.splitlines() if line.startswith(f"## s{step}.")]
         assert [ids.index(name) for name in ids] == [0, 1, 0, 1, 1]
         assert all(name.startswith("c-*") for name in ids)
-        assert session.record_result(step, ids[0], "last") == step
+        assert session.record_result(step, ids[0], "last").step == step
         assert SECRET not in repr(session.history())
     assert leaks(database, SECRET, other) == []
     assert ctxfold.verify_session("trip", store=str(database)) > 0
@@ -348,7 +349,7 @@ def test_a_redacted_text_is_gone_from_ids_keys_and_reasons(database: Path, by: s
 def test_a_pattern_that_stands_only_in_an_id_or_a_reason_is_redacted_there(stored: Session) -> None:
     """It matched something, so nothing is said to be missing."""
     stored.record_step(calls=[{"name": "ask", "args": {}, "id": f"c-{SECRET}a"}])
-    stored.plan(todo=["Find a room"], cause=f"because of {SECRET}b")
+    stored.plan(todo=["Find a room"], by=By("host", f"because of {SECRET}b"))
     for ending in ("a", "b"):
         stored.redact(f"{SECRET}{ending}")
     assert SECRET not in stored.recall("s1").text
@@ -491,11 +492,11 @@ USES: dict[str, Callable[[Session], object]] = {
     "intent": lambda session: session.intent,
     "budget": lambda session: session.budget,
     "set_budget": lambda session: session.set_budget(3_000),
-    "record_turn": lambda session: session.record_turn("Hello?"),
-    "record_step": lambda session: session.record_step("Looking."),
-    "record_reply": lambda session: session.record_reply("Hello."),
-    "record_note": lambda session: session.record_note("So it is."),
-    "record_result": lambda session: session.record_result(1, "c1", "late"),
+    "record_turn": lambda session: session.record_turn("Hello?").step,
+    "record_step": lambda session: session.record_step("Looking.").step,
+    "record_reply": lambda session: session.record_reply("Hello.").step,
+    "record_note": lambda session: session.record_note("So it is.").step,
+    "record_result": lambda session: session.record_result(1, "c1", "late").step,
     "fold": lambda session: session.fold(),
     "consolidate": lambda session: session.consolidate(),
     "branch": lambda session: session.branch("create", to="other"),
@@ -510,9 +511,8 @@ USES: dict[str, Callable[[Session], object]] = {
     "redact": lambda session: session.redact("s1"),
     "plan": lambda session: session.plan(),
     "extract": lambda session: session.extract(need="anchor"),
-    "attend": lambda session: session.attend(),
+    "attend": lambda session: session.maintain(),
     "refactor": lambda session: session.refactor(),
-    "compare": lambda session: session.compare(),
 }
 
 

@@ -33,7 +33,7 @@ def rich(store: Path, name: str = "trip") -> None:
         add_json(session, {"id": "BK-1", "price": 129.5, "tags": ["é", None, True]})
         session.fold(summary="Two pages.", first_step=2, last_step=3)
         session.fold(first_step=4, last_step=5)
-        slow = session.record_step(explanation="Ask.", calls=[{"name": "slow", "args": {}, "id": "w"}], results=[])
+        slow = session.record_step(explanation="Ask.", calls=[{"name": "slow", "args": {}, "id": "w"}], results=[]).step
         session.branch("create", at=5, to="other")
         add_json(session, {"id": "BK-1", "price": 99.5, "tags": ["é", None, True]})
         session.record_note("Bring coins.", origin="user")
@@ -120,7 +120,7 @@ def test_an_imported_session_goes_on(tmp_path: Path) -> None:
     numbers, views = [], []
     for store in ("one.db", "two.db"):
         with Session.open("trip", store=str(tmp_path / store)) as session:
-            numbers.append([add_step(session, 60), session.record_turn(user="More"), add_step(session, 61)])
+            numbers.append([add_step(session, 60), session.record_turn(user="More").step, add_step(session, 61)])
             session.fold()
             session.undo()
             session.undo()
@@ -267,7 +267,7 @@ def test_the_file_stays_within_its_bar_of_the_raw_log(database: Path, size: int,
         for n in range(400):
             text = prose(n, words=size // 6)[:size]
             raw += len(text.encode())
-            session.record_turn(user=text) if n % 2 else session.record_reply(text)
+            session.record_turn(user=text).step if n % 2 else session.record_reply(text).step
     grown = len(database_bytes(database)) - empty
     assert grown <= bar * raw, f"{grown / raw:.2f} times the raw log"
 

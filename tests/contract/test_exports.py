@@ -10,6 +10,7 @@ import pytest
 import ctxfold
 from ctxfold import Session
 from ctxfold.errors import CorruptStore, ImportFault
+from ctxfold.workspace.by import By
 from tests.support.sessions import add_steps, settled
 
 PAIR = "\ud83d\ude00"
@@ -28,7 +29,7 @@ def lines(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
         session.fold("Two pages.", 2, 3)
         session.fold(first_step=4, last_step=5)
         session.undo()
-        slow = session.record_step(calls=[{"name": "slow", "args": {}, "id": "w"}])
+        slow = session.record_step(calls=[{"name": "slow", "args": {}, "id": "w"}]).step
         session.branch("create", at=3, to="other")
         session.record_reply("Another way.")
         session.record_result(slow, "w", "LATE-ANSWER", key="k1")
@@ -217,8 +218,8 @@ def test_two_halves_of_a_pair_stay_two(tmp_path: Path) -> None:
             results=[{"id": "c", "text": json.dumps({"found": PAIR}, ensure_ascii=False)}],
         )
         add_steps(session, 3, first=2)
-        session.fold(f"Found {PAIR}", 2, 3, cause=f"because {PAIR}")
-        session.plan(summary=f"After {PAIR}", todo=[f"Book {PAIR}"], cause=f"for {PAIR}")
+        session.fold(f"Found {PAIR}", 2, 3, by=By("host", f"because {PAIR}"))
+        session.plan(summary=f"After {PAIR}", todo=[f"Book {PAIR}"], by=By("host", f"for {PAIR}"))
         session.record_note("A word to be taken out")
         session.extract(selections=[{"ref": "s1.1", "why": PAIR}])
         session.redact("taken out")

@@ -233,7 +233,7 @@ def test_a_late_result_on_another_branch_changes_nothing_of_what_stands_beside(t
     store = str(tmp_path / "store.db")
     with Session.open("trip", store=store) as session:
         call = {"name": "look", "args": {"at": "harbor"}, "id": "c1"}
-        shared = session.record_step(explanation="Looking at the harbor.", calls=[call])
+        shared = session.record_step(explanation="Looking at the harbor.", calls=[call]).step
         session.branch("create", to="other")
         session.branch("new_topic", to="apart")
         assert "Looking at the harbor" in session.view().text

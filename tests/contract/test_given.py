@@ -128,16 +128,15 @@ DOORS = (
     Door(
         "fold",
         {"summary": "so", "first_step": 1, "last_step": 2},
-        {"summary": maybe(text), "first_step": maybe(step), "last_step": maybe(step), "decider": DECIDER, "cause": text},
+        {"summary": maybe(text), "first_step": maybe(step), "last_step": maybe(step), "by": lambda _: False},
     ),
-    Door("consolidate", {"budget": 900}, {"budget": number, "model": maybe(text), "cause": text}),
+    Door("consolidate", {"budget": 900}, {"budget": number, "model": maybe(text), "by": lambda _: False}),
     Door("branch", {"action": "create"}, {"action": text, "at": maybe(step), "to": maybe(name)}),
     Door("branch", {"action": "switch"}, {"to": maybe(text)}),
     Door("branch", {"action": "new_topic"}, {"to": maybe(name)}),
     Door("branch", {"action": "rename"}, {"to": maybe(name)}),
     Door("branch", {"action": "auto"}, {"query": maybe(text)}),
-    Door("branch", {"action": "continue"}, {"said": lambda _: False}),
-    Door("branch", {"action": "continue", "said": ["host", "why"]}, {"said.0": DECIDER, "said.1": text}),
+    Door("branch", {"action": "continue"}, {"by": lambda _: False}),
     Door("view", {"budget": 900}, {"budget": number, "model": maybe(text)}),
     Door("recall", {"ref": "s1"}, {"ref": text}),
     Door("recall", {"query": "car"}, {"query": text, "limit": number}),
@@ -149,10 +148,10 @@ DOORS = (
         {"summary": "so", "todo": [{"text": "buy it"}]},
         {
             "summary": maybe(text), "todo": maybe(todo), "todo.id": maybe(text), "todo.text": maybe(text), "todo.state": maybe(one_of("open", "done", "dropped")),
-            "todo.evidence": maybe(texts), "decider": DECIDER, "cause": text,
+            "todo.evidence": maybe(texts), "by": lambda _: False,
         },
     ),
-    Door("extract", {"need": "car", "budget": 400}, {"need": maybe(text), "budget": number, "decider": DECIDER, "cause": text}),
+    Door("extract", {"need": "car", "budget": 400}, {"need": maybe(text), "budget": number, "by": lambda _: False}),
     Door(
         "extract",
         {"selections": [{"ref": "s1.1:1"}]},
@@ -165,14 +164,13 @@ DOORS = (
     Door(
         "refactor",
         {"operator": "attention_anchor"},
-        {"operator": text, "text": flag, "decider": DECIDER, "cause": text, "dry_run": flag, "budget": maybe(number)},
+        {"operator": text, "text": flag, "by": lambda _: False, "dry_run": flag, "budget": maybe(number)},
     ),
     Door("compare", {"event": 1}, {"event": maybe(number)}),
     Door("sessions", {"store": "HERE"}, {"store": maybe(place)}, alone=True),
     Door("delete_session", {"name": "none", "store": "HERE"}, {"name": name, "store": maybe(place)}, alone=True),
     Door("verify_session", {"name": "any", "store": "HERE"}, {"name": name, "store": maybe(place)}, alone=True),
     Door("export_session", {"name": "any", "file": "any.jsonl", "store": "HERE"}, {"name": name, "file": place, "store": maybe(place)}, alone=True),
-    Door("export_router_pairs", {"name": "any", "file": "pairs.jsonl", "store": "HERE"}, {"name": name, "file": place, "store": maybe(place)}, alone=True),
     Door("import_session", {"file": "kept.jsonl", "store": "HERE", "name": "any"}, {"file": place, "store": maybe(place), "name": maybe(name)}, alone=True),
 )  # fmt: skip
 
@@ -269,7 +267,7 @@ def test_a_note_of_an_origin_that_is_not_known_is_refused_not_trusted(session: S
 
 def test_a_picture_is_kept_nowhere_but_under_its_step(session: Session, tmp_path: Path) -> None:
     with pytest.raises(ctxfold.errors.RefError):
-        session.picture("../../x", b"x")  # type: ignore[arg-type]
+        session.picture("../../x", b"x")
 
 
 def test_a_report_is_refused_as_an_export_is(session: Session, tmp_path: Path) -> None:

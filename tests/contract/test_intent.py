@@ -23,7 +23,9 @@ def say(session: Session, *turns: str) -> None:
 
 def done(session: Session, name: str, args: dict[str, object], text: str) -> int:
     """Record one call and its result."""
-    return session.record_step(calls=[{"name": name, "args": args, "id": "c1"}], results=[{"id": "c1", "text": text}])
+    return session.record_step(
+        calls=[{"name": name, "args": args, "id": "c1"}], results=[{"id": "c1", "text": text}]
+    ).step
 
 
 def texts(session: Session, state: str) -> list[str]:

@@ -209,20 +209,26 @@ def test_an_error_message_never_holds_text_of_a_page(session: Session) -> None:
 
 
 WRITERS: dict[str, Callable[[Session, str], object]] = {
-    "an argument": lambda session, text: session.record_step(
-        explanation="Write it down",
-        calls=[{"name": "write", "args": {"path": "a.txt", "text": f"{text}\n"}, "id": "c1"}],
+    "an argument": lambda session, text: (
+        session.record_step(
+            explanation="Write it down",
+            calls=[{"name": "write", "args": {"path": "a.txt", "text": f"{text}\n"}, "id": "c1"}],
+        ).step
     ),
-    "a nested argument": lambda session, text: session.record_step(
-        explanation="Write it down",
-        calls=[{"name": "write", "args": {"edits": [{"new": text}, {"new": text}]}, "id": "c1"}],
+    "a nested argument": lambda session, text: (
+        session.record_step(
+            explanation="Write it down",
+            calls=[{"name": "write", "args": {"edits": [{"new": text}, {"new": text}]}, "id": "c1"}],
+        ).step
     ),
-    "a name": lambda session, text: session.record_step(
-        explanation="Run it", calls=[{"name": f"run\n{text}", "args": {"path": "a.txt"}, "id": "c1"}]
+    "a name": lambda session, text: (
+        session.record_step(
+            explanation="Run it", calls=[{"name": f"run\n{text}", "args": {"path": "a.txt"}, "id": "c1"}]
+        ).step
     ),
-    "an explanation": lambda session, text: session.record_step(explanation=f"Look.\n{text}"),
-    "a reply": lambda session, text: session.record_reply(f"Fine.\n{text}"),
-    "a note": lambda session, text: session.record_note(f"Noted.\n{text}", origin="user"),
+    "an explanation": lambda session, text: session.record_step(explanation=f"Look.\n{text}").step,
+    "a reply": lambda session, text: session.record_reply(f"Fine.\n{text}").step,
+    "a note": lambda session, text: session.record_note(f"Noted.\n{text}", origin="user").step,
 }
 
 
@@ -296,7 +302,7 @@ FED: dict[str, Callable[[Session, str], object]] = {
     **WRITERS,
     "a tool's result": lambda session, text: add_result(session, text, origin="tool"),
     "a page": lambda session, text: add_result(session, text, origin="page"),
-    "extracts of a reply": lambda session, text: _extracted(session, session.record_reply(f"Fine.\n{text}")),
+    "extracts of a reply": lambda session, text: _extracted(session, session.record_reply(f"Fine.\n{text}").step),
     "a fold": lambda session, text: _folded(session, f"Fine.\n{text}"),
     "a plan": lambda session, text: session.plan(summary=f"Fine.\n{text}", todo=[f"do\n{text}"]),
 }

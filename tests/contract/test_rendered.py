@@ -191,7 +191,7 @@ def test_assistant_prose_keeps_at_least_a_short_head_with_its_ref(session: Sessi
     """Some values stand nowhere but in what the assistant said: its head and a ref stay when its step folds."""
     reply = session.record_reply(
         "I chose the river hotel for 129 EUR. " + "Because of many reasons told at length. " * 30
-    )
+    ).step
     add_steps(session, 3, first=2)
     session.fold(first_step=1, last_step=3)
     shown = settled(session)
@@ -215,9 +215,9 @@ def test_a_late_result_is_a_record_of_its_old_step_shown_where_it_arrives(sessio
     """It is rendered where it arrives, labelled with its step."""
     slow = session.record_step(
         explanation="Asked the slow desk.", calls=[{"name": "slow", "args": {}, "id": "late"}], results=[]
-    )
+    ).step
     add_steps(session, 3, first=2)
-    assert session.record_result(slow, "late", "The slow desk says: LATE-ANSWER.") == slow
+    assert session.record_result(slow, "late", "The slow desk says: LATE-ANSWER.").step == slow
     add_steps(session, 2, first=5)
     shown = settled(session)
     assert in_order(shown, ["Asked the slow desk.", "END-4", "LATE-ANSWER", "END-5", "END-6"])
@@ -235,7 +235,7 @@ def test_a_result_that_comes_out_of_turn_names_the_call_it_answers(session: Sess
     """What came back is read as what the call above it gave, or the next in order: any other says which it answers."""
     cities = ("Bonn", "Ulm", "Trier")
     calls = [{"name": "weather", "args": {"city": city}, "id": city} for city in cities]
-    slow = session.record_step(explanation="Asked.", calls=calls, results=[])
+    slow = session.record_step(explanation="Asked.", calls=calls, results=[]).step
     if between:
         session.record_step(explanation="Waiting.")
     session.record_result(slow, "Trier", "7 degrees")
@@ -246,7 +246,7 @@ def test_a_result_that_comes_out_of_turn_names_the_call_it_answers(session: Sess
 
 def test_results_that_come_one_by_one_in_the_order_of_their_calls_need_no_name(session: Session) -> None:
     calls = [{"name": "press", "args": {"key": key}, "id": key} for key in "ab"]
-    step = session.record_step(explanation="Pressed.", calls=calls, results=[])
+    step = session.record_step(explanation="Pressed.", calls=calls, results=[]).step
     for key in "ab":
         session.record_result(step, key, f"{key} is down")
     assert "late" not in session.view(WIDE).text
@@ -260,7 +260,9 @@ def test_a_call_that_gave_nothing_is_told_from_one_that_waits(session: Session) 
 
 def test_a_late_result_leaves_every_earlier_byte_unchanged(session: Session) -> None:
     """Nothing before it moves: the old step is not rendered again."""
-    slow = session.record_step(explanation="Asked.", calls=[{"name": "slow", "args": {}, "id": "late"}], results=[])
+    slow = session.record_step(
+        explanation="Asked.", calls=[{"name": "slow", "args": {}, "id": "late"}], results=[]
+    ).step
     add_steps(session, 3, first=2)
     before = settled(session)
     session.record_result(slow, "late", "At last.")
@@ -271,7 +273,7 @@ def test_a_late_result_of_a_folded_step_still_shows_where_it_arrives(session: Se
     """The old step may be in a tile by now: the tile stays, the answer shows at the end of the path."""
     slow = session.record_step(
         explanation="Asked the slow desk.", calls=[{"name": "slow", "args": {}, "id": "late"}], results=[]
-    )
+    ).step
     add_steps(session, 4, first=2)
     session.fold(summary="Asked and read on.", first_step=1, last_step=3)
     session.record_result(slow, "late", "LATE-ANSWER at last.")
@@ -283,7 +285,7 @@ def test_a_late_result_that_arrives_on_a_fork_moves_no_byte_of_the_branch_it_lef
     """Where it arrives is a place on one branch: a branch that went on from the same step keeps what it showed."""
     slow = session.record_step(
         explanation="Asked the slow desk.", calls=[{"name": "slow", "args": {}, "id": "late"}], results=[]
-    )
+    ).step
     add_steps(session, 2, first=2)
     home, before = session.branch_name, settled(session)
     session.branch("create", at=slow, to="fork")
@@ -297,7 +299,7 @@ def test_a_late_result_that_arrives_while_elsewhere_shows_at_the_end_of_its_own_
     """The handle stands on another topic: the branch that asked shows the answer behind all it has shown."""
     slow = session.record_step(
         explanation="Asked the slow desk.", calls=[{"name": "slow", "args": {}, "id": "late"}], results=[]
-    )
+    ).step
     add_steps(session, 2, first=2)
     home, before = session.branch_name, settled(session)
     session.branch("new_topic", to="elsewhere")
@@ -312,8 +314,8 @@ def test_a_late_result_on_the_open_latest_step_shows_in_it(session: Session) -> 
     """The usual case: the call is recorded before it acts, its result right after."""
     step = session.record_step(
         explanation="Click.", calls=[{"name": "click", "args": {"ref": "e3"}, "id": "c1"}], results=[]
-    )
-    assert session.record_result(step, "c1", "The page opened: OPENED.") == step
+    ).step
+    assert session.record_result(step, "c1", "The page opened: OPENED.").step == step
     assert "OPENED" in settled(session)
     assert session.tip == step
 
@@ -325,11 +327,13 @@ def test_a_callers_compact_form_is_shown_and_the_full_text_recalled(session: Ses
         explanation="Look.",
         calls=[{"name": "observe", "args": {}, "id": "o"}],
         results=[{"id": "o", "text": full, "origin": "page", "shown": "Heading: River hotels (12)"}],
-    )
+    ).step
     assert "Heading: River hotels (12)" in settled(session)
     assert session.view(WIDE).tokens < 400
     assert full in texts(session, step)
-    late = session.record_step(explanation="Again.", calls=[{"name": "observe", "args": {}, "id": "o"}], results=[])
+    late = session.record_step(
+        explanation="Again.", calls=[{"name": "observe", "args": {}, "id": "o"}], results=[]
+    ).step
     session.record_result(late, "o", full + "!", origin="page", shown="Heading: River hotels (11)")
     assert "Heading: River hotels (11)" in settled(session)
     assert full + "!" in texts(session, late)
@@ -341,7 +345,7 @@ def test_full_text_is_searchable_where_only_a_compact_form_shows(session: Sessio
         explanation="Look.",
         calls=[{"name": "observe", "args": {}, "id": "o"}],
         results=[{"id": "o", "text": "far below: marmalade", "origin": "page", "shown": "Heading"}],
-    )
+    ).step
     assert [hit.step for hit in session.recall(query="marmalade")] == [step]
 
 
@@ -441,7 +445,7 @@ def test_each_result_stands_behind_its_call_and_the_log_keeps_the_order_it_was_t
             explanation="All at once.",
             calls=[{"name": "look", "args": {"q": name}, "id": f"c-{name}"} for name in names],
             results=[{"id": f"c-{name}", "text": f"answer of {name}"} for name in reversed(names)],
-        )
+        ).step
         session.record_reply("Done.")
         recorded = session.view(WIDE).text
         assert in_order(recorded, [mark for name in names for mark in (f"q={name}", f"answer of {name}")])
@@ -456,7 +460,7 @@ def test_each_result_stands_behind_its_call_and_the_log_keeps_the_order_it_was_t
 
 def test_a_result_that_comes_alone_stands_where_it_arrives(session: Session) -> None:
     calls = [{"name": "look", "args": {"q": name}, "id": name} for name in ("alpha", "beta")]
-    step = session.record_step(calls=calls, results=[{"id": "beta", "text": "answer of beta"}])
+    step = session.record_step(calls=calls, results=[{"id": "beta", "text": "answer of beta"}]).step
     before = session.view(WIDE).text
     session.record_result(step, "alpha", "answer of alpha")
     assert session.view(WIDE).text.startswith(before)

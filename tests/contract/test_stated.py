@@ -40,7 +40,7 @@ def test_a_session_that_attends_reads_alike_from_another_handle(tmp_path) -> Non
     with Session.open("talk", store=store) as one:
         for turn in dialogue("en", 5, 1).turns[:8]:
             one.record_turn(user=turn.text)
-            one.attend(BUDGET)
+            one.maintain(BUDGET)
             one.record_reply("Noted.")
         text = one.view(BUDGET).text
     with Session.open("talk", store=store) as two:

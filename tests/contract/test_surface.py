@@ -266,7 +266,7 @@ def test_what_the_caller_passed_in_may_change_afterwards(session: Session) -> No
     """The log holds what was said, not the caller's objects."""
     args = {"page": 1}
     calls = [{"name": "read", "args": args, "id": "c1"}]
-    step = session.record_step(explanation="Read.", calls=calls, results=[{"id": "c1", "text": "one"}])
+    step = session.record_step(explanation="Read.", calls=calls, results=[{"id": "c1", "text": "one"}]).step
     before = session.recall(f"s{step}").text
     args["page"] = 99
     calls.clear()

@@ -57,8 +57,8 @@ def test_opening_a_tile_gives_its_steps_back_and_leaves_what_was_told(session: S
     workspace = session.workspace
     tile = workspace.blocks[0]
     assert isinstance(tile, Tile)
-    with session._store.reading() as tx:
-        opened = unfolded(tx, session._now.session, workspace, workspace.blocks, 12_000)
+    with session._at.store.reading() as tx:
+        opened = unfolded(tx, session._at.session, workspace, workspace.blocks, 12_000)
     assert [step for block in opened for step in block.steps] == [
         step for block in workspace.blocks for step in block.steps
     ]
@@ -74,9 +74,9 @@ def test_what_is_opened_is_bounded_and_the_rest_stands_as_it_was_folded(session:
     workspace = session.workspace
     tile = workspace.blocks[0]
     assert isinstance(tile, Tile)
-    with session._store.reading() as tx:
-        opened = unfolded(tx, session._now.session, workspace, workspace.blocks, 600)
-        whole = unfolded(tx, session._now.session, workspace, workspace.blocks, 1_000_000)
+    with session._at.store.reading() as tx:
+        opened = unfolded(tx, session._at.session, workspace, workspace.blocks, 600)
+        whole = unfolded(tx, session._at.session, workspace, workspace.blocks, 1_000_000)
     steps = [step for block in workspace.blocks for step in block.steps]
     for blocks in (opened, whole):
         assert [step for block in blocks for step in block.steps] == steps
@@ -98,6 +98,6 @@ def test_a_session_folded_at_every_step_can_be_folded_a_thousand_times(session: 
         session.record_reply(f"{n}: the reply that says a little more than the number {n * 7919} and goes on about it.")
         session.fold(first_step=1)
     workspace = session.workspace
-    with session._store.reading() as tx:
-        opened = unfolded(tx, session._now.session, workspace, workspace.blocks, 1_000_000)
+    with session._at.store.reading() as tx:
+        opened = unfolded(tx, session._at.session, workspace, workspace.blocks, 1_000_000)
     assert len(opened) == 1_050

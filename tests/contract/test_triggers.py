@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from ctxfold import Session
+from ctxfold.workspace.by import By
 from tests.support.sessions import WIDE, add_step, add_steps, common_prefix, events, prose, settled
 
 BUDGET = 2_000
@@ -16,7 +17,7 @@ ORDERS = 80
 def drive(session: Session, budget: int = BUDGET) -> list[str]:
     """What a driver does after it records; the causes of what was seen to."""
     session.consolidate(budget)
-    return [str(trigger) for trigger in session.attend(budget)]
+    return [str(trigger) for trigger in session.maintain(budget)]
 
 
 def order(session: Session, number: int) -> int:
@@ -31,7 +32,7 @@ def order(session: Session, number: int) -> int:
         explanation=f"Looking up number {number}.",
         calls=[{"name": "get_order", "args": {"number": number}, "id": "c1"}],
         results=[{"id": "c1", "text": json.dumps(found)}],
-    )
+    ).step
 
 
 def long_session(session: Session) -> None:
@@ -219,10 +220,10 @@ def test_what_a_host_asked_for_stays_when_a_trigger_finds_more(session: Session)
 def test_a_host_may_see_to_the_triggers_itself(session: Session) -> None:
     """Named once each and not acted on."""
     session.record_turn(user="Please book a hotel in Porto.")
-    assert [str(each) for each in session.attend(BUDGET, act=False)] == ["intent change: asked, constraint"]
-    assert session.attend(BUDGET, act=False) == ()
+    assert [str(each) for each in session.maintain(BUDGET, act=False)] == ["intent change: asked, constraint"]
+    assert session.maintain(BUDGET, act=False) == ()
     assert session.intent.empty
-    session.plan(todo=["Find three hotels"], cause="intent change: asked; by hand")
+    session.plan(todo=["Find three hotels"], by=By("host", "intent change: asked; by hand"))
     assert caused(session, "intent_set") == ["intent change: asked; by hand"]
 
 
@@ -230,10 +231,10 @@ def test_another_handle_finds_nothing_left_to_do(database: Path) -> None:
     """What one process saw to is seen to."""
     with Session.open("trip", store=str(database)) as one, Session.open("trip", store=str(database)) as two:
         one.record_turn(user="Please book a hotel in Porto.")
-        assert two.attend(BUDGET)
-        assert one.attend(BUDGET) == ()
+        assert two.maintain(BUDGET)
+        assert one.maintain(BUDGET) == ()
         add_steps(one, 3)
-        assert two.attend(BUDGET) == ()
+        assert two.maintain(BUDGET) == ()
 
 
 def test_a_to_do_of_a_host_takes_up_the_item_the_users_words_opened(session: Session) -> None:

@@ -361,7 +361,7 @@ def test_undo_of_a_switch_goes_back_to_the_branch_before(session: Session) -> No
 def test_notes_and_late_results_are_records_and_stay(session: Session) -> None:
     """Only decisions are undone: a note, a reply and a late result are none."""
     add_steps(session, 2)
-    slow = session.record_step(explanation="Ask.", calls=[{"name": "slow", "args": {}, "id": "w"}], results=[])
+    slow = session.record_step(explanation="Ask.", calls=[{"name": "slow", "args": {}, "id": "w"}], results=[]).step
     session.fold(summary="Two pages.", first_step=1, last_step=2)
     session.record_note("Bring coins.", origin="user")
     session.record_result(slow, "w", "LATE-ANSWER")

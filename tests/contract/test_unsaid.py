@@ -40,8 +40,8 @@ def test_values_are_known_by_their_kind(text: str, kind: str, values: set[str]) 
 
 def test_a_wish_for_the_other_size_opens_no_second_item(session: Session) -> None:
     session.record_turn(user="Rent the small hall for the concert and hire a sound engineer.")
-    session.attend(8_000)
+    session.maintain(8_000)
     session.record_turn(user="over 200 sold already, we need the big one")
-    session.attend(8_000)
+    session.maintain(8_000)
     assert [item.text.partition(" ")[0] for item in session.intent.open] == ["Rent", "hire"]
     assert "the big one" in session.intent.open[0].text

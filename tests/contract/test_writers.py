@@ -53,8 +53,8 @@ def test_two_handles_on_one_branch_see_each_others_records(database: Path) -> No
 def test_two_handles_share_the_open_step_of_a_branch(database: Path) -> None:
     """A user message recorded by one handle opens the step that the other fills."""
     with Session.open("trip", store=str(database)) as one, Session.open("trip", store=str(database)) as two:
-        assert one.record_turn(user="Hello?") == 1
-        assert two.record_reply("Hello!") == 1
+        assert one.record_turn(user="Hello?").step == 1
+        assert two.record_reply("Hello!").step == 1
         assert add_step(one, 2) == 2
 
 
@@ -63,7 +63,7 @@ def test_records_of_two_threads_on_two_handles_all_succeed(database: Path) -> No
 
     def write(name: str) -> list[int]:
         with Session.open("trip", store=str(database)) as session:
-            return [session.record_reply(f"{name}-{n}") for n in range(60)]
+            return [session.record_reply(f"{name}-{n}").step for n in range(60)]
 
     Session.open("trip", store=str(database)).close()
     with ThreadPoolExecutor(2) as pool:
@@ -126,7 +126,7 @@ def test_one_handle_may_be_used_from_several_threads_in_turn(database: Path) -> 
 def test_one_handle_called_from_two_threads_at_once_loses_nothing(database: Path) -> None:
     """A host may run tool calls side by side: every record stands, each number once."""
     with Session.open("trip", store=str(database)) as session, ThreadPoolExecutor(4) as pool:
-        numbers = list(pool.map(lambda n: session.record_reply(f"reply {n}"), range(40)))
+        numbers = list(pool.map(lambda n: session.record_reply(f"reply {n}").step, range(40)))
         assert sorted(numbers) == list(range(1, 41))
         assert path(session) == list(range(1, 41))
 
@@ -135,12 +135,12 @@ def test_the_same_call_id_in_two_steps_means_each_steps_own_call(session: Sessio
     """The key of a late result is (step, call id): real hosts use ids again."""
     one = session.record_step(
         explanation="First.", calls=[{"name": "ask", "args": {"n": 1}, "id": "call_0"}], results=[]
-    )
+    ).step
     two = session.record_step(
         explanation="Second.", calls=[{"name": "ask", "args": {"n": 2}, "id": "call_0"}], results=[]
-    )
-    assert session.record_result(one, "call_0", "answer to the first") == one
-    assert session.record_result(two, "call_0", "answer to the second") == two
+    ).step
+    assert session.record_result(one, "call_0", "answer to the first").step == one
+    assert session.record_result(two, "call_0", "answer to the second").step == two
     assert texts(session, one)[-1] == "answer to the first"
     assert texts(session, two)[-1] == "answer to the second"
 
@@ -151,7 +151,7 @@ def test_the_same_call_id_twice_in_one_step_keeps_both_results(session: Session)
         explanation="Twice.",
         calls=[{"name": "ask", "args": {"n": 1}, "id": "dup"}, {"name": "ask", "args": {"n": 2}, "id": "dup"}],
         results=[{"id": "dup", "text": "first answer"}, {"id": "dup", "text": "second answer"}],
-    )
+    ).step
     assert texts(session, step)[-2:] == ["first answer", "second answer"]
     shown = settled(session)
     assert "first answer" in shown
@@ -160,16 +160,16 @@ def test_the_same_call_id_twice_in_one_step_keeps_both_results(session: Session)
 
 def test_an_idempotency_key_makes_a_repeated_late_result_harmless(stored: Session, database: Path) -> None:
     """The same key twice: one record, the same answer, after a restart too."""
-    step = stored.record_step(explanation="Ask.", calls=[{"name": "slow", "args": {}, "id": "w"}], results=[])
+    step = stored.record_step(explanation="Ask.", calls=[{"name": "slow", "args": {}, "id": "w"}], results=[]).step
     add_steps(stored, 2, first=2)
-    assert stored.record_result(step, "w", "LATE-ANSWER", key="delivery-1") == step
+    assert stored.record_result(step, "w", "LATE-ANSWER", key="delivery-1").step == step
     shown, log, kept = settled(stored), len(events(stored)), texts(stored, step)
-    assert stored.record_result(step, "w", "LATE-ANSWER", key="delivery-1") == step
+    assert stored.record_result(step, "w", "LATE-ANSWER", key="delivery-1").step == step
     assert (settled(stored), len(events(stored)), texts(stored, step)) == (shown, log, kept)
     with Session.open("trip", store=str(database)) as again:
-        assert again.record_result(step, "w", "LATE-ANSWER", key="delivery-1") == step
+        assert again.record_result(step, "w", "LATE-ANSWER", key="delivery-1").step == step
         assert texts(again, step) == kept
-    assert stored.record_result(step, "w", "a second part", key="delivery-2") == step
+    assert stored.record_result(step, "w", "a second part", key="delivery-2").step == step
     assert len(texts(stored, step)) == len(kept) + 1
 
 
@@ -186,11 +186,11 @@ def test_a_late_result_of_no_known_call_is_refused(session: Session, step: int, 
 
 def test_a_late_result_for_a_step_of_another_branch_is_kept_with_its_step(session: Session) -> None:
     """The world answers when it likes: the record belongs to its step, wherever the handle stands now."""
-    slow = session.record_step(explanation="Ask.", calls=[{"name": "slow", "args": {}, "id": "w"}], results=[])
+    slow = session.record_step(explanation="Ask.", calls=[{"name": "slow", "args": {}, "id": "w"}], results=[]).step
     home = session.branch_name
     session.branch("new_topic", to="elsewhere")
     add_step(session, 2)
-    assert session.record_result(slow, "w", "LATE-ANSWER") == slow
+    assert session.record_result(slow, "w", "LATE-ANSWER").step == slow
     assert texts(session, slow)[-1] == "LATE-ANSWER"
     session.branch("switch", to=home)
     assert "LATE-ANSWER" in settled(session)
@@ -217,8 +217,8 @@ def test_results_may_come_in_any_order_and_in_part(session: Session) -> None:
             {"name": "c", "args": {}, "id": "z"},
         ],
         results=[{"id": "y", "text": "of y"}, {"id": "x", "text": "of x"}],
-    )
-    assert session.record_result(step, "z", "of z") == step
+    ).step
+    assert session.record_result(step, "z", "of z").step == step
     assert sorted(text for text in texts(session, step) if text.startswith("of ")) == ["of x", "of y", "of z"]
 
 

@@ -21,7 +21,7 @@ def session() -> Session:
 
 def read(session: Session, **more: int) -> int:
     call = {"name": "read", "args": {"path": PATH, **more}, "id": "c"}
-    return session.record_step(calls=[call], results=[{"id": "c", "text": f"{more}"}])
+    return session.record_step(calls=[call], results=[{"id": "c", "text": f"{more}"}]).step
 
 
 def test_a_call_names_every_argument(session: Session) -> None:
@@ -80,7 +80,7 @@ def test_a_text_that_a_later_step_points_at_stays_whole_in_a_fold(session: Sessi
 def edit(session: Session, path: str, n: int) -> int:
     body = "\n".join(f"    departures.append(Departure(pier={n}, row={row}, berth='B{n}{row}'))" for row in range(8))
     call = {"name": "edit", "args": {"path": path, "text": f"def departures_{n}():\n{body}\n"}, "id": "c"}
-    return session.record_step(calls=[call], results=[{"id": "c", "text": "replaced"}])
+    return session.record_step(calls=[call], results=[{"id": "c", "text": "replaced"}]).step
 
 
 def test_what_was_written_into_a_file_stands_under_the_call_that_names_it_however_often_it_is_folded(

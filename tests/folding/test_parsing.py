@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from ctxfold import Session
 from ctxfold.decisions.fold.directive import FoldDirective
 from ctxfold.decisions.fold.parse import Compliance, Parsed, parse
+from ctxfold.workspace.by import By
 from tests.folding.malformed import FOLD, GOOD, NOT_FITTING, NOT_WELL_FORMED, SILENT, compress, context, fold, ids
 from tests.support.sessions import add_steps, cover
 
@@ -217,7 +218,7 @@ def test_whatever_is_written_a_directive_that_comes_out_can_be_applied(session: 
     assert (parsed.reason is None) == (count.refused == 0)
     wish = parsed.directive
     if wish is not None and len(wish.summary or "") < 200:
-        session.fold(wish.summary, wish.first_step, wish.last_step, decider="model")
+        session.fold(wish.summary, wish.first_step, wish.last_step, by=By("model"))
         assert [step for tile in cover(session) for step in tile] == list(range(1, 9))
         session.undo()
     assert cover(session) == [(1, 2, 3), (4,), (5,), (6,), (7,), (8,)]

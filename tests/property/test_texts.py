@@ -17,7 +17,7 @@ from tests.support.trust import unmarked
 
 def exercise(session: Session, text: str) -> None:
     """Record a text in every role and take it through views, folds and a consolidation; it must come back exactly each time."""
-    turn = session.record_turn(user=text or "hm")
+    turn = session.record_turn(user=text or "hm").step
     session.record_step(
         explanation=text,
         calls=[{"name": "ask", "args": {"q": text[:10_000]}, "id": "c"}],
@@ -27,7 +27,7 @@ def exercise(session: Session, text: str) -> None:
         explanation="Again.",
         calls=[{"name": "ask", "args": {}, "id": "c"}],
         results=[{"id": "c", "text": text, "origin": "tool"}],
-    )
+    ).step
     add_step(session, 1)
     kept = [texts(session, turn), texts(session, step)]
     assert kept[0].count(text) >= 2 - (not text)
@@ -113,7 +113,7 @@ def test_any_words_of_the_user_are_recalled_exactly_and_shown_within_any_budget(
     """The user's words too, whatever they hold, as the goal as well."""
     with Session.open("any", goal=text, store=":memory:") as session:
         assert session.goal == text.strip()
-        step = session.record_turn(user=text)
+        step = session.record_turn(user=text).step
         assert texts(session, step) == [text]
         assert count(session.view(budget).text) <= budget
 

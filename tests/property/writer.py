@@ -41,7 +41,7 @@ def write(store: str, seed: int) -> None:
 def step(session: Session, n: int, text: str) -> int:
     """Record one whole step; its number."""
     call = {"name": "go", "args": {"n": n}, "id": "c"}
-    return session.record_step(explanation="Go.", calls=[call], results=[{"id": "c", "text": text}])
+    return session.record_step(explanation="Go.", calls=[call], results=[{"id": "c", "text": text}]).step
 
 
 def decide(session: Session, chance: random.Random) -> None:

@@ -180,14 +180,14 @@ def test_what_a_step_took_in_after_it_was_looked_at_counts():
         session.record_turn(user="Refund W-2003.")
         assert session.refactor().operator == "none"
         failing(session, 3)
-        slow = session.record_step("Asking.", [{"name": "refund", "args": {"order": "W-2004"}, "id": "c1"}])
+        slow = session.record_step("Asking.", [{"name": "refund", "args": {"order": "W-2004"}, "id": "c1"}]).step
         visited(session, "lisboa")
         assert session.refactor().steps == (1, 2, 3)
         visited(session, "porto")
         session.record_result(slow, "c1", '{"error": "locked"}')
         visited(session, "sines")
         assert session.refactor().operator == "none"
-        assert [act.failure != "" for act in session._now.trail.seen[slow].acts] == [True]
+        assert [act.failure != "" for act in session._at.trail.seen[slow].acts] == [True]
 
 
 def test_the_body_of_a_line_is_what_it_says(session: Session):

@@ -8,6 +8,7 @@ import pytest
 from ctxfold import Session
 from ctxfold.decisions.refactor.parse import routed, worded
 from ctxfold.decisions.refactor.values import OPERATORS
+from ctxfold.workspace.by import By
 from tests.refactoring.malformed import GOOD, NONE, REFACTORERS, ROUTERS, said
 from tests.support.faults import clean
 from tests.support.sessions import settled
@@ -46,7 +47,7 @@ def test_a_router_that_keeps_it_is_heard_as_text_and_as_arguments():
 def test_a_refactorer_that_does_not_keep_its_contract_changes_nothing(session: Session, operator: str):
     before = settled(session)
     for reply, reason in REFACTORERS:
-        done = session.refactor(operator, reply, decider="model")
+        done = session.refactor(operator, reply, by=By("model"))
         assert done.refused, (reply, done)
         too_long = reason.startswith("shorten") and "too long" in done.reason
         assert too_long or re.search(reason, done.reason), (reply, done.reason)

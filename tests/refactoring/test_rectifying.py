@@ -113,7 +113,7 @@ def test_a_note_of_the_model_is_corrected_and_the_log_keeps_what_it_said():
         session.record_turn(user="What about my booking, please?")
         told(session, OLD)
         session.record_note("BK-7731 has cabin: economy.")
-        noted = session.record_reply("Noted.")
+        noted = session.record_reply("Noted.").step
         told(session, NEW)
         session.record_reply("I have looked at it again.")
         assert session.refactor().applied

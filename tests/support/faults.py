@@ -20,7 +20,7 @@ def called(session: Session, name: str, args: dict[str, object], answer: str, sa
     """One call and its answer."""
     return session.record_step(
         explanation=said, calls=[{"name": name, "args": args, "id": "c1"}], results=[{"id": "c1", "text": answer}]
-    )
+    ).step
 
 
 def visited(session: Session, page: str) -> int:
@@ -32,7 +32,7 @@ def visited(session: Session, page: str) -> int:
         explanation=f"Opening {page}.",
         calls=[{"name": "navigate", "args": {"url": f"http://harbors.example/{page}"}, "id": "c1"}],
         results=[{"id": "c1", "text": text, "origin": "page"}],
-    )
+    ).step
 
 
 def clean(session: Session) -> None:

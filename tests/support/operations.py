@@ -90,11 +90,11 @@ class Driver:
 
     def turn(self, text: str) -> None:
         """A user message."""
-        self._recorded(self._appending(lambda: self.session.record_turn(user=text)), [text], assistant=False)
+        self._recorded(self._appending(lambda: self.session.record_turn(user=text).step), [text], assistant=False)
 
     def reply(self, text: str) -> None:
         """An assistant message without calls."""
-        self._recorded(self._appending(lambda: self.session.record_reply(text)), [text], assistant=True)
+        self._recorded(self._appending(lambda: self.session.record_reply(text).step), [text], assistant=True)
 
     def step(self, thought: str, results: list[str | None], origin: str, same_ids: bool) -> None:
         """An assistant step: one call for each item, answered now (a text) or later (None)."""
@@ -105,7 +105,9 @@ class Driver:
             for id_, text in zip(ids, results, strict=True)
             if text is not None
         ]
-        number = self._appending(lambda: self.session.record_step(explanation=thought, calls=calls, results=answers))
+        number = self._appending(
+            lambda: self.session.record_step(explanation=thought, calls=calls, results=answers).step
+        )
         self._recorded(number, [thought] * bool(thought) + [answer["text"] for answer in answers], assistant=True)
         self.pending += [Pending(number, id_) for id_, text in zip(ids, results, strict=True) if text is None]
 
@@ -119,7 +121,7 @@ class Driver:
             assert (
                 self.session.record_result(
                     call.step, call.call, text, origin="page", key=key and f"{key}-{self.last}-{before}"
-                )
+                ).step
                 == call.step
             )
         assert len(texts(self.session, call.step)) == before + 1
@@ -141,7 +143,9 @@ class Driver:
 
     def note(self, text: str, origin: Literal["user", "model"]) -> None:
         """A note: part of the log, never undone; like a user message it opens a step or joins the open one."""
-        self._recorded(self._appending(lambda: self.session.record_note(text, origin=origin)), [text], assistant=False)
+        self._recorded(
+            self._appending(lambda: self.session.record_note(text, origin=origin).step), [text], assistant=False
+        )
 
     # Decisions
 

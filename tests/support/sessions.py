@@ -72,7 +72,7 @@ def add_step(session: Session, seed: int, words: int = 160, origin: str = "tool"
         explanation=f"Explained-{seed}: looking at page {seed}.",
         calls=[{"name": "read", "args": {"page": seed}, "id": f"c{seed}"}],
         results=[{"id": f"c{seed}", "text": prose(seed, words), "origin": origin}],
-    )
+    ).step
 
 
 def add_steps(session: Session, count: int, first: int = 1, words: int = 160) -> list[int]:
@@ -86,7 +86,7 @@ def add_result(session: Session, text: str, *, origin: str = "tool", call: str =
         explanation="Asked.",
         calls=[{"name": "ask", "args": {}, "id": call}],
         results=[{"id": call, "text": text, "origin": origin}],
-    )
+    ).step
 
 
 def add_json(session: Session, value: object, *, call: str = "c1") -> int:

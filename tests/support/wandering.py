@@ -71,8 +71,8 @@ def _one(session: Session, chance: random.Random, parents: dict[int, int]) -> st
 
 def _say(session: Session, chance: random.Random, parents: dict[int, int]) -> None:
     before = session.tip
-    step = session.record_turn(user=f"{chance.choice(WORDS)} ({chance.randint(100, 999)})")
-    assert session.record_reply(f"That makes {chance.randint(100, 999)}. " * chance.randint(1, 9)) == step
+    step = session.record_turn(user=f"{chance.choice(WORDS)} ({chance.randint(100, 999)})").step
+    assert session.record_reply(f"That makes {chance.randint(100, 999)}. " * chance.randint(1, 9)).step == step
     assert step not in parents
     parents[step] = before
 

@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from ctxfold.log.records import Step
-from ctxfold.session.handle import Current
+from ctxfold.session.handle import Handle
 from ctxfold.session.history.commit import head_of, state_of
 from ctxfold.session.history.intents import intent_of
 from ctxfold.session.history.load import goals, load
 from ctxfold.session.history.tiles import read_tile
 from ctxfold.session.history.tree import Topic, tree
-from ctxfold.store.protocol import Reading
+from ctxfold.store.protocol import Reading, Store
 from ctxfold.store.values import EventRow, HeadRow, State, StoredRecord
 from ctxfold.tokens import Budget
 from ctxfold.view.render import render
@@ -99,11 +99,12 @@ POINTS = 100
 _TITLE = 110
 
 
-def gather_report(tx: Reading, session: tuple[int, str, int], budget: int, picture: Picture) -> Report:
+def gather_report(tx: Reading, store: Store, session: tuple[int, str, int], budget: int, picture: Picture) -> Report:
     """All that a report shows.
 
     Args:
         tx: an open transaction.
+        store: where it was opened.
         session: the session's row id, its name and the branch it was last on.
         budget: tokens of the views whose cost is drawn.
         picture: where a step's picture comes from.
@@ -119,7 +120,7 @@ def gather_report(tx: Reading, session: tuple[int, str, int], budget: int, pictu
         for head in tx.forest.heads(number)
     )
     found = goals(tx, number, state_of(tx, number, head_of(tx, number, current)))
-    now = render(Current(number, current).shown(tx, budget), Budget.of(budget)).tokens
+    now = render(Handle(store, number, current).shown(tx, budget), Budget.of(budget)).tokens
     goal = found[-1] if found else ""
     curve = _draw_curve(tx, number, budget)
     return Report(name, goal, budget, now, tuple(tree(tx, number, current)), curve, chapters)

@@ -14,7 +14,7 @@ from ctxfold.cli.report.gather import Picture, Report, gather_report
 from ctxfold.errors import InputError
 from ctxfold.session.open import named, store_at
 from ctxfold.session.screenshots import folder_of
-from ctxfold.session.validate import path_of
+from ctxfold.session.validate import as_path
 from ctxfold.tokens import Budget
 from ctxfold.workspace.workspace import spans
 
@@ -52,17 +52,13 @@ def report_session(
         BudgetError: a budget below the least.
     """
     Budget.of(budget)
-    place, folder = path_of(file), None if pictures is None else path_of(pictures)
+    place, folder = as_path(file), None if pictures is None else as_path(pictures)
     kept = store_at(store)
     try:
         with kept.reading() as tx:
             row = named(tx, kept, name)
-            report = gather_report(
-                tx,
-                (row.id, row.name, row.current or 1),
-                budget,
-                _choose_pictures(folder or _find_beside(kept.address, row.name)),
-            )
+            picture = _choose_pictures(folder or _find_beside(kept.address, row.name))
+            report = gather_report(tx, kept, (row.id, row.name, row.current or 1), budget, picture)
     finally:
         kept.close()
     _write(place, make_page(report))

@@ -19,6 +19,7 @@ from ctxfold.models import Model, Reply, Request, Tool, Usage, ask
 from ctxfold.prompts import prompt
 from ctxfold.session.history.branches import Move
 from ctxfold.session.session import Session
+from ctxfold.workspace.by import By
 
 __all__ = ["Moved", "Mover", "Placement"]
 
@@ -136,12 +137,12 @@ def _numbers(session: Session) -> list[int]:
 def _apply(session: Session, placed: Placement) -> Move:
     at = placed.step if placed.action == "create" else None
     to = placed.branch if placed.action == "switch" else None
-    return session.branch(placed.action, at=at, to=to, said=("model", placed.reason))
+    return session.branch(placed.action, at=at, to=to, by=By("model", placed.reason))
 
 
 async def _stayed(session: Session, note: str, spent: list[Usage]) -> Moved:
     """The message goes on."""
-    move = await _threaded(lambda: session.branch("continue", said=("embedded", note)))
+    move = await _threaded(lambda: session.branch("continue", by=By("embedded", note)))
     return Moved(move, "embedded", note, sum(spent, Usage()))
 
 

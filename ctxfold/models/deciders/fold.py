@@ -26,6 +26,7 @@ from ctxfold.prompts import prompt
 from ctxfold.session.session import Session
 from ctxfold.tokens import Budget
 from ctxfold.view.ladder import show
+from ctxfold.workspace.by import By
 from ctxfold.workspace.workspace import Block, RawStep, Tile, Workspace, spans
 
 __all__ = ["FoldSummary", "Planned", "Planner"]
@@ -131,12 +132,12 @@ class Planner:
         """
         book = lent(session)
         if self._model is None:
-            tile = await book(lambda session: session.fold(None, first_step, last_step, decider="embedded"))
+            tile = await book(lambda session: session.fold(None, first_step, last_step, By("embedded")))
             return Planned(tile, "embedded")
         wish = await book(lambda session: _wish(session, first_step, last_step))
         if wish is None or wish.tokens > LONGEST:
             note = f"too much, or too far back, to ask {self._model.name} about"
-            tile = await book(lambda session: session.fold(None, first_step, last_step, "embedded", note))
+            tile = await book(lambda session: session.fold(None, first_step, last_step, By("embedded", note)))
             return Planned(tile, "embedded", note)
         return await self._asked(self._model, book, wish)
 
@@ -169,13 +170,13 @@ class Planner:
                 except StaleDecision:
                     note = "the steps changed while the model wrote"
         cause = f"high water; {note}" if note else "high water"
-        tiles = await book(lambda session: session.consolidate(budget, model, cause))
+        tiles = await book(lambda session: session.consolidate(budget, model, By("embedded", cause)))
         return Planned(tiles[-1], "embedded", note, usage, compliance, tiles) if tiles else None
 
     async def _asked(self, model: Model, book: Book, wish: _Wish) -> Planned:
         planned = await self._written(model, wish)
         if planned.summary is None:
-            tile = await book(lambda session: session.fold(None, wish.first, wish.last, "embedded", planned.note))
+            tile = await book(lambda session: session.fold(None, wish.first, wish.last, By("embedded", planned.note)))
             return Planned(tile, "embedded", planned.note, planned.usage, planned.compliance)
         tile = await book(lambda session: _put(session, wish, planned))
         return Planned(tile, "model", "", planned.usage, planned.compliance)
@@ -297,7 +298,7 @@ def _put(session: Session, wish: _Wish, planned: _Written, why: str = "") -> Til
     """
     _must_stand(session, wish)
     cause = f"{why}written by {planned.model}"
-    return session.fold(planned.summary, wish.first, wish.last, "model", cause)
+    return session.fold(planned.summary, wish.first, wish.last, By("model", cause))
 
 
 def _spelled(block: Block) -> Block:

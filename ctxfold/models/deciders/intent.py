@@ -23,11 +23,12 @@ from ctxfold.models.deciders.fold import Planner
 from ctxfold.models.deciders.lease import Book, lent
 from ctxfold.models.deciders.material import Material, for_extract, for_plan
 from ctxfold.prompts import prompt
-from ctxfold.session.attend import extraction_of
-from ctxfold.session.fold import DEFAULT_BUDGET
-from ctxfold.session.intent import ASKED, Wanted
+from ctxfold.session.handle import DEFAULT_BUDGET
+from ctxfold.session.intent import Wanted
+from ctxfold.session.maintain import extraction_of
 from ctxfold.session.session import Session
 from ctxfold.tokens import Budget
+from ctxfold.workspace.by import By
 from ctxfold.workspace.intent import Extraction
 from ctxfold.workspace.workspace import Tile
 
@@ -123,31 +124,31 @@ class Attendant:
         spent = Kept() if planned is None else Kept(usage=planned.usage, compliance=planned.compliance)
         notes = [planned.note] if planned is not None and planned.note else []
         if self._model is None:
-            due = await book(lambda session: session.attend(budget, model))
+            due = await book(lambda session: session.maintain(budget, model))
             return Kept(folded, due, tuple(notes))
-        due = await book(lambda session: session.attend(budget, model, act=False))
+        due = await book(lambda session: session.maintain(budget, model, act=False))
         usage = spent.usage
         change = next((trigger for trigger in due if trigger.cause == "intent change"), None)
         if change is not None:
-            done = await self.plan(book, str(change))
+            done = await self.plan(book, change)
             usage, notes = usage + done.usage, [*notes, *done.notes]
         limit = Budget.of(budget, model).tokens
         wanted = await book(lambda session: extraction_of(due, session.workspace, limit))
         if wanted is not None:
-            done = await self.extract(book, wanted.need, wanted.budget, wanted.cause)
+            done = await self.extract(book, wanted.need, wanted.budget, wanted.trigger)
             usage, notes = usage + done.usage, [*notes, *done.notes]
         return Kept(folded, due, tuple(notes), usage, spent.compliance)
 
-    async def plan(self, session: Session | Book, cause: str = ASKED) -> Kept:
+    async def plan(self, session: Session | Book, trigger: Trigger | None = None) -> Kept:
         """Set the intent: the model's summary and to-do, else the embedded planner's.
 
         Args:
             session: where, or what lends it; it is used in worker threads, and free while a model writes.
-            cause: why, in a few words for the history.
+            trigger: what called for it; None where somebody asked.
         """
         book = lent(session)
         if self._model is None:
-            await book(lambda session: session.plan(cause=cause))
+            await book(lambda session: session.plan(by=By("embedded"), trigger=trigger))
             return Kept()
         model, tally = self._model, _Tally()
         shown = await book(for_plan)
@@ -160,17 +161,17 @@ class Attendant:
             _must_not_invent("\n".join(texts), shown)
             tally.fault = "its evidence"
             todo = [item.given() for item in written.todo]
-            why = f"{cause}; written by {model.name}"
-            await book(lambda session: _planned(session, shown, written.summary, todo, why))
+            by = By("model", f"{_reason(trigger)}; written by {model.name}")
+            await book(lambda session: _planned(session, shown, written.summary, todo, by, trigger))
 
         request = _request("plan_system", prompt("plan_request", **shown.blanks), self._plan)
         note = await self._settled(request, take, tally)
         if note:
-            await book(lambda session: session.plan(cause=f"{cause}; {note}"))
+            await book(lambda session: session.plan(by=By("embedded", f"{_reason(trigger)}; {note}"), trigger=trigger))
         return Kept(notes=(note,) if note else (), usage=tally.usage)
 
     async def extract(
-        self, session: Session | Book, need: str | None = None, budget: int = 400, cause: str = ASKED
+        self, session: Session | Book, need: str | None = None, budget: int = 400, trigger: Trigger | None = None
     ) -> Kept:
         """Put lines of the log at the end of the view: those the model chooses, else those the embedded extractor finds.
 
@@ -178,9 +179,9 @@ class Attendant:
             session: where, or what lends it; it is used in worker threads, and free while a model writes.
             need: what is wanted, in words; None for what the intent is about.
             budget: o200k tokens that all of it may cost.
-            cause: the trigger, for the history; as it is where somebody asks: what stands in the view is not left out then.
+            trigger: what called for it; None where somebody asked: what stands in the view is not left out then.
         """
-        book, wanted = lent(session), Wanted(need, None, budget, cause)
+        book, wanted = lent(session), Wanted(need, None, budget, trigger)
         if self._model is None:
             return Kept(extraction=await book(lambda session: _found(session, wanted)))
         model, tally = self._model, _Tally()
@@ -193,14 +194,14 @@ class Attendant:
             chosen = LinesChosen.model_validate(arguments)
             tally.fault = "its lines"
             given = [lines.model_dump() for lines in chosen.selections]
-            why = f"{cause}; chosen by {model.name}"
+            by = By("model", f"{_reason(trigger)}; chosen by {model.name}")
             if given:
-                made = await book(lambda session: session.extract(need, given, budget, "model", why))
+                made = await book(lambda session: session.extract(need, given, budget, by, trigger))
 
         request = _request("extract_system", prompt("extract_request", **shown.blanks), self._extract)
         note = await self._settled(request, take, tally)
         if note:
-            made = await book(lambda session: _found(session, Wanted(need, None, budget, f"{cause}; {note}")))
+            made = await book(lambda session: _found(session, wanted, f"{_reason(trigger)}; {note}"))
         return Kept(notes=(note,) if note else (), usage=tally.usage, extraction=made)
 
     async def _settled(
@@ -220,7 +221,9 @@ class Attendant:
         return ""
 
 
-def _planned(session: Session, shown: Material, summary: str, todo: Sequence[dict[str, Any]], cause: str) -> None:
+def _planned(
+    session: Session, shown: Material, summary: str, todo: Sequence[dict[str, Any]], by: By, trigger: Trigger | None
+) -> None:
     """Plan as a model wrote.
 
     Raises:
@@ -229,11 +232,15 @@ def _planned(session: Session, shown: Material, summary: str, todo: Sequence[dic
     """
     if not shown.stands(session.workspace):
         raise StaleDecision("the user spoke while the plan was written; plan again")
-    session.plan(summary, todo, "model", cause)
+    session.plan(summary, todo, by, trigger)
 
 
-def _found(session: Session, wanted: Wanted) -> Extraction:
-    return session.extract(wanted.need, None, wanted.budget, "embedded", wanted.cause)
+def _found(session: Session, wanted: Wanted, reason: str = "") -> Extraction:
+    return session.extract(wanted.need, None, wanted.budget, By("embedded", reason), wanted.trigger)
+
+
+def _reason(trigger: Trigger | None) -> str:
+    return "asked for" if trigger is None else str(trigger)
 
 
 def _must_not_invent(text: str, shown: Material) -> None:

@@ -23,6 +23,7 @@ from ctxfold.prompts import prompt
 from ctxfold.session.session import Session
 from ctxfold.tokens import head
 from ctxfold.view.ladder import show
+from ctxfold.workspace.by import By
 from ctxfold.workspace.workspace import Block, Workspace
 
 __all__ = ["Mended", "Mender", "Rewritten"]
@@ -80,7 +81,7 @@ class Mender:
             What became of it. A history that is fine, and one whose mending failed its checks, is as it was.
         """
         if self._model is None:
-            return Mended(await _threaded(lambda: session.refactor(operator or "auto", decider="embedded")))
+            return Mended(await _threaded(lambda: session.refactor(operator or "auto", by=By("embedded"))))
         usage = Usage()
         cause = "asked for"
         if operator is None:
@@ -88,9 +89,9 @@ class Mender:
                 route, usage = await self._routed(self._model, session)
             except ModelError as error:
                 note = f"{self._model.name} could not be asked: {type(error).__name__}"
-                return Mended(await _threaded(lambda: session.refactor(decider="embedded")), note)
+                return Mended(await _threaded(lambda: session.refactor(by=By("embedded"))), note)
             if route.operator is None:
-                left = await _threaded(lambda: session.refactor("none", None, "model", route.reason))
+                left = await _threaded(lambda: session.refactor("none", None, By("model", route.reason)))
                 return Mended(left, usage=usage)
             operator, cause = route.operator, route.reason
         return await self._written(self._model, session, operator, cause, usage)
@@ -110,7 +111,7 @@ class Mender:
 
         async def take(arguments: Mapping[str, Any]) -> Refactored:
             text = Rewritten.model_validate(arguments).text
-            done = await _threaded(lambda: session.refactor(operator, text, "model", cause))
+            done = await _threaded(lambda: session.refactor(operator, text, By("model", cause)))
             if done.refused:
                 refused.append(done)
                 raise InputError(f"this was refused: {done.reason}")
@@ -130,7 +131,7 @@ class Mender:
             return Mended(left, note, sum(usage, Usage()))
         except ModelError as error:
             note = f"{model.name} could not be asked: {type(error).__name__}"
-            done = await _threaded(lambda: session.refactor(operator, None, "embedded", cause))
+            done = await _threaded(lambda: session.refactor(operator, None, By("embedded", cause)))
             return Mended(done, note, sum(usage, Usage()))
 
 

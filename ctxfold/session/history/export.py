@@ -18,7 +18,7 @@ from ctxfold.session.history.commit import head_of, state_of
 from ctxfold.session.history.load import goals
 from ctxfold.session.history.verify import verify
 from ctxfold.session.open import address_of, named, store_at
-from ctxfold.session.validate import path_of
+from ctxfold.session.validate import as_path
 from ctxfold.store import is_there, open_store
 from ctxfold.store.codec import encode, unpack_json
 from ctxfold.store.protocol import Reading
@@ -221,7 +221,7 @@ def to_file(
         InputError: the file cannot be written, or no path can name it or the store.
         StoreError: the store cannot be used.
     """
-    place, kept = path_of(file), store_at(store)
+    place, kept = as_path(file), store_at(store)
     try:
         with kept.reading() as tx:
             row = named(tx, kept, name)

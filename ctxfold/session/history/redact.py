@@ -19,7 +19,7 @@ from ctxfold.log.compact.cells import parse
 from ctxfold.log.compact.unwrap import Tree, Words, unwrapped
 from ctxfold.log.facts import objects
 from ctxfold.log.lines import Line
-from ctxfold.log.refs import BlockRef, RangeRef, RecordRef, Ref, StepRef, StretchRef, parse_ref
+from ctxfold.log.refs import Address, BlockRef, RangeRef, RecordRef, StepRef, StretchRef, parse_ref
 from ctxfold.session.history.commit import Happened, advance, state_of, worded
 from ctxfold.session.history.events import INTENTS
 from ctxfold.session.history.tiles import dump_tile, read_tile
@@ -138,7 +138,7 @@ def _unescaped(literal: str) -> str | None:
     return str(plain) if plain != literal else None
 
 
-def _by_ref(tx: Writing, session: int, ref: Ref) -> tuple[Redaction, _Masks]:
+def _by_ref(tx: Writing, session: int, ref: Address) -> tuple[Redaction, _Masks]:
     chosen = _chosen(tx, session, ref)
     quotes: set[str] = set()
     size = 0
@@ -186,7 +186,7 @@ def _quotes(before: str, after: str) -> set[str]:
     return {quote for quote in found if len(quote) >= _LEAST_QUOTE}
 
 
-def _chosen(tx: Writing, session: int, ref: Ref) -> list[StoredRecord]:
+def _chosen(tx: Writing, session: int, ref: Address) -> list[StoredRecord]:
     found: list[StoredRecord]
     match ref:
         case BlockRef():

@@ -16,7 +16,7 @@ from ctxfold.session.history.branches import check_name
 from ctxfold.session.history.export import FORMAT, unsealed
 from ctxfold.session.history.verify import verify
 from ctxfold.session.open import store_at
-from ctxfold.session.validate import path_of
+from ctxfold.session.validate import as_path
 from ctxfold.store.codec import decode, pack_json
 from ctxfold.store.protocol import Writing
 from ctxfold.store.values import EventRow, HeadRow, State, TopicRow
@@ -47,7 +47,7 @@ def import_session(file: str | os.PathLike[str], store: str | None = None, name:
         InputError: a file or store that no path can name.
         StoreError: the store cannot be used.
     """
-    place = path_of(file)
+    place = as_path(file)
     if name is not None:
         check_name(name)
     try:

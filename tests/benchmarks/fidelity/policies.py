@@ -133,7 +133,7 @@ class Replayed:
         self._replay.settle()
         self._session.consolidate(budget=self._budget)
         if self._attends:
-            self._session.attend(budget=self._budget)
+            self._session.maintain(budget=self._budget)
         made = self._session.view(budget=self._budget)
         self.tokens = made.tokens
         return made.text

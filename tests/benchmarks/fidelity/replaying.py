@@ -45,5 +45,5 @@ class Replay:
         if self.calling is None:
             return
         calls = [{"name": call.name, "args": call.args, "id": call.id} for call in self.calling.calls]
-        self.step = self.session.record_step(self.calling.text, calls, self.results)
+        self.step = self.session.record_step(self.calling.text, calls, self.results).step
         self.calling, self.results = None, []

@@ -25,7 +25,7 @@ REPLY = "All right."
 def _opened(session: Session, asked: Sequence[str]) -> None:
     for words in asked:
         session.record_turn(user=words)
-        session.attend(8_000)
+        session.maintain(8_000)
         session.record_reply(REPLY)
 
 
@@ -34,7 +34,7 @@ def changed(case: Mapping[str, Any]) -> list[str]:
     with Session.open("minds", store=":memory:") as session:
         _opened(session, case["asked"])
         session.record_turn(user=case["then"])
-        session.attend(8_000)
+        session.maintain(8_000)
         left = [item.text for item in session.intent.open]
     wanted = case["open"]
     right = len(left) == len(wanted) and all(
@@ -49,7 +49,7 @@ def disturbed(asked: Sequence[str], words: str) -> list[str]:
         _opened(session, asked)
         before = {item.id: item for item in session.intent.items}
         session.record_turn(user=words)
-        session.attend(8_000)
+        session.maintain(8_000)
         return [
             f"{item.id} {item.state} {item.text}" for item in session.intent.items if before.get(item.id, item) != item
         ]

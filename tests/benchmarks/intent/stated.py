@@ -98,12 +98,12 @@ def replayed(dialogues: Iterable[Dialogue], budget: int, kept: Kept, tell: Calla
                     _drive(session, budget, kept, values, f"{each.language} {number}, turn {at}, after its result")
                 session.record_reply("Here is what I have so far. " + "There is nothing more to say about it. " * 8)
                 session.consolidate(budget)
-                session.attend(budget)
+                session.maintain(budget)
             tell(session)
 
 
 def _drive(session: Session, budget: int, kept: Kept, values: Iterable[str], place: str) -> None:
     session.consolidate(budget)
-    session.attend(budget)
+    session.maintain(budget)
     view = session.view(budget)
     kept.look(view.text, view.tokens, budget, values, place)

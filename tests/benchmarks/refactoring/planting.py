@@ -67,7 +67,7 @@ def recorded(session: Session, answered: Sequence[tuple[Call, str]], said: str =
         said,
         calls=[{"name": call.name, "args": call.args, "id": call.id} for call, _ in answered],
         results=[{"id": call.id, "text": text, "origin": origin} for call, text in answered],
-    )
+    ).step
 
 
 def _place(recording: Recording, chance: random.Random) -> int | None:

@@ -86,7 +86,9 @@ def test_the_tree_marks_the_branch_one_stands_on(run: Run, paris: str) -> None:
 def test_a_ref_gives_the_exact_bytes_and_nothing_else(run: Run) -> None:
     text = "first\r\n\x00second\u2028\tJoël\n\n"
     with Session.open("raw") as session:
-        step = session.record_step(calls=[{"name": "a", "args": {}, "id": "c"}], results=[{"id": "c", "text": text}])
+        step = session.record_step(
+            calls=[{"name": "a", "args": {}, "id": "c"}], results=[{"id": "c", "text": text}]
+        ).step
     got = spawn("recall", "raw", f"s{step}.2")
     assert (got.returncode, got.stdout, got.stderr) == (0, text.encode(), b"")
 

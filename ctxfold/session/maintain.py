@@ -9,12 +9,13 @@ from ctxfold.decisions.intent.plan import Heard, planned
 from ctxfold.decisions.intent.triggers import Trigger, changing, folded, leaning, newest_fold, pressing
 from ctxfold.log.lines import Line
 from ctxfold.session.evidence import Place, Sources, since
-from ctxfold.session.handle import Current
+from ctxfold.session.handle import Handle
 from ctxfold.session.intent import Wanted, extracted, plan
 from ctxfold.store.protocol import Reading, Writing
+from ctxfold.workspace.by import By
 from ctxfold.workspace.workspace import Workspace
 
-__all__ = ["attended", "room", "triggers"]
+__all__ = ["maintained", "room", "triggers"]
 
 _SHARE, _FEW, _MOST = 3, 64, 400
 """An extraction that nobody asked for takes a third of what the cover leaves of the budget, within these bounds in o200k tokens."""
@@ -30,7 +31,7 @@ def room(limit: int, taken: int) -> int:
     return min(max((limit - taken) // _SHARE, _FEW), _MOST)
 
 
-def triggers(tx: Reading, now: Current, limit: int, *, taken: bool) -> tuple[Trigger, ...]:
+def triggers(tx: Reading, now: Handle, limit: int, *, taken: bool) -> tuple[Trigger, ...]:
     """Why the intent should be looked at now; most often for no reason.
 
     Args:
@@ -60,7 +61,7 @@ def triggers(tx: Reading, now: Current, limit: int, *, taken: bool) -> tuple[Tri
     return due
 
 
-def attended(tx: Writing, now: Current, limit: int) -> tuple[Trigger, ...]:
+def maintained(tx: Writing, now: Handle, limit: int) -> tuple[Trigger, ...]:
     """See to the triggers of the newest revision: plan on a change of intent, extract where something is folded away.
 
     Args:
@@ -74,10 +75,10 @@ def attended(tx: Writing, now: Current, limit: int) -> tuple[Trigger, ...]:
     due = triggers(tx, now, limit, taken=True)
     for trigger in due:
         if trigger.cause == "intent change":
-            plan(tx, now, None, None, "embedded", str(trigger))
+            plan(tx, now, None, None, By("embedded", str(trigger)), trigger)
     wanted = extraction_of(due, now.workspace, limit)
     if wanted is not None:
-        extracted(tx, now, wanted, "embedded")
+        extracted(tx, now, wanted, By("embedded", str(wanted.trigger)))
     return due
 
 
@@ -87,7 +88,7 @@ def extraction_of(due: tuple[Trigger, ...], workspace: Workspace, limit: int) ->
         return None
     order = ("unresolved reference", "intent change", "budget pressure")
     first = min(due, key=lambda trigger: order.index(trigger.cause) if trigger.cause in order else len(order))
-    return Wanted(first.need or None, None, room(limit, workspace.tokens), str(first))
+    return Wanted(first.need or None, None, room(limit, workspace.tokens), first)
 
 
 def _pressed(workspace: Workspace, pressed: int) -> Trigger | None:
