@@ -69,12 +69,7 @@ _log = logging.getLogger(__name__)
 
 
 def explain_error(error: Exception, where: str) -> str:
-    """What a model reads of a failure: one line, what is wrong and the next call.
-
-    Args:
-        error: what was raised, possibly wrapped by the SDK.
-        where: the tool, resource or prompt it was raised in, by its own name.
-    """
+    """What a model reads of a failure: one line, what is wrong and the next call."""
     match _unwrap(error):
         case CtxfoldError() as ours:
             return f"{_end_sentence(str(ours))} {name_next_call(type(ours))}"

@@ -37,21 +37,12 @@ _MOST = 100
 
 
 def list_changed(session: str) -> frozenset[str]:
-    """The addresses whose text may be another after a session changed.
-
-    Args:
-        session: its name.
-    """
+    """The addresses whose text may be another after a session changed."""
     return frozenset((ROOT, *(f"{ROOT}/{session}/{part}" for part in ("context", "blocks", "tree", "todo"))))
 
 
 def serve_resources(server: MCPServer[Pools], pools: Pools) -> None:
-    """Add every resource and template to a server.
-
-    Args:
-        server: where.
-        pools: where the sessions are; the SDK gives a resource without blanks no context to ask.
-    """
+    """Add every resource and template to a server."""
 
     async def sessions() -> str:
         return "\n".join(
@@ -73,12 +64,7 @@ def serve_resources(server: MCPServer[Pools], pools: Pools) -> None:
 
 
 def serve_completion(server: MCPServer[Pools], pools: Pools) -> None:
-    """Complete the arguments of templates and briefings: names of sessions, numbers of steps.
-
-    Args:
-        server: where.
-        pools: where to look.
-    """
+    """Complete the arguments of templates and briefings: names of sessions, numbers of steps."""
 
     async def complete(
         _ref: _Ref, argument: CompletionArgument, context: CompletionContext | None

@@ -123,12 +123,7 @@ class CtxfoldServer(MCPServer[Pools]):
             raise MCPError(INVALID_PARAMS, explain_error(error, name)) from error
 
     async def run_between(self, incoming: Any, outgoing: Any) -> None:
-        """Serve one host over two message streams, until the first ends.
-
-        Args:
-            incoming: the stream of messages from the host, as the SDK's transports give it.
-            outgoing: the stream of messages to it.
-        """
+        """Serve one host over two message streams, until the first ends."""
         await self._lowlevel_server.run(incoming, outgoing, self._lowlevel_server.create_initialization_options())
 
     async def _notify(self, uris: frozenset[str], context: Context[Pools, Any]) -> None:
@@ -160,13 +155,7 @@ class CtxfoldServer(MCPServer[Pools]):
 
 
 def build_server(pools: Pools, tokens: Tokens | None = None, caps: Collection[Caps] = CORE) -> CtxfoldServer:
-    """A server over these pools; when it ends, it closes them.
-
-    Args:
-        pools: the sessions to serve.
-        tokens: who may come in over HTTP; None for everyone who reaches it.
-        caps: what it offers: `core`, the sessions; `browser`, live pages.
-    """
+    """A server over these pools; when it ends, it closes them."""
     server = CtxfoldServer(pools, tokens, caps)
     for briefing in make_briefings():
         server.add_prompt(briefing)

@@ -66,11 +66,7 @@ class Host:
 
 
 def is_passing(command: str) -> bool:
-    """Whether a command lies where its runner may remove it at any time, so that a host that was told of it would lose it.
-
-    Args:
-        command: an absolute path.
-    """
+    """Whether a command lies where its runner may remove it at any time, so that a host that was told of it would lose it."""
     return _PASSING.search(command) is not None
 
 

@@ -92,10 +92,6 @@ def put(text: str, path: tuple[str, ...], value: Any) -> str:
 def drop(text: str, path: tuple[str, ...]) -> str:
     """The text without the member at a path, its comma and the blank it stood in; the text itself where there is none.
 
-    Args:
-        text: as for `get`.
-        path: keys from the outermost object in.
-
     Raises:
         InputError: as for `get`.
     """

@@ -42,13 +42,6 @@ class Change:
 def plan_install(host: Host, launch: Launch, path: PurePath, before: str | None, backup: str | None) -> Change:
     """Put our entry into a file; nothing if it is there already.
 
-    Args:
-        host: whose file it is.
-        launch: how it is to start us.
-        path: which file.
-        before: its text, None if there is none.
-        backup: the text of its copy, None if there is none.
-
     Raises:
         InputError: the file is not what the host reads.
     """
@@ -67,12 +60,6 @@ def plan_install(host: Host, launch: Launch, path: PurePath, before: str | None,
 
 def plan_uninstall(host: Host, path: PurePath, before: str | None, backup: str | None) -> Change:
     """Take our entry out of a file; nothing if it isn't there.
-
-    Args:
-        host: whose file it is.
-        path: which file.
-        before: its text, None if there is none.
-        backup: the text of its copy, None if there is none.
 
     Raises:
         InputError: the file is not what the host reads.

@@ -55,10 +55,6 @@ def put(text: str, path: tuple[str, ...], value: dict[str, Any]) -> str:
 def drop(text: str, path: tuple[str, ...]) -> str:
     """The text without the table at a path; the text itself where there is none.
 
-    Args:
-        text: TOML; may be blank.
-        path: keys from the outermost table in.
-
     Raises:
         InputError: the text is not TOML.
     """

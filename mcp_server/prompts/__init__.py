@@ -28,10 +28,6 @@ class Description:
 def fill_prompt(name: str, **blanks: object) -> str:
     """The text of one file, its blanks filled, without the blank lines around it.
 
-    Args:
-        name: its path below this folder, without `.md`.
-        blanks: a value for each `$blank` of the file.
-
     Raises:
         FileNotFoundError: there is no such file.
         KeyError: a blank is left open.
@@ -42,9 +38,6 @@ def fill_prompt(name: str, **blanks: object) -> str:
 
 def read_description(name: str) -> Description:
     """What is said of one tool, resource or briefing.
-
-    Args:
-        name: its path below this folder, without `.md`.
 
     Raises:
         FileNotFoundError: it has none.

@@ -42,12 +42,7 @@ async def confirm_act(session: str, actions: tuple[dict[str, Any], ...], ctx: Co
 
 
 def keep_agreed(outcome: ElicitationResult[Yes], asked: Asked | None) -> Asked | None:
-    """The question a person said yes to; None for any other answer, and for no question.
-
-    Args:
-        outcome: their answer.
-        asked: the question as it stands now.
-    """
+    """The question a person said yes to; None for any other answer, and for no question."""
     return asked if isinstance(outcome, AcceptedElicitation) and outcome.data.go_on else None
 
 

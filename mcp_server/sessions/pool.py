@@ -102,11 +102,7 @@ class SessionPool:
                 raise
 
     def lease(self, name: str) -> Book:
-        """A session for what goes on longer than one piece of work; it is free in between.
-
-        Args:
-            name: the session.
-        """
+        """A session for what goes on longer than one piece of work; it is free in between."""
 
         async def use(work: Callable[[Session], T]) -> T:
             return await self.use(name, work)

@@ -52,9 +52,6 @@ TOOLS: tuple[Spec, ...] = (
 def make_tools(caps: Collection[Caps] = CORE) -> list[Tool]:
     """The tools of some capabilities as the SDK wants them: lean schemas, words from files, all four annotations.
 
-    Args:
-        caps: what is offered.
-
     Raises:
         ValueError: a tool's words and arguments don't match.
     """

@@ -33,9 +33,6 @@ class TextFile:
 def read_text_file(name: str) -> TextFile:
     """Read one file.
 
-    Args:
-        name: an absolute path.
-
     Raises:
         InputError: the path is relative, not there, not a plain file, too large, or not UTF-8 text.
         Refused: it leads into a hidden folder or the system's own files.

@@ -146,11 +146,6 @@ def _shrink_view(session: Session, view: View) -> View:
 def format_recalled(session: Session, ref: str, offset: int) -> list[TextContent]:
     """A line that labels the text, then the text, byte for byte.
 
-    Args:
-        session: where.
-        ref: its address.
-        offset: characters to leave out at the start.
-
     Raises:
         InputError: no ref was given.
         RefError: there is nothing at that address.
@@ -165,13 +160,7 @@ def format_recalled(session: Session, ref: str, offset: int) -> list[TextContent
 
 
 def format_hits(session: Session, query: str, limit: int) -> list[TextContent]:
-    """One line a hit: its ref and the start of what was found there.
-
-    Args:
-        session: where.
-        query: words to look for.
-        limit: most hits, 1 to 20.
-    """
+    """One line a hit: its ref and the start of what was found there."""
     if not 1 <= limit <= _MOST_HITS:
         raise InputError(f"limit must be 1 to {_MOST_HITS}, not {limit}")
     lines = [f"{hit.ref} · {shorten(hit.text)}" for hit in session.recall(query=query, limit=limit)]
@@ -179,12 +168,7 @@ def format_hits(session: Session, query: str, limit: int) -> list[TextContent]:
 
 
 def format_extracts(made: Extraction, notes: Sequence[str] = ()) -> list[TextContent]:
-    """A line on what became of the request, then each extract under its address, byte for byte, as far as one result holds.
-
-    Args:
-        made: what was extracted.
-        notes: why it is not the work of whoever should have chosen.
-    """
+    """A line on what became of the request, then each extract under its address, byte for byte, as far as one result holds."""
     if not made.extracts:
         return _make_blocks(" · ".join(["nothing found; extract with other words, or recall to search", *notes]))
     counts = [f"{number} {what}" for what, number in made.counts]
@@ -204,11 +188,7 @@ def format_extracts(made: Extraction, notes: Sequence[str] = ()) -> list[TextCon
 
 
 def format_page(shown: Shown) -> CallToolResult:
-    """A line on what was done and where it is recorded, then the page within its budget. What was not done makes it an error that names the next call.
-
-    Args:
-        shown: what a call came to.
-    """
+    """A line on what was done and where it is recorded, then the page within its budget. What was not done makes it an error that names the next call."""
     line = [f"s{shown.step}"]
     if shown.asked > 1:
         line.append(f"{shown.done} of {shown.asked} done")
@@ -238,9 +218,6 @@ class Browsed(BaseModel, frozen=True):
 
 def format_run(standing: Standing) -> CallToolResult:
     """A run as a result.
-
-    Args:
-        standing: how it stands.
 
     Raises:
         CtxfoldError: what it failed of.

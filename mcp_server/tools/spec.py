@@ -15,9 +15,6 @@ _NOISE = {"title", "description", "default", "additionalProperties"}
 def make_lean(schema: dict[str, Any]) -> dict[str, Any]:
     """The schema without what its reader can do without: titles, class docstrings, defaults (an argument left out is simply not said), word of
     further properties, and indirection: each `$ref` is replaced by what it names.
-
-    Args:
-        schema: a JSON schema as pydantic writes it, without recursive definitions.
     """
     made: dict[str, Any] = _lean(schema, schema.get("$defs", {}))
     return made
@@ -25,11 +22,6 @@ def make_lean(schema: dict[str, Any]) -> dict[str, Any]:
 
 def describe_arguments(schema: dict[str, Any], words: dict[str, str], owner: str) -> dict[str, Any]:
     """The schema with a description on each argument.
-
-    Args:
-        schema: an object schema.
-        words: argument name to its description.
-        owner: the tool, for the message.
 
     Raises:
         ValueError: an argument has no words, or words have no argument.

@@ -73,12 +73,7 @@ class Address:
 
 
 def make_app(server: CtxfoldServer, address: Address) -> Starlette:
-    """The server as an ASGI application: `/mcp`, and `/health` which says only that it is up.
-
-    Args:
-        server: built with the tokens the address asks for.
-        address: where it is found.
-    """
+    """The server as an ASGI application: `/mcp`, and `/health` which says only that it is up."""
     server.custom_route("/health", methods=["GET"])(_health)
     app = server.streamable_http_app(
         stateless_http=True, max_request_body_size=LARGEST, transport_security=address.security, host=address.host

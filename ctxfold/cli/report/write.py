@@ -66,11 +66,7 @@ def report_session(
 
 
 def make_page(report: Report) -> str:
-    """A report as HTML. Everything recorded is escaped; the page forbids itself scripts and requests.
-
-    Args:
-        report: what is shown.
-    """
+    """A report as HTML. Everything recorded is escaped; the page forbids itself scripts and requests."""
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {"number": "{:,}".format, "plain": _drop_controls, "points": _make_points, "spans": spans}
     template = environment.from_string(files(__package__).joinpath("page.html").read_text(encoding="utf-8"))
