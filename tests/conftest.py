@@ -51,12 +51,10 @@ SMOKE = {
     "test_install.py",
     "test_jsonc.py",
     "test_output.py",
-    "test_report.py",
     "test_schema.py",
     "test_stdio.py",
     "test_surface.py",
     "test_tools.py",
-    "test_writing.py",
 }
 """The files that show every room and library alive; they also run with the lowest versions allowed (`python3 run.py lowest`)."""
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import tomlkit
 from tomlkit.exceptions import ParseError, TOMLKitError
+from tomlkit.items import InlineTable
 
 from ctxfold.errors import InputError
 
@@ -41,10 +42,11 @@ def put(text: str, path: tuple[str, ...], value: dict[str, Any]) -> str:
         InputError: the text is not TOML, or something on the way is no table.
     """
     document = _parse(text)
-    table = tomlkit.table()
+    parent = _find_parent(document, path)
+    table = tomlkit.inline_table() if isinstance(parent, InlineTable) else tomlkit.table()
     table.update(value)
     try:
-        _find_parent(document, path)[path[-1]] = table
+        parent[path[-1]] = table
     except TOMLKitError as error:
         raise InputError(
             f"{'.'.join(path)} cannot be written ({error}): put it right by hand, then run this again"

@@ -26,6 +26,7 @@ LEAKED = {"By", "Constraint", "Extract", "Item", "RecordRef", "StepRef", "Trigge
 """Types that signatures of `ctxfold.__all__` name and that are not exported themselves."""
 UNREACHED = {"CAUSES", "Mover", "branch_off"}
 """Public names that no line of the product mentions."""
+BENCHMARKS_IN_CONTRACT = {"test_stated.py", "test_unsaid.py", "test_changes_of_mind.py"}
 SOURCES = {path: path.read_text(encoding="utf-8") for package in LOOSE for path in (ROOT / package).rglob("*.py")}
 
 packages = pytest.mark.parametrize("package", LOOSE)
@@ -89,3 +90,8 @@ def test_every_public_name_is_reached() -> None:
         for name in re.findall(r'"(\w+)"', listed)
     }
     assert {name for name in public - set(ctxfold.__all__) if said[name] < 2} <= UNREACHED
+
+
+def test_the_contract_holds_no_benchmark() -> None:
+    texts = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "tests" / "contract").glob("*.py")}
+    assert {name for name, text in texts.items() if "from tests.benchmarks" in text} <= BENCHMARKS_IN_CONTRACT
