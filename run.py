@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Runs ctxfold from a checkout: `python3 run.py demo`, `test`, `check` or `bench`. Standard library only.
+"""Runs ctxfold from a checkout: `python3 run.py demo`, `test`, `lowest`, `check` or `bench`. Standard library only.
 
-It makes `.venv` beside this file, or takes the one it made before, installs the checkout and what it needs into it, and hands
-over to the command. It installs nothing outside `.venv` itself, and does nothing twice: a second run starts at once. Its syntax
-is kept plain enough for an older Python to read, so that it can say that it is too old.
+It makes `.venv` beside this file, or takes the one it made before, installs the checkout and what it needs into it, with uv where there is one, and
+hands over to the command. It installs nothing elsewhere, and does nothing twice: a second run starts at once. Its syntax is kept plain enough for
+an older Python to read, so that it can say that it is too old.
 """
 
 from __future__ import annotations
@@ -21,10 +21,7 @@ from contextlib import contextmanager
 
 ROOT = os.path.dirname(os.path.abspath(__file__))
 VENV = os.path.join(ROOT, ".venv")
-LOG = os.path.join(VENV, "install.log")
-STAMP = os.path.join(VENV, "installed.txt")
-BIN = os.path.join(VENV, "Scripts" if os.name == "nt" else "bin")
-PYTHON = os.path.join(BIN, "python.exe" if os.name == "nt" else "python")
+LOWEST = os.path.join(ROOT, ".venv-lowest")
 LEAST = (3, 11)
 
 
@@ -54,35 +51,39 @@ def main(arguments: list[str]) -> int:
 
 def demo(rest: list[str]) -> int:
     """Answer a question from Python's documentation in a real browser."""
-    set_up(extra="")
-    return hand_over([os.path.join(BIN, "ctxfold"), "demo", *rest])
+    set_up(VENV, "")
+    return hand_over([find_program(VENV, "ctxfold"), "demo", *rest])
 
 
 def test(rest: list[str]) -> int:
     """Run all the tests, with a browser made ready for them, or those named."""
-    set_up(extra="dev")
+    set_up(VENV, "[dev]")
     os.chdir(ROOT)
+    python = find_program(VENV, "python")
     if not rest:
-        missing = subprocess.call([PYTHON, "-m", "tests.support.browser"])
+        missing = subprocess.call([python, "-m", "tests.support.browser"])
         if missing:
             return missing
         rest = ["-q", "-n", "2", "--dist", "loadfile"]
-    return hand_over([PYTHON, "-m", "pytest", *rest])
+    return hand_over([python, "-m", "pytest", *rest])
+
+
+def lowest(rest: list[str]) -> int:
+    """Run the tests marked `smoke` with the lowest versions that pyproject.toml allows."""
+    set_up(VENV, "[dev]")
+    set_up(LOWEST, "[dev]", ["--resolution", "lowest-direct"])
+    os.chdir(ROOT)
+    return hand_over([find_program(LOWEST, "python"), "-m", "pytest", *(rest or ["-q", "-m", "smoke"])])
 
 
 def check(rest: list[str]) -> int:
     """Run the linter, the formatter, the type checker and the import floors; go on to the end, fail if one fails."""
-    set_up(extra="dev")
+    set_up(VENV, "[dev]")
     os.chdir(ROOT)
     failed = []
-    for command in (
-        ["ruff", "check", *rest],
-        ["ruff", "format", "--check", *rest],
-        ["mypy"],
-        ["lint-imports"],
-    ):
+    for command in (["ruff", "check", *rest], ["ruff", "format", "--check", *rest], ["mypy"], ["lint-imports"]):
         print("$ " + " ".join(command), flush=True)
-        if subprocess.call([os.path.join(BIN, command[0]), *command[1:]]):
+        if subprocess.call([find_program(VENV, command[0]), *command[1:]]):
             failed.append(" ".join(command))
     print("failed: " + "; ".join(failed) if failed else "all checks passed")
     return 1 if failed else 0
@@ -90,7 +91,7 @@ def check(rest: list[str]) -> int:
 
 def bench(rest: list[str]) -> int:
     """Run every benchmark of tests/benchmarks, or those named (`bench counting`), one after the other."""
-    set_up(extra="dev")
+    set_up(VENV, "[dev]")
     os.chdir(ROOT)
     folder = os.path.join("tests", "benchmarks")
     there = sorted(
@@ -104,33 +105,27 @@ def bench(rest: list[str]) -> int:
     worst = 0
     for name in rest or there:
         print("== " + name, flush=True)
-        worst = max(worst, subprocess.call([PYTHON, "-m", "tests.benchmarks." + name]))
+        worst = max(worst, subprocess.call([find_program(VENV, "python"), "-m", "tests.benchmarks." + name]))
     return worst
 
 
 COMMANDS = {
     "demo": (demo, "a real question, answered by a real browser, in a live line"),
     "test": (test, "the tests; what follows goes to pytest"),
+    "lowest": (lowest, "the smoke tests, with the lowest versions allowed"),
     "check": (check, "linter, formatter, type checker, import floors"),
     "bench": (bench, "the benchmarks, or those named"),
 }
 
 
-def set_up(extra: str) -> None:
-    """Make `.venv` hold this checkout and what it needs, with the `dev` tools if `extra` says so."""
-    check_python()
-    wanted = fingerprint(extra)
-    with only_one():
-        if has_been_installed(wanted):
-            return
-        make_venv(wanted)
-        install(extra)
-        with open(STAMP, "w") as file:
-            file.write("\n".join(wanted))
+def set_up(venv: str, extra: str, options: list[str] | None = None) -> None:
+    """Make an environment hold this checkout and what it needs, once for each Python, place and project file.
 
-
-def check_python() -> None:
-    """Raise CannotRun unless this Python is new enough and can make an environment."""
+    Args:
+        venv: the environment's folder.
+        extra: `[dev]` for the tools too.
+        options: what uv is told about versions, which pip has no word for.
+    """
     if sys.version_info < LEAST:
         newer = next((found for found in map(shutil.which, ("python3.13", "python3.12", "python3.11")) if found), None)
         raise CannotRun(
@@ -138,27 +133,38 @@ def check_python() -> None:
                 *LEAST, *sys.version_info[:2], "run it with " + newer if newer else "install one from python.org"
             )
         )
-    if importlib.util.find_spec("venv") is None or importlib.util.find_spec("ensurepip") is None:
-        raise CannotRun("this Python cannot make an environment (no venv module): run `apt install python3-venv`")
-
-
-def fingerprint(extra: str) -> list[str]:
-    """What the installation depends on: this Python, the project file, and the tools wanted."""
     with open(os.path.join(ROOT, "pyproject.toml"), "rb") as file:
         project = hashlib.sha256(file.read()).hexdigest()
-    python = "python {}.{}".format(*sys.version_info[:2])
-    return [python, "checkout " + ROOT, "project " + project, "tools " + extra]
+    made_for = ["python {}.{}".format(*sys.version_info[:2]), "checkout " + ROOT]
+    wanted = [*made_for, "project " + project, "tools " + extra]
+    stamp = os.path.join(venv, "installed.txt")
+    with lock():
+        there = read_lines(stamp)
+        runs = can_run(venv)
+        if runs and there in (wanted, [*wanted[:-1], "tools [dev]"]):
+            return
+        uv = shutil.which("uv") or shutil.which(find_program(VENV, "uv"))
+        if options and uv is None:
+            raise CannotRun(
+                "uv is needed to choose the lowest versions, and pip did not install it: run `pip install uv`"
+            )
+        if not runs or there[:2] != made_for:
+            make_venv(venv, uv)
+        install(venv, uv, [*(options or []), "--editable", ROOT + extra])
+        with open(stamp, "w") as file:
+            file.write("\n".join(wanted))
 
 
-def has_been_installed(wanted: list[str]) -> bool:
-    """Whether `.venv` was filled for just this, or for this and the tools, and its Python still runs."""
-    there = read_lines(STAMP)
-    return there in (wanted, [*wanted[:-1], "tools dev"]) and runs()
+def find_program(venv: str, name: str) -> str:
+    """Where a program of an environment lies."""
+    windows = os.name == "nt"
+    return os.path.join(venv, "Scripts" if windows else "bin", name + (".exe" if windows else ""))
 
 
-def runs() -> bool:
-    """Whether the Python in `.venv` starts."""
-    return os.path.isfile(PYTHON) and subprocess.call([PYTHON, "-c", ""], stderr=subprocess.DEVNULL) == 0
+def can_run(venv: str) -> bool:
+    """Whether the Python of an environment is there and starts."""
+    python = find_program(venv, "python")
+    return os.path.isfile(python) and subprocess.call([python, "-c", ""], stderr=subprocess.DEVNULL) == 0
 
 
 def read_lines(path: str) -> list[str]:
@@ -169,49 +175,47 @@ def read_lines(path: str) -> list[str]:
         return file.read().splitlines()
 
 
-def make_venv(wanted: list[str]) -> None:
-    """Make `.venv`, or keep the one that is there if it was made for this Python and this place, and runs."""
-    there = read_lines(STAMP)
-    if there and there[:2] == wanted[:2] and runs():
-        return
-    say("making an environment in .venv")
-    made = subprocess.run(
-        [sys.executable, "-m", "venv", "--clear", VENV], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
+def make_venv(venv: str, uv: str | None) -> None:
+    """Make an empty environment."""
+    say("making an environment in " + os.path.basename(venv))
+    if uv is None and (importlib.util.find_spec("venv") is None or importlib.util.find_spec("ensurepip") is None):
+        raise CannotRun("this Python cannot make an environment (no venv module): run `apt install python3-venv`")
+    command = [sys.executable, "-m", "venv"] if uv is None else [uv, "venv", "--python", sys.executable]
+    made = subprocess.run([*command, "--clear", venv], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if made.returncode:
         last = (made.stdout.strip().splitlines() or ["no reason given"])[-1]
         raise CannotRun(f"no environment could be made ({last}): on Debian or Ubuntu run `apt install python3-venv`")
 
 
-def install(extra: str) -> None:
-    """Install the checkout with pip, quietly: one line here, everything in the log."""
-    target = ROOT + (f"[{extra}]" if extra else "")
-    command = [PYTHON, "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--editable", target]
-    environment = dict(os.environ, PIP_DEFAULT_TIMEOUT=os.environ.get("PIP_DEFAULT_TIMEOUT", "60"))
-    say("installing ctxfold and what it needs (a minute or so; log: .venv/install.log)")
+def install(venv: str, uv: str | None, what: list[str]) -> None:
+    """Install quietly: one line here, everything in the log."""
+    python, log = find_program(venv, "python"), os.path.join(venv, "install.log")
+    pip = [python, "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
+    say(f"installing ctxfold and what it needs (a minute or so; log: {os.path.relpath(log, ROOT)})")
     began = time.monotonic()
-    with open(LOG, "w") as log:
-        code = subprocess.call(command, stdout=log, stderr=subprocess.STDOUT, env=environment, cwd=ROOT)
+    environment = {"PIP_DEFAULT_TIMEOUT": "60", **os.environ}
+    with open(log, "w") as file:
+        command = [*(pip if uv is None else [uv, "pip", "install", "--python", python]), *what]
+        code = subprocess.call(command, stdout=file, stderr=subprocess.STDOUT, env=environment, cwd=ROOT)
     if code:
-        errors = [line.strip() for line in read_lines(LOG) if line.strip().startswith("ERROR: ")]
-        reason = errors[-1] if errors else f"pip ended with status {code}"
-        raise CannotRun(f"{reason} (log: {LOG}): check that the package registry can be reached, then run this again")
+        errors = [line.strip() for line in read_lines(log) if line.strip().lower().startswith(("error: ", "× "))]
+        reason = errors[-1] if errors else f"the installer ended with status {code}"
+        raise CannotRun(f"{reason} (log: {log}): check that the package registry can be reached, then run this again")
     say(f"installed in {time.monotonic() - began:.0f} s")
 
 
 @contextmanager
-def only_one() -> Iterator[None]:
+def lock() -> Iterator[None]:
     """Let one run at a time set up; another waits for it. The lock ends with its process."""
     try:
-        os.makedirs(VENV, exist_ok=True)
-        lock = open(os.path.join(ROOT, ".venv.lock"), "w")  # noqa: SIM115 - closed below, when all is set up
+        file = open(os.path.join(ROOT, ".venv.lock"), "w")  # noqa: SIM115 - closed below, when all is set up
     except OSError as error:
         raise CannotRun(f"cannot write in {ROOT} ({error.strerror}): copy the checkout to a folder of yours") from error
-    with lock:
+    with file:
         if sys.platform != "win32":
             import fcntl
 
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
 

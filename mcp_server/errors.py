@@ -1,8 +1,7 @@
-"""The one door out: whatever went wrong, as one line that names the next call. It handles nothing and retries nothing.
+"""What a model reads of any failure: one line that says what is wrong and names the next call.
 
-The SDK passes a model only the text of its own `ToolError`; any other exception becomes a bare "Error executing tool". Everything that a tool,
-a resource or a prompt raises therefore passes here. What a page or a tool said never does: the text is our errors' own, which hold none of it,
-and of rejected arguments only the names.
+The SDK passes on only the text of its own `ToolError`, so everything that a tool, a resource or a prompt raises passes here. No text of a page or a
+tool does: our errors hold none of it, and of rejected arguments only the names are said.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ from ctxfold.errors import (
     UnknownSession,
 )
 
-__all__ = ["next_call", "told"]
+__all__ = ["explain_error", "name_next_call"]
 
 _NEXT: dict[type[CtxfoldError], str] = {
     SessionNameError: "Next: the same call with a name of lower-case letters, digits and hyphens, such as paris-trip.",
@@ -69,56 +68,50 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,39}")
 _log = logging.getLogger(__name__)
 
 
-def told(error: Exception, where: str) -> str:
-    """What a model reads of a failure: one line, what is wrong and the next call.
-
-    Args:
-        error: what was raised, possibly wrapped by the SDK.
-        where: the tool, resource or prompt it was raised in, by its own name.
-    """
-    match _root(error):
+def explain_error(error: Exception, where: str) -> str:
+    """What a model reads of a failure: one line, what is wrong and the next call."""
+    match _unwrap(error):
         case CtxfoldError() as ours:
-            return f"{_sentence(str(ours))} {next_call(type(ours))}"
+            return f"{_end_sentence(str(ours))} {name_next_call(type(ours))}"
         case ValidationError() as refused:
-            return f"{_sentence(f'{where}: {_complaints(refused)}')} {next_call(InputError)}"
+            return f"{_end_sentence(f'{where}: {_list_complaints(refused)}')} {name_next_call(InputError)}"
         case unexpected:
             _log.error("%s failed", where, exc_info=unexpected)
             return _INSIDE
 
 
-def next_call(kind: type[CtxfoldError]) -> str:
+def name_next_call(kind: type[CtxfoldError]) -> str:
     """The call that helps after an error of this kind: its own, else that of its nearest parent."""
     return next(_NEXT[parent] for parent in kind.__mro__ if parent in _NEXT)
 
 
-def _root(error: BaseException) -> BaseException:
+def _unwrap(error: BaseException) -> BaseException:
     """The failure itself, out of the SDK's wrappers and a task group of one."""
     while not isinstance(error, CtxfoldError | ValidationError):
-        inner = (
-            error.exceptions[0]
-            if isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1
-            else error.__cause__
-        )
-        if inner is None:
-            break
-        error = inner
+        match error:
+            case BaseExceptionGroup(exceptions=(inner,)):
+                error = inner
+            case BaseException(__cause__=BaseException() as inner):
+                error = inner
+            case _:
+                break
     return error
 
 
-def _complaints(refused: ValidationError) -> str:
+def _list_complaints(refused: ValidationError) -> str:
     """Which arguments are wrong and how. pydantic's own text would also repeat their values."""
     found = [
-        f"{_path(error['loc'])}: {_IN_JSON.get(error['type'], error['msg'])}"
+        f"{_name_argument(error['loc'])}: {_IN_JSON.get(error['type'], error['msg'])}"
         for error in refused.errors(include_url=False, include_context=False, include_input=False)
     ]
     return "; ".join(found[:4]) + (f"; and {len(found) - 4} more" if len(found) > 4 else "")
 
 
-def _path(loc: tuple[int | str, ...]) -> str:
+def _name_argument(loc: tuple[int | str, ...]) -> str:
     return ".".join(str(part) if isinstance(part, int) or _NAME.fullmatch(part) else "?" for part in loc) or "arguments"
 
 
-def _sentence(text: str) -> str:
+def _end_sentence(text: str) -> str:
     text = " ".join(text.split())
     short = text if len(text) <= _MOST else f"{text[:_MOST]}…"
     return short if short.endswith((".", "!", "?", "…")) else f"{short}."

@@ -1,4 +1,4 @@
-"""What can be read by address: sessions, and of each its view, blocks, steps, tree and to-do. It changes nothing and renders nothing of its own but lists.
+"""What can be read by address: the sessions, and of each its view, blocks, steps, tree and to-do.
 
 ::
 
@@ -12,25 +12,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Any
 
 from mcp.server.mcpserver import Context, MCPServer
-from mcp_types import (
-    Completion,
-    CompletionArgument,
-    CompletionContext,
-    PromptReference,
-    ResourceTemplateReference,
-)
+from mcp_types import Completion, CompletionArgument, CompletionContext, PromptReference, ResourceTemplateReference
 
+from ctxfold import Session
 from ctxfold.errors import RefError
 from ctxfold.workspace.workspace import Block, RawStep, Tile, spans
-from mcp_server.prompts import described
-from mcp_server.sessions.pool import Desk, Desks, Seat, at
-from mcp_server.sessions.subscriptions import principal
+from mcp_server.prompts import read_description
+from mcp_server.sessions.pool import Pools, SessionPool, pool_for
+from mcp_server.sessions.subscriptions import current_principal
 
-__all__ = ["changed", "serve_completion", "serve_resources"]
+__all__ = ["list_changed", "serve_completion", "serve_resources"]
 
 ROOT = "ctxfold://sessions"
 
@@ -40,97 +36,75 @@ _MOST = 100
 """Most completions a client may be given."""
 
 
-def changed(session: str) -> frozenset[str]:
-    """The addresses whose text may be another after a session changed.
-
-    Args:
-        session: its name.
-    """
+def list_changed(session: str) -> frozenset[str]:
+    """The addresses whose text may be another after a session changed."""
     return frozenset((ROOT, *(f"{ROOT}/{session}/{part}" for part in ("context", "blocks", "tree", "todo"))))
 
 
-def serve_resources(server: MCPServer[Desks], desks: Desks) -> None:
-    """Add every resource and template to a server.
-
-    Args:
-        server: where.
-        desks: where the sessions are; the SDK gives a resource without blanks no context to ask.
-    """
+def serve_resources(server: MCPServer[Pools], pools: Pools) -> None:
+    """Add every resource and template to a server."""
 
     async def sessions() -> str:
-        found = await desks.of(principal()).list()
         return "\n".join(
-            f"{one.name} · {one.steps} steps · {one.branches} branches · {_when(one.updated)}" for one in found
+            f"{one.name} · {one.steps} steps · {one.branches} branches · {_format_time(one.updated)}"
+            for one in await pools.get(current_principal()).list()
         )
 
-    for name, uri, read in (
-        ("sessions", ROOT, sessions),
-        ("context", f"{ROOT}/{{session}}/context", _context),
-        ("blocks", f"{ROOT}/{{session}}/blocks", _blocks),
-        ("steps", f"{ROOT}/{{session}}/steps/{{n}}", _step),
-        ("tree", f"{ROOT}/{{session}}/tree", _tree),
-        ("todo", f"{ROOT}/{{session}}/todo", _todo),
-    ):
-        words = described(f"resources/{name}")
-        server.resource(uri, name=name, title=words.title, description=words.description, mime_type="text/plain")(read)
+    readers: dict[str, tuple[str, Callable[..., Awaitable[str]]]] = {
+        "sessions": (ROOT, sessions),
+        "context": (f"{ROOT}/{{session}}/context", _make_reader(lambda opened: opened.view(budget=opened.budget).text)),
+        "blocks": (f"{ROOT}/{{session}}/blocks", _make_reader(_format_blocks)),
+        "steps": (f"{ROOT}/{{session}}/steps/{{n}}", _read_step),
+        "tree": (f"{ROOT}/{{session}}/tree", _make_reader(_format_tree)),
+        "todo": (f"{ROOT}/{{session}}/todo", _make_reader(_format_todo)),
+    }
+    for name, (uri, read) in readers.items():
+        about = read_description(f"resources/{name}")
+        server.resource(uri, name=name, title=about.title, description=about.description, mime_type="text/plain")(read)
 
 
-def serve_completion(server: MCPServer[Desks], desks: Desks) -> None:
-    """Complete the arguments of templates and briefings: names of sessions, numbers of steps.
-
-    Args:
-        server: where.
-        desks: where to look.
-    """
+def serve_completion(server: MCPServer[Pools], pools: Pools) -> None:
+    """Complete the arguments of templates and briefings: names of sessions, numbers of steps."""
 
     async def complete(
         _ref: _Ref, argument: CompletionArgument, context: CompletionContext | None
     ) -> Completion | None:
         given = context.arguments if context and context.arguments else {}
-        return await _completed(desks.of(principal()), argument, given)
+        return await _complete(pools.get(current_principal()), argument, given)
 
     register: Any = server.completion
     register()(complete)
 
 
-async def _completed(desk: Desk, argument: CompletionArgument, given: dict[str, str]) -> Completion | None:
+async def _complete(pool: SessionPool, argument: CompletionArgument, given: dict[str, str]) -> Completion | None:
     """What an argument may be, given what was typed of it and the arguments before it; None where nothing is known."""
     match argument.name:
         case "session":
-            found = [info.name for info in await desk.list() if info.name.startswith(argument.value)]
+            found = [info.name for info in await pool.list() if info.name.startswith(argument.value)]
         case "n" if "session" in given:
-            tip = await desk.use(given["session"], lambda seat: seat.session.tip)
+            tip = await pool.use(given["session"], lambda opened: opened.tip)
             found = [str(n) for n in range(tip, 0, -1) if str(n).startswith(argument.value)]
         case _:
             return None
     return Completion(values=found[:_MOST], total=len(found), has_more=len(found) > _MOST)
 
 
-async def _context(session: str, ctx: Context[Desks, Any]) -> str:
-    return await at(ctx).use(session, lambda seat: seat.session.view(budget=seat.budget).text)
+def _make_reader(read: Callable[[Session], str]) -> Callable[..., Awaitable[str]]:
+    async def reader(session: str, ctx: Context[Pools, Any]) -> str:
+        return await pool_for(ctx).use(session, read)
+
+    return reader
 
 
-async def _blocks(session: str, ctx: Context[Desks, Any]) -> str:
-    return await at(ctx).use(session, _block_lines)
-
-
-async def _step(session: str, n: str, ctx: Context[Desks, Any]) -> str:
+async def _read_step(session: str, n: str, ctx: Context[Pools, Any]) -> str:
     if not n.isdecimal():
         raise RefError("a step is a number, such as 12")
-    return await at(ctx).use(session, lambda seat: seat.session.recall(f"s{int(n)}").text)
+    return await pool_for(ctx).use(session, lambda opened: opened.recall(f"s{int(n)}").text)
 
 
-async def _tree(session: str, ctx: Context[Desks, Any]) -> str:
-    return await at(ctx).use(session, _tree_lines)
-
-
-async def _todo(session: str, ctx: Context[Desks, Any]) -> str:
-    return await at(ctx).use(session, _todo_lines)
-
-
-def _todo_lines(seat: Seat) -> str:
+def _format_todo(opened: Session) -> str:
     """The to-do, an item a line, then the constraints that hold."""
-    intent = seat.session.intent
+    intent = opened.intent
     items = [
         " · ".join(part for part in (item.id, item.state, item.text, " ".join(item.evidence)) if part)
         for item in intent.items
@@ -138,23 +112,15 @@ def _todo_lines(seat: Seat) -> str:
     return "\n".join([*items, *(f"{each.ref} · {each.text}" for each in intent.binding)])
 
 
-def _block_lines(seat: Seat) -> str:
+def _format_blocks(opened: Session) -> str:
     """The workspace's blocks, a line each. What is older than any budget shows stands as one."""
-    workspace = seat.session.workspace
-    lines = [_block_line(block) for block in workspace.blocks]
-    return "\n".join(
-        [
-            *(
-                [f"older: to s{workspace.older.last} · {workspace.older.count} steps, {workspace.older.raw} tokens raw"]
-                if workspace.older
-                else []
-            ),
-            *lines,
-        ]
-    )
+    workspace = opened.workspace
+    older = workspace.older
+    head = [f"older: to s{older.last} · {older.count} steps, {older.raw} tokens raw"] if older else []
+    return "\n".join([*head, *map(_format_block, workspace.blocks)])
 
 
-def _block_line(block: Block) -> str:
+def _format_block(block: Block) -> str:
     match block:
         case RawStep():
             return f"s{block.n} · raw · {block.tokens} tokens"
@@ -162,14 +128,14 @@ def _block_line(block: Block) -> str:
             return f"{block.id} · {spans(block.steps)} · {block.scale}, {block.status} · {block.tokens} tokens for {block.raw}"
 
 
-def _tree_lines(seat: Seat) -> str:
-    here = seat.session.branch_name
+def _format_tree(opened: Session) -> str:
+    here = opened.branch_name
     return "\n".join(
         f"{topic.name} / {branch.name} · s{branch.tip}{' · current' if branch.name == here else ''}"
-        for topic in seat.session.tree()
+        for topic in opened.tree()
         for branch in topic.branches
     )
 
 
-def _when(seconds: float) -> str:
+def _format_time(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")

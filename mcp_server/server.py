@@ -1,4 +1,4 @@
-"""The server, put together: tools, resources, briefings, words, desks. It holds no rule about sessions and no words of its own."""
+"""The server put together: tools, resources and briefings over the sessions of each principal."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from pydantic import AnyHttpUrl, AnyUrl
 
 import ctxfold
 from ctxfold.errors import InputError
-from mcp_server.briefings import briefings
-from mcp_server.errors import told
-from mcp_server.prompts import words
-from mcp_server.resources import changed, serve_completion, serve_resources
+from mcp_server.briefings import make_briefings
+from mcp_server.errors import explain_error
+from mcp_server.prompts import fill_prompt
+from mcp_server.resources import list_changed, serve_completion, serve_resources
 from mcp_server.sessions.auth import Tokens
-from mcp_server.sessions.pool import Desks
+from mcp_server.sessions.pool import Pools
 from mcp_server.sessions.subscriptions import PrincipalBus, Subscribers
-from mcp_server.tools import tools
+from mcp_server.tools import make_tools
 from mcp_server.tools.spec import CORE, Caps
 
 __all__ = ["CtxfoldServer", "build_server"]
@@ -43,23 +43,23 @@ _STATIC = AuthSettings(issuer_url=AnyHttpUrl("http://localhost"), resource_serve
 """Tokens come from a file, not from an authorization server: nothing is advertised, and the issuer the SDK wants is never read."""
 
 
-class CtxfoldServer(MCPServer[Desks]):
-    """The SDK's server with our one door: whatever fails leaves as text that names the next call. It tells listeners of what changed.
+class CtxfoldServer(MCPServer[Pools]):
+    """The SDK's server: whatever fails leaves as text that names the next call, and listeners are told of what changed.
 
     Args:
-        desks: the sessions to serve; closed when the server ends.
+        pools: the sessions to serve; closed when the server ends.
         tokens: who may come in over HTTP; None for everyone who reaches it.
         caps: what it offers.
     """
 
-    def __init__(self, desks: Desks, tokens: Tokens | None, caps: Collection[Caps]) -> None:
+    def __init__(self, pools: Pools, tokens: Tokens | None, caps: Collection[Caps]) -> None:
         super().__init__(
             "ctxfold",
             title="ctxfold",
             version=ctxfold.__version__,
-            instructions=_instructions(caps),
-            tools=tools(caps),
-            lifespan=_lifespan(desks),
+            instructions=_write_instructions(caps),
+            tools=make_tools(caps),
+            lifespan=_make_lifespan(pools),
             log_level="WARNING",
             token_verifier=tokens,
             auth=_STATIC if tokens else None,
@@ -72,7 +72,7 @@ class CtxfoldServer(MCPServer[Desks]):
         add("resources/unsubscribe", UnsubscribeRequestParams, self._subscribers.unsubscribe)
 
     async def call_tool(
-        self, name: str, arguments: dict[str, Any], context: Context[Desks, Any] | None = None
+        self, name: str, arguments: dict[str, Any], context: Context[Pools, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
         """Call a tool. An argument that is null is one left out; one that the tool doesn't have is refused, not ignored.
 
@@ -80,19 +80,19 @@ class CtxfoldServer(MCPServer[Desks]):
             ToolError: it failed; the text is for the model.
         """
         try:
-            writes = self._writes(name, arguments)
+            writes = self._check_call(name, arguments)
             given = {key: value for key, value in arguments.items() if value is not None}
             result = await super().call_tool(name, given, context)
             if writes and context is not None and "session" in given:
-                await self._tell(changed(str(given["session"])), context)
+                await self._notify(list_changed(str(given["session"])), context)
             return result
         except MCPError:
             raise
         except Exception as error:
-            raise ToolError(told(error, name)) from error
+            raise ToolError(explain_error(error, name)) from error
 
     async def read_resource(
-        self, uri: AnyUrl | str, context: Context[Desks, Any] | None = None
+        self, uri: AnyUrl | str, context: Context[Pools, Any] | None = None
     ) -> Iterable[ReadResourceContents] | InputRequiredResult:
         """Read a resource.
 
@@ -104,10 +104,10 @@ class CtxfoldServer(MCPServer[Desks]):
         except (MCPError, ResourceNotFoundError):
             raise
         except Exception as error:
-            raise ResourceNotFoundError(told(error, "resource")) from error
+            raise ResourceNotFoundError(explain_error(error, "resource")) from error
 
     async def get_prompt(
-        self, name: str, arguments: dict[str, Any] | None = None, context: Context[Desks, Any] | None = None
+        self, name: str, arguments: dict[str, Any] | None = None, context: Context[Pools, Any] | None = None
     ) -> GetPromptResult | InputRequiredResult:
         """Give one briefing.
 
@@ -120,27 +120,22 @@ class CtxfoldServer(MCPServer[Desks]):
         except MCPError:
             raise
         except Exception as error:
-            raise MCPError(INVALID_PARAMS, told(error, name)) from error
+            raise MCPError(INVALID_PARAMS, explain_error(error, name)) from error
 
     async def run_between(self, incoming: Any, outgoing: Any) -> None:
-        """Serve one host over two message streams, until the first ends.
-
-        Args:
-            incoming: the stream of messages from the host, as the SDK's transports give it.
-            outgoing: the stream of messages to it.
-        """
+        """Serve one host over two message streams, until the first ends."""
         await self._lowlevel_server.run(incoming, outgoing, self._lowlevel_server.create_initialization_options())
 
-    async def _tell(self, uris: frozenset[str], context: Context[Desks, Any]) -> None:
+    async def _notify(self, uris: frozenset[str], context: Context[Pools, Any]) -> None:
         for uri in sorted(uris):
             await context.notify_resource_updated(uri)
         await self._subscribers.publish(uris)
 
-    def _writes(self, name: str, arguments: dict[str, Any]) -> bool:
+    def _check_call(self, name: str, arguments: dict[str, Any]) -> bool:
         """Whether a tool commits anything, once it is sure that there is such a tool with such arguments."""
         tool = self._tool_manager.get_tool(name)
         if tool is None:
-            offered = ", ".join(tool.name for tool in self._tool_manager.list_tools())
+            offered = ", ".join(one.name for one in self._tool_manager.list_tools())
             raise InputError(f"no tool of that name; there are {offered}.")
         takes = tool.parameters["properties"]
         unknown = len(arguments.keys() - takes.keys())
@@ -152,42 +147,36 @@ class CtxfoldServer(MCPServer[Desks]):
         """Make sure that there is such a briefing and that it has what it needs: the SDK would call either a crash."""
         prompt = self._prompt_manager.get_prompt(name)
         if prompt is None:
-            offered = ", ".join(prompt.name for prompt in self._prompt_manager.list_prompts())
+            offered = ", ".join(one.name for one in self._prompt_manager.list_prompts())
             raise InputError(f"no prompt of that name; there are {offered}.")
-        missing = [one.name for one in prompt.arguments or () if one.required and one.name not in arguments]
-        unknown = arguments.keys() - {one.name for one in prompt.arguments or ()}
-        if missing or unknown:
-            takes = ", ".join(one.name for one in prompt.arguments or ())
-            raise InputError(f"{name} takes {takes or 'nothing'}.")
+        takes = {one.name: one.required for one in prompt.arguments or ()}
+        if arguments.keys() - takes.keys() or any(takes[one] for one in takes.keys() - arguments.keys()):
+            raise InputError(f"{name} takes {', '.join(takes) or 'nothing'}.")
 
 
-def build_server(desks: Desks, tokens: Tokens | None = None, caps: Collection[Caps] = CORE) -> CtxfoldServer:
-    """A server over these desks; when it ends, it closes them.
-
-    Args:
-        desks: the sessions to serve.
-        tokens: who may come in over HTTP; None for everyone who reaches it.
-        caps: what it offers: `core`, the sessions; `browser`, live pages.
-    """
-    server = CtxfoldServer(desks, tokens, caps)
-    for briefing in briefings():
+def build_server(pools: Pools, tokens: Tokens | None = None, caps: Collection[Caps] = CORE) -> CtxfoldServer:
+    """A server over these pools; when it ends, it closes them."""
+    server = CtxfoldServer(pools, tokens, caps)
+    for briefing in make_briefings():
         server.add_prompt(briefing)
-    serve_resources(server, desks)
-    serve_completion(server, desks)
+    serve_resources(server, pools)
+    serve_completion(server, pools)
     return server
 
 
-def _instructions(caps: Collection[Caps]) -> str:
-    return "\n".join([words("instructions"), *([words("instructions_browser")] if "browser" in caps else [])])
+def _write_instructions(caps: Collection[Caps]) -> str:
+    return "\n".join(
+        [fill_prompt("instructions"), *([fill_prompt("instructions_browser")] if "browser" in caps else [])]
+    )
 
 
-def _lifespan(desks: Desks) -> Any:
+def _make_lifespan(pools: Pools) -> Any:
     @asynccontextmanager
-    async def life(_server: MCPServer[Desks]) -> AsyncIterator[Desks]:
+    async def life(_server: MCPServer[Pools]) -> AsyncIterator[Pools]:
         try:
-            yield desks
+            yield pools
         finally:
             with anyio.CancelScope(shield=True):
-                await desks.close()
+                await pools.close()
 
     return life

@@ -42,3 +42,25 @@ def _playwright_browsers() -> Path:
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches" / "ms-playwright"
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ms-playwright"
+
+
+SMOKE = {
+    "test_anthropic.py",
+    "test_config.py",
+    "test_definitions.py",
+    "test_install.py",
+    "test_jsonc.py",
+    "test_output.py",
+    "test_schema.py",
+    "test_stdio.py",
+    "test_surface.py",
+    "test_tools.py",
+}
+"""The files that show every room and library alive; they also run with the lowest versions allowed (`python3 run.py lowest`)."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what is in a file of `SMOKE`."""
+    for item in items:
+        if item.path.name in SMOKE:
+            item.add_marker("smoke")

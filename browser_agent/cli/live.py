@@ -17,7 +17,7 @@ from rich.text import Text
 from browser_agent.agent.confirm import Asked
 from browser_agent.agent.result import Result, StepTaken
 from browser_agent.deciders.sources import Source
-from ctxfold.cli.output import harmless, print_json
+from ctxfold.cli.output import escape_controls, print_json
 from ctxfold.config import EXPLORER
 
 __all__ = ["Live", "print_result", "wrapped"]
@@ -50,13 +50,13 @@ class Live:
         if not self._quiet:
             self._print(_line(taken, self._width()), "" if taken.ok else "yellow")
         if taken.note:
-            self._print(INDENT * 2 + harmless(taken.note), "yellow")
+            self._print(INDENT * 2 + escape_controls(taken.note), "yellow")
         self._under_way(f"step {taken.step + 1} …")
 
     def report(self, said: str) -> None:
         """One line about getting a browser, and the like."""
         if not self._quiet:
-            self._print(harmless(said), "dim")
+            self._print(escape_controls(said), "dim")
         self._under_way("starting the browser …")
 
     async def ask(self, asked: Asked) -> bool:
@@ -66,7 +66,7 @@ class Live:
             self._status = None
         question = f"{asked.did} on {asked.url} would {', '.join(asked.kinds)}. Go on?"
         return await anyio.to_thread.run_sync(
-            lambda: click.confirm(harmless(" ".join(question.split())), err=True), abandon_on_cancel=True
+            lambda: click.confirm(escape_controls(" ".join(question.split())), err=True), abandon_on_cancel=True
         )
 
     def __enter__(self) -> Self:
@@ -98,8 +98,8 @@ def _line(taken: StepTaken, width: int) -> str:
     tokens = f"{taken.view_tokens:,}/{taken.budget:,} tok"
     tokens = tokens.rjust(2 * len(f"{taken.budget:,}") + 5)
     room = width - 5 - len(tokens) - 4
-    did = harmless(" ".join(taken.did.split()))
-    where = harmless(" ".join((taken.title or taken.url).split()))
+    did = escape_controls(" ".join(taken.did.split()))
+    where = escape_controls(" ".join((taken.title or taken.url).split()))
     left = room * 3 // 5
     cells = (_fitted(did, left), _fitted(where, room - left))
     return f"{taken.step:>4} {cells[0]}  {cells[1]}  {tokens}"
@@ -138,7 +138,7 @@ def print_result(result: Result, as_json: bool) -> None:
 def _who(result: Result) -> str:
     """Who answered, as a sentence begins with it."""
     name = result.answered_by or result.decider
-    return "The explorer (no model)" if name == EXPLORER else harmless(name)
+    return "The explorer (no model)" if name == EXPLORER else escape_controls(name)
 
 
 def _print_answer(answer: str, sources: tuple[Source, ...], who: str) -> None:
@@ -158,7 +158,7 @@ def _print_sources(sources: tuple[Source, ...]) -> None:
     for source in sources:
         click.echo("")
         click.echo(wrapped(f"“{source.quote}”", INDENT))
-        click.echo(INDENT + harmless(source.url) + (f"  ({source.ref})" if source.ref else ""))
+        click.echo(INDENT + escape_controls(source.url) + (f"  ({source.ref})" if source.ref else ""))
 
 
 def _print_nearest(sources: tuple[Source, ...]) -> None:
@@ -198,8 +198,8 @@ def _print_cost(result: Result) -> None:
 
 
 def wrapped(text: str, indent: str = "", *, err: bool = False) -> str:
-    """Text in lines that fit the terminal, made harmless; into a pipe, each paragraph as one line."""
-    plain = [harmless(line) for line in text.splitlines()]
+    """Text in lines that fit the terminal, made escape_controls; into a pipe, each paragraph as one line."""
+    plain = [escape_controls(line) for line in text.splitlines()]
     if not (sys.stderr if err else sys.stdout).isatty():
         return "\n".join(indent + line for line in plain)
     width = max(LEAST_WIDTH, Console().width) - 1

@@ -1,8 +1,4 @@
-"""The command line, one command a file. Commands of this and other packages arrive through the `ctxfold.commands` entry points.
-
-This module starts it and ends it: nothing else here decides an exit code. Commands print what they were asked for on standard
-output and everything else on standard error.
-"""
+"""The command line, one command a file; commands of this and other packages arrive through the `ctxfold.commands` entry points."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`ctxfold branch`: a new branch or topic, another name, or where a message belongs."""
+"""`ctxfold branch` and `ctxfold switch`: a new branch or topic, another name, where a message belongs, or another branch to stand on."""
 
 from __future__ import annotations
 
@@ -6,34 +6,25 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ctxfold.cli.options import existing, json_option, session_argument, store_option
-from ctxfold.cli.output import harmless, print_json
+from ctxfold.cli.options import session_command
+from ctxfold.cli.output import escape_controls, print_json
 from ctxfold.errors import InputError
 
 if TYPE_CHECKING:
+    from ctxfold import Move, Session
     from ctxfold.session.branch import Wish
 
 __all__ = ["branch", "switch"]
 
 
-@click.command()
-@session_argument
+@session_command
 @click.argument("name", required=False)
 @click.option("--at", metavar="STEP", help="The last step the new branch keeps; the end of this branch if not said.")
 @click.option("--query", metavar="MESSAGE", help="Let the message decide: go on, fork, switch, or begin a topic.")
 @click.option("--topic", is_flag=True, help="Begin a topic.")
 @click.option("--rename", is_flag=True, help="Give this branch the name.")
-@json_option
-@store_option
 def branch(
-    session: str,
-    name: str | None,
-    at: str | None,
-    query: str | None,
-    topic: bool,
-    rename: bool,
-    as_json: bool,
-    store: str | None,
+    session: Session, name: str | None, at: str | None, query: str | None, topic: bool, rename: bool, as_json: bool
 ) -> None:
     """Make a branch of a session, called NAME.
 
@@ -48,29 +39,24 @@ def branch(
     if rename and name is None:
         raise InputError("--rename needs the new NAME: ctxfold branch SESSION NAME --rename")
     action: Wish = "auto" if query is not None else "new_topic" if topic else "rename" if rename else "create"
-    with existing(session, store) as opened:
-        moved = opened.branch(action, query, at, name)
+    moved = session.branch(action, query, at, name)
     if as_json:
         print_json(moved)
         return
     why = f": {moved.reason} ({moved.confidence:.0%} sure)" if moved.reason else ""
-    tip = f"s{moved.tip}" if moved.tip else "nothing yet"
-    click.echo(harmless(f"{moved.action.replace('_', ' ')}{why}; on {moved.branch} of {moved.topic}, at {tip}"))
+    click.echo(escape_controls(f"{moved.action.replace('_', ' ')}{why}; {_format_place(moved)}"))
 
 
-@click.command()
-@session_argument
+@session_command
 @click.argument("name")
-@json_option
-@store_option
-def switch(session: str, name: str, as_json: bool, store: str | None) -> None:
+def switch(session: Session, name: str, as_json: bool) -> None:
     """Go to the branch NAME of a session, in whichever topic it stands.
 
     What is recorded and shown next is of that branch; `ctxfold tree` shows them all.
     """
-    with existing(session, store) as opened:
-        moved = opened.branch("switch", to=name)
-    if as_json:
-        print_json(moved)
-        return
-    click.echo(harmless(f"on {moved.branch} of {moved.topic}, at {f's{moved.tip}' if moved.tip else 'nothing yet'}"))
+    moved = session.branch("switch", to=name)
+    print_json(moved) if as_json else click.echo(escape_controls(_format_place(moved)))
+
+
+def _format_place(moved: Move) -> str:
+    return f"on {moved.branch} of {moved.topic}, at {f's{moved.tip}' if moved.tip else 'nothing yet'}"

@@ -1,7 +1,7 @@
-"""What works on this machine, and the exact fix for what does not. It looks and changes nothing; only a scrub of the store that is due it finishes.
+"""What works on this machine, and the exact fix for what does not.
 
 Other packages add what they need (a browser, a host) through the entry-point group `ctxfold.checks`: each member is a function
-without arguments that returns a `Check`. Printing is the command's.
+without arguments that returns a `Check`. A scrub of the store that is due is finished; nothing else is changed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 from ctxfold import config
 from ctxfold.errors import CtxfoldError
 
-__all__ = ["Check", "checks"]
+__all__ = ["Check", "run_checks"]
 
 GROUP = "ctxfold.checks"
 """The entry-point group of further checks."""
@@ -49,15 +49,15 @@ class Check:
     required: bool = True
 
 
-def checks() -> tuple[Check, ...]:
+def run_checks() -> tuple[Check, ...]:
     """Look at everything: the core's own first, then what other packages bring."""
-    own = [look() for look in (_python, _store, _sqlite, _tokens, _key, _model)]
+    own = [look() for look in (_check_python, _check_store, _check_sqlite, _check_tokens, _check_key, _check_model)]
     if config.endpoint().local:
-        own.append(_endpoint())
-    return (*own, *_brought())
+        own.append(_check_endpoint())
+    return (*own, *_load_others())
 
 
-def _brought() -> list[Check]:
+def _load_others() -> list[Check]:
     found = []
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
         try:
@@ -69,17 +69,17 @@ def _brought() -> list[Check]:
     return found
 
 
-def _python() -> Check:
+def _check_python() -> Check:
     fact = f"{platform.python_version()} at {sys.executable}"
     return Check("python", sys.version_info >= LEAST_PYTHON, fact, "install Python 3.11 or newer")
 
 
-def _store() -> Check:
+def _check_store() -> Check:
     try:
         place = config.default_store()
         if "://" not in place and not place.startswith("file:") and not Path(place).exists():
-            return _place_for(Path(place))
-        found, scrubbed = _looked_into(place)
+            return _check_place(Path(place))
+        found, scrubbed = _look_into(place)
     except CtxfoldError as error:
         return Check("store", False, str(error), "set CTXFOLD_HOME to a folder of your own, or move that file away")
     fact = f"{place} ({found} session{'' if found == 1 else 's'})"
@@ -91,7 +91,7 @@ def _store() -> Check:
     )
 
 
-def _looked_into(place: str) -> tuple[int, bool]:
+def _look_into(place: str) -> tuple[int, bool]:
     """How many sessions a store holds, and whether nothing that was removed from it remains in its file."""
     from ctxfold.store import open_store
 
@@ -104,7 +104,7 @@ def _looked_into(place: str) -> tuple[int, bool]:
         kept.close()
 
 
-def _place_for(store: Path) -> Check:
+def _check_place(store: Path) -> Check:
     """Whether a store that is not there yet can be made."""
     folder = next(parent for parent in store.absolute().parents if parent.exists())
     writable = folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)
@@ -112,14 +112,14 @@ def _place_for(store: Path) -> Check:
     return Check("store", writable, fact, "set CTXFOLD_HOME to a folder you may write to")
 
 
-def _sqlite() -> Check:
+def _check_sqlite() -> Check:
     from ctxfold.store.guard import is_needed, sqlite_version
 
     known = " (has the WAL-reset fault fixed in 3.51.3; every write is guarded by a lock)" if is_needed() else ""
     return Check("sqlite", True, sqlite_version() + known)
 
 
-def _tokens() -> Check:
+def _check_tokens() -> Check:
     from ctxfold.tokens.ranks import encoding
 
     fix = "pip install --force-reinstall ctxfold"
@@ -130,7 +130,7 @@ def _tokens() -> Check:
     return Check("tokens", True, f"{table.name}, {table.n_vocab:,} tokens, checksum as packed")
 
 
-def _key() -> Check:
+def _check_key() -> Check:
     credential = config.endpoint().credential
     if credential is None:
         fact = "none set: the embedded explorer decides; a key lets Claude"
@@ -138,7 +138,7 @@ def _key() -> Check:
     return Check("key", True, f"{credential} is set")
 
 
-def _model() -> Check:
+def _check_model() -> Check:
     from ctxfold.models import load
 
     name = config.model_default()
@@ -150,7 +150,7 @@ def _model() -> Check:
     return Check("model", True, name + (f"; {folder} folds" if folder else ""))
 
 
-def _endpoint() -> Check:
+def _check_endpoint() -> Check:
     """Whether the model's server answers at all. No key is sent; any status is an answer."""
     url = config.endpoint().url
     try:

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import click
 
-from ctxfold.cli.checks import Check, checks
+from ctxfold.cli.checks import Check, run_checks
 from ctxfold.cli.options import json_option
-from ctxfold.cli.output import harmless, print_json
+from ctxfold.cli.output import escape_controls, print_json
 
 __all__ = ["doctor"]
 
@@ -28,22 +28,21 @@ def doctor(context: click.Context, as_json: bool) -> None:
     Ends with 3 where something is missing that ctxfold cannot do without. Nothing is changed, but that bytes of
     what was redacted or deleted are taken out of the store where that was still due; no key is shown.
     """
-    found = checks()
+    found = run_checks()
     works = all(check.ok or not check.required for check in found)
     if as_json:
         print_json({"ok": works, "checks": [replace(check, fix="") if check.ok else check for check in found]})
     else:
-        for check in found:
-            click.echo(_shown(check))
+        click.echo("\n".join(map(_format_check, found)))
     if not works:
         context.exit(3)
 
 
-def _shown(check: Check) -> str:
+def _format_check(check: Check) -> str:
     """One check: its mark, name and fact; beneath, the fix on a line of its own, ready to be copied."""
     mark = "ok" if check.ok else "FAIL" if check.required else "-"
     fact = textwrap.fill(
-        f"{mark:<6}{check.name:<10}{harmless(check.fact)}",
+        f"{mark:<6}{check.name:<10}{escape_controls(check.fact)}",
         min(WIDTH, max(LEAST, shutil.get_terminal_size().columns)),
         subsequent_indent=INDENT,
         break_long_words=False,

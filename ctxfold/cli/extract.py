@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ctxfold.cli.options import existing, json_option, session_argument, store_option
-from ctxfold.cli.output import harmless, on_terminal, print_json
+from ctxfold.cli.options import session_command
+from ctxfold.cli.output import print_json, print_text
 
 if TYPE_CHECKING:
     from ctxfold import Session
@@ -16,45 +16,32 @@ if TYPE_CHECKING:
 __all__ = ["extract"]
 
 
-@click.command()
-@session_argument
+@session_command
 @click.argument("lines", metavar="[REF]...", nargs=-1)
 @click.option("--need", metavar="WORDS", help="What is wanted; the to-do and the latest message if not said.")
 @click.option("--path", metavar="JMESPATH", help="Values of the one structured record that REF names.")
-@click.option(
-    "--budget", type=int, default=400, show_default=True, metavar="TOKENS", help="The most all of it may cost."
-)
-@json_option
-@store_option
+@click.option("--budget", type=int, default=400, show_default=True, metavar="TOKENS", help="The most all may cost.")
 def extract(
-    session: str,
-    lines: tuple[str, ...],
-    need: str | None,
-    path: str | None,
-    budget: int,
-    as_json: bool,
-    store: str | None,
+    session: Session, lines: tuple[str, ...], need: str | None, path: str | None, budget: int, as_json: bool
 ) -> None:
     """Put exact lines of the log at the end of the view, and print them.
 
     Refs such as s12:40-80 choose lines; with none, those that serve the to-do, the latest message and the constraints are found.
     """
-    chosen = [{"ref": ref, **({"path": path} if path else {})} for ref in lines] or None
-    with existing(session, store) as opened:
-        made = opened.extract(need, chosen, budget) if chosen else _found(opened, need, budget)
+    chosen = [{"ref": ref, **({"path": path} if path else {})} for ref in lines]
+    made = session.extract(need, chosen, budget) if chosen else _find(session, need, budget)
     if as_json:
         print_json(made)
         return
     for each in made.extracts:
-        text = harmless(each.text) if on_terminal() else each.text
-        click.echo(f"{each.ref}{' ' + each.path if each.path else ''}\n{text}")
+        print_text(f"{each.ref}{' ' + each.path if each.path else ''}\n{each.text}")
     for what, number in made.counts:
         click.echo(f"{number} {what}", err=True)
     if not made.extracts:
-        click.echo(f"nothing in {session} serves that: try other words, or a ref", err=True)
+        click.echo(f"nothing in {session.name} serves that: try other words, or a ref", err=True)
 
 
-def _found(session: Session, need: str | None, budget: int) -> Extraction:
+def _find(session: Session, need: str | None, budget: int) -> Extraction:
     """What the folder's model chooses, where one is set; else what the embedded extractor finds."""
     from functools import partial
 

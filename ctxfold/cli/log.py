@@ -2,41 +2,50 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from ctxfold.cli.options import existing, json_option, session_argument, store_option
-from ctxfold.cli.output import print_json, print_table, when
+from ctxfold.cli.options import session_command
+from ctxfold.cli.output import format_time, print_json, print_table
 
-__all__ = ["log", "steps_of"]
+if TYPE_CHECKING:
+    from ctxfold import Session
+
+__all__ = ["format_steps", "log"]
+
+_limit = click.IntRange(min=1)
 
 
-@click.command()
-@session_argument
-@click.option(
-    "--limit", type=click.IntRange(min=1), default=50, show_default=True, metavar="N", help="How many, the newest."
-)
-@json_option
-@store_option
-def log(session: str, limit: int, as_json: bool, store: str | None) -> None:
+@session_command
+@click.option("--limit", type=_limit, default=50, show_default=True, metavar="N", help="How many, the newest.")
+def log(session: Session, limit: int, as_json: bool) -> None:
     """List what was recorded and decided in a session, the oldest first.
 
     Each event names who decided it and the steps it is about; `ctxfold recall SESSION s12` prints a step.
     """
-    with existing(session, store) as opened:
-        events = sorted(opened.history(limit=limit), key=lambda event: event.seq)
+    events = sorted(session.history(limit=limit), key=lambda event: event.seq)
     if as_json:
         print_json(events)
         return
     print_table(
         ["event", "time", "branch", "kind", "steps", "by", "cause"],
         [
-            [event.seq, when(event.time), event.branch, event.kind, steps_of(event.steps), event.decider, event.cause]
-            for event in events
+            [
+                each.seq,
+                format_time(each.time),
+                each.branch,
+                each.kind,
+                format_steps(each.steps),
+                each.decider,
+                each.cause,
+            ]
+            for each in events
         ],
     )
 
 
-def steps_of(steps: tuple[int, ...]) -> str:
+def format_steps(steps: tuple[int, ...]) -> str:
     """Steps as their refs: one, or the first and the last of a run."""
     if not steps:
         return ""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import difflib
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,7 +15,16 @@ from ctxfold.errors import InputError, UnknownSession
 if TYPE_CHECKING:
     from ctxfold import Session
 
-__all__ = ["budget_option", "confirmed", "existing", "json_option", "session_argument", "store_option", "yes_option"]
+__all__ = [
+    "budget_option",
+    "confirm",
+    "json_option",
+    "open_existing",
+    "session_argument",
+    "session_command",
+    "store_option",
+    "yes_option",
+]
 
 BUDGET = 8_000
 
@@ -26,7 +37,25 @@ budget_option = click.option(
 )
 
 
-def existing(name: str, store: str | None) -> Session:
+def session_command(function: Callable[..., int | None]) -> click.Command:
+    """A command about one session that is there: it adds SESSION, `--json` and `--store`, and opens the session for the function.
+
+    Args:
+        function: takes the open session first, then the command's own parameters and `as_json`; what it returns is the exit code.
+    """
+
+    @wraps(function)
+    def run(session: str, store: str | None, **options: Any) -> int | None:
+        with open_existing(session, store) as opened:
+            return function(opened, **options)
+
+    own = run.__dict__.pop("__click_params__", [])
+    json_option(store_option(run))
+    run.__dict__["__click_params__"] += own
+    return click.command()(session_argument(run))
+
+
+def open_existing(name: str, store: str | None) -> Session:
     """The session of that name, opened; none is made.
 
     Raises:
@@ -38,10 +67,10 @@ def existing(name: str, store: str | None) -> Session:
         return ctxfold.Session.open(name, store=store, create=False)
     except UnknownSession as error:
         names = [info.name for info in ctxfold.sessions(store)]
-        raise UnknownSession(f"no session {name!r}: {_instead(name, names)}") from error
+        raise UnknownSession(f"no session {name!r}: {_suggest(name, names)}") from error
 
 
-def confirmed(question: str, yes: bool) -> None:
+def confirm(question: str, yes: bool) -> None:
     """Go on only if a person agrees, or `--yes` said so beforehand.
 
     Raises:
@@ -57,7 +86,7 @@ def confirmed(question: str, yes: bool) -> None:
         raise click.exceptions.Exit(1)
 
 
-def _instead(name: str, names: list[str]) -> str:
+def _suggest(name: str, names: list[str]) -> str:
     near = difflib.get_close_matches(name, names, n=1)
     if near:
         return f"did you mean {near[0]!r}?"

@@ -1,4 +1,4 @@
-"""How a command prints: JSON, a table, or text made harmless for a terminal. It decides nothing about what is printed."""
+"""How a command prints: JSON, a table, or text made harmless for a terminal."""
 
 from __future__ import annotations
 
@@ -11,54 +11,45 @@ from datetime import UTC, datetime
 from typing import Any
 
 import click
-from rich.cells import cell_len
 
-__all__ = ["harmless", "on_terminal", "print_json", "print_table", "print_text", "stacked", "when", "widths"]
-
+__all__ = ["escape_controls", "format_time", "is_terminal", "print_json", "print_table", "print_text"]
 
 KEPT = {"\n", "\t"}
 INVISIBLE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 """Unicode categories that steer a terminal or hide text: controls, formats (direction marks), lone surrogates, odd line ends."""
+NUMBERS = {"event", "steps", "branches", "bytes", "tokens"}
+"""Columns that stand to the right."""
 
 
 def print_json(value: object) -> None:
     """Print a value as JSON; dataclasses become objects."""
-    click.echo(json.dumps(value, ensure_ascii=False, indent=2, default=_plain))
+    click.echo(json.dumps(value, ensure_ascii=False, indent=2, default=_to_plain))
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print rows: on a terminal as a table, or one after the other where it is too narrow; else as tab-separated cells under a line of column names."""
-    cells = [[harmless(str(cell)) for cell in row] for row in rows]
-    if not on_terminal():
-        for row in [list(columns), *cells]:
-            click.echo("\t".join(cell.replace("\t", " ").replace("\n", " ") for cell in row))
+    """Print rows: on a terminal as a table, else as tab-separated cells under a line of column names."""
+    cells = [[escape_controls(" ".join(str(cell).split())) for cell in row] for row in rows]
+    if not is_terminal():
+        click.echo("\n".join("\t".join(row) for row in [list(columns), *cells]))
         return
-    from rich.console import Console, JustifyMethod
+    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    console = Console()
-    cells = [[" ".join(cell.split()) for cell in row] for row in cells]
-    found = widths([columns, *cells], console.width)
-    if found is None:
-        for row in cells:
-            console.print("\n".join(stacked(columns, row, console.width)), markup=False, highlight=False)
-        return
-    table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
-    for column, width in zip(columns, found, strict=True):
-        justify: JustifyMethod = "right" if column in ("steps", "bytes", "tokens") else "left"
-        table.add_column(column, justify=justify, width=width)
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        table.add_column(column, justify="right" if column in NUMBERS else "left", overflow="fold")
     for row in cells:
-        table.add_row(*[Text(cell) for cell in row])
-    console.print(table)
+        table.add_row(*map(Text, row))
+    Console().print(table)
 
 
 def print_text(text: str) -> None:
     """Print text that may hold anything: as it is into a pipe or file, harmless on a terminal."""
-    click.echo(harmless(text) if on_terminal() else text)
+    click.echo(escape_controls(text) if is_terminal() else text)
 
 
-def harmless(text: str) -> str:
+def escape_controls(text: str) -> str:
     r"""The text with what could steer a terminal or hide itself written out, an escape as `\x1b`."""
     if text.isascii() and text.isprintable():
         return text
@@ -67,69 +58,17 @@ def harmless(text: str) -> str:
     )
 
 
-def on_terminal() -> bool:
+def is_terminal() -> bool:
     """Whether a person reads along."""
     return sys.stdout.isatty()
 
 
-def when(seconds: float) -> str:
+def format_time(seconds: float) -> str:
     """A time of the store (seconds since 1970) as the person's own clock shows it, to the minute."""
     return datetime.fromtimestamp(seconds, UTC).astimezone().strftime("%Y-%m-%d %H:%M")
 
 
-def _plain(value: object) -> Any:
+def _to_plain(value: object) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     raise TypeError(f"{type(value).__name__} has no JSON form")
-
-
-GAP = 2
-"""Blanks between two columns."""
-TALL = 4
-"""Lines of a cell up to which a column is read more easily than a line of its own."""
-INDENT = 4
-"""Blanks before what of a row stands on further lines."""
-
-
-def widths(rows: Sequence[Sequence[str]], room: int) -> list[int] | None:
-    """How wide each column is, so that no word is broken; None where that needs more than there is, or a tower of words.
-
-    Args:
-        rows: one text a cell, the names of the columns among them.
-        room: cells of the terminal's line.
-
-    Returns:
-        A width a column: at least its longest word; what is left goes to the columns that need least to stand on one line.
-    """
-    columns = list(zip(*rows, strict=True))
-    whole = [max(map(cell_len, column)) for column in columns]
-    made = [max(cell_len(word) for text in column for word in (text.split() or [""])) for column in columns]
-    spare = room - sum(made) - GAP * (len(made) - 1)
-    if spare < 0:
-        return None
-    for at in sorted(range(len(made)), key=lambda at: whole[at] - made[at]):
-        grown = min(whole[at] - made[at], spare)
-        made[at] += grown
-        spare -= grown
-    return made if all(wide <= TALL * width for wide, width in zip(whole, made, strict=True)) else None
-
-
-def stacked(columns: Sequence[str], row: Sequence[str], room: int) -> list[str]:
-    """A row as lines of its own, broken between cells, or between words where a cell is longer than a line.
-
-    Args:
-        columns: their names, which a number is told with.
-        row: one text a cell; what is empty is left out.
-        room: cells of the terminal's line.
-    """
-    lines = [""]
-    for name, text in zip(columns, row, strict=True):
-        told = f"{name} {text}" if text.isdigit() else text
-        fits = cell_len(told) <= room - INDENT
-        for at, piece in enumerate([told] if fits else told.split()):
-            gap = " " * (1 if at else GAP) if lines[-1].strip() else ""
-            if lines[-1].strip() and cell_len(lines[-1]) + len(gap) + cell_len(piece) > room:
-                lines.append(" " * INDENT)
-                gap = ""
-            lines[-1] += gap + piece if piece else ""
-    return lines

@@ -52,7 +52,7 @@ def record(
     """
     import ctxfold
 
-    write = _writer(user, reply, step, call)
+    write = _choose_writer(user, reply, step, call)
     with ctxfold.Session.open(session, goal=goal, store=store) as opened:
         if opened.created:
             click.echo(f"new session {session}", err=True)
@@ -60,35 +60,34 @@ def record(
     if as_json:
         print_json({"session": session, "steps": steps})
         return
-    for number in steps:
-        click.echo(f"s{number}")
+    click.echo("\n".join(f"s{number}" for number in steps))
 
 
-def _writer(user: str | None, reply: str | None, step: str | None, call: str) -> Callable[[Session], list[int]]:
+def _choose_writer(user: str | None, reply: str | None, step: str | None, call: str) -> Callable[[Session], list[int]]:
     """What will be written, all of it read and checked before a session is opened."""
     match user, reply, step:
         case None, None, None:
-            text = _piped()
+            text = _read_pipe()
             calls = [{"name": call, "args": {}, "id": "c1"}]
             return lambda session: [session.record_step(calls=calls, results=[{"id": "c1", "text": text}]).step]
         case str(), None, None:
-            words = _given(user)
-            return lambda session: [session.record_turn(user=words).step]
+            message = _read_value(user)
+            return lambda session: [session.record_turn(user=message).step]
         case None, str(), None:
-            answer = _given(reply)
+            answer = _read_value(reply)
             return lambda session: [session.record_reply(answer).step]
         case None, None, str():
-            steps = _steps(_given(step))
+            steps = _read_steps(_read_value(step))
             return lambda session: [session.record_step(**one).step for one in steps]
         case _:
             raise InputError("one thing at a time: give --user, --reply or --step, or pipe a text in")
 
 
-def _given(value: str) -> str:
-    return _piped() if value == PIPED else value
+def _read_value(value: str) -> str:
+    return _read_pipe() if value == PIPED else value
 
 
-def _piped() -> str:
+def _read_pipe() -> str:
     if sys.stdin.isatty():
         raise InputError("nothing is piped in: ctxfold record SESSION < file, or give --user, --reply or --step")
     raw = sys.stdin.buffer.read(LARGEST + 1)
@@ -104,26 +103,26 @@ def _piped() -> str:
         ) from error
 
 
-def _steps(text: str) -> list[Mapping[str, Any]]:
+def _read_steps(text: str) -> list[Mapping[str, Any]]:
     """The steps of JSON lines, or of one object or array over several lines."""
     try:
         whole = json.loads(text)
     except json.JSONDecodeError:
-        whole = [_read(line, number) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
+        whole = [_read_line(line, number) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
     steps = whole if isinstance(whole, list) else [whole]
     if not steps:
         raise InputError("there is no step in that: nothing was recorded")
-    return [_checked(one, number) for number, one in enumerate(steps, start=1)]
+    return [_check_step(one, number) for number, one in enumerate(steps, start=1)]
 
 
-def _read(line: str, number: int) -> object:
+def _read_line(line: str, number: int) -> object:
     try:
         return json.loads(line)
     except json.JSONDecodeError as error:
         raise InputError(f"line {number} is not JSON ({error.msg}): give one step a line") from error
 
 
-def _checked(value: object, number: int) -> Mapping[str, Any]:
+def _check_step(value: object, number: int) -> Mapping[str, Any]:
     """A step as `Session.record_step` takes it: whole, so that of several none is recorded where one is refused."""
     from ctxfold.session.record import drafts
     from ctxfold.session.validate import as_calls, as_results, as_text

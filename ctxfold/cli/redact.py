@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from ctxfold.cli.options import confirmed, existing, json_option, session_argument, store_option, yes_option
+from ctxfold.cli.options import confirm, session_command, yes_option
 from ctxfold.cli.output import print_json
+
+if TYPE_CHECKING:
+    from ctxfold import Session
 
 __all__ = ["redact"]
 
 
-@click.command()
-@session_argument
+@session_command
 @click.argument("what", metavar="REF_OR_PATTERN")
 @yes_option
-@json_option
-@store_option
-def redact(session: str, what: str, yes: bool, as_json: bool, store: str | None) -> None:
+def redact(session: Session, what: str, yes: bool, as_json: bool) -> None:
     """Blank text for good, in the log and in everything made from it.
 
     A ref blanks its records; a regular expression blanks what it matches, wherever it stands. A mark of the same
     length takes its place. This cannot be undone, and is itself logged.
     """
-    with existing(session, store) as opened:
-        confirmed(f"Blank {what!r} in {session} for good?", yes)
-        redacted = opened.redact(what)
+    confirm(f"Blank {what!r} in {session.name} for good?", yes)
+    redacted = session.redact(what)
     if as_json:
         print_json(redacted)
         return
-    click.echo(f"blanked {redacted.bytes:,} bytes in {redacted.records} records of {session}")
+    click.echo(f"blanked {redacted.bytes:,} bytes in {redacted.records} records of {session.name}")

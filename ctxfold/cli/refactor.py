@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ctxfold.cli.options import existing, json_option, session_argument, store_option
-from ctxfold.cli.output import harmless, print_json, print_text
+from ctxfold.cli.options import session_command
+from ctxfold.cli.output import escape_controls, print_json, print_text
 from ctxfold.errors import InputError
 
 if TYPE_CHECKING:
@@ -16,61 +16,40 @@ if TYPE_CHECKING:
 
 __all__ = ["refactor"]
 
+_OPERATORS = "state_abstract, noise_filter, fact_rectify, path_prune, cognitive_boosting or attention_anchor; auto lets the router choose, or none."
+_MODEL = "The model that routes and writes: claude-…, script:FILE; none if not said."
 
-@click.command()
-@session_argument
-@click.option(
-    "--operator",
-    default="auto",
-    show_default=True,
-    metavar="NAME",
-    help="state_abstract, noise_filter, fact_rectify, path_prune, cognitive_boosting or attention_anchor; auto lets the router choose, or none.",
-)
+
+@session_command
+@click.option("--operator", default="auto", show_default=True, metavar="NAME", help=_OPERATORS)
 @click.option("--text", help="What the operator puts in place; the embedded rules write it if not said.")
-@click.option(
-    "--model", metavar="NAME", help="The model that routes and writes: claude-…, script:FILE; none if not said."
-)
+@click.option("--model", metavar="NAME", help=_MODEL)
 @click.option("--dry-run", is_flag=True, help="Only show what would change.")
-@json_option
-@store_option
-def refactor(
-    session: str,
-    operator: str,
-    text: str | None,
-    model: str | None,
-    dry_run: bool,
-    as_json: bool,
-    store: str | None,
-) -> int:
+def refactor(session: Session, operator: str, text: str | None, model: str | None, dry_run: bool, as_json: bool) -> int:
     """Mend the view of a session that went bad: loops, repeats, contradictions, lost requirements.
 
     The log keeps everything; `ctxfold undo` takes a refactoring back. What does not pass its checks is not applied: the command ends with 1 and
     says why. A clean history is left alone.
     """
-    with existing(session, store) as opened:
-        if model is None:
-            done, note = opened.refactor(operator, text, dry_run=dry_run), ""
-        else:
-            done, note = _with_model(opened, operator, model, more=text is not None or dry_run)
-    if note:
-        click.echo(f"note: {note}", err=True)
+    if model is None:
+        done = session.refactor(operator, text, dry_run=dry_run)
+    else:
+        done = _ask_model(session, operator, model, more=text is not None or dry_run)
     if as_json:
         print_json({**asdict(done), "diff": done.diff, "dry_run": dry_run})
-        return int(done.refused)
-    if done.operator == "none":
+    elif done.operator == "none":
         click.echo(f"left alone: {done.reason}")
-        return 0
-    if done.refused:
+    elif done.refused:
         click.echo(f"{done.operator} refused, nothing changed: {done.reason}", err=True)
-        return 1
-    before, after = done.tokens
-    what = "would apply" if dry_run else "applied"
-    click.echo(harmless(f"{what} {done.operator}: {done.reason}; {before} tokens before, {after} after"))
-    print_text(done.diff)
-    return 0
+    else:
+        before, after = done.tokens
+        what = f"{'would apply' if dry_run else 'applied'} {done.operator}: {done.reason}"
+        click.echo(escape_controls(f"{what}; {before} tokens before, {after} after"))
+        print_text(done.diff)
+    return int(done.refused)
 
 
-def _with_model(session: Session, operator: str, model: str, more: bool) -> tuple[Refactored, str]:
+def _ask_model(session: Session, operator: str, model: str, more: bool) -> Refactored:
     """Let a model route, or write what a named operator needs; `more` says that something was asked for beside that."""
     import anyio
 
@@ -86,4 +65,6 @@ def _with_model(session: Session, operator: str, model: str, more: bool) -> tupl
     if named is None and operator != "auto":
         raise InputError(f"{operator!r} is no operator; use auto or one of {', '.join(OPERATORS)}")
     mended = anyio.run(Mender(load(model)).mend, session, named)
-    return mended.result, mended.note
+    if mended.note:
+        click.echo(f"note: {mended.note}", err=True)
+    return mended.result

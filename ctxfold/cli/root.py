@@ -1,7 +1,4 @@
-"""The root command: it finds the others through entry points and imports one only when it is called.
-
-It has no behaviour of its own but `--help` and `--version`, and knows no command by name.
-"""
+"""The root command, which finds the others through entry points and imports one only when it is called."""
 
 from __future__ import annotations
 
@@ -15,12 +12,12 @@ import click
 
 from ctxfold.errors import BrokenInstall
 
-__all__ = ["one_line", "root"]
+__all__ = ["read_summary", "root"]
 
 
-def one_line(entry: EntryPoint) -> str | None:
+def read_summary(entry: EntryPoint) -> str | None:
     """The first sentence of a command's docstring; None where its source cannot be read."""
-    source = _source(entry.module)
+    source = _find_source(entry.module)
     if source is None:
         return None
     for node in ast.parse(source.read_bytes()).body:
@@ -30,7 +27,7 @@ def one_line(entry: EntryPoint) -> str | None:
     return None
 
 
-def _source(module: str) -> Path | None:
+def _find_source(module: str) -> Path | None:
     """The file of a module, found from its outermost package inwards without importing any of them."""
     outermost, *inner = module.split(".")
     spec = PathFinder.find_spec(outermost)
@@ -49,10 +46,10 @@ class _Commands(click.Group):
     """A group whose members are entry points."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        return sorted(_entries())
+        return sorted(_list_entries())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        entry = _entries().get(cmd_name)
+        entry = _list_entries().get(cmd_name)
         if entry is None:
             return None
         try:
@@ -64,21 +61,14 @@ class _Commands(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, self._about(ctx, name)) for name in self.list_commands(ctx)])
+            formatter.write_dl([(name, self._summarize(name)) for name in self.list_commands(ctx)])
 
-    def _about(self, ctx: click.Context, name: str) -> str:
-        about = one_line(_entries()[name])
-        if about is not None:
-            return about
-        try:
-            command = self.get_command(ctx, name)
-        except BrokenInstall:
-            return "(does not load: reinstall ctxfold)"
-        return command.get_short_help_str() if command else ""
+    def _summarize(self, name: str) -> str:
+        return read_summary(_list_entries()[name]) or "(does not load: reinstall ctxfold)"
 
 
 @cache
-def _entries() -> dict[str, EntryPoint]:
+def _list_entries() -> dict[str, EntryPoint]:
     return {entry.name: entry for entry in entry_points(group=GROUP)}
 
 

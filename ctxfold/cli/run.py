@@ -1,7 +1,7 @@
-"""The one door out of a command: every failure becomes one line on standard error and an exit code.
+"""Runs a command to its exit code: every failure becomes one line on standard error.
 
-What was not expected is a mistake of ours: where it happened is written to a file, which the line names. It never prints a traceback, and writes no
-message of an error into that file, as one may hold a page's text or a secret. No command ends these errors itself.
+What was not expected is a mistake of ours: where it happened is written to a file that the line names, without any message of an error, as one may hold
+a page's text or a secret.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def run(command: click.Command, arguments: Sequence[str] | None = None) -> int:
     Returns:
         The exit code: 0 done, 1 the task was not achieved, 2 usage, 3 environment, 130 interrupted.
     """
-    _ready_streams()
+    _prepare_streams()
     streams = sys.stdout, sys.stderr
     try:
         code = command.main(arguments, prog_name="ctxfold", standalone_mode=False)
@@ -49,64 +49,61 @@ def run(command: click.Command, arguments: Sequence[str] | None = None) -> int:
         return 0
     except GeneratorExit:
         raise
-    except BaseException as error:  # noqa: BLE001 - nothing gets past the door
-        ending = _ending(error)
-        return _mistake(error) if ending is None else ending
+    except BaseException as error:  # noqa: BLE001 - every failure ends here
+        ending = _end(error)
+        return _report_mistake(error) if ending is None else ending
     return code if isinstance(code, int) else 0
 
 
-def _ending(error: BaseException) -> int | None:
-    """The exit code of an expected failure, which is told here; None for a mistake of ours.
+def _end(error: BaseException) -> int | None:
+    """Print an expected failure and give its exit code; None for a mistake of ours.
 
-    Of failures that came together, from tasks side by side, all must be expected; the first is told.
+    Of failures that came together, from tasks side by side, all must be expected; the first is printed.
     """
     match error:
         case BaseExceptionGroup():
             _, unexpected = error.split(EXPECTED)
-            return _ending(_first(error)) if unexpected is None else None
+            return _end(_find_first(error)) if unexpected is None else None
         case click.exceptions.NoArgsIsHelpError():
             click.echo(error.format_message())
             return error.exit_code
+        case click.UsageError(ctx=click.Context() as context):
+            return _fail(f"{error.format_message().rstrip('.')}; see {context.command_path} --help", error.exit_code)
         case click.ClickException():
-            return _failed(_usage(error), error.exit_code)
+            return _fail(error.format_message().rstrip("."), error.exit_code)
         case CtxfoldError():
-            return _failed(str(error), error.exit_code)
+            return _fail(str(error), error.exit_code)
         case click.Abort() | KeyboardInterrupt():
             return INTERRUPTED
         case BrokenPipeError():
             _stop_printing()
             return 0
         case OSError():
-            return _failed(_trouble(error), ENVIRONMENT)
+            about = error.filename or "standard input or output"
+            return _fail(f"{about}: {error.strerror or error}; free some space or name another place", ENVIRONMENT)
         case _:
-            return INTERRUPTED if isinstance(_root(error), KeyboardInterrupt) else None
+            # An interrupt while modules load may come out as what the loading made of it.
+            while error.__cause__ is not None:
+                error = error.__cause__
+            return INTERRUPTED if isinstance(error, KeyboardInterrupt) else None
 
 
-def _root(error: BaseException) -> BaseException:
-    """What an error began with: an interrupt while modules load may come out as what the loading made of it."""
-    while error.__cause__ is not None:
-        error = error.__cause__
-    return error
+def _find_first(error: BaseException) -> BaseException:
+    return _find_first(error.exceptions[0]) if isinstance(error, BaseExceptionGroup) else error
 
 
-def _first(error: BaseException) -> BaseException:
-    return _first(error.exceptions[0]) if isinstance(error, BaseExceptionGroup) else error
-
-
-def _mistake(error: BaseException) -> int:
+def _report_mistake(error: BaseException) -> int:
     """Say that we failed, in one line, and where the details are."""
     unexpected = error.split(EXPECTED)[1] if isinstance(error, BaseExceptionGroup) else error
-    kind = type(_first(unexpected or error)).__name__
+    kind = type(_find_first(unexpected or error)).__name__
     try:
-        file = _written(error)
+        file = _write_details(error)
     except (CtxfoldError, OSError) as trouble:
-        return _failed(f"ctxfold itself failed ({kind}), and the details could not be kept: {trouble}", ENVIRONMENT)
-    return _failed(
-        f"ctxfold itself failed ({kind}); nothing recorded is lost. Please report it with {file}", ENVIRONMENT
-    )
+        return _fail(f"ctxfold itself failed ({kind}), and the details could not be kept: {trouble}", ENVIRONMENT)
+    return _fail(f"ctxfold itself failed ({kind}); nothing recorded is lost. Please report it with {file}", ENVIRONMENT)
 
 
-def _written(error: BaseException) -> Path:
+def _write_details(error: BaseException) -> Path:
     """Keep where a failure happened, for its user alone, in the place of the one before.
 
     Raises:
@@ -117,42 +114,29 @@ def _written(error: BaseException) -> Path:
     file = home() / LAST_FAILURE
     file.unlink(missing_ok=True)
     with open(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as kept:
-        kept.writelines(_places(error))
+        kept.writelines(_list_places(error))
     return file
 
 
-def _places(error: BaseException) -> Iterator[str]:
+def _list_places(error: BaseException) -> Iterator[str]:
     """The frames and kinds of an error and of what led to it, without a word of its own."""
     before = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
     if before is not None:
-        yield from _places(before)
+        yield from _list_places(before)
         yield "\nand then\n\n"
     yield from traceback.format_tb(error.__traceback__)
     yield f"{type(error).__module__}.{type(error).__qualname__}\n"
     for inner in error.exceptions if isinstance(error, BaseExceptionGroup) else ():
         yield "\nin it\n\n"
-        yield from _places(inner)
+        yield from _list_places(inner)
 
 
-def _failed(message: str, code: int) -> int:
+def _fail(message: str, code: int) -> int:
     click.echo(f"error: {' '.join(message.split())}", err=True)
     return code
 
 
-def _usage(error: click.ClickException) -> str:
-    """Click's message, and where the command's own help stands."""
-    context = error.ctx if isinstance(error, click.UsageError) else None
-    message = error.format_message().rstrip(".")
-    return f"{message}; see {context.command_path} --help" if context else message
-
-
-def _trouble(error: OSError) -> str:
-    """What the system refused: the file it was about, or the output that nothing more fits in."""
-    about = f"{error.filename}: " if error.filename else "standard input or output: "
-    return f"{about}{error.strerror or error}; free some space or name another place"
-
-
-def _ready_streams() -> None:
+def _prepare_streams() -> None:
     """Let any text be printed: what the stream's encoding lacks is escaped. A stream that was closed on us is an empty one."""
     if sys.stdin is None:
         sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115 - open to the end of the process

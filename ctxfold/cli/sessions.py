@@ -1,4 +1,4 @@
-"""`ctxfold sessions`: the store's sessions: list, show, export, import, delete."""
+"""`ctxfold sessions`: list, show, export, import and delete the sessions of the store."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from ctxfold.cli.options import confirmed, existing, json_option, session_argument, store_option, yes_option
-from ctxfold.cli.output import harmless, print_json, print_table, when
+from ctxfold.cli.options import confirm, json_option, open_existing, session_argument, store_option, yes_option
+from ctxfold.cli.output import escape_controls, format_time, print_json, print_table
 from ctxfold.errors import InputError
 
 __all__ = ["sessions"]
@@ -48,7 +48,7 @@ def list_sessions(as_json: bool, store: str | None) -> None:
         return
     print_table(
         ["session", "steps", "branches", "updated", "bytes", "goal"],
-        [[info.name, info.steps, info.branches, when(info.updated), info.bytes, info.goal] for info in found],
+        [[info.name, info.steps, info.branches, format_time(info.updated), info.bytes, info.goal] for info in found],
     )
 
 
@@ -60,7 +60,7 @@ def show(session: str, as_json: bool, store: str | None) -> None:
     """Show one session: its goal, size, branches and what a view of it costs."""
     import ctxfold
 
-    with existing(session, store) as opened:
+    with open_existing(session, store) as opened:
         view, branch, tip = opened.view(), opened.branch_name, opened.tip
     info = next(info for info in ctxfold.sessions(store) if info.name == session)
     facts = {
@@ -79,10 +79,10 @@ def show(session: str, as_json: bool, store: str | None) -> None:
     if as_json:
         print_json(facts)
         return
-    shown = {**facts, "tip": f"s{tip}", "created": when(info.created), "updated": when(info.updated)}
-    for name, value in shown.items():
-        said = f"{value:,}" if isinstance(value, int) else harmless(" ".join(str(value).split()))
-        click.echo(f"{name.replace('_', ' '):<16}{said}")
+    facts |= {"tip": f"s{tip}", "created": format_time(info.created), "updated": format_time(info.updated)}
+    for name, value in facts.items():
+        shown = f"{value:,}" if isinstance(value, int) else escape_controls(" ".join(str(value).split()))
+        click.echo(f"{name.replace('_', ' '):<16}{shown}")
 
 
 @sessions.command()
@@ -100,8 +100,7 @@ def export(session: str, file: Path | None, force: bool, store: str | None) -> N
     target = file or Path(f"{session}.jsonl")
     if target.exists() and not force:
         raise InputError(f"{target} is there already: name another file, or add --force")
-    with existing(session, store):
-        pass
+    open_existing(session, store).close()
     ctxfold.export_session(session, target, store=store)
     click.echo(f"wrote {session} to {target}", err=True)
 
@@ -126,8 +125,8 @@ def delete(session: str, yes: bool, store: str | None) -> None:
     """Delete a session and whatever only it holds; this cannot be undone."""
     import ctxfold
 
-    with existing(session, store) as opened:
+    with open_existing(session, store) as opened:
         steps = opened.tip
-    confirmed(f"Delete {session} (newest step s{steps}) for good?", yes)
+    confirm(f"Delete {session} (newest step s{steps}) for good?", yes)
     ctxfold.delete_session(session, store=store)
     click.echo(f"deleted {session}", err=True)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ctxfold.cli.options import existing, json_option, session_argument, store_option
-from ctxfold.cli.output import harmless, print_json
+from ctxfold.cli.options import session_command
+from ctxfold.cli.output import escape_controls, print_json
 from ctxfold.errors import InputError
 
 if TYPE_CHECKING:
@@ -16,49 +16,44 @@ if TYPE_CHECKING:
 __all__ = ["todo"]
 
 
-@click.command()
-@session_argument
+@session_command
 @click.option("--plan", is_flag=True, help="First read what was said and done since the last plan.")
 @click.option("--summary", metavar="TEXT", help="Write the dialogue so far in words.")
 @click.option("--add", "added", multiple=True, metavar="TEXT", help="Add an item; may be given several times.")
 @click.option("--done", multiple=True, metavar="ID=REF", help="Close an item, and the ref that shows it is done.")
 @click.option("--drop", multiple=True, metavar="ID=REF", help="Drop an item, and the ref of the user's words.")
-@json_option
-@store_option
 def todo(
-    session: str,
+    session: Session,
     plan: bool,
     summary: str | None,
     added: tuple[str, ...],
     done: tuple[str, ...],
     drop: tuple[str, ...],
     as_json: bool,
-    store: str | None,
 ) -> None:
     """Show a session's to-do and the constraints that hold; plan it anew.
 
     Items change state by evidence: the user's words, or a call that succeeded. None is ever lost; `ctxfold undo` takes a plan back.
     """
     entries: list[str | dict[str, str]] = [*added]
-    entries += [_closed("--done", entry, "done") for entry in done]
-    entries += [_closed("--drop", entry, "dropped") for entry in drop]
-    with existing(session, store) as opened:
-        if summary is not None or entries:
-            opened.plan(summary, entries or None)
-        elif plan:
-            _plan(opened)
-        intent = opened.intent
+    entries += [_close("--done", entry, "done") for entry in done]
+    entries += [_close("--drop", entry, "dropped") for entry in drop]
+    if summary is not None or entries:
+        session.plan(summary, entries or None)
+    elif plan:
+        _plan(session)
+    intent = session.intent
     if as_json:
         print_json(intent)
         return
     for item in intent.items:
-        shown = f"  [{' '.join(item.evidence)}]" if item.evidence else ""
-        click.echo(harmless(f"{item.id}  {item.state:<7}  {' '.join(item.text.split())}{shown}"))
+        evidence = f"  [{' '.join(item.evidence)}]" if item.evidence else ""
+        click.echo(escape_controls(f"{item.id}  {item.state:<7}  {' '.join(item.text.split())}{evidence}"))
     for each in intent.constraints:
         holds = "" if each.superseded_by is None else f"  superseded by {each.superseded_by}"
-        click.echo(harmless(f"{each.id}  {each.ref:<7}  {' '.join(each.text.split())}{holds}"))
+        click.echo(escape_controls(f"{each.id}  {each.ref:<7}  {' '.join(each.text.split())}{holds}"))
     if not intent.items and not intent.constraints:
-        click.echo(f"nothing is planned in {session}: add --plan to read what was said and done", err=True)
+        click.echo(f"nothing is planned in {session.name}: --add an item, or --plan to read what was said", err=True)
 
 
 def _plan(session: Session) -> None:
@@ -72,7 +67,7 @@ def _plan(session: Session) -> None:
         click.echo(f"note: {note}", err=True)
 
 
-def _closed(option: str, entry: str, state: str) -> dict[str, str]:
+def _close(option: str, entry: str, state: str) -> dict[str, str]:
     name, _, ref = entry.partition("=")
     if not name or not ref:
         raise InputError(

@@ -1,42 +1,38 @@
-"""`ctxfold undo`: void the newest decision."""
+"""`ctxfold undo` and `ctxfold redo`: void the newest decision, or void that."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from ctxfold.cli.log import steps_of
-from ctxfold.cli.options import existing, json_option, session_argument, store_option
+from ctxfold.cli.log import format_steps
+from ctxfold.cli.options import session_command
 from ctxfold.cli.output import print_json
+
+if TYPE_CHECKING:
+    from ctxfold import Event, Session
 
 __all__ = ["redo", "undo"]
 
 
-@click.command()
-@session_argument
-@json_option
-@store_option
-def redo(session: str, as_json: bool, store: str | None) -> None:
+@session_command
+def redo(session: Session, as_json: bool) -> None:
     """Void the last undo of a session: the decision stands again."""
-    with existing(session, store) as opened:
-        event = opened.redo()
-    if as_json:
-        print_json(event)
-        return
-    click.echo(f"redone on {event.branch}: {' '.join([event.cause, steps_of(event.steps)]).strip()}")
+    _print_event("redone", session.redo(), as_json)
 
 
-@click.command()
-@session_argument
-@json_option
-@store_option
-def undo(session: str, as_json: bool, store: str | None) -> None:
+@session_command
+def undo(session: Session, as_json: bool) -> None:
     """Void the newest decision of a session, such as a fold or a fork.
 
     Never a record: what was folded comes back raw. Undo again to go one decision further back; `ctxfold redo` voids the undo.
     """
-    with existing(session, store) as opened:
-        event = opened.undo()
+    _print_event("undone", session.undo(), as_json)
+
+
+def _print_event(done: str, event: Event, as_json: bool) -> None:
     if as_json:
         print_json(event)
         return
-    click.echo(f"undone on {event.branch}: {' '.join([event.cause, steps_of(event.steps)]).strip()}")
+    click.echo(f"{done} on {event.branch}: {' '.join([event.cause, format_steps(event.steps)]).strip()}")

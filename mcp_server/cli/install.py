@@ -1,4 +1,4 @@
-"""`ctxfold install HOST` and `ctxfold uninstall HOST`: our entry in a host's configuration. It only gathers what the pure planners need and prints."""
+"""`ctxfold install HOST` and `ctxfold uninstall HOST`: our entry in a host's configuration."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from pathlib import Path
 import click
 
 from ctxfold.config import default_store
-from mcp_server.cli.serve import capabilities
-from mcp_server.install.files import apply, backup_of, read
-from mcp_server.install.hosts import HOSTS, Host, Launch, Machine, passing
-from mcp_server.install.plan import Change, installed, uninstalled
+from mcp_server.cli.serve import parse_caps
+from mcp_server.install.files import apply, name_backup, read
+from mcp_server.install.hosts import HOSTS, Host, Launch, Machine, is_passing
+from mcp_server.install.plan import Change, plan_install, plan_uninstall
 
 __all__ = ["install", "uninstall"]
 
@@ -35,18 +35,17 @@ def install(host: str, caps: str, dry_run: bool) -> None:
 
     The host's other settings stay as they are, comments and all, and the file as it was is kept beside it. Running it again changes nothing.
     """
-    offered = capabilities(caps)
-    launch = _launch(("--caps", ",".join(offered)) if len(offered) > 1 else ())
-    if passing(launch.command):
+    offered = parse_caps(caps)
+    launch = _find_launch(("--caps", ",".join(offered)) if len(offered) > 1 else ())
+    if is_passing(launch.command):
         click.echo(
             f"{launch.command} lies in a cache that may be emptied, and the host would then find nothing there: "
             "run `uv tool install ctxfold` or `pipx install ctxfold`, then this again",
             err=True,
         )
-    _carry_out(
-        HOSTS[host], lambda path: installed(HOSTS[host], launch, path, read(path), read(backup_of(path))), dry_run
-    )
-    click.echo(HOSTS[host].after)
+    known = HOSTS[host]
+    _carry_out(known, lambda path: plan_install(known, launch, path, read(path), read(name_backup(path))), dry_run)
+    click.echo(known.after)
 
 
 @click.command(short_help="Take the MCP server out of a host.", epilog=_NAMES)
@@ -57,12 +56,12 @@ def uninstall(host: str, dry_run: bool) -> None:
 
     A file that nothing else has changed since is put back as it was to the byte.
     """
-    _carry_out(HOSTS[host], lambda path: uninstalled(HOSTS[host], path, read(path), read(backup_of(path))), dry_run)
+    known = HOSTS[host]
+    _carry_out(known, lambda path: plan_uninstall(known, path, read(path), read(name_backup(path))), dry_run)
 
 
 def _carry_out(host: Host, plan: Callable[[Path], Change], dry_run: bool) -> None:
-
-    changes = [plan(Path(path)) for path in host.files(_machine())]
+    changes = [plan(Path(path)) for path in host.files(_describe_machine())]
     for change in changes:
         if dry_run and change.changes:
             before, after = (text.splitlines(keepends=True) if text else [] for text in (change.before, change.after))
@@ -74,7 +73,7 @@ def _carry_out(host: Host, plan: Callable[[Path], Change], dry_run: bool) -> Non
             click.echo(f"{change.path}: nothing to change")
 
 
-def _launch(options: tuple[str, ...]) -> Launch:
+def _find_launch(options: tuple[str, ...]) -> Launch:
     """How a host starts us: the command that lies beside this Python, else the one on PATH, else this Python itself.
 
     A host passes on next to nothing of this shell's environment, so a store file that it names is named again; a URL is not, for it may hold a password.
@@ -88,13 +87,13 @@ def _launch(options: tuple[str, ...]) -> Launch:
     return Launch(words[0], (*words[1:], "serve", *options, *named))
 
 
-def _machine() -> Machine:
+def _describe_machine() -> Machine:
     """Where this user's things lie on this machine."""
     home = Path.home()
     if sys.platform == "win32":
         config = Path(os.environ.get("APPDATA", home / "AppData" / "Roaming"))
         local = Path(os.environ.get("LOCALAPPDATA", home / "AppData" / "Local"))
-        return Machine("windows", home, config, tuple(sorted(local.glob("Packages/Claude_*"))))
+        return Machine(home, config, tuple(sorted(local.glob("Packages/Claude_*"))))
     if sys.platform == "darwin":
-        return Machine("macos", home, home / "Library" / "Application Support")
-    return Machine("linux", home, Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config"))
+        return Machine(home, home / "Library" / "Application Support")
+    return Machine(home, Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config"))

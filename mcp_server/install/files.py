@@ -1,4 +1,4 @@
-"""The one writer of hosts' files: what a `Change` says, in one step each, never half a file. It decides nothing."""
+"""Reads and writes hosts' files, each in one step, never half a file."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pathlib import Path, PurePath
 from ctxfold.errors import InputError
 from mcp_server.install.plan import Change
 
-__all__ = ["apply", "backup_of", "read"]
+__all__ = ["apply", "name_backup", "read"]
 
 
-def backup_of(path: PurePath) -> Path:
+def name_backup(path: PurePath) -> Path:
     """Where the copy of a file is kept: beside it."""
     return Path(path).with_name(f"{path.name}.before-ctxfold")
 
@@ -41,7 +41,7 @@ def apply(change: Change) -> None:
     if not change.changes:
         return
     try:
-        _write(backup_of(change.path), change.backup)
+        _write(name_backup(change.path), change.backup)
         _write(Path(change.path), change.after)
     except OSError as error:
         raise InputError(f"{change.path} cannot be written ({error.strerror}): check its rights") from error

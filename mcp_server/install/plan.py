@@ -1,4 +1,4 @@
-"""What installing or uninstalling would do to one file, as a value. It reads and writes nothing: `files` applies it.
+"""What installing or uninstalling would do to one file, decided before anything is written.
 
 Before the first change the file is kept beside itself. Uninstalling puts that copy back when nothing but our entry has changed since, so that it is undone
 to the byte; otherwise it takes out our entry alone.
@@ -11,11 +11,10 @@ from pathlib import PurePath
 from types import ModuleType
 
 from ctxfold.errors import InputError
-from mcp_server.install import hosts as tables
-from mcp_server.install import jsonc
+from mcp_server.install import jsonc, toml
 from mcp_server.install.hosts import Host, Launch
 
-__all__ = ["Change", "installed", "uninstalled"]
+__all__ = ["Change", "plan_install", "plan_uninstall"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,56 +39,43 @@ class Change:
         return self.before != self.after
 
 
-def installed(host: Host, launch: Launch, path: PurePath, before: str | None, backup: str | None) -> Change:
+def plan_install(host: Host, launch: Launch, path: PurePath, before: str | None, backup: str | None) -> Change:
     """Put our entry into a file; nothing if it is there already.
-
-    Args:
-        host: whose file it is.
-        launch: how it is to start us.
-        path: which file.
-        before: its text, None if there is none.
-        backup: the text of its copy, None if there is none.
 
     Raises:
         InputError: the file is not what the host reads.
     """
     entry, text = host.shape(launch), before or ""
-    format_ = _format(path)
+    editor = _choose_editor(path)
     try:
-        there = format_.get(text, host.path)
+        there = editor.get(text, host.path)
         if there == entry:
             return Change(path, before, before, backup)
-        ours_alone = there is not None and format_.put(backup or "", host.path, there) == before
+        ours_alone = there is not None and editor.put(backup or "", host.path, there) == before
         kept = backup if ours_alone else before if there is None else None
-        return Change(path, before, format_.put(text, host.path, entry), kept)
+        return Change(path, before, editor.put(text, host.path, entry), kept)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
 
 
-def uninstalled(host: Host, path: PurePath, before: str | None, backup: str | None) -> Change:
+def plan_uninstall(host: Host, path: PurePath, before: str | None, backup: str | None) -> Change:
     """Take our entry out of a file; nothing if it isn't there.
-
-    Args:
-        host: whose file it is.
-        path: which file.
-        before: its text, None if there is none.
-        backup: the text of its copy, None if there is none.
 
     Raises:
         InputError: the file is not what the host reads.
     """
-    format_ = _format(path)
+    editor = _choose_editor(path)
     try:
-        there = format_.get(before or "", host.path)
+        there = editor.get(before or "", host.path)
         if before is None or there is None:
             return Change(path, before, before, backup)
-        if format_.put(backup or "", host.path, there) == before:
+        if editor.put(backup or "", host.path, there) == before:
             return Change(path, before, backup, None)
-        return Change(path, before, format_.drop(before, host.path), None)
+        return Change(path, before, editor.drop(before, host.path), None)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
 
 
-def _format(path: PurePath) -> ModuleType:
+def _choose_editor(path: PurePath) -> ModuleType:
     """The editor for a file, by its ending: both have the same `get`, `put` and `drop`."""
-    return tables if path.suffix == ".toml" else jsonc
+    return toml if path.suffix == ".toml" else jsonc

@@ -1,4 +1,4 @@
-"""Every word said to a model by this server, as files. It writes none of them and fills no gap: a file that is not there is an error.
+"""Every word that this server says to a model, one file each.
 
 `instructions.md` goes to the host at the start. `tools/`, `resources/` and `briefings/` describe one thing a file: a `# title`, what it is, then a
 `## argument` section for each argument. `briefings/NAME.text.md` is what that briefing says, with blanks.
@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from importlib.resources import files
 from string import Template
 
-__all__ = ["Words", "described", "words"]
+__all__ = ["Description", "fill_prompt", "read_description"]
 
 _ARGUMENT = re.compile(r"^## +(\w+)\n", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class Description:
     """What is said of one thing: its title, what it is, and each argument by name."""
 
     title: str
@@ -25,12 +25,8 @@ class Words:
     arguments: dict[str, str]
 
 
-def words(name: str, **blanks: object) -> str:
+def fill_prompt(name: str, **blanks: object) -> str:
     """The text of one file, its blanks filled, without the blank lines around it.
-
-    Args:
-        name: its path below this folder, without `.md`.
-        blanks: a value for each `$blank` of the file.
 
     Raises:
         FileNotFoundError: there is no such file.
@@ -40,25 +36,16 @@ def words(name: str, **blanks: object) -> str:
     return Template(text).substitute(blanks).strip()
 
 
-def described(name: str) -> Words:
-    """The words on one tool, resource or briefing.
-
-    Args:
-        name: its path below this folder, without `.md`.
+def read_description(name: str) -> Description:
+    """What is said of one tool, resource or briefing.
 
     Raises:
         FileNotFoundError: it has none.
         ValueError: its file doesn't begin with a title.
     """
-    head, *sections = _ARGUMENT.split(words(name))
+    head, *sections = _ARGUMENT.split(fill_prompt(name))
     title, _, description = head.partition("\n")
     if not title.startswith("# "):
         raise ValueError(f"{name}.md: begin with a # title")
-    names, texts = sections[::2], sections[1::2]
-    return Words(
-        title[2:].strip(), _flat(description), {name: _flat(text) for name, text in zip(names, texts, strict=True)}
-    )
-
-
-def _flat(text: str) -> str:
-    return " ".join(text.split())
+    texts = [" ".join(text.split()) for text in (description, *sections[1::2])]
+    return Description(title[2:].strip(), texts[0], dict(zip(sections[::2], texts[1:], strict=True)))

@@ -1,7 +1,7 @@
-"""Bearer tokens from a file: who may come in over HTTP, and as whom. It writes none and shows none.
+"""Bearer tokens from a file: who may come in over HTTP, and as which principal.
 
-The file has a token on each line, alone or after a name and a blank: `alice 3q…`. A token with a name serves sessions of its own, kept apart from everyone else's;
-one without serves the machine's own user. Lines that begin with `#` are comments.
+A token stands on each line, alone or after a name and a blank: `alice 3q…`. One with a name serves sessions of its own; one without, those of the
+machine's own user. Lines that begin with `#` are comments.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Tokens:
 
     async def verify_token(self, token: str) -> AccessToken | None:
         """Whom a token lets in; None for nobody."""
-        digest = _digest(token)
+        digest = _hash_token(token)
         if digest not in self.names:
             return None
         name = self.names[digest]
@@ -60,14 +60,14 @@ def read_tokens(path: Path) -> Tokens:
     names: dict[bytes, str | None] = {}
     for number, line in enumerate(lines, 1):
         if line.strip() and not line.lstrip().startswith("#"):
-            name, token = _entry(line.split(), f"{path}, line {number}")
-            names[_digest(token)] = name
+            name, token = _read_entry(line.split(), f"{path}, line {number}")
+            names[_hash_token(token)] = name
     if not names:
         raise InputError(f"{path} has no token: put one on a line, at least {_SHORTEST} characters of chance")
     return Tokens(names)
 
 
-def _entry(words: list[str], where: str) -> tuple[str | None, str]:
+def _read_entry(words: list[str], where: str) -> tuple[str | None, str]:
     *names, token = words
     if len(names) > 1 or len(token) < _SHORTEST:
         raise InputError(f"{where}: write a token of at least {_SHORTEST} characters, alone or after a name")
@@ -76,5 +76,5 @@ def _entry(words: list[str], where: str) -> tuple[str | None, str]:
     return (names[0] if names else None), token
 
 
-def _digest(token: str) -> bytes:
+def _hash_token(token: str) -> bytes:
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()

@@ -1,7 +1,4 @@
-"""What one desk has under way in browsers: live pages, and runs. It is made at first use, so that a server nobody browses with loads no browser library.
-
-It drives nothing: that is `browser_agent.hosted`. It lends a session's handle and ends everything when the desk closes.
-"""
+"""The browsers of one session pool: live pages and whole runs, made at first use so that a server nobody browses with loads no browser library."""
 
 from __future__ import annotations
 
@@ -23,11 +20,11 @@ if TYPE_CHECKING:
     from browser_agent.host.runs import Runs
     from browser_agent.network.secrets import Secret
 
-__all__ = ["Browsing", "Web"]
+__all__ = ["Browsing", "BrowsingSettings"]
 
 
 @dataclass(frozen=True, slots=True)
-class Web:
+class BrowsingSettings:
     """How a server browses, as whoever started it said.
 
     Attributes:
@@ -49,21 +46,21 @@ class Web:
     limits: RunLimits = field(default_factory=RunLimits)
 
 
+@dataclass
 class Browsing:
-    """The browsers of one desk.
+    """The browsers of one session pool.
 
-    Args:
-        web: how it browses.
+    Attributes:
+        settings: how it browses.
         store: where sessions are kept; None for the configured default.
-        downloads: tells the folder below which downloads go, when it is first needed.
+        downloads: gives the folder below which downloads go, when it is first needed.
         folder: the model that folds, plans and extracts beside whoever drives; None for the embedded deciders.
     """
 
-    def __init__(self, web: Web, store: str | None, downloads: Callable[[], Path], folder: Model | None = None) -> None:
-        self._web = web
-        self._store = store
-        self._downloads = downloads
-        self._folder = folder
+    settings: BrowsingSettings
+    store: str | None
+    downloads: Callable[[], Path]
+    folder: Model | None = None
 
     @cached_property
     def pages(self) -> Pages:
@@ -77,21 +74,21 @@ class Browsing:
         """The runs."""
         from browser_agent.host.runs import Runs
 
-        web = self._web
-        return Runs(self._means, self.pages, web.model or model_default(), web.limits, self._store)
+        settings = self.settings
+        return Runs(self._means, self.pages, settings.model or model_default(), settings.limits, self.store)
 
     async def close(self) -> None:
         """End every browser at once."""
-        made = [self.__dict__[name] for name in ("runs", "pages") if name in self.__dict__]
         async with anyio.create_task_group() as tasks:
-            for one in made:
-                tasks.start_soon(one.close)
+            for name in ("runs", "pages"):
+                if name in self.__dict__:
+                    tasks.start_soon(self.__dict__[name].close)
 
     @cached_property
     def _means(self) -> Means:
         from browser_agent.agent.confirm import Safety
         from browser_agent.host.pages import Means
 
-        web = self._web
-        safety = Safety(web.allow, web.secrets, web.confirm)
-        return Means(self._downloads(), safety, web.choice, web.uploads, self._folder)
+        settings = self.settings
+        safety = Safety(settings.allow, settings.secrets, settings.confirm)
+        return Means(self.downloads(), safety, settings.choice, settings.uploads, self.folder)

@@ -1,14 +1,9 @@
-"""Open sessions: one handle and one lock a name. It knows no MCP and never looks inside a session.
-
-A handle is sync and stays so: every use of one runs in a worker thread, under that session's lock. A session that was opened before this
-process started is taken up again at its first use, so that a restart between two calls changes nothing.
-"""
+"""Open sessions of each principal: one handle and one lock a name, each use in a worker thread."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -22,13 +17,16 @@ import ctxfold
 import ctxfold.config
 from ctxfold import Session, SessionInfo
 from ctxfold.errors import InputError, UnknownSession
-from ctxfold.models import Model
+from ctxfold.models import InTime, Model
+from ctxfold.models.deciders.lease import Book
 from ctxfold.tokens import Budget
-from mcp_server.sessions.browsing import Browsing, Web
-from mcp_server.sessions.subscriptions import principal
+from mcp_server.sessions.browsing import Browsing, BrowsingSettings
+from mcp_server.sessions.subscriptions import current_principal
 
-__all__ = ["Desk", "Desks", "Lent", "Seat", "at"]
+__all__ = ["PATIENCE", "Pools", "SessionPool", "pool_for"]
 
+PATIENCE = 35.0
+"""Seconds that one call waits for the replies of the folder's model, all together."""
 
 _HELD = 64
 """Most handles kept open; the one longest unused is closed for the next."""
@@ -36,20 +34,8 @@ _HELD = 64
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Seat:
-    """One open session."""
-
-    session: Session
-
-    @property
-    def budget(self) -> int:
-        """Tokens its view may take where none are said: kept with the session, so that a restart changes nothing."""
-        return self.session.budget
-
-
-class Desk:
-    """The sessions of one store, for one event loop.
+class SessionPool:
+    """The open sessions of one store, for one event loop. One that another process opened is taken up at its first use here.
 
     Args:
         store: where the sessions are kept; None for the configured default.
@@ -66,13 +52,13 @@ class Desk:
         folder: Model | None = None,
     ) -> None:
         self.files = files
-        self.folder = folder
-        self.browsing = browsing or Browsing(Web(), store, partial(_downloads, None))
+        self.browsing = browsing or Browsing(BrowsingSettings(), store, partial(_find_downloads, None))
+        self._folder = folder
         self._store = store
-        self._seats: OrderedDict[str, Seat] = OrderedDict()
+        self._handles: OrderedDict[str, Session] = OrderedDict()
         self._locks: WeakValueDictionary[str, anyio.Lock] = WeakValueDictionary()
 
-    async def open(self, name: str, goal: str | None, budget: int | None) -> Seat:
+    async def open(self, name: str, goal: str | None, budget: int | None) -> Session:
         """Create or resume a session.
 
         Args:
@@ -86,13 +72,13 @@ class Desk:
             StoreError: the store cannot be opened.
         """
         async with self._lock(name):
-            seat = self._seats.get(name)
-            session = await run_sync(partial(_opened, name, goal, self._store, budget))
-            if seat:
-                await run_sync(seat.session.close)
-            return await self._take(name, Seat(session))
+            old = self._handles.get(name)
+            opened = await run_sync(partial(_open_session, name, goal, self._store, budget))
+            if old:
+                await run_sync(old.close)
+            return await self._keep(name, opened)
 
-    async def use(self, name: str, work: Callable[[Seat], T]) -> T:
+    async def use(self, name: str, work: Callable[[Session], T]) -> T:
         """Do one piece of work on a session, alone on it in this process, off the event loop.
 
         Args:
@@ -104,24 +90,28 @@ class Desk:
             CtxfoldError: whatever the work raises.
         """
         async with self._lock(name):
-            seat = self._seats.get(name)
-            if seat is None:
-                seat = await self._take(name, Seat(await run_sync(_resumed, name, self._store)))
-            self._seats.move_to_end(name)
+            opened = self._handles.get(name)
+            if opened is None:
+                opened = await self._keep(name, await run_sync(_resume_session, name, self._store))
+            self._handles.move_to_end(name)
             try:
-                return await run_sync(work, seat)
+                return await run_sync(work, opened)
             except UnknownSession:
-                del self._seats[name]
-                await run_sync(seat.session.close)
+                del self._handles[name]
+                await run_sync(opened.close)
                 raise
 
-    def book(self, name: str) -> Lent:
-        """A session's handle, to be lent to what goes on longer than one piece of work: it is free in between.
+    def lease(self, name: str) -> Book:
+        """A session for what goes on longer than one piece of work; it is free in between."""
 
-        Args:
-            name: the session.
-        """
-        return Lent(self, name)
+        async def use(work: Callable[[Session], T]) -> T:
+            return await self.use(name, work)
+
+        return use
+
+    def timed_folder(self) -> Model | None:
+        """The folder's model, whose replies have `PATIENCE` seconds from now on; None for the embedded deciders."""
+        return None if self._folder is None else InTime(self._folder, PATIENCE)
 
     async def list(self) -> list[SessionInfo]:
         """All sessions of the store, the last used first."""
@@ -131,18 +121,18 @@ class Desk:
     async def close(self) -> None:
         """End every browser, then close every handle, each after the work under way on it."""
         await self.browsing.close()
-        for name in tuple(self._seats):
+        for name in tuple(self._handles):
             async with self._lock(name):
-                seat = self._seats.pop(name, None)
-                if seat:
-                    await run_sync(seat.session.close)
+                opened = self._handles.pop(name, None)
+                if opened:
+                    await run_sync(opened.close)
 
-    async def _take(self, name: str, seat: Seat) -> Seat:
-        self._seats[name] = seat
-        idle = next((other for other in self._seats if other not in self._locks), None)
-        if len(self._seats) > _HELD and idle is not None:
-            await run_sync(self._seats.pop(idle).session.close)
-        return seat
+    async def _keep(self, name: str, opened: Session) -> Session:
+        self._handles[name] = opened
+        idle = next((other for other in self._handles if other not in self._locks), None)
+        if len(self._handles) > _HELD and idle is not None:
+            await run_sync(self._handles.pop(idle).close)
+        return opened
 
     def _lock(self, name: str) -> anyio.Lock:
         lock = self._locks.get(name)
@@ -151,44 +141,31 @@ class Desk:
         return lock
 
 
-@dataclass(frozen=True, slots=True)
-class Lent:
-    """A session's handle as it is lent: each call is one piece of work, alone on it, off the event loop."""
-
-    desk: Desk
-    name: str
-
-    async def __call__(self, work: Callable[[Session], T]) -> T:
-        """Do the work.
-
-        Raises:
-            UnknownSession: there is no session of that name.
-            CtxfoldError: whatever the work raises.
-        """
-        return await self.desk.use(self.name, lambda seat: work(seat.session))
-
-
-class Desks:
-    """One desk for each principal, each over a store of its own: what one has recorded, another cannot even name.
+class Pools:
+    """One session pool for each principal, each over a store of its own: what one has recorded, another cannot even name.
 
     Args:
         store: the store of whoever needs no name; None for the configured default. A principal's own lies beside it.
         files: whether hosts may name files on this machine.
-        web: how it browses.
+        browsing: how it browses; None for the usual settings.
         folder: the model that folds, plans and extracts what hosts leave to it; None for the embedded deciders.
     """
 
     def __init__(
-        self, store: str | None = None, files: bool = True, web: Web | None = None, folder: Model | None = None
+        self,
+        store: str | None = None,
+        files: bool = True,
+        browsing: BrowsingSettings | None = None,
+        folder: Model | None = None,
     ) -> None:
         self._store = store
         self._files = files
-        self._web = web or Web()
+        self._browsing = browsing or BrowsingSettings()
         self._folder = folder
-        self._desks: dict[str | None, Desk] = {}
+        self._pools: dict[str | None, SessionPool] = {}
 
-    def of(self, principal: str | None) -> Desk:
-        """The desk of one principal; of the machine's own user for None.
+    def get(self, principal: str | None) -> SessionPool:
+        """The pool of one principal; of the machine's own user for None.
 
         Args:
             principal: a name from the token file.
@@ -196,21 +173,26 @@ class Desks:
         Raises:
             InputError: the store is a server, which keeps no two apart by file.
         """
-        desk = self._desks.get(principal)
-        if desk is None:
-            store = _store_of(self._store, principal)
-            browsing = Browsing(self._web, store, partial(_downloads, principal), self._folder)
-            desk = self._desks[principal] = Desk(store, self._files, browsing, self._folder)
-        return desk
+        pool = self._pools.get(principal)
+        if pool is None:
+            store = _find_store(self._store, principal)
+            browsing = Browsing(self._browsing, store, partial(_find_downloads, principal), self._folder)
+            pool = self._pools[principal] = SessionPool(store, self._files, browsing, self._folder)
+        return pool
 
     async def close(self) -> None:
-        """End every browser, close every handle, on every desk."""
+        """End every browser and close every handle, in every pool."""
         async with anyio.create_task_group() as tasks:
-            for desk in tuple(self._desks.values()):
-                tasks.start_soon(desk.close)
+            for pool in tuple(self._pools.values()):
+                tasks.start_soon(pool.close)
 
 
-def _store_of(store: str | None, principal: str | None) -> str | None:
+def pool_for(ctx: Context[Pools, Any]) -> SessionPool:
+    """The pool of whoever sent this request: the principal its token names, else the machine's own user."""
+    return ctx.request_context.lifespan_context.get(current_principal())
+
+
+def _find_store(store: str | None, principal: str | None) -> str | None:
     if principal is None:
         return store
     base = store or ctxfold.config.default_store()
@@ -221,13 +203,13 @@ def _store_of(store: str | None, principal: str | None) -> str | None:
     return str(Path(base).with_name(f"{Path(base).stem}.{principal}{Path(base).suffix}"))
 
 
-def _downloads(principal: str | None) -> Path:
+def _find_downloads(principal: str | None) -> Path:
     """Where downloads go, each session's in a folder of its own. No session's name begins with `@`."""
     folder = ctxfold.config.home() / "downloads"
     return folder if principal is None else folder / f"@{principal}"
 
 
-def _opened(name: str, goal: str | None, store: str | None, budget: int | None) -> Session:
+def _open_session(name: str, goal: str | None, store: str | None, budget: int | None) -> Session:
     if budget is None:
         return Session.open(name, goal=goal, store=store)
     Budget.of(budget)
@@ -236,13 +218,8 @@ def _opened(name: str, goal: str | None, store: str | None, budget: int | None) 
     return session
 
 
-def _resumed(name: str, store: str | None) -> Session:
+def _resume_session(name: str, store: str | None) -> Session:
     try:
         return Session.open(name, store=store, create=False)
     except UnknownSession as error:
         raise UnknownSession(f"no session {name!r}") from error
-
-
-def at(ctx: Context[Desks, Any]) -> Desk:
-    """The desk of whoever sent this request: the one its token names, else that of the machine's own user."""
-    return ctx.request_context.lifespan_context.of(principal())

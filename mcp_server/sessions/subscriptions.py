@@ -1,8 +1,4 @@
-"""Who is told that a resource changed, in both eras of the protocol. It holds addresses of listeners, never a session's content.
-
-In the modern era a client listens on a stream of its own; in the older one it subscribes, and is told over the connection it did so on.
-Nobody is told of another principal's sessions: not even that there is one.
-"""
+"""Listeners of each principal, told when a resource changed, in both eras of the protocol."""
 
 from __future__ import annotations
 
@@ -16,20 +12,20 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ServerEvent
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_REQUEST, EmptyResult, SubscribeRequestParams, UnsubscribeRequestParams
 
-__all__ = ["PrincipalBus", "Subscribers", "principal"]
+__all__ = ["PrincipalBus", "Subscribers", "current_principal"]
 
 _MOST = 256
 """Most resources one connection may subscribe to."""
 
 
-def principal() -> str | None:
+def current_principal() -> str | None:
     """Whose request is being served: the name its token stands for; None for the machine's own user."""
     token = get_access_token()
     return token.subject if token else None
 
 
 class PrincipalBus(InMemorySubscriptionBus):
-    """The SDK's bus, one audience a principal."""
+    """The SDK's bus, one audience a principal: nobody is told of another's sessions, not even that there is one."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -44,7 +40,7 @@ class PrincipalBus(InMemorySubscriptionBus):
         return self._own().subscribe(listener)
 
     def _own(self) -> InMemorySubscriptionBus:
-        return self._buses.setdefault(principal(), InMemorySubscriptionBus())
+        return self._buses.setdefault(current_principal(), InMemorySubscriptionBus())
 
 
 class Subscribers:

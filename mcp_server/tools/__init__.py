@@ -1,6 +1,6 @@
-"""The tools, in the order hosts see them. To add one: a file here, its words in `prompts/tools/`, its line in `TOOLS`.
+"""The tools in the order hosts see them; each is an async function that makes one call on a session and formats what came of it.
 
-A tool is an async function of its arguments and the SDK's context. It makes one call on a session and says what came of it; it catches nothing.
+To add one: a file here, its words in `prompts/tools/`, its line in `TOOLS`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Collection
 from mcp.server.mcpserver.tools import Tool
 from mcp_types import ToolAnnotations
 
-from mcp_server.prompts import described
+from mcp_server.prompts import read_description
 from mcp_server.tools.browse import browse
 from mcp_server.tools.browse_status import browse_status
 from mcp_server.tools.context import context
@@ -24,11 +24,11 @@ from mcp_server.tools.plan import plan
 from mcp_server.tools.recall import recall
 from mcp_server.tools.record import record
 from mcp_server.tools.refactor import refactor
-from mcp_server.tools.spec import CORE, Caps, Spec, lean, with_words
+from mcp_server.tools.spec import CORE, Caps, Spec, describe_arguments, make_lean
 from mcp_server.tools.switch_branch import switch_branch
 from mcp_server.tools.undo import undo
 
-__all__ = ["TOOLS", "tools"]
+__all__ = ["TOOLS", "make_tools"]
 
 TOOLS: tuple[Spec, ...] = (
     Spec(open_session, idempotent=True),
@@ -49,28 +49,25 @@ TOOLS: tuple[Spec, ...] = (
 )
 
 
-def tools(caps: Collection[Caps] = CORE) -> list[Tool]:
+def make_tools(caps: Collection[Caps] = CORE) -> list[Tool]:
     """The tools of some capabilities as the SDK wants them: lean schemas, words from files, all four annotations.
-
-    Args:
-        caps: what is offered.
 
     Raises:
         ValueError: a tool's words and arguments don't match.
     """
-    return [_tool(spec) for spec in TOOLS if spec.caps in caps]
+    return [_make_tool(spec) for spec in TOOLS if spec.caps in caps]
 
 
-def _tool(spec: Spec) -> Tool:
-    words = described(f"tools/{spec.name}")
+def _make_tool(spec: Spec) -> Tool:
+    about = read_description(f"tools/{spec.name}")
     hints = ToolAnnotations(
         read_only_hint=spec.reads_only,
         destructive_hint=spec.destructive,
         idempotent_hint=spec.reads_only or spec.idempotent,
         open_world_hint=spec.open_world,
     )
-    tool = Tool.from_function(spec.function, title=words.title, description=words.description, annotations=hints)
-    tool.parameters = with_words(lean(tool.parameters), words.arguments, spec.name)
+    tool = Tool.from_function(spec.function, title=about.title, description=about.description, annotations=hints)
+    tool.parameters = describe_arguments(make_lean(tool.parameters), about.arguments, spec.name)
     if tool.fn_metadata.output_schema is not None:
-        tool.fn_metadata.output_schema = lean(tool.fn_metadata.output_schema)
+        tool.fn_metadata.output_schema = make_lean(tool.fn_metadata.output_schema)
     return tool

@@ -1,4 +1,4 @@
-"""The `browse_status` tool: what became of a run, or its end. It begins none."""
+"""The `browse_status` tool: says what became of a run, or ends it."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Annotated
 from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult
 
-from mcp_server.sessions.pool import Desks, at
-from mcp_server.tools.results import Browsed, browsed, telling
+from mcp_server.sessions.pool import Pools, pool_for
+from mcp_server.tools.results import Browsed, format_run, report_progress
 
 
-async def browse_status(run: str, ctx: Context[Desks], cancel: bool = False) -> Annotated[CallToolResult, Browsed]:
+async def browse_status(run: str, ctx: Context[Pools], cancel: bool = False) -> Annotated[CallToolResult, Browsed]:
     """Ask after a run."""
-    return browsed(await at(ctx).browsing.runs.status(run, cancel, telling(ctx)))
+    return format_run(await pool_for(ctx).browsing.runs.status(run, cancel, report_progress(ctx)))

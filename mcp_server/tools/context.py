@@ -1,14 +1,14 @@
-"""The `context` tool: the view of a session, as text. It changes nothing."""
+"""The `context` tool: shows the view of a session as text."""
 
 from __future__ import annotations
 
 from mcp.server.mcpserver import Context
 from mcp_types import TextContent
 
-from mcp_server.sessions.pool import Desks, at
-from mcp_server.tools.results import shown_view
+from mcp_server.sessions.pool import Pools, pool_for
+from mcp_server.tools.results import format_view
 
 
-async def context(session: str, ctx: Context[Desks], budget: int = 0, offset: int = 0) -> list[TextContent]:
+async def context(session: str, ctx: Context[Pools], budget: int = 0, offset: int = 0) -> list[TextContent]:
     """Show the view."""
-    return await at(ctx).use(session, lambda seat: shown_view(seat, budget, offset))
+    return await pool_for(ctx).use(session, lambda opened: format_view(opened, budget, offset))

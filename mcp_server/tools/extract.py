@@ -1,20 +1,19 @@
-"""The `extract` tool: exact lines of the log at the end of the view. It retypes nothing."""
+"""The `extract` tool: puts exact lines of the log at the end of the view."""
 
 from __future__ import annotations
 
 from mcp.server.mcpserver import Context
 from mcp_types import TextContent
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
-from mcp_server.sessions.pool import Desks, at
-from mcp_server.tools.record import extracted
-from mcp_server.tools.results import shown_extracts
+from ctxfold.models.deciders.intent import Attendant
+from ctxfold.workspace.intent import Extraction
+from mcp_server.sessions.pool import Pools, pool_for
+from mcp_server.tools.results import format_extracts
 
 
-class LinesGiven(BaseModel):
+class LinesGiven(BaseModel, frozen=True, extra="forbid"):
     """One selection."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     ref: str
     why: str = ""
@@ -22,8 +21,11 @@ class LinesGiven(BaseModel):
 
 
 async def extract(
-    session: str, ctx: Context[Desks], need: str = "", lines: tuple[LinesGiven, ...] = (), budget: int = 400
+    session: str, ctx: Context[Pools], need: str = "", lines: tuple[LinesGiven, ...] = (), budget: int = 400
 ) -> list[TextContent]:
     """Show what serves the intent."""
-    made, notes = await extracted(at(ctx), session, need, [each.model_dump() for each in lines], budget)
-    return shown_extracts(made, notes)
+    pool, chosen = pool_for(ctx), [each.model_dump() for each in lines]
+    if chosen:
+        return format_extracts(await pool.use(session, lambda opened: opened.extract(need or None, chosen, budget)))
+    kept = await Attendant(pool.timed_folder()).extract(pool.lease(session), need or None, budget)
+    return format_extracts(kept.extraction or Extraction(()), kept.notes)

@@ -1,4 +1,4 @@
-"""The `fold` tool: one block in place of the steps it sums up."""
+"""The `fold` tool: puts one block in place of the steps it sums up."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult
 from pydantic import BaseModel
 
+from ctxfold.models.deciders.fold import Planner
 from ctxfold.workspace.workspace import spans
-from mcp_server.sessions.pool import Desks, at
-from mcp_server.tools.record import folded
-from mcp_server.tools.results import facts
+from mcp_server.sessions.pool import Pools, pool_for
+from mcp_server.tools.results import format_facts
 
 
 class Folded(BaseModel, frozen=True):
@@ -26,11 +26,14 @@ class Folded(BaseModel, frozen=True):
 
 
 async def fold(
-    session: str, ctx: Context[Desks], summary: str = "", first_step: int = 0, last_step: int = 0
+    session: str, ctx: Context[Pools], summary: str = "", first_step: int = 0, last_step: int = 0
 ) -> Annotated[CallToolResult, Folded]:
     """Fold a stretch of steps into one block."""
-    tile, notes = await folded(at(ctx), session, summary, first_step, last_step)
-    steps, scale = spans(tile.steps), tile.scale
-    return facts(
-        Folded(block=tile.id, steps=steps, scale=scale, tokens=tile.tokens, was_tokens=tile.raw, notes=[*notes])
-    )
+    pool, first, last = pool_for(ctx), first_step or None, last_step or None
+    if summary:
+        tile, notes = await pool.use(session, lambda opened: opened.fold(summary, first, last)), []
+    else:
+        done = await Planner(pool.timed_folder()).fold(pool.lease(session), first, last)
+        tile, notes = done.tile, [done.note] if done.note else []
+    facts = {"block": tile.id, "steps": spans(tile.steps), "scale": tile.scale}
+    return format_facts(Folded(**facts, tokens=tile.tokens, was_tokens=tile.raw, notes=notes))

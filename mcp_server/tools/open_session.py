@@ -1,4 +1,4 @@
-"""The `open_session` tool: create or resume. It records nothing."""
+"""The `open_session` tool: creates or resumes a session."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult
 from pydantic import BaseModel
 
-from mcp_server.sessions.pool import Desks, Seat, at
-from mcp_server.tools.results import facts, short
+from ctxfold import Session
+from mcp_server.sessions.pool import Pools, pool_for
+from mcp_server.tools.results import format_facts, shorten
 
 
 class Opened(BaseModel, frozen=True):
@@ -24,20 +25,19 @@ class Opened(BaseModel, frozen=True):
 
 
 async def open_session(
-    session: str, ctx: Context[Desks], goal: str = "", budget: int = 0
+    session: str, ctx: Context[Pools], goal: str = "", budget: int = 0
 ) -> Annotated[CallToolResult, Opened]:
     """Create or resume a session."""
-    await at(ctx).open(session, goal or None, budget or None)
-    return facts(await at(ctx).use(session, _opened))
+    await pool_for(ctx).open(session, goal or None, budget or None)
+    return format_facts(await pool_for(ctx).use(session, _describe_session))
 
 
-def _opened(seat: Seat) -> Opened:
-    opened = seat.session
+def _describe_session(opened: Session) -> Opened:
     return Opened(
         session=opened.name,
         created=opened.created,
         branch=opened.branch_name,
         tip=f"s{opened.tip}" if opened.tip else "",
-        goal=short(opened.goal),
-        budget=seat.budget,
+        goal=shorten(opened.goal),
+        budget=opened.budget,
     )

@@ -1,4 +1,4 @@
-"""The `page_act` tool: several actions on the live page, and the page after them. What they bring about is asked first where the guards want a yes."""
+"""The `page_act` tool: does several actions on the live page and shows the page after them; a person is asked first where the guards want it."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from mcp.server.elicitation import ElicitationResult
 from mcp.server.mcpserver import Context, Resolve
 from mcp_types import CallToolResult
 
-from mcp_server.sessions.confirm import Yes, agreed, may_act
-from mcp_server.sessions.pool import Desks, at
-from mcp_server.tools.results import shown_page
+from mcp_server.sessions.confirm import Yes, confirm_act, keep_agreed
+from mcp_server.sessions.pool import Pools, pool_for
+from mcp_server.tools.results import format_page
 
 
 async def page_act(
     session: str,
     actions: tuple[dict[str, Any], ...],
-    ctx: Context[Desks],
-    answer: Annotated[ElicitationResult[Yes], Resolve(may_act)],
+    ctx: Context[Pools],
+    answer: Annotated[ElicitationResult[Yes], Resolve(confirm_act)],
     why: str = "",
 ) -> CallToolResult:
     """Act on the page."""
-    desk = at(ctx)
-    pages = desk.browsing.pages
-    yes = agreed(answer, pages.asks_to_act(session, actions))
-    return shown_page(await pages.act(session, desk.book(session), actions, why, yes))
+    pool = pool_for(ctx)
+    pages = pool.browsing.pages
+    agreed = keep_agreed(answer, pages.asks_to_act(session, actions))
+    return format_page(await pages.act(session, pool.lease(session), actions, why, agreed))

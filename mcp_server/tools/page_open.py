@@ -1,4 +1,4 @@
-"""The `page_open` tool: a live page at an address, within a few hundred tokens. It acts on nothing."""
+"""The `page_open` tool: opens an address in the session's live page and shows it within a few hundred tokens."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from mcp.server.elicitation import ElicitationResult
 from mcp.server.mcpserver import Context, Resolve
 from mcp_types import CallToolResult
 
-from mcp_server.sessions.confirm import Yes, agreed, may_open
-from mcp_server.sessions.pool import Desks, at
-from mcp_server.tools.results import shown_page
+from mcp_server.sessions.confirm import Yes, confirm_open, keep_agreed
+from mcp_server.sessions.pool import Pools, pool_for
+from mcp_server.tools.results import format_page
 
 
 async def page_open(
     session: str,
     url: str,
-    ctx: Context[Desks],
-    answer: Annotated[ElicitationResult[Yes], Resolve(may_open)],
+    ctx: Context[Pools],
+    answer: Annotated[ElicitationResult[Yes], Resolve(confirm_open)],
     need: str = "",
 ) -> CallToolResult:
     """Open an address."""
-    desk = at(ctx)
-    pages = desk.browsing.pages
-    yes = agreed(answer, pages.asks_to_open(url))
-    return shown_page(await pages.open(session, desk.book(session), url, need, yes))
+    pool = pool_for(ctx)
+    pages = pool.browsing.pages
+    agreed = keep_agreed(answer, pages.asks_to_open(url))
+    return format_page(await pages.open(session, pool.lease(session), url, need, agreed))

@@ -1,4 +1,4 @@
-"""The `plan` tool: what the session is after, by evidence. It closes nothing on a claim alone."""
+"""The `plan` tool: sets what the session is after, by evidence."""
 
 from __future__ import annotations
 
@@ -6,23 +6,28 @@ from typing import Annotated, Literal
 
 from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
+from ctxfold.models.deciders.intent import Attendant
 from ctxfold.workspace.intent import Intent
-from mcp_server.sessions.pool import Desks, at
-from mcp_server.tools.record import planned
-from mcp_server.tools.results import facts, short
+from mcp_server.sessions.pool import Pools, pool_for
+from mcp_server.tools.results import format_facts, shorten
 
 
-class ItemGiven(BaseModel):
+class ItemGiven(BaseModel, frozen=True, extra="forbid"):
     """One entry of a to-do: a new text, or an item by its id with its new state."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     text: str = ""
     id: str = ""
     state: Literal["open", "done", "dropped"] = "open"
     evidence: str = ""
+
+    def to_entry(self) -> dict[str, str]:
+        """The entry as it was given: what was left out is not said, and a new text is open anyway."""
+        given = {name: value for name, value in self.model_dump(exclude_unset=True).items() if value}
+        if not self.id and self.state == "open":
+            given.pop("state", None)
+        return given
 
 
 class Planned(BaseModel, frozen=True):
@@ -36,26 +41,23 @@ class Planned(BaseModel, frozen=True):
 
 
 async def plan(
-    session: str, ctx: Context[Desks], summary: str = "", todo: tuple[ItemGiven, ...] = ()
+    session: str, ctx: Context[Pools], summary: str = "", todo: tuple[ItemGiven, ...] = ()
 ) -> Annotated[CallToolResult, Planned]:
     """Set the intent."""
-    intent, notes = await planned(at(ctx), session, summary, [_entry(each) for each in todo])
-    return facts(_planned(intent, notes))
+    pool, entries, notes = pool_for(ctx), [each.to_entry() for each in todo], list[str]()
+    if summary or entries:
+        await pool.use(session, lambda opened: opened.plan(summary or None, entries or None))
+    else:
+        notes += (await Attendant(pool.timed_folder()).plan(pool.lease(session))).notes
+    intent = await pool.use(session, lambda opened: opened.intent)
+    return format_facts(_describe_intent(intent, notes))
 
 
-def _entry(given: ItemGiven) -> dict[str, str]:
-    """An entry as it was given: what was left out is not said, and a new text is open anyway."""
-    said = {name: value for name, value in given.model_dump(exclude_unset=True).items() if value}
-    return (
-        said if given.id or given.state != "open" else {name: value for name, value in said.items() if name != "state"}
-    )
-
-
-def _planned(intent: Intent, notes: tuple[str, ...]) -> Planned:
+def _describe_intent(intent: Intent, notes: list[str]) -> Planned:
     return Planned(
-        open=[f"{item.id} {short(item.text)}" for item in intent.open],
+        open=[f"{item.id} {shorten(item.text)}" for item in intent.open],
         done=[item.id for item in intent.items if item.state == "done"],
         dropped=[item.id for item in intent.items if item.state == "dropped"],
-        constraints=[f"{each.ref} {short(each.text)}" for each in intent.binding],
-        notes=[*notes],
+        constraints=[f"{each.ref} {shorten(each.text)}" for each in intent.binding],
+        notes=notes,
     )

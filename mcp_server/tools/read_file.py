@@ -1,7 +1,7 @@
-"""A text file named by a host, read within bounds. It writes nothing and follows a name only to where it really leads.
+"""Reads a text file that a host named, within bounds.
 
-The file is asked for by a model, which may have been talked into it by a page: so folders of settings and keys (any part that starts with a dot) and
-what the system shows of itself are refused, wherever links lead.
+A model asks for it, which a page may have talked into it: so folders of settings and keys (any part that starts with a dot) and what the system shows
+of itself are refused, wherever links lead.
 """
 
 from __future__ import annotations
@@ -33,19 +33,16 @@ class TextFile:
 def read_text_file(name: str) -> TextFile:
     """Read one file.
 
-    Args:
-        name: an absolute path.
-
     Raises:
         InputError: the path is relative, not there, not a plain file, too large, or not UTF-8 text.
         Refused: it leads into a hidden folder or the system's own files.
     """
-    path = _resolved(name)
+    path = _resolve(name)
     if any(part.startswith(".") for part in path.parts) or any(path.is_relative_to(root) for root in _SYSTEM):
         raise Refused(
             "file leads to a hidden or system place, which often holds keys: copy what is needed to a plain folder, or give the text itself"
         )
-    raw = _bytes(path)
+    raw = _read_bytes(path)
     try:
         return TextFile(str(path), raw.decode("utf-8"), len(raw))
     except UnicodeDecodeError as error:
@@ -54,7 +51,7 @@ def read_text_file(name: str) -> TextFile:
         ) from error
 
 
-def _resolved(name: str) -> Path:
+def _resolve(name: str) -> Path:
     if "\0" in name or not Path(name).is_absolute():
         raise InputError("file must be an absolute path: the server's own folder is not yours")
     try:
@@ -65,7 +62,7 @@ def _resolved(name: str) -> Path:
         ) from error
 
 
-def _bytes(path: Path) -> bytes:
+def _read_bytes(path: Path) -> bytes:
     """The bytes of a plain file. It is opened without waiting, so that a pipe or device can't hold us, and judged by what was opened."""
     try:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))

@@ -1,4 +1,4 @@
-"""The `refactor` tool: a history that went bad is mended in the view, never in the log. What fails its checks changes nothing, and the answer says why."""
+"""The `refactor` tool: mends a history that went bad in the view; what fails its checks changes nothing, and the answer says why."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult
 from pydantic import BaseModel
 
-from ctxfold import Refactored
 from ctxfold.decisions.refactor.values import Operator
 from ctxfold.workspace.workspace import spans
-from mcp_server.sessions.pool import Desks, Seat, at
-from mcp_server.tools.results import facts
+from mcp_server.sessions.pool import Pools, pool_for
+from mcp_server.tools.results import format_facts
 
 
 class Mended(BaseModel, frozen=True):
@@ -27,23 +26,9 @@ class Mended(BaseModel, frozen=True):
 
 
 async def refactor(
-    session: str, ctx: Context[Desks], operator: Literal["auto", Operator] = "auto", text: str = ""
+    session: str, ctx: Context[Pools], operator: Literal["auto", Operator] = "auto", text: str = ""
 ) -> Annotated[CallToolResult, Mended]:
     """Mend the view."""
-
-    def work(seat: Seat) -> Refactored:
-        return seat.session.refactor(operator, text or None)
-
-    return facts(_mended(await at(ctx).use(session, work)))
-
-
-def _mended(done: Refactored) -> Mended:
-    was, now = done.tokens
-    return Mended(
-        operator=done.operator,
-        applied=done.applied,
-        reason=done.reason,
-        steps=spans(done.steps),
-        was_tokens=was,
-        tokens=now,
-    )
+    done = await pool_for(ctx).use(session, lambda opened: opened.refactor(operator, text or None))
+    facts = {"operator": done.operator, "applied": done.applied, "reason": done.reason, "steps": spans(done.steps)}
+    return format_facts(Mended.model_validate({**facts, "was_tokens": done.tokens[0], "tokens": done.tokens[1]}))

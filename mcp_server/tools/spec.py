@@ -1,4 +1,4 @@
-"""What registration needs to know of a tool beyond its signature and its words. No tool here deletes a session or a record."""
+"""What registration needs to know of a tool beyond its signature and its prompt, and its schemas made lean."""
 
 from __future__ import annotations
 
@@ -6,31 +6,22 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-__all__ = ["CORE", "Caps", "Spec", "lean", "with_words"]
+__all__ = ["CORE", "Caps", "Spec", "describe_arguments", "make_lean"]
 
 
 _NOISE = {"title", "description", "default", "additionalProperties"}
 
 
-def lean(schema: dict[str, Any]) -> dict[str, Any]:
+def make_lean(schema: dict[str, Any]) -> dict[str, Any]:
     """The schema without what its reader can do without: titles, class docstrings, defaults (an argument left out is simply not said), word of
     further properties, and indirection: each `$ref` is replaced by what it names.
-
-    Args:
-        schema: a JSON schema as pydantic writes it, without recursive definitions.
     """
-    definitions: dict[str, Any] = schema.get("$defs", {})
-    lean_schema: dict[str, Any] = _lean(schema, definitions)
-    return lean_schema
+    made: dict[str, Any] = _lean(schema, schema.get("$defs", {}))
+    return made
 
 
-def with_words(schema: dict[str, Any], words: dict[str, str], owner: str) -> dict[str, Any]:
+def describe_arguments(schema: dict[str, Any], words: dict[str, str], owner: str) -> dict[str, Any]:
     """The schema with a description on each argument.
-
-    Args:
-        schema: an object schema.
-        words: argument name to its description.
-        owner: the tool, for the message.
 
     Raises:
         ValueError: an argument has no words, or words have no argument.

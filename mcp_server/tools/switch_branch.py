@@ -1,19 +1,24 @@
-"""The `switch_branch` tool: where in the session's forest the next message belongs. It records no message."""
+"""The `switch_branch` tool: moves in the session's forest, so that the next message stands where it belongs."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult
 from pydantic import BaseModel
 
-from ctxfold import Move
-from mcp_server.sessions.pool import Desks, Seat, at
-from mcp_server.tools.results import facts
+from ctxfold import Move, Session
+from ctxfold.session.history.tree import Topic
+from mcp_server.sessions.pool import Pools, pool_for
+from mcp_server.tools.results import format_facts
 
-Told = Literal["auto", "create", "switch", "new_topic", "rename"]
+Action = Literal["auto", "create", "switch", "new_topic", "rename"]
 """What a host may ask for; to go on it need not ask."""
+
+_NAMED = 40
+"""Branches an answer names, the newest."""
 
 
 class Moved(BaseModel, frozen=True):
@@ -29,17 +34,17 @@ class Moved(BaseModel, frozen=True):
 
 
 async def switch_branch(
-    session: str, ctx: Context[Desks], query: str = "", action: Told = "auto", to: str = "", step: str = ""
+    session: str, ctx: Context[Pools], query: str = "", action: Action = "auto", to: str = "", step: str = ""
 ) -> Annotated[CallToolResult, Moved]:
     """Move in the forest."""
 
-    def work(seat: Seat) -> Moved:
-        return _moved(seat, seat.session.branch(action, query or None, step or None, to or None))
+    def move(opened: Session) -> Moved:
+        return _describe_move(opened.branch(action, query or None, step or None, to or None), opened.tree())
 
-    return facts(await at(ctx).use(session, work))
+    return format_facts(await pool_for(ctx).use(session, move))
 
 
-def _moved(seat: Seat, move: Move) -> Moved:
+def _describe_move(move: Move, topics: Sequence[Topic]) -> Moved:
     return Moved(
         action=move.action,
         branch=move.branch,
@@ -47,11 +52,5 @@ def _moved(seat: Seat, move: Move) -> Moved:
         tip=f"s{move.tip}" if move.tip else "none",
         confidence=move.confidence,
         reason=move.reason,
-        branches=[f"{topic.name}: {branch.name}" for topic in seat.session.tree() for branch in topic.branches][
-            -_NAMED:
-        ],
+        branches=[f"{topic.name}: {branch.name}" for topic in topics for branch in topic.branches][-_NAMED:],
     )
-
-
-_NAMED = 40
-"""Branches an answer names, the newest."""

@@ -1,4 +1,4 @@
-"""The `undo` tool: take back the newest decision, or take back an undo. No record is touched by either."""
+"""The `undo` tool: takes back the newest decision, or takes back an undo."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from mcp_types import CallToolResult
 from pydantic import BaseModel
 
 from ctxfold.workspace.workspace import spans
-from mcp_server.sessions.pool import Desks, Seat, at
-from mcp_server.tools.results import facts
+from mcp_server.sessions.pool import Pools, pool_for
+from mcp_server.tools.results import format_facts
 
 
 class Undone(BaseModel, frozen=True):
@@ -22,11 +22,9 @@ class Undone(BaseModel, frozen=True):
     in_force: bool
 
 
-async def undo(session: str, ctx: Context[Desks], redo: bool = False) -> Annotated[CallToolResult, Undone]:
+async def undo(session: str, ctx: Context[Pools], redo: bool = False) -> Annotated[CallToolResult, Undone]:
     """Take back the newest decision."""
-
-    def work(seat: Seat) -> Undone:
-        event = seat.session.redo() if redo else seat.session.undo()
-        return Undone(decision=event.kind, steps=spans(event.steps), branch=event.branch, in_force=event.standing)
-
-    return facts(await at(ctx).use(session, work))
+    event = await pool_for(ctx).use(session, lambda opened: opened.redo() if redo else opened.undo())
+    return format_facts(
+        Undone(decision=event.kind, steps=spans(event.steps), branch=event.branch, in_force=event.standing)
+    )

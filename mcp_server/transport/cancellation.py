@@ -1,8 +1,8 @@
-"""Lets a client of the handshake era (2025) cancel a call over HTTP. It knows of calls under way only, and changes no answer.
+"""Cancellation over HTTP for clients of the handshake era (2025), who ask for it in a request of its own.
 
-Such a client cancels by a notification in a request of its own. As the server keeps nothing between two requests, nothing would lead from there to the call. So
-the answer to `initialize` gives each client a session id, which it sends along from then on; with it and the call's id the notification finds the call, which is
-ended as if its client had hung up: that ends the work. An id that this process does not know, such as one from before a restart, is as good as any.
+As the server keeps nothing between two requests, nothing would lead from there to the call. So the answer to `initialize` gives each client a session
+id, which it sends along from then on; with it and the call's id the notification finds the call, which is ended as if its client had hung up: that ends
+the work. An id that this process does not know, such as one from before a restart, is as good as any.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["Cancelling"]
+__all__ = ["CancellationMiddleware"]
 
 _SESSION_BYTES = 16
 _ACCEPTED = 202
@@ -28,8 +28,8 @@ _Key = tuple[str, str, str]
 """The session, the credential it came with, and the call's id as JSON."""
 
 
-class Cancelling:
-    """Middleware before the server's application.
+class CancellationMiddleware:
+    """Ends calls that their clients cancel.
 
     Args:
         app: the application.
@@ -48,8 +48,8 @@ class Cancelling:
         if scope.get("method") != "POST" or (version is not None and version not in HANDSHAKE_PROTOCOL_VERSIONS):
             await self._app(scope, receive, send)
             return
-        read = await _read(receive, self._largest)
-        method, number, cancelled = _said(read)
+        read = await _read_body(receive, self._largest)
+        method, number, cancelled = _parse_request(read)
         session, credential = headers.get(MCP_SESSION_ID_HEADER, ""), headers.get("authorization", "")
         call = _Call(read, receive, send, names=method == "initialize")
         key = (session, credential, json.dumps(number))
@@ -61,7 +61,7 @@ class Cancelling:
             if self._under_way.get(key) is call:
                 del self._under_way[key]
         if call.cancelled.is_set():
-            await call.say_cancelled(number)
+            await call.end_cancelled(number)
         wanted = self._under_way.get((session, credential, json.dumps(cancelled)))
         if wanted is not None and call.status == _ACCEPTED:
             wanted.cancelled.set()
@@ -86,11 +86,11 @@ class _Call:
         came: list[Message] = [{"type": "http.disconnect"}]
         async with anyio.create_task_group() as tasks:
 
-            async def hear() -> None:
+            async def listen() -> None:
                 came.append(await self._receive())
                 tasks.cancel_scope.cancel()
 
-            tasks.start_soon(hear)
+            tasks.start_soon(listen)
             await self.cancelled.wait()
             tasks.cancel_scope.cancel()
         return came[-1]
@@ -105,7 +105,7 @@ class _Call:
             self._ended = not message.get("more_body", False)
         await self._send(message)
 
-    async def say_cancelled(self, number: Any) -> None:
+    async def end_cancelled(self, number: Any) -> None:
         """End the answer of a cancelled call: its client may still wait for one."""
         if self.status and not self._ended:
             error = {"code": REQUEST_CANCELLED, "message": "Request cancelled"}
@@ -114,7 +114,7 @@ class _Call:
             await self._send({"type": "http.response.body", "body": event, "more_body": False})
 
 
-async def _read(receive: Receive, largest: int) -> list[Message]:
+async def _read_body(receive: Receive, largest: int) -> list[Message]:
     """The messages of a request's body, to its end or until they are too large."""
     read: list[Message] = []
     size = 0
@@ -127,14 +127,16 @@ async def _read(receive: Receive, largest: int) -> list[Message]:
     return read
 
 
-def _said(read: Sequence[Message]) -> tuple[str, Any, Any]:
+def _parse_request(read: Sequence[Message]) -> tuple[str, Any, Any]:
     """The method of a request, its id, and the id of the call it cancels; None where there is none. What is no request has nothing."""
     try:
-        said = json.loads(b"".join(message.get("body", b"") for message in read))
+        request = json.loads(b"".join(message.get("body", b"") for message in read))
     except ValueError:
-        said = None
-    if not isinstance(said, dict):
         return "", None, None
-    method, params = str(said.get("method", "")), said.get("params")
-    cancels = method == "notifications/cancelled" and isinstance(params, dict)
-    return method, said.get("id"), params.get("requestId") if cancels and isinstance(params, dict) else None
+    match request:
+        case {"method": "notifications/cancelled", "params": {**params}}:
+            return "notifications/cancelled", request.get("id"), params.get("requestId")
+        case {**members}:
+            return str(members.get("method", "")), members.get("id"), None
+        case _:
+            return "", None, None

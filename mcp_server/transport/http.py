@@ -1,4 +1,4 @@
-"""The server over Streamable HTTP: where it listens, whom it lets in, when it ends. It keeps nothing between two requests.
+"""A server over Streamable HTTP that keeps nothing between two requests: where it listens, whom it lets in, when it ends.
 
 On loopback anyone on the machine may come in; at any other address a token is needed. Host and Origin are checked in both cases, so that no page in a
 browser can reach it through a name of its own.
@@ -25,10 +25,10 @@ from starlette.responses import JSONResponse, Response
 
 from ctxfold.errors import InputError, Refused
 from mcp_server.server import CtxfoldServer
-from mcp_server.transport.cancellation import Cancelling
+from mcp_server.transport.cancellation import CancellationMiddleware
 from mcp_server.transport.stdio import end_soon, leave
 
-__all__ = ["Door", "http_app", "run_http"]
+__all__ = ["Address", "make_app", "run_http"]
 
 LARGEST = 4 * 1024 * 1024
 """Most bytes of one request."""
@@ -37,7 +37,7 @@ _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class Address:
     """Where the server is found.
 
     Attributes:
@@ -72,18 +72,13 @@ class Door:
         )
 
 
-def http_app(server: CtxfoldServer, door: Door) -> Starlette:
-    """The server as an ASGI application: `/mcp`, and `/health` which says only that it is up.
-
-    Args:
-        server: built with the tokens the door asks for.
-        door: where it is found.
-    """
+def make_app(server: CtxfoldServer, address: Address) -> Starlette:
+    """The server as an ASGI application: `/mcp`, and `/health` which says only that it is up."""
     server.custom_route("/health", methods=["GET"])(_health)
     app = server.streamable_http_app(
-        stateless_http=True, max_request_body_size=LARGEST, transport_security=door.security, host=door.host
+        stateless_http=True, max_request_body_size=LARGEST, transport_security=address.security, host=address.host
     )
-    app.add_middleware(Cancelling, largest=LARGEST)
+    app.add_middleware(CancellationMiddleware, largest=LARGEST)
     return app
 
 
@@ -91,14 +86,14 @@ async def _health(_request: Request) -> Response:
     return JSONResponse({"status": "ok"})
 
 
-def run_http(server: CtxfoldServer, door: Door) -> NoReturn:
+def run_http(server: CtxfoldServer, address: Address) -> NoReturn:
     """Serve until a signal asks it to leave, then end the process.
 
     Raises:
         InputError: the address cannot be listened at.
     """
-    app = http_app(server, door)
-    with _listening(door) as listener:
+    app = make_app(server, address)
+    with _listen(address) as listener:
         config = uvicorn.Config(
             app, log_level="warning", access_log=False, timeout_graceful_shutdown=1, server_header=False
         )
@@ -125,17 +120,17 @@ class _Listener(uvicorn.Server):
         self.should_exit = True
 
 
-def _listening(door: Door) -> socket.socket:
-    family = socket.AF_INET6 if ":" in door.host else socket.AF_INET
+def _listen(address: Address) -> socket.socket:
+    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
     listener = socket.socket(family)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((door.host, door.port))
+        listener.bind((address.host, address.port))
         listener.listen()
     except OSError as error:
         listener.close()
         raise InputError(
-            f"cannot listen at {door.host}, port {door.port} ({error.strerror}): choose another with --host or --port"
+            f"cannot listen at {address.host}, port {address.port} ({error.strerror}): choose another with --host or --port"
         ) from error
     return listener
 

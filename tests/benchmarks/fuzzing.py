@@ -18,11 +18,11 @@ import anyio
 from mcp import Client
 
 from mcp_server.server import build_server
-from mcp_server.sessions.pool import Desks
+from mcp_server.sessions.pool import Pools
 from mcp_server.tools import TOOLS
 from mcp_server.tools.results import LIMIT
 from tests.mcp_server.conftest import said
-from tests.mcp_server.test_fuzz import NAMES, VALUES
+from tests.mcp_server.tools.test_fuzz import NAMES, VALUES
 from tests.sites.server import LAB, Site
 
 KINDS = ("navigate", "back", "click", "type", "fill_form", "select", "check", "press", "scroll", "upload", "download", "dialog", "tab",
@@ -53,7 +53,7 @@ async def fuzz(calls: int, seed: int) -> int:
     chance, wrong, tally = random.Random(seed), 0, collections.Counter[str]()
     offered = [spec.name for spec in TOOLS]
     with Site(LAB) as site:
-        async with Client(build_server(Desks(), caps=("core", "browser"))) as client:
+        async with Client(build_server(Pools(), caps=("core", "browser"))) as client:
             await client.call_tool("open_session", {"session": "fuzz"})
             await client.call_tool("page_open", {"session": "fuzz", "url": site.url})
             for _ in range(calls):

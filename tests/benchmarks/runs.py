@@ -20,7 +20,7 @@ from mcp import Client, StdioServerParameters
 
 from tests.browser_agent.agent.scripts import decide, script
 from tests.mcp_server.conftest import ROOT, said
-from tests.mcp_server.test_http import Served
+from tests.mcp_server.transport.test_http import Served
 from tests.sites.server import Site
 
 GAP, BACK, OVER = 5.0, 50.0, 1.0

@@ -14,7 +14,7 @@ from mcp import Client
 from mcp_types import CallToolResult, TextContent
 
 from mcp_server.server import build_server
-from mcp_server.sessions.pool import Desks
+from mcp_server.sessions.pool import Pools
 
 ROOT = Path(__file__).parents[2]
 SERVE = "from mcp_server.cli.serve import serve; serve()"
@@ -38,8 +38,8 @@ def connect(era: str) -> Callable[[], Any]:
 
     @asynccontextmanager
     async def connection() -> AsyncIterator[Client]:
-        desks = Desks()
-        async with Client(build_server(desks, caps=("core", "browser")), mode=era) as client:
+        pools = Pools()
+        async with Client(build_server(pools, caps=("core", "browser")), mode=era) as client:
             yield client
 
     return connection

@@ -15,7 +15,7 @@ from mcp_types import (
 
 from ctxfold.tokens import count
 from mcp_server.server import build_server
-from mcp_server.sessions.pool import Desks
+from mcp_server.sessions.pool import Pools
 
 pytestmark = pytest.mark.anyio
 
@@ -126,7 +126,7 @@ async def test_every_argument_of_a_briefing_is_described(connect: Connect) -> No
 
 
 async def test_a_listener_is_told_what_changed_in_the_modern_era() -> None:
-    async with Client(build_server(Desks())) as client:
+    async with Client(build_server(Pools())) as client:
         await client.call_tool("open_session", {"session": "paris-trip"})
         async with client.listen(resource_subscriptions=[f"{ROOT}/paris-trip/context"]) as events:
             await client.call_tool("context", {"session": "paris-trip"})
@@ -146,7 +146,7 @@ async def test_a_subscriber_is_told_what_changed_in_the_older_era() -> None:
             told.append(str(message.params.uri))
             came.set()
 
-    async with Client(build_server(Desks()), mode="legacy", message_handler=hear) as client:
+    async with Client(build_server(Pools()), mode="legacy", message_handler=hear) as client:
         assert client.server_capabilities.resources is not None
         assert client.server_capabilities.resources.subscribe
         await client.call_tool("open_session", {"session": "paris-trip"})

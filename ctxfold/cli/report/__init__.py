@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from ctxfold.cli.options import budget_option, existing, json_option, session_argument, store_option
+from ctxfold.cli.options import budget_option, json_option, open_existing, session_argument, store_option
 from ctxfold.cli.output import print_json
 
 __all__ = ["report"]
@@ -33,12 +33,11 @@ def report(
     """
     from ctxfold.cli.report.write import report_session
 
-    with existing(session, store):
-        pass
+    open_existing(session, store).close()
     file = out or Path(f"{session}.html")
     made = report_session(session, file, store, budget, screenshots)
-    told = {"file": str(file), "steps": made.steps, "branches": len(made.chapters), "bytes": file.stat().st_size}
+    facts = {"file": str(file), "steps": made.steps, "branches": len(made.chapters), "bytes": file.stat().st_size}
     if as_json:
-        print_json(told)
+        print_json(facts)
         return
-    click.echo(f"{file}: {made.steps} step{'s' * (made.steps != 1)}, {told['bytes']:,} bytes")
+    click.echo(f"{file}: {made.steps} step{'s' * (made.steps != 1)}, {facts['bytes']:,} bytes")

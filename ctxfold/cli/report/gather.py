@@ -1,4 +1,4 @@
-"""Reads what a report shows from the store: every step on the branch it is the own of, every block, and views of the past. It writes nothing."""
+"""What a report shows of a session: every step on the branch it is the own of, every block, and what views of the past cost."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from ctxfold.store.protocol import Reading, Store
 from ctxfold.store.values import EventRow, HeadRow, State, StoredRecord
 from ctxfold.tokens import Budget
 from ctxfold.view.render import render
-from ctxfold.workspace.workspace import spans
+from ctxfold.workspace.workspace import Tile
 
-__all__ = ["Chapter", "Curve", "Picture", "Piece", "Report", "StepShown", "TileShown", "gathered"]
+__all__ = ["Chapter", "Curve", "Picture", "Piece", "Report", "StepShown", "gather_report"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class StepShown:
-    """A step: its number, a line that tells of it, its raw cost (o200k tokens), its records, the blocks it is folded in, and a picture as a data URL."""
+    """A step: its number, a line that sums it up, its raw cost (o200k tokens), its records, the blocks it is folded in, and a picture as a data URL."""
 
     n: int
     title: str
@@ -43,19 +43,6 @@ class StepShown:
     pieces: tuple[Piece, ...]
     blocks: tuple[str, ...] = ()
     picture: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class TileShown:
-    """A block: its address, the steps it stands for (as addresses and as numbers), what stands in the view, and what it costs in view and raw."""
-
-    block: str
-    where: str
-    steps: tuple[int, ...]
-    text: str
-    tokens: int
-    raw: int
-    untrusted: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +54,7 @@ class Chapter:
     current: bool
     forked_at: int
     steps: tuple[StepShown, ...]
-    tiles: tuple[TileShown, ...]
+    tiles: tuple[Tile, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,26 +64,6 @@ class Curve:
     steps: tuple[int, ...]
     whole: tuple[int, ...]
     view: tuple[int, ...]
-
-    @property
-    def highest(self) -> int:
-        """The largest number in it, at least 1."""
-        return max((*self.whole, *self.view, 1))
-
-    @property
-    def widest(self) -> int:
-        """The most a view cost, at least 1."""
-        return max((*self.view, 1))
-
-    def points(self, line: tuple[int, ...], top: int) -> str:
-        """A line of it as the points of an SVG polyline, in a drawing of 1000 by 300.
-
-        Args:
-            line: `whole` or `view`.
-            top: the number that touches the top.
-        """
-        last = max(len(line) - 1, 1)
-        return " ".join(f"{at * 1000 / last:.1f},{300 - value * 300 / top:.1f}" for at, value in enumerate(line))
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +99,7 @@ POINTS = 100
 _TITLE = 110
 
 
-def gathered(tx: Reading, store: Store, session: tuple[int, str, int], budget: int, picture: Picture) -> Report:
+def gather_report(tx: Reading, store: Store, session: tuple[int, str, int], budget: int, picture: Picture) -> Report:
     """All that a report shows.
 
     Args:
@@ -146,123 +113,99 @@ def gathered(tx: Reading, store: Store, session: tuple[int, str, int], budget: i
         BudgetError: a budget below the least.
     """
     number, name, current = session
-    heads = tx.forest.heads(number)
     topics = {topic.id: topic.name for topic in tx.forest.topics(number)}
-    told: set[int] = set()
+    seen: set[int] = set()
     chapters = tuple(
-        _chapter(tx, number, head, (topics[head.topic], head.id == current), told, picture) for head in heads
+        _gather_chapter(tx, number, head, (topics[head.topic], head.id == current), seen, picture)
+        for head in tx.forest.heads(number)
     )
-    told_goals = goals(tx, number, state_of(tx, number, head_of(tx, number, current)))
+    found = goals(tx, number, state_of(tx, number, head_of(tx, number, current)))
     now = render(Handle(store, number, current).shown(tx, budget), Budget.of(budget)).tokens
-    goal = told_goals[-1] if told_goals else ""
-    return Report(name, goal, budget, now, tuple(tree(tx, number, current)), _curve(tx, number, budget), chapters)
+    goal = found[-1] if found else ""
+    curve = _draw_curve(tx, number, budget)
+    return Report(name, goal, budget, now, tuple(tree(tx, number, current)), curve, chapters)
 
 
-def _chapter(
-    tx: Reading, session: int, head: HeadRow, named: tuple[str, bool], told: set[int], picture: Picture
+def _gather_chapter(
+    tx: Reading, session: int, head: HeadRow, named: tuple[str, bool], seen: set[int], picture: Picture
 ) -> Chapter:
-    """A branch's own steps: those on no older one. `told` takes them in."""
+    """A branch's own steps: those on no older one. `seen` takes them in."""
     state = state_of(tx, session, head)
     tip = tx.log.step(session, state.tip) if state.tip else None
     path = tx.log.along(session, tx.log.path(session, state.tip), 1, tip.depth) if tip else []
-    own = [step for step in path if step.n not in told]
-    told.update(step.n for step in own)
-    shared = [step.n for step in path[: len(path) - len(own)]]
-    tiles = _tiles(tx, session, state)
-    inside: dict[int, list[str]] = {}
-    for tile in tiles:
-        for n in tile.steps:
-            inside.setdefault(n, []).append(tile.block)
-    steps = _steps(tx, session, own, inside, picture)
-    return Chapter(named[0], head.name, named[1], shared[-1] if shared else 0, steps, tiles)
+    own = [step for step in path if step.n not in seen]
+    seen.update(step.n for step in own)
+    forked_at = path[-len(own) - 1].n if len(path) > len(own) else 0
+    tiles = _read_tiles(tx, session, state)
+    records: dict[int, list[StoredRecord]] = {step.n: [] for step in own}
+    for record in tx.log.records(session, list(records)):
+        records[record.step].append(record)
+    steps = tuple(_gather_step(tx, step, records[step.n], tiles, picture) for step in own)
+    return Chapter(named[0], head.name, named[1], forked_at, steps, tiles)
 
 
-def _tiles(tx: Reading, session: int, state: State) -> tuple[TileShown, ...]:
-    found: list[TileShown] = []
+def _read_tiles(tx: Reading, session: int, state: State) -> tuple[Tile, ...]:
+    found: list[Tile] = []
     cell = state.cover
     while cell and (row := tx.cover.cell(session, cell)) is not None:
-        tile = read_tile(tx, session, row[1])
-        found.append(
-            TileShown(tile.id, spans(tile.steps), tile.steps, tile.text, tile.tokens, tile.raw, tile.untrusted)
-        )
+        found.append(read_tile(tx, session, row[1]))
         cell = row[0]
     return tuple(found[::-1])
 
 
-def _steps(
-    tx: Reading, session: int, own: Sequence[Step], inside: dict[int, list[str]], picture: Picture
-) -> tuple[StepShown, ...]:
-    records: dict[int, list[StoredRecord]] = {step.n: [] for step in own}
-    for record in tx.log.records(session, list(records)):
-        records[record.step].append(record)
-    made: list[StepShown] = []
-    for step in own:
-        pieces = tuple(_piece(tx, record) for record in records[step.n])
-        raw = step.raw
-        made.append(StepShown(step.n, _title(pieces), raw, pieces, tuple(inside.get(step.n, ())), picture(step.n)))
-    return tuple(made)
+def _gather_step(
+    tx: Reading, step: Step, records: Sequence[StoredRecord], tiles: Sequence[Tile], picture: Picture
+) -> StepShown:
+    pieces = tuple(_cut_record(tx, record) for record in records)
+    blocks = tuple(tile.id for tile in tiles if step.n in tile.steps)
+    return StepShown(step.n, _make_title(pieces), step.raw, pieces, blocks, picture(step.n))
 
 
-def _piece(tx: Reading, record: StoredRecord) -> Piece:
+def _cut_record(tx: Reading, record: StoredRecord) -> Piece:
     text = tx.log.text(record.entry)
     what = record.kind if record.kind != "result" else f"result · {record.origin}"
-    return Piece(
-        f"s{record.step}.{record.k}",
-        what,
-        text[:LONGEST],
-        record.origin in ("tool", "page"),
-        max(len(text) - LONGEST, 0),
-    )
+    untrusted = record.origin in ("tool", "page")
+    return Piece(f"s{record.step}.{record.k}", what, text[:LONGEST], untrusted, max(len(text) - LONGEST, 0))
 
 
-def _title(pieces: Sequence[Piece]) -> str:
-    """A line that tells of a step: what the user said, else what was called, else what the assistant said."""
+def _make_title(pieces: Sequence[Piece]) -> str:
+    """A line that sums up a step: what the user said, else what was called, else what the assistant said."""
     by_kind = {piece.what: piece.text for piece in reversed(pieces)}
-    if "user" in by_kind:
-        return _flat(by_kind["user"])
-    if "call" in by_kind:
-        return _called(by_kind["call"])
-    return _flat(next(iter(piece.text for piece in pieces), ""))
-
-
-def _called(text: str) -> str:
-    try:
-        call = json.loads(text)
-    except ValueError:
-        return _flat(text)
-    args = call.get("args") or {}
-    said = " ".join(f"{key}={value}" for key, value in args.items()) if isinstance(args, dict) else str(args)
-    return _flat(f"{call.get('name', 'call')} {said}")
-
-
-def _flat(text: str) -> str:
+    text = by_kind.get("user") or by_kind.get("call") or next((piece.text for piece in pieces), "")
+    if "user" not in by_kind and "call" in by_kind:
+        text = _format_call(text)
     line = " ".join(text[:2_000].split())
     return line if len(line) <= _TITLE else f"{line[: _TITLE - 1]}…"
 
 
-def _curve(tx: Reading, session: int, budget: int) -> Curve:
+def _format_call(text: str) -> str:
+    try:
+        call = json.loads(text)
+    except ValueError:
+        return text
+    args = call.get("args") or {}
+    given = " ".join(f"{key}={value}" for key, value in args.items()) if isinstance(args, dict) else str(args)
+    return f"{call.get('name', 'call')} {given}"
+
+
+def _draw_curve(tx: Reading, session: int, budget: int) -> Curve:
     """At evenly spread steps of the log: what all of it cost raw until then, and what the view of the branch at work cost."""
     marks: dict[int, EventRow] = {}
     for event in tx.forest.events(session):
         if event.state.tip:
             marks[max(event.state.tip, max(marks, default=0))] = event
-    numbers = sorted(marks)
-    wanted = (
-        numbers
-        if len(numbers) <= POINTS
-        else [numbers[at * (len(numbers) - 1) // (POINTS - 1)] for at in range(POINTS)]
-    )
-    raw = {step.n: step.raw for step in tx.log.steps(session, range(1, tx.log.last_step(session) + 1))}
-    sums: dict[int, int] = {}
-    total = 0
-    for n in sorted(raw):
-        total += raw[n]
-        sums[n] = total
-    views = [_view(tx, session, marks[n].state, budget) for n in wanted]
+    wanted = sorted(marks)
+    if len(wanted) > POINTS:
+        wanted = [wanted[at * (len(wanted) - 1) // (POINTS - 1)] for at in range(POINTS)]
+    sums, total = dict[int, int](), 0
+    for step in sorted(tx.log.steps(session, range(1, tx.log.last_step(session) + 1)), key=lambda step: step.n):
+        total += step.raw
+        sums[step.n] = total
+    views = [_price_view(tx, session, marks[n].state, budget) for n in wanted]
     return Curve(tuple(wanted), tuple(sums.get(n, total) for n in wanted), tuple(views))
 
 
-def _view(tx: Reading, session: int, state: State, budget: int) -> int:
+def _price_view(tx: Reading, session: int, state: State, budget: int) -> int:
     """What the view of a revision's path costs, with its intent."""
     workspace = replace(load(tx, session, state, 4 * budget), intent=intent_of(tx, session, state.intent))
     return render(workspace, Budget.of(budget)).tokens

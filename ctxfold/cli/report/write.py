@@ -1,22 +1,24 @@
-"""Writes a report as one HTML file that asks the network for nothing. It decides neither what is shown nor where a session is kept."""
+"""A report written as one HTML file that asks the network for nothing."""
 
 from __future__ import annotations
 
 import base64
 import os
+from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 
 from jinja2 import Environment, StrictUndefined
 
-from ctxfold.cli.report.gather import Picture, Report, gathered
+from ctxfold.cli.report.gather import Picture, Report, gather_report
 from ctxfold.errors import InputError
 from ctxfold.session.open import named, store_at
 from ctxfold.session.screenshots import folder_of
 from ctxfold.session.validate import as_path
 from ctxfold.tokens import Budget
+from ctxfold.workspace.workspace import spans
 
-__all__ = ["page", "report_session"]
+__all__ = ["make_page", "report_session"]
 
 KINDS = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".webp": "image/webp"}
 LARGEST = 4_000_000
@@ -55,47 +57,43 @@ def report_session(
     try:
         with kept.reading() as tx:
             row = named(tx, kept, name)
-            report = gathered(
-                tx,
-                kept,
-                (row.id, row.name, row.current or 1),
-                budget,
-                _pictures(folder or _beside(kept.address, row.name)),
-            )
+            picture = _choose_pictures(folder or _find_beside(kept.address, row.name))
+            report = gather_report(tx, kept, (row.id, row.name, row.current or 1), budget, picture)
     finally:
         kept.close()
-    _write(place, page(report))
+    _write(place, make_page(report))
     return report
 
 
-def page(report: Report) -> str:
-    """A report as HTML. Everything recorded is escaped; the page forbids itself scripts and requests.
-
-    Args:
-        report: what is shown.
-    """
+def make_page(report: Report) -> str:
+    """A report as HTML. Everything recorded is escaped; the page forbids itself scripts and requests."""
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters["number"] = "{:,}".format
-    environment.filters["plain"] = _plain
+    environment.filters |= {"number": "{:,}".format, "plain": _drop_controls, "points": _make_points, "spans": spans}
     template = environment.from_string(files(__package__).joinpath("page.html").read_text(encoding="utf-8"))
     return template.render(report=report)
+
+
+def _make_points(values: Sequence[int], top: int) -> str:
+    """Values as the points of an SVG polyline, in a drawing of 1000 by 300 whose top is `top`."""
+    last = max(len(values) - 1, 1)
+    return " ".join(f"{at * 1000 / last:.1f},{300 - value * 300 / top:.1f}" for at, value in enumerate(values))
 
 
 _FORBIDDEN = dict.fromkeys((*range(9), 11, 12, *range(14, 32), 127), "�")
 
 
-def _plain(text: str) -> str:
+def _drop_controls(text: str) -> str:
     """Text without what HTML cannot hold: control characters and halves of surrogate pairs."""
     return text.translate(_FORBIDDEN).encode("utf-8", "replace").decode("utf-8")
 
 
-def _beside(store: str, session: str) -> Path | None:
+def _find_beside(store: str, session: str) -> Path | None:
     """The folder of the pictures a run kept; None where it kept none."""
     folder = folder_of(store, session)
     return folder if folder is not None and folder.is_dir() else None
 
 
-def _pictures(folder: str | os.PathLike[str] | None) -> Picture:
+def _choose_pictures(folder: str | os.PathLike[str] | None) -> Picture:
     """Where a step's picture comes from."""
     if folder is None:
         return lambda _: ""

@@ -11,13 +11,16 @@ import sys
 import uvicorn
 
 from mcp_server.server import build_server
-from mcp_server.sessions.pool import Desks
-from mcp_server.transport.http import Door
+from mcp_server.sessions.pool import Pools
+from mcp_server.transport.http import Address
 from tests.mcp_server.verifiers.fixtures import graft
 
 if __name__ == "__main__":
-    door = Door("127.0.0.1", int(sys.argv[1]))
-    server = graft(build_server(Desks(files=False)))
+    address = Address("127.0.0.1", int(sys.argv[1]))
+    server = graft(build_server(Pools(files=False)))
     uvicorn.run(
-        server.streamable_http_app(transport_security=door.security), host=door.host, port=door.port, log_level="error"
+        server.streamable_http_app(transport_security=address.security),
+        host=address.host,
+        port=address.port,
+        log_level="error",
     )

@@ -19,7 +19,7 @@ from ctxfold.models import InTime, Model, Reply, Request
 from ctxfold.models.anthropic import AnthropicModel
 from ctxfold.models.script import ScriptedModel
 from mcp_server.server import build_server
-from mcp_server.sessions.pool import Desks
+from mcp_server.sessions.pool import Pools
 from tests.mcp_server.conftest import ROOT, Host
 from tests.support.folders import strong_folder
 from tests.support.messages.server import MessagesServer
@@ -57,7 +57,7 @@ async def orders(client: Client, name: str = "orders") -> CallToolResult:
 async def test_what_a_host_leaves_out_the_folders_model_decides_over_the_wire() -> None:
     with MessagesServer(strong_folder(PLAN)) as server:
         strong = AnthropicModel("claude-strong", Endpoint(server.url, True, "ANTHROPIC_API_KEY", "any"))
-        async with Client(build_server(Desks(folder=strong))) as client:
+        async with Client(build_server(Pools(folder=strong))) as client:
             await orders(client)
             planned = await client.call_tool("plan", {"session": "orders"})
             lines = await client.call_tool("extract", {"session": "orders", "need": "total of W-2003"})
@@ -76,7 +76,7 @@ async def test_what_a_host_leaves_out_the_folders_model_decides_over_the_wire() 
 
 async def test_a_folder_that_cannot_be_asked_is_named_in_the_answer_and_the_embedded_deciders_take_over() -> None:
     far = ScriptedModel(*(ModelUnavailable("overloaded") for _ in range(40)), name="far")
-    async with Client(build_server(Desks(folder=far))) as client:
+    async with Client(build_server(Pools(folder=far))) as client:
         await client.call_tool("open_session", {"session": "orders"})
         recorded = await client.call_tool("record", {"session": "orders", "user": "Please refund order W-2003."})
         planned = await client.call_tool("plan", {"session": "orders"})
@@ -90,7 +90,7 @@ async def test_a_folder_that_cannot_be_asked_is_named_in_the_answer_and_the_embe
 
 async def test_a_host_that_says_it_itself_asks_no_folder() -> None:
     model = ScriptedModel(name="idle")
-    async with Client(build_server(Desks(folder=model))) as client:
+    async with Client(build_server(Pools(folder=model))) as client:
         await client.call_tool("open_session", {"session": "orders"})
         await client.call_tool("record", {"session": "orders", "step": order(1)})
         await client.call_tool("record", {"session": "orders", "step": order(2)})
@@ -118,7 +118,7 @@ class Waiting(ScriptedModel):
 
 async def test_a_session_is_free_while_its_folder_writes() -> None:
     slow = Waiting(PLAN)
-    async with Client(build_server(Desks(folder=slow))) as client, anyio.create_task_group() as tasks:
+    async with Client(build_server(Pools(folder=slow))) as client, anyio.create_task_group() as tasks:
         await client.call_tool("open_session", {"session": "orders"})
         await client.call_tool("record", {"session": "orders", "step": order(1)})
         tasks.start_soon(client.call_tool, "plan", {"session": "orders"})

@@ -3,7 +3,7 @@ from hypothesis import strategies as st
 from mcp_types import TextContent
 from pydantic import BaseModel
 
-from mcp_server.tools.results import facts, part
+from mcp_server.tools.results import format_facts, take_part
 
 
 class Stand(BaseModel, frozen=True):
@@ -14,7 +14,7 @@ class Stand(BaseModel, frozen=True):
 
 
 def test_both_halves_of_a_result_carry_the_same_facts() -> None:
-    result = facts(Stand(session="paris-trip", view_tokens=812, created=False, blocks=["b1", "b2"]))
+    result = format_facts(Stand(session="paris-trip", view_tokens=812, created=False, blocks=["b1", "b2"]))
     assert result.structured_content == {
         "session": "paris-trip",
         "view_tokens": 812,
@@ -27,7 +27,7 @@ def test_both_halves_of_a_result_carry_the_same_facts() -> None:
 
 
 def test_what_is_empty_is_left_out_of_the_text() -> None:
-    (block,) = facts(Stand(session="", view_tokens=0, created=True, blocks=[])).content
+    (block,) = format_facts(Stand(session="", view_tokens=0, created=True, blocks=[])).content
     assert isinstance(block, TextContent)
     assert block.text == "view tokens 0 · created yes"
 
@@ -36,16 +36,16 @@ def test_what_is_empty_is_left_out_of_the_text() -> None:
 def test_parts_laid_end_to_end_are_the_text(text: str, limit: int) -> None:
     offset, found = 0, ""
     while True:
-        piece = part(text, offset, limit)
+        piece = take_part(text, offset, limit)
         assert len(piece.text) <= limit
         found += piece.text
-        if not piece.more:
+        if piece.end == piece.total:
             break
         offset = piece.end
     assert found == text
 
 
 def test_an_offset_beyond_the_end_gives_an_empty_last_part() -> None:
-    piece = part("abc", 9, 10)
+    piece = take_part("abc", 9, 10)
     assert piece.text == ""
-    assert not piece.more
+    assert piece.label("context", "budget=9").endswith("the last")

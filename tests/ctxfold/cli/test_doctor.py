@@ -15,7 +15,7 @@ import pytest
 from ctxfold.cli import checks as doctor
 from ctxfold.cli.checks import Check
 from ctxfold.store import sqlite
-from tests.cli.conftest import Run
+from tests.ctxfold.cli.conftest import Run
 from tests.support.messages.server import MessagesServer, in_turn
 
 

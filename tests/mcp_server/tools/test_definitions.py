@@ -9,7 +9,7 @@ from mcp_types import Tool
 
 from ctxfold.tokens import count
 from mcp_server.server import build_server
-from mcp_server.sessions.pool import Desks
+from mcp_server.sessions.pool import Pools
 from mcp_server.tools import TOOLS
 from mcp_server.tools.spec import Caps
 
@@ -35,7 +35,7 @@ BROWSER = ["page_open", "page_act", "page_read"]
 
 
 async def defined(*caps: Caps) -> list[Tool]:
-    return await build_server(Desks(), caps=caps or ("core", "browser")).list_tools()
+    return await build_server(Pools(), caps=caps or ("core", "browser")).list_tools()
 
 
 def price(tools: list[Tool]) -> int:
@@ -84,7 +84,7 @@ def keywords(node: Any) -> set[str]:
     return found
 
 
-def test_every_tool_body_is_short_and_makes_one_call_on_the_desk() -> None:
+def test_every_tool_body_is_short_and_leaves_the_rest_to_others() -> None:
     for spec in TOOLS:
         tree = ast.parse(textwrap.dedent(inspect.getsource(spec.function))).body[0]
         assert isinstance(tree, ast.AsyncFunctionDef)
@@ -94,7 +94,7 @@ def test_every_tool_body_is_short_and_makes_one_call_on_the_desk() -> None:
 
 
 def test_the_instructions_teach_the_loop_within_2000_characters() -> None:
-    instructions = build_server(Desks(), caps=("core", "browser")).instructions
+    instructions = build_server(Pools(), caps=("core", "browser")).instructions
     assert instructions is not None
     assert len(instructions) <= 2000
     assert all(tool in instructions for tool in CORE + BROWSER)

@@ -16,10 +16,10 @@ from browser_agent.host.pages import Pages
 from browser_agent.network.secrets import Secret
 from ctxfold import Session
 from ctxfold.tokens import count
-from mcp_server.prompts import described
+from mcp_server.prompts import read_description
 from mcp_server.server import build_server
-from mcp_server.sessions.browsing import Web
-from mcp_server.sessions.pool import Desks
+from mcp_server.sessions.browsing import BrowsingSettings
+from mcp_server.sessions.pool import Pools
 from tests.mcp_server.conftest import said
 from tests.sites.server import LAB, Site
 
@@ -56,7 +56,7 @@ class Driver:
 
 
 @asynccontextmanager
-async def driving(web: Web | None = None, era: str = "auto", asks: bool = False) -> AsyncIterator[Driver]:
+async def driving(web: BrowsingSettings | None = None, era: str = "auto", asks: bool = False) -> AsyncIterator[Driver]:
     """A client of a server with live pages; one that can ask its user, if it `asks`."""
     asked: list[str] = []
     answers: list[bool] = []
@@ -65,11 +65,11 @@ async def driving(web: Web | None = None, era: str = "auto", asks: bool = False)
         asked.append(params.message)
         return ElicitResult(action="accept", content={"go_on": answers.pop(0)})
 
-    desks = Desks(web=web)
-    server = build_server(desks, caps=("core", "browser"))
+    pools = Pools(browsing=web)
+    server = build_server(pools, caps=("core", "browser"))
     async with Client(server, mode=era, elicitation_callback=cast("Any", ask) if asks else None) as client:
         await client.call_tool("open_session", {"session": "trip"})
-        yield Driver(client, desks.of(None).browsing.pages, asked, answers)
+        yield Driver(client, pools.get(None).browsing.pages, asked, answers)
 
 
 def ref_of(text: str, name: str) -> str:
@@ -137,7 +137,7 @@ async def test_a_page_reaches_no_further_than_where_it_was_opened_or_allowed_and
             assert "--allow" in await host.wrong("page_act", actions=[{"kind": "click", "ref": ref_of(shown, "Out")}])
             assert "--allow" in await host.wrong("page_act", actions=leave)
             assert not inner.seen
-        async with driving(Web(allow=(f"127.0.0.1:{site.port}",), confirm="always")) as host:
+        async with driving(BrowsingSettings(allow=(f"127.0.0.1:{site.port}",), confirm="always")) as host:
             shown = await host.ok("page_open", url=f"{site.url}/order")
             assert "--allow" in await host.wrong("page_open", url=inner.url)
             assert not inner.seen
@@ -147,7 +147,7 @@ async def test_a_page_reaches_no_further_than_where_it_was_opened_or_allowed_and
 
 async def test_what_has_consequences_is_done_with_the_users_yes_alone(era: str) -> None:
     with Site(pages={"/": FORM}) as site:
-        async with driving(Web(confirm="always"), era, asks=True) as host:
+        async with driving(BrowsingSettings(confirm="always"), era, asks=True) as host:
             shown = await host.ok("page_open", url=site.url)
             click = [{"kind": "click", "ref": ref_of(shown, "Place order")}]
             host.answers[:] = [False, True]
@@ -170,7 +170,7 @@ async def test_a_secret_is_typed_where_it_belongs_and_stands_nowhere_else_and_do
 ) -> None:
     value = "hunter2-hunter2"
     with Site(pages={"/": FORM + "<a href='/file?name=report.txt'>Report</a>"}) as site:
-        async with driving(Web(secrets=(Secret("key", value, "127.0.0.1"),))) as host:
+        async with driving(BrowsingSettings(secrets=(Secret("key", value, "127.0.0.1"),))) as host:
             shown = await host.ok("page_open", url=site.url)
             saved = ctxfold_home / "downloads" / "trip" / "report.txt"
             done = await host.ok("page_act", actions=[{"kind": "download", "ref": ref_of(shown, "Report")}])
@@ -187,7 +187,7 @@ async def test_a_secret_is_typed_where_it_belongs_and_stands_nowhere_else_and_do
 
 
 def test_the_words_on_actions_name_every_kind_and_field_there_is() -> None:
-    told = described("tools/page_act").arguments["actions"]
+    told = read_description("tools/page_act").arguments["actions"]
     for kind in get_args(PageAction):
         name = get_args(kind.model_fields["kind"].annotation)[0]
         assert re.search(rf"(^|[:;] ){name}( |;)", told), name

@@ -8,7 +8,7 @@ import pytest
 from mcp import Client
 
 from mcp_server.server import build_server
-from mcp_server.sessions.pool import Desks
+from mcp_server.sessions.pool import Pools
 
 pytestmark = pytest.mark.anyio
 
@@ -28,7 +28,7 @@ async def told(client: Client, **arguments: Any) -> dict[str, Any]:
 
 
 async def test_a_loop_is_pruned_a_clean_history_left_alone_and_an_invention_refused() -> None:
-    async with Client(build_server(Desks())) as client:
+    async with Client(build_server(Pools())) as client:
         await client.call_tool("open_session", {"session": "trip", "goal": "Refund W-2003"})
         await client.call_tool("record", {"session": "trip", "user": "Refund W-2003."})
         assert (await told(client))["operator"] == "none"
@@ -46,7 +46,7 @@ async def test_a_loop_is_pruned_a_clean_history_left_alone_and_an_invention_refu
 
 
 async def test_an_unknown_operator_is_refused_by_the_schema() -> None:
-    async with Client(build_server(Desks())) as client:
+    async with Client(build_server(Pools())) as client:
         await client.call_tool("open_session", {"session": "trip"})
         result = await client.call_tool("refactor", {"session": "trip", "operator": "burn"})
         assert result.is_error

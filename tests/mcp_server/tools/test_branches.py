@@ -8,7 +8,7 @@ import pytest
 from mcp import Client
 
 from mcp_server.server import build_server
-from mcp_server.sessions.pool import Desks
+from mcp_server.sessions.pool import Pools
 
 pytestmark = pytest.mark.anyio
 
@@ -22,7 +22,7 @@ async def told(client: Client, **arguments: Any) -> dict[str, Any]:
 
 
 async def test_a_message_turns_elsewhere_and_back_and_by_hand() -> None:
-    async with Client(build_server(Desks())) as client:
+    async with Client(build_server(Pools())) as client:
         await client.call_tool("open_session", {"session": "trip"})
         moved: dict[str, Any] = {}
         for words in ("Six days in Kyoto for 4200 euros, please.", "By the way, our Node service leaks heap memory."):
@@ -41,7 +41,7 @@ async def test_a_message_turns_elsewhere_and_back_and_by_hand() -> None:
 
 
 async def test_a_branch_that_is_not_there_is_refused_and_those_there_are_named() -> None:
-    async with Client(build_server(Desks())) as client:
+    async with Client(build_server(Pools())) as client:
         await client.call_tool("open_session", {"session": "trip"})
         result = await client.call_tool("switch_branch", {"session": "trip", "action": "switch", "to": "nowhere"})
         assert result.is_error

@@ -3,7 +3,7 @@
 import json
 
 from ctxfold import Session
-from tests.cli.conftest import Run, failed
+from tests.ctxfold.cli.conftest import Run, failed
 
 
 def test_a_branch_is_made_left_and_found_in_the_tree(run: Run) -> None:

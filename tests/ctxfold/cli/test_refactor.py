@@ -1,4 +1,4 @@
-"""Refactoring from the shell: the diff before and after, a dry run, refusals with their code, the pairs and the comparison."""
+"""Refactoring from the shell: the diff before and after, a dry run, refusals with their code."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ctxfold import Session
-from tests.cli.conftest import Run, failed
+from tests.ctxfold.cli.conftest import Run, failed
 from tests.support.faults import clean, failing, look_up
 from tests.support.sessions import settled
 
@@ -68,13 +68,6 @@ def test_a_refusal_ends_with_one_and_the_reason(run: Run, trip: str) -> None:
 def test_wrong_words_end_with_two(run: Run, trip: str) -> None:
     failed(run("refactor", trip, "--operator", "burn"), 2, "path_prune")
     failed(run("refactor", "nowhere"), 2, "no session")
-    failed(run("refactor", trip, "--compare"), 2, "no refactoring")
-
-
-def test_the_comparison(run: Run, trip: str) -> None:
-    assert run("refactor", trip).code == 0
-    forked = json.loads(run("refactor", trip, "--compare", "--json").out)
-    assert forked["baseline"] == f"baseline-{forked['event']}"
 
 
 def test_a_clean_session_is_left_alone(run: Run) -> None:

@@ -16,10 +16,10 @@ import click
 import pytest
 
 from ctxfold import Session
-from ctxfold.cli.root import GROUP, one_line
-from ctxfold.cli.run import run as through_the_door
+from ctxfold.cli.root import GROUP, read_summary
+from ctxfold.cli.run import run as run_command
 from ctxfold.errors import FullDisk
-from tests.cli.conftest import Run, at_home, failed, spawn
+from tests.ctxfold.cli.conftest import Run, at_home, failed, spawn
 
 OWN = ("context", "doctor", "log", "recall", "record", "redact", "redo", "sessions", "tree", "undo")
 
@@ -36,7 +36,7 @@ def test_help_lists_every_command_with_what_it_is_for(run: Run) -> None:
 @pytest.mark.parametrize("entry", entry_points(group=GROUP), ids=lambda entry: entry.name)
 def test_a_commands_line_in_the_list_is_the_first_sentence_of_its_own_help(entry: EntryPoint) -> None:
     said = " ".join((entry.load().help or "").split())
-    about = one_line(entry)
+    about = read_summary(entry)
     assert about
     assert said.startswith(about)
     assert said.removeprefix(about)[:1] in (".", "")
@@ -88,7 +88,7 @@ def test_no_command_at_all_shows_the_help_and_is_a_usage_error(run: Run) -> None
 @pytest.mark.parametrize(
     "arguments", [("nope",), ("log",), ("log", "paris", "--colour"), ("log", "paris", "--limit", "0")]
 )
-def test_wrong_usage_is_one_line_that_names_the_help(run: Run, arguments: tuple[str, ...]) -> None:
+def test_wrong_usage_is_read_summary_that_names_the_help(run: Run, arguments: tuple[str, ...]) -> None:
     failed(run(*arguments), 2, "--help")
 
 
@@ -121,7 +121,7 @@ WRITING = {
 def test_a_reader_that_goes_away_inside_a_command_is_no_failure(writing: str) -> None:
     lines = (
         "import errno, sys, click, rich.console",
-        "from ctxfold.cli.door import run",
+        "from ctxfold.cli.run import run",
         "@click.group()",
         "def program(): pass",
         "@program.command()",
@@ -205,22 +205,22 @@ def breaking(what: str) -> None:
         ("output", 3, "No space left"),
     ],
 )
-def test_an_expected_failure_is_one_line_and_its_code(
+def test_an_expected_failure_is_read_summary_and_its_code(
     capsys: pytest.CaptureFixture[str], what: str, code: int, said: str
 ) -> None:
-    assert through_the_door(breaking, [what]) == code
+    assert run_command(breaking, [what]) == code
     printed = capsys.readouterr()
     assert said in printed.err
     assert printed.err.count("\n") == 1
 
 
 @pytest.mark.parametrize("what", ["bug", "mixed"])
-def test_a_mistake_of_ours_is_one_line_and_its_details_are_kept_without_its_words(
+def test_a_mistake_of_ours_is_read_summary_and_its_details_are_kept_without_its_words(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
     monkeypatch.setenv("CTXFOLD_HOME", str(tmp_path))
     for _ in range(2):
-        assert through_the_door(breaking, [what]) == 3
+        assert run_command(breaking, [what]) == 3
     said = capsys.readouterr().err
     kept = tmp_path / "last-failure.txt"
     assert said.count("\n") == 2
@@ -233,7 +233,7 @@ def test_a_mistake_of_ours_is_one_line_and_its_details_are_kept_without_its_word
 
 
 def test_an_interrupt_that_something_else_was_made_of_is_still_an_interrupt() -> None:
-    assert through_the_door(breaking, ["loading"]) == 130
+    assert run_command(breaking, ["loading"]) == 130
 
 
 def test_a_mistake_of_ours_is_said_even_where_nothing_can_be_written(
@@ -241,7 +241,7 @@ def test_a_mistake_of_ours_is_said_even_where_nothing_can_be_written(
 ) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setenv("CTXFOLD_HOME", str(tmp_path / "file" / "home"))
-    assert through_the_door(breaking, ["bug"]) == 3
+    assert run_command(breaking, ["bug"]) == 3
     said = capsys.readouterr().err
     assert (said.count("\n"), "could not be kept" in said) == (1, True)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ctxfold import Session
-from tests.cli.conftest import Run, failed, spawn
+from tests.ctxfold.cli.conftest import Run, failed, spawn
 
 
 def test_sessions_are_listed_one_a_line_with_a_head(run: Run, paris: str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ctxfold import Session
-from tests.cli.conftest import Run, failed
+from tests.ctxfold.cli.conftest import Run, failed
 
 
 def text_of(name: str, ref: str) -> str:

@@ -8,7 +8,7 @@ import pytest
 from mcp import Client
 
 from mcp_server.server import build_server
-from mcp_server.sessions.pool import Desks
+from mcp_server.sessions.pool import Pools
 
 pytestmark = pytest.mark.anyio
 
@@ -19,7 +19,7 @@ def said(result: Any) -> str:
 
 
 async def test_a_to_do_is_kept_by_evidence_and_read_as_a_resource() -> None:
-    async with Client(build_server(Desks())) as client:
+    async with Client(build_server(Pools())) as client:
         await client.call_tool("open_session", {"session": "trip"})
         await client.call_tool("record", {"session": "trip", "user": "Book a room in Porto, at most 90 EUR."})
         planned = await client.call_tool("plan", {"session": "trip"})
@@ -42,7 +42,7 @@ async def test_a_to_do_is_kept_by_evidence_and_read_as_a_resource() -> None:
 
 async def test_what_is_recorded_is_planned_on_a_trigger_and_not_at_every_turn() -> None:
     """A request opens an item at once, a call that worked closes it, small talk and steps do nothing; what was folded away comes back when it is named."""
-    async with Client(build_server(Desks())) as client:
+    async with Client(build_server(Pools())) as client:
         await client.call_tool("open_session", {"session": "trip", "budget": 1_500})
 
         async def record(**what: Any) -> str:
@@ -64,7 +64,7 @@ async def test_what_is_recorded_is_planned_on_a_trigger_and_not_at_every_turn() 
 
 
 async def test_lines_are_extracted_by_need_by_ref_and_by_path() -> None:
-    async with Client(build_server(Desks())) as client:
+    async with Client(build_server(Pools())) as client:
         await client.call_tool("open_session", {"session": "trip"})
         text = '{"rooms": [{"id": "R1", "price": 80}, {"id": "R2", "price": 95}]}'
         step = {"calls": [{"name": "search", "args": {}}], "results": [{"text": text}]}

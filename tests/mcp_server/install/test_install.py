@@ -9,20 +9,18 @@ from click.testing import CliRunner
 
 from ctxfold.errors import InputError
 from mcp_server.cli.install import install, uninstall
-from mcp_server.install import hosts as tables
-from mcp_server.install import jsonc
-from mcp_server.install.files import backup_of
-from mcp_server.install.hosts import HOSTS, Host, Launch, Machine, passing
-from mcp_server.install.plan import installed, uninstalled
+from mcp_server.install import jsonc, toml
+from mcp_server.install.files import name_backup
+from mcp_server.install.hosts import HOSTS, Host, Launch, Machine, is_passing
+from mcp_server.install.plan import plan_install, plan_uninstall
 
 GOLDEN = Path(__file__).parent / "golden"
 
 ADA = PureWindowsPath("C:/Users/Ada Lovelace/AppData")
 MACHINES = {
-    "linux": Machine("linux", PurePosixPath("/home/ada"), PurePosixPath("/home/ada/.config")),
-    "macos": Machine("macos", PurePosixPath("/Users/ada"), PurePosixPath("/Users/ada/Library/Application Support")),
+    "linux": Machine(PurePosixPath("/home/ada"), PurePosixPath("/home/ada/.config")),
+    "macos": Machine(PurePosixPath("/Users/ada"), PurePosixPath("/Users/ada/Library/Application Support")),
     "windows": Machine(
-        "windows",
         PureWindowsPath("C:/Users/Ada Lovelace"),
         ADA / "Roaming",
         (ADA / "Local/Packages/Claude_pzs8sxrjxfjjc",),
@@ -48,7 +46,7 @@ def lived_in(host: Host, path: PurePath) -> str:
 
 
 def entry(host: Host, path: PurePath, text: str) -> object:
-    return (tables if path.suffix == ".toml" else jsonc).get(text, host.path)
+    return (toml if path.suffix == ".toml" else jsonc).get(text, host.path)
 
 
 @every_system
@@ -57,7 +55,7 @@ def test_each_file_on_each_system_is_the_golden_one(host: Host, system: str) -> 
     found = ""
     for path in host.files(MACHINES[system]):
         for before in (None, lived_in(host, path)):
-            change = installed(host, LAUNCHES[system], path, before, None)
+            change = plan_install(host, LAUNCHES[system], path, before, None)
             found += f"=== {path}\n{change.after}"
     assert found == (GOLDEN / system / f"{host.name}.txt").read_text(encoding="utf-8")
 
@@ -65,7 +63,7 @@ def test_each_file_on_each_system_is_the_golden_one(host: Host, system: str) -> 
 @every_host
 def test_a_new_file_is_plain_json_or_toml_with_an_absolute_command(host: Host) -> None:
     path = host.files(MACHINES["linux"])[0]
-    text = installed(host, LAUNCHES["linux"], path, None, None).after
+    text = plan_install(host, LAUNCHES["linux"], path, None, None).after
     assert text is not None
     at = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
     for key in host.path:
@@ -81,12 +79,12 @@ def test_installing_twice_is_installing_once_and_uninstalling_gives_back_every_b
 ) -> None:
     path = host.files(MACHINES["macos"])[0]
     text = lived_in(host, path) if before == "lived in" else before
-    first = installed(host, LAUNCHES["macos"], path, text, None)
-    again = installed(host, LAUNCHES["macos"], path, first.after, first.backup)
+    first = plan_install(host, LAUNCHES["macos"], path, text, None)
+    again = plan_install(host, LAUNCHES["macos"], path, first.after, first.backup)
     assert not again.changes
-    moved = installed(host, LAUNCHES["linux"], path, again.after, again.backup)
+    moved = plan_install(host, LAUNCHES["linux"], path, again.after, again.backup)
     assert moved.changes
-    back = uninstalled(host, path, moved.after, moved.backup)
+    back = plan_uninstall(host, path, moved.after, moved.backup)
     assert back.after == text
     assert back.backup is None
 
@@ -94,10 +92,10 @@ def test_installing_twice_is_installing_once_and_uninstalling_gives_back_every_b
 @every_host
 def test_what_else_changed_since_stays_when_it_is_uninstalled(host: Host) -> None:
     path = host.files(MACHINES["linux"])[0]
-    first = installed(host, LAUNCHES["linux"], path, lived_in(host, path), None)
+    first = plan_install(host, LAUNCHES["linux"], path, lived_in(host, path), None)
     assert first.after is not None
     edited = first.after.replace("/bin/other", "/bin/edited")
-    back = uninstalled(host, path, edited, first.backup)
+    back = plan_uninstall(host, path, edited, first.backup)
     assert back.after is not None
     assert "/bin/edited" in back.after
     assert entry(host, path, back.after) is None
@@ -107,20 +105,37 @@ def test_what_else_changed_since_stays_when_it_is_uninstalled(host: Host) -> Non
 def test_there_is_nothing_to_uninstall_where_nothing_was_installed(host: Host) -> None:
     path = host.files(MACHINES["linux"])[0]
     for before in (None, "", lived_in(host, path)):
-        assert not uninstalled(host, path, before, None).changes
+        assert not plan_uninstall(host, path, before, None).changes
 
 
 @every_host
 def test_a_file_that_does_not_parse_is_refused_by_its_name(host: Host) -> None:
     path = host.files(MACHINES["linux"])[0]
     with pytest.raises(InputError, match="by hand"):
-        installed(host, LAUNCHES["linux"], path, "{[ nonsense", None)
+        plan_install(host, LAUNCHES["linux"], path, "{[ nonsense", None)
 
 
-def test_a_toml_table_in_a_form_of_its_own_is_refused_not_broken() -> None:
+def test_an_inline_table_is_edited_in_its_own_form() -> None:
+    path = PurePosixPath("/home/ada/.codex/config.toml")
+    text = 'mcp_servers = { ctxfold = { command = "x" }, other = { command = "y" } } # mine\n'
+    after = plan_install(HOSTS["codex"], LAUNCHES["linux"], path, text, None).after
+    assert after is not None
+    assert tomllib.loads(after)["mcp_servers"]["other"] == {"command": "y"}
+    assert toml.get(after, HOSTS["codex"].path) == {"command": "/home/ada/.local/bin/ctxfold", "args": ["serve"]}
+    assert "# mine" in after
+
+
+def test_a_value_where_a_toml_table_should_be_is_refused() -> None:
     path = PurePosixPath("/home/ada/.codex/config.toml")
     with pytest.raises(InputError, match="by hand"):
-        installed(HOSTS["codex"], LAUNCHES["linux"], path, 'mcp_servers = { ctxfold = { command = "x" } }\n', None)
+        plan_install(HOSTS["codex"], LAUNCHES["linux"], path, "mcp_servers = 3\n", None)
+
+
+def test_a_toml_table_between_others_is_replaced_and_dropped_in_its_place() -> None:
+    text = '[mcp_servers.a]\nx = 1 # one\n\n[mcp_servers.ctxfold]\ncommand = "old"\n\n[z]\ny = 2\n'
+    put = toml.put(text, HOSTS["codex"].path, {"command": "new", "args": ["serve"]})
+    assert put.index("[mcp_servers.a]") < put.index("[mcp_servers.ctxfold]") < put.index("[z]")
+    assert toml.drop(put, HOSTS["codex"].path) == "[mcp_servers.a]\nx = 1 # one\n\n[z]\ny = 2\n"
 
 
 @every_host
@@ -128,7 +143,7 @@ def test_the_command_writes_undoes_and_shows_without_writing(host: Host, monkeyp
     home = Path(os.environ["HOME"])
     monkeypatch.setattr("sys.platform", "linux")
     run = CliRunner().invoke
-    path = Path(host.files(Machine("linux", home, home / ".config"))[0])
+    path = Path(host.files(Machine(home, home / ".config"))[0])
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(lived_in(host, path))
 
@@ -139,12 +154,12 @@ def test_the_command_writes_undoes_and_shows_without_writing(host: Host, monkeyp
 
     assert run(install, [host.name]).exit_code == 0
     assert entry(host, path, path.read_text()) is not None
-    assert backup_of(path).read_text() == lived_in(host, path)
+    assert name_backup(path).read_text() == lived_in(host, path)
     assert "nothing to change" in run(install, [host.name]).output
 
     assert run(uninstall, [host.name]).exit_code == 0
     assert path.read_text() == lived_in(host, path)
-    assert not backup_of(path).exists()
+    assert not name_backup(path).exists()
 
 
 def test_rights_and_links_stay_and_a_new_file_is_private() -> None:
@@ -191,7 +206,7 @@ def test_a_store_named_in_this_shell_is_named_again_to_the_host(
     ],
 )
 def test_a_command_in_a_runners_cache_is_known_for_one(command: str, passes: bool) -> None:
-    assert passing(command) is passes
+    assert is_passing(command) is passes
 
 
 def test_installing_live_pages_registers_them(tmp_path: Path) -> None:

@@ -1,0 +1,145 @@
+import threading
+
+import anyio
+import pytest
+
+import ctxfold
+from ctxfold import Session
+from ctxfold.errors import BudgetError, SessionNameError, UnknownSession
+from mcp_server.sessions.pool import Pools, SessionPool
+
+pytestmark = pytest.mark.anyio
+
+
+def tip(session: Session) -> int:
+    return session.tip
+
+
+async def test_a_session_that_is_not_there_is_unknown_and_not_made() -> None:
+    pool = SessionPool()
+    with pytest.raises(UnknownSession):
+        await pool.use("no-such", tip)
+    assert await pool.list() == []
+
+
+async def test_a_session_opened_elsewhere_is_taken_up_at_its_first_use() -> None:
+    with Session.open("paris-trip") as session:
+        session.record_turn(user="Hi.")
+    pool = SessionPool()
+    assert await pool.use("paris-trip", tip) == 1
+    await pool.close()
+
+
+async def test_a_name_outside_the_pattern_is_refused() -> None:
+    pool = SessionPool()
+    for name in ("", "A", "a/b", "..", "a\0", "con:", "x" * 65):
+        with pytest.raises(SessionNameError):
+            await pool.open(name, None, None)
+        with pytest.raises(SessionNameError):
+            await pool.use(name, tip)
+
+
+async def test_opening_again_keeps_the_budget_unless_another_is_said() -> None:
+    pool = SessionPool()
+    assert (await pool.open("paris-trip", None, None)).budget == 8000
+    assert (await pool.open("paris-trip", None, 3000)).budget == 3000
+    assert (await pool.open("paris-trip", None, None)).budget == 3000
+    for name in ("paris-trip", "rome-trip"):
+        with pytest.raises(BudgetError):
+            await pool.open(name, None, 1)
+    assert [info.name for info in await pool.list()] == ["paris-trip"]
+    assert await pool.use("paris-trip", lambda session: session.budget) == 3000
+    await pool.close()
+
+
+async def test_a_budget_outlives_the_process_that_set_it() -> None:
+    first, second = SessionPool(), SessionPool()
+    await first.open("paris-trip", None, 3000)
+    await first.close()
+    assert await second.use("paris-trip", lambda session: session.budget) == 3000
+    assert (await second.open("paris-trip", None, None)).budget == 3000
+    await second.close()
+
+
+async def test_a_session_deleted_elsewhere_is_unknown_and_no_other_takes_its_place() -> None:
+    pool = SessionPool()
+    await pool.open("paris-trip", None, None)
+    await pool.use("paris-trip", lambda session: session.record_turn("Old words."))
+    ctxfold.delete_session("paris-trip")
+    await pool.open("rome-trip", None, None)
+    await pool.use("rome-trip", lambda session: session.record_turn("My code is 4711."))
+    for _ in range(2):
+        with pytest.raises(UnknownSession):
+            await pool.use("paris-trip", lambda session: session.record_reply("Noted."))
+    assert await pool.use("rome-trip", lambda session: session.recall("s1").text) == "## s1.1 user\nMy code is 4711."
+    assert [info.name for info in await pool.list()] == ["rome-trip"]
+    await pool.close()
+
+
+async def test_a_session_deleted_and_begun_again_elsewhere_is_taken_up_at_the_next_use() -> None:
+    pool = SessionPool()
+    await pool.open("paris-trip", None, None)
+    ctxfold.delete_session("paris-trip")
+    with Session.open("paris-trip") as session:
+        session.record_turn("New words.")
+        session.record_reply("Hello.")
+        session.record_turn("More.")
+    with pytest.raises(UnknownSession):
+        await pool.use("paris-trip", tip)
+    assert await pool.use("paris-trip", tip) == 2
+    await pool.close()
+
+
+async def test_work_on_one_session_waits_and_work_on_another_does_not() -> None:
+    pool = SessionPool()
+    for name in ("one", "two"):
+        await pool.open(name, None, None)
+    held, go = threading.Event(), threading.Event()
+    order: list[str] = []
+
+    def hold(_session: Session) -> None:
+        held.set()
+        go.wait(10)
+        order.append("first on one")
+
+    def let_go(_session: Session) -> None:
+        order.append("on two")
+        go.set()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(pool.use, "one", hold)
+        await anyio.to_thread.run_sync(held.wait)
+        tasks.start_soon(pool.use, "one", lambda _session: order.append("second on one"))
+        tasks.start_soon(pool.use, "two", let_go)
+    assert order == ["on two", "first on one", "second on one"]
+    await pool.close()
+
+
+async def test_only_so_many_handles_stay_open_and_none_is_missed() -> None:
+    pool = SessionPool()
+    for n in range(70):
+        await pool.open(f"session-{n}", None, None)
+        await pool.use(f"session-{n}", lambda session: session.record_turn(user="Hi."))
+    assert [await pool.use(f"session-{n}", tip) for n in range(70)] == [1] * 70
+    await pool.close()
+
+
+async def test_a_closed_pool_takes_sessions_up_again() -> None:
+    pool = SessionPool()
+    await pool.open("paris-trip", None, None)
+    await pool.close()
+    await pool.close()
+    assert await pool.use("paris-trip", tip) == 0
+    await pool.close()
+
+
+async def test_principals_share_no_session() -> None:
+    pools = Pools()
+    await pools.get("alice").open("paris-trip", "Alice's.", None)
+    with pytest.raises(UnknownSession):
+        await pools.get("bob").use("paris-trip", tip)
+    with pytest.raises(UnknownSession):
+        await pools.get(None).use("paris-trip", tip)
+    assert await pools.get("bob").list() == []
+    assert (await pools.get("bob").open("paris-trip", None, None)).goal == ""
+    await pools.close()
