@@ -1,4 +1,4 @@
-"""What came of performing actions, as frozen values. Messages are ours, one line, and never hold page text."""
+"""What came of performing actions, as frozen values whose messages never hold page text."""
 
 from __future__ import annotations
 
@@ -61,8 +61,9 @@ class Outcome(_Value):
 
 
 class Stop(Exception):
-    """An action was not done. The message is ours, in one line, and holds no page text."""
+    """An action was not done, for a reason in one line; `covered` where another element lies over the one meant."""
 
-    def __init__(self, kind: OutcomeKind, message: str) -> None:
+    def __init__(self, kind: OutcomeKind, message: str, covered: bool = False) -> None:
         super().__init__(message)
         self.kind = kind
+        self.covered = covered

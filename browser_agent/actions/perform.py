@@ -1,11 +1,11 @@
-"""The one applier of actions: does them in order, lets the page come to rest, and looks once. It decides nothing."""
+"""Applies the actions of one decision in order, and observes the page once after them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import assert_never
 
-from browser_agent.actions.elements import known
+from browser_agent.actions.elements import require_known
 from browser_agent.actions.files import download, upload
 from browser_agent.actions.form import check, fill_form, select, type_text
 from browser_agent.actions.look import look
@@ -75,7 +75,7 @@ async def _do(window: Window, action: PageAction) -> tuple[ActionResult, bool]:
     """One action and its rest; whether another page stands there after it."""
     window.begin()
     page = window.page
-    mark = window.watch.mark()
+    mark = window.events.mark()
     if window.dialog is not None and isinstance(action, Dialog) and window.answered >= _DIALOGS:
         return await _recovered(window, action, _STORM)
     if window.dialog is not None and not isinstance(action, Dialog):
@@ -135,7 +135,7 @@ async def _apply(window: Window, action: PageAction) -> str:
 
 def _readable(window: Window, action: Find | Read | Extract) -> str:
     if isinstance(action, Read) and action.ref is not None:
-        known(window, action.ref)
+        require_known(window, action.ref)
     return "shown"
 
 

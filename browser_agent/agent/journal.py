@@ -13,8 +13,8 @@ from typing import TypeVar
 import anyio.to_thread
 
 from browser_agent.actions import Outcome
-from browser_agent.agent.todo import answered, applied, opened
-from browser_agent.agent.writing import begun, ended, refused
+from browser_agent.agent.todo import apply_todo, close_answered, open_task
+from browser_agent.agent.writing import begin_step, end_step, refuse_step
 from browser_agent.deciders.comparing import moved
 from browser_agent.deciders.decision import Decision
 from browser_agent.deciders.earlier import Earlier, earlier
@@ -109,7 +109,7 @@ class Journal:
         kept = (
             await self._attendant.plan(self._session, Trigger("intent change", "the task")) if self.folder else Kept()
         )
-        await _threaded(lambda: opened(self._session, self._scrub(task)))
+        await _threaded(lambda: open_task(self._session, self._scrub(task)))
         return kept
 
     async def tip(self) -> int:
@@ -132,7 +132,7 @@ class Journal:
 
     async def end(self, step: Begun, outcome: Outcome) -> str:
         """What came of a step. Returns the ref of the page's snapshot, empty where there was no page to look at."""
-        return await _threaded(lambda: ended(self._session, step.step, len(step.decision.actions), outcome))
+        return await _threaded(lambda: end_step(self._session, step.step, len(step.decision.actions), outcome))
 
     async def picture(self, step: Begun, jpeg: bytes | None) -> None:
         """Keep a picture of the page after a step; nothing where there is none."""
@@ -141,7 +141,7 @@ class Journal:
 
     async def refuse(self, step: Begun, reason: str) -> None:
         """A step that was not done: its calls are answered with the reason."""
-        await _threaded(lambda: refused(self._session, step.step, len(step.decision.actions), reason))
+        await _threaded(lambda: refuse_step(self._session, step.step, len(step.decision.actions), reason))
 
     async def mend(self, operator: str = "auto") -> bool:
         """Refactor what went bad, if anything did. Returns whether the context is another now.
@@ -157,10 +157,10 @@ class Journal:
 
         def reply() -> int:
             self._fold(decided)
-            applied(self._session, decided, self._scrub)
+            apply_todo(self._session, decided, self._scrub)
             moved(self._session, decided, self._scrub)
             step = self._session.record_reply(self._scrub(text)).step
-            answered(self._session, text, sources)
+            close_answered(self._session, text, sources)
             return step
 
         return await _threaded(reply)
@@ -191,12 +191,12 @@ class Journal:
     def _begin(self, decided: Decided) -> Begun:
         done = (
             self._fold(decided),
-            applied(self._session, decided, self._scrub),
+            apply_todo(self._session, decided, self._scrub),
             moved(self._session, decided, self._scrub),
         )
         note = "; ".join(filter(None, done))
         decision = decided.decision
-        return Begun(begun(self._session, decision.thought, decision.actions, self._scrub), decision, note)
+        return Begun(begin_step(self._session, decision.thought, decision.actions, self._scrub), decision, note)
 
     def _fold(self, decided: Decided) -> str:
         fold = decided.decision.fold

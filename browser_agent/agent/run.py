@@ -18,7 +18,7 @@ from browser_agent.agent.journal import Begun, Context, Journal
 from browser_agent.agent.loop_guard import LoopGuard, Verdict
 from browser_agent.agent.result import Result, Status, StepTaken, Usage
 from browser_agent.agent.settings import RunLimits, Watching
-from browser_agent.browser.screenshot import pictured
+from browser_agent.browser.screenshot import take_screenshot
 from browser_agent.browser.window import Window
 from browser_agent.deciders.answer_schema import Shape
 from browser_agent.deciders.decision import Decision
@@ -245,7 +245,7 @@ class Run:
         outcome = await perform(self._window, decided.decision.page_actions, self._task)
         ref = await self._journal.end(begun, outcome)
         if self._terms.screenshots:
-            await self._journal.picture(begun, await pictured(self._window, outcome.observation))
+            await self._journal.picture(begun, await take_screenshot(self._window, outcome.observation))
         self._arrive(outcome, ref, evidence, begun)
         self._tell(begun, decided, "" if outcome.ok else outcome.message, context, before)
         if outcome.kind == "browser_gone":

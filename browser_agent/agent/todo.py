@@ -16,14 +16,14 @@ from ctxfold.decisions.intent.likeness import content, overlap
 from ctxfold.errors import InputError
 from ctxfold.workspace.by import By
 
-__all__ = ["answered", "applied", "opened"]
+__all__ = ["apply_todo", "close_answered", "open_task"]
 
 _ITEM = 300
 _SHARE = 0.3
 """Of an item's telling words, what an answer must hold to have answered it, where it is one of several."""
 
 
-def opened(session: Session, task: str, cause: str = "intent change: the task") -> None:
+def open_task(session: Session, task: str, cause: str = "intent change: the task") -> None:
     """The task as items: one for each thing it asks for in so many words, else itself.
 
     Args:
@@ -37,7 +37,7 @@ def opened(session: Session, task: str, cause: str = "intent change: the task") 
         session.plan(todo=[" ".join(task.split())[:_ITEM]], by=By("embedded", cause))
 
 
-def applied(session: Session, decided: Decided, scrub: Callable[[str], str]) -> str:
+def apply_todo(session: Session, decided: Decided, scrub: Callable[[str], str]) -> str:
     """What a decision says of the to-do and of lines it wants to see. Returns what was refused, and why; empty when nothing was."""
     refused: list[str] = []
     if decided.decision.todo:
@@ -55,7 +55,7 @@ def applied(session: Session, decided: Decided, scrub: Callable[[str], str]) -> 
     return "; ".join(refused)
 
 
-def answered(session: Session, said: str, sources: Sequence[Source]) -> None:
+def close_answered(session: Session, said: str, sources: Sequence[Source]) -> None:
     """Close what an answer with a passage answers: the one open item, or of several those it speaks of. An answer without one closes nothing.
 
     Args:

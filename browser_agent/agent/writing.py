@@ -14,7 +14,7 @@ from browser_agent.actions.union import Answer, GiveUp, PageAction
 from browser_agent.observation import Observation
 from ctxfold import Session
 
-__all__ = ["LOOK", "begun", "ended", "refused"]
+__all__ = ["LOOK", "begin_step", "end_step", "refuse_step"]
 
 LOOK = "look"
 """The call whose result is the page as it stands after a step."""
@@ -24,7 +24,7 @@ Scrub = Callable[[str], str]
 _HEADER = re.compile(r"^## s\d+\.(\d+) (\w+)", re.MULTILINE)
 
 
-def begun(session: Session, thought: str, actions: Sequence[PageAction | Answer | GiveUp], scrub: Scrub) -> int:
+def begin_step(session: Session, thought: str, actions: Sequence[PageAction | Answer | GiveUp], scrub: Scrub) -> int:
     """Write a step without its results, before it is done: should we die now, the log says what was tried.
 
     Args:
@@ -48,7 +48,7 @@ def begun(session: Session, thought: str, actions: Sequence[PageAction | Answer 
     return session.record_step(scrub(thought), calls=calls).step
 
 
-def ended(session: Session, step: int, asked: int, outcome: Outcome) -> str:
+def end_step(session: Session, step: int, asked: int, outcome: Outcome) -> str:
     """Write what came of a step: a line for each action, then the page in full.
 
     Args:
@@ -75,7 +75,7 @@ def ended(session: Session, step: int, asked: int, outcome: Outcome) -> str:
     return _looked(session, step, observation)
 
 
-def refused(session: Session, step: int, asked: int, reason: str) -> None:
+def refuse_step(session: Session, step: int, asked: int, reason: str) -> None:
     """Write that a step was not done: each of its calls is answered with the reason.
 
     Args:

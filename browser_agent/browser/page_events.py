@@ -24,7 +24,7 @@ class Mark:
     url: str
 
 
-class PageWatch:
+class PageEvents:
     """Listens to one page. `until` waits for what it hears; nothing here polls.
 
     `status` is that of its document; `barred` why the filter proxy let no document through, None if it did.

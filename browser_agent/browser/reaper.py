@@ -27,7 +27,7 @@ _TICK = 0.05
 _GLANCE = 0.02
 
 
-class Keeper:
+class Reaper:
     """Our end of the pipe. Dropping it, by any death, sets the child to work."""
 
     def __init__(self) -> None:
@@ -39,20 +39,20 @@ class Keeper:
             start_new_session=True,
         )
 
-    def keep_folder(self, path: Path) -> None:
+    def remove_folder(self, path: Path) -> None:
         """Remove this folder when we are gone."""
         self._tell({"folder": str(path)})
 
-    def keep_process(self, pid: int) -> None:
+    def end_process(self, pid: int) -> None:
         """End this process, and its group if it leads one, when we are gone."""
         self._tell({"pid": pid})
 
-    def keep_mark(self, mark: str) -> None:
+    def end_marked(self, mark: str) -> None:
         """End whatever carries `mark` on its command line when we are gone: a browser that was starting as we died."""
         self._tell({"mark": mark})
 
-    def sweep(self, timeout: float = GRACE + _SWEEP + 1.0) -> None:
-        """Have the work done now, and wait for it. The keeper is spent afterwards."""
+    def reap(self, timeout: float = GRACE + _SWEEP + 1.0) -> None:
+        """Have the work done now, and wait for it. The reaper is spent afterwards."""
         self._tell({"now": True})
         stdin = self._child.stdin
         if stdin is not None:
@@ -68,7 +68,7 @@ class Keeper:
         stdin = self._child.stdin
         if stdin is None or stdin.closed:
             return
-        with contextlib.suppress(OSError):  # a keeper that died has nothing to be told; close() still cleans up
+        with contextlib.suppress(OSError):  # a reaper that died has nothing to be told; close() still cleans up
             stdin.write(json.dumps(order).encode() + b"\n")
             stdin.flush()
 

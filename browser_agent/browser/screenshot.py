@@ -14,7 +14,7 @@ from browser_agent.browser.window import DialogOpened, PageLost, Window
 from browser_agent.observation import Observation
 from ctxfold.session.screenshots import LARGEST
 
-__all__ = ["pictured"]
+__all__ = ["take_screenshot"]
 
 SECONDS = 2.0
 """The longest one picture may take."""
@@ -45,7 +45,7 @@ _FIELDS = ("input:not([type=submit]):not([type=button])", "textarea", "[contente
 _ROLES = ("- textbox", "- searchbox", "- spinbutton", "- combobox")
 
 
-async def pictured(window: Window, page: Observation | None) -> bytes | None:
+async def take_screenshot(window: Window, page: Observation | None) -> bytes | None:
     """A picture of the current tab; None where there is nothing to picture, or nothing that may be seen.
 
     Args:
@@ -75,12 +75,12 @@ async def _taken(window: Window, quality: int) -> bytes:
 
 def _covered(window: Window) -> list[Locator]:
     """The fields to cover, in every frame."""
-    hidden = ", ".join((*_HIDDEN, *(_FIELDS if window.terms.secrets.all else ())))
+    hidden = ", ".join((*_HIDDEN, *(_FIELDS if window.settings.secrets.all else ())))
     return [frame.locator(hidden) for frame in window.page.frames]
 
 
 def _tells(window: Window, page: Observation) -> bool:
     """Whether the page shows a secret anywhere but in a field, which is covered."""
-    marks = [secret.placeholder for secret in window.terms.secrets.all]
+    marks = [secret.placeholder for secret in window.settings.secrets.all]
     lines = (line for line in page.full.split("\n") if not line.lstrip().startswith(_ROLES))
     return bool(marks) and any(mark in line for line in lines for mark in marks)

@@ -18,7 +18,7 @@ from playwright.async_api import BrowserContext, Dialog, Error, Locator, Page, R
 from playwright.async_api import TimeoutError as PageTimeout
 
 from browser_agent.browser.downloads import Downloads
-from browser_agent.browser.page_events import PageWatch
+from browser_agent.browser.page_events import PageEvents
 from browser_agent.browser.timeouts import LIMITS, Limits
 from browser_agent.network.proxy import FilterProxy
 from browser_agent.network.secrets import Secrets
@@ -35,7 +35,7 @@ class Folders:
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class WindowSettings:
     """The folders of a window, the most one observation costs (o200k tokens), and the secrets that may be typed."""
 
     folders: Folders
@@ -66,14 +66,19 @@ class Window:
     """Tabs that share one profile. `Browser.window` makes it; `perform` acts on it, and counts in `answered` the dialogs it answers one after another."""
 
     def __init__(
-        self, context: BrowserContext, page: Page, terms: Terms, revive: Opener, proxy: FilterProxy | None = None
+        self,
+        context: BrowserContext,
+        page: Page,
+        settings: WindowSettings,
+        revive: Opener,
+        proxy: FilterProxy | None = None,
     ) -> None:
         self.limits: Limits = LIMITS
-        self.terms = terms
+        self.settings = settings
         self.proxy = proxy
         self.last: Observation | None = None
         self.dialog: Dialog | None = None
-        self.downloads = Downloads(terms.folders.downloads, terms.secrets.scrub)
+        self.downloads = Downloads(settings.folders.downloads, settings.secrets.scrub)
         self._revive = revive
         self._known: deque[Mapping[str, Control]] = deque(maxlen=_REMEMBERED)
         self.answered = 0
@@ -90,9 +95,9 @@ class Window:
         return self._page
 
     @property
-    def watch(self) -> PageWatch:
+    def events(self) -> PageEvents:
         """What the current tab does on its own."""
-        return self._watches[self._page]
+        return self._page_events[self._page]
 
     @property
     def pages(self) -> tuple[Page, ...]:
@@ -239,15 +244,15 @@ class Window:
 
     def _adopt(self, context: BrowserContext, page: Page) -> None:
         self._context = context
-        self._watches: dict[Page, PageWatch] = {}
+        self._page_events: dict[Page, PageEvents] = {}
         context.on("dialog", self._on_dialog)
         context.on("page", self._on_page)
         context.on("request", self._on_request)
         self.turn_to(page)
 
     def _watch(self, page: Page) -> None:
-        if page not in self._watches:
-            self._watches[page] = PageWatch(page)
+        if page not in self._page_events:
+            self._page_events[page] = PageEvents(page)
             page.on("download", self.downloads.began)
             page.on("close", self._on_closed)
 
@@ -275,14 +280,14 @@ class Window:
         if page == self._page and self.pages:
             self.turn_to(self.pages[-1])
         if page != self._page:
-            self._watches.pop(page, None)
+            self._page_events.pop(page, None)
             self._titles.pop(page, None)
 
     async def _must_answer(self) -> None:
         """Ask the page for a sign of life."""
         if self.dialog is not None:
             raise DialogOpened
-        if self.watch.unanswered():
+        if self.events.unanswered():
             return
         try:
             await asyncio.wait_for(self._page.evaluate("1"), max(self.limits.probe, self.left()))

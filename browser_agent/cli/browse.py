@@ -111,7 +111,7 @@ def browse(
     from browser_agent.agent.confirm import Safety
     from browser_agent.agent.settings import BrowserChoice, Keeping, RunLimits
     from browser_agent.cli.options import read_secret
-    from browser_agent.cli.running import Wish, carry_out
+    from browser_agent.cli.run import RunRequest, carry_out
     from browser_agent.deciders.answer_schema import Shape
     from ctxfold import config
 
@@ -120,7 +120,7 @@ def browse(
     if resume and session is None:
         raise click.UsageError("--resume needs --session NAME; `ctxfold sessions list` shows them")
     carry_out(
-        Wish(
+        RunRequest(
             task,
             start_urls,
             model or config.model_default(),

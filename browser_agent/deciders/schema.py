@@ -16,7 +16,7 @@ from browser_agent.deciders.decision import Decision
 from browser_agent.deciders.protocol import Decided, Decider, Situation
 from browser_agent.deciders.sources import Source
 from browser_agent.observation import Observation
-from browser_agent.observation.inline import COMMON, terms
+from browser_agent.observation.inline import terms
 from browser_agent.observation.values import Extracted
 
 __all__ = ["Seeker"]
@@ -38,7 +38,7 @@ class Seeker:
         self.name = explorer.name
         self._explorer = explorer
         self._shape = shape
-        self._words = terms(task) - COMMON
+        self._words = terms(task)
         self._tried: set[str] = set()
         self._best: tuple[int, Extracted, str] | None = None
 

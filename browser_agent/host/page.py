@@ -13,7 +13,7 @@ import anyio
 from browser_agent.actions import Extract, Find, Outcome, OutcomeKind, PageAction, Read, WaitFor, perform
 from browser_agent.agent.confirm import Asked, Watch
 from browser_agent.agent.loop_guard import LoopGuard
-from browser_agent.agent.writing import begun, ended, refused
+from browser_agent.agent.writing import begin_step, end_step, refuse_step
 from browser_agent.browser.browser import Browser
 from browser_agent.browser.window import Window
 from browser_agent.deciders.decision import Decision
@@ -189,12 +189,12 @@ class Page:
             _check_waits(wish)
             held = self._held_back(wish, agreed)
             count, scrub = len(wish.actions), self._watch.secrets.scrub
-            step = await book(lambda session: begun(session, wish.why, wish.actions, scrub))
+            step = await book(lambda session: begin_step(session, wish.why, wish.actions, scrub))
             if held:
-                await book(lambda session: refused(session, step, count, held))
+                await book(lambda session: refuse_step(session, step, count, held))
                 return Shown(step, "refused", held, 0, count)
             outcome = await self._outcome(book, step, wish)
-            ref = await book(lambda session: ended(session, step, count, outcome))
+            ref = await book(lambda session: end_step(session, step, count, outcome))
             await self._kept_small(book)
             return _shown(step, ref, outcome, count)
 
@@ -223,13 +223,13 @@ class Page:
 
     async def _outcome(self, book: Book, step: int, wish: Wish) -> Outcome:
         """Act and look. A call that is cancelled leaves a step that says so."""
-        self._window.terms = replace(self._window.terms, budget=wish.budget)
+        self._window.settings = replace(self._window.settings, budget=wish.budget)
         try:
             return await perform(self._window, wish.actions, self._need)
         except anyio.get_cancelled_exc_class():
             with anyio.CancelScope(shield=True):
                 said = prompt("notice_cancelled", _PROMPTS)
-                await book(lambda session: refused(session, step, len(wish.actions), said))
+                await book(lambda session: refuse_step(session, step, len(wish.actions), said))
             raise
 
 

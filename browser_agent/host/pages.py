@@ -100,7 +100,7 @@ class Pages:
             ValidationError: they are no actions.
         """
         page = self._live.get(session)
-        return page.asks(_taken(actions)) if page is not None else None
+        return page.asks(_validate_actions(actions)) if page is not None else None
 
     def admit(self, url: str, agreed: Asked | None) -> bool:
         """Make sure that an address may be opened, and remember a yes.
@@ -123,12 +123,12 @@ class Pages:
                 "they can allow it with --allow HOST:PORT and restart"
             )
         private = self._reach.judge(url) != "open"
-        self._reach = self._reach.agreeing(url) if private else self._reach
+        self._reach = self._reach.with_agreed(url) if private else self._reach
         return private
 
-    def saw(self, url: str) -> None:
+    def note_shown(self, url: str) -> None:
         """Note that a page was shown, here or in a run."""
-        self._reach = self._reach.seeing(url)
+        self._reach = self._reach.after_showing(url)
 
     async def open(self, session: str, book: Book, url: str, need: str = "", agreed: Asked | None = None) -> Shown:
         """Open an address in the session's page; in a fresh one where there is none.
@@ -179,7 +179,7 @@ class Pages:
             UnknownPage: no page is open.
             BrowserGone: the browser died.
         """
-        wish = Wish(why, _taken(actions))
+        wish = Wish(why, _validate_actions(actions))
         return await self._do(session, self._open_page(session), book, wish, agreed)
 
     async def read(self, session: str, book: Book, reading: Reading) -> Shown:
@@ -216,7 +216,7 @@ class Pages:
 
     async def _do(self, session: str, page: Page, book: Book, wish: Wish, agreed: Asked | None = None) -> Shown:
         shown = await page.do(book, wish, agreed)
-        self.saw(shown.url)
+        self.note_shown(shown.url)
         if shown.kind == "browser_gone":
             self._drop(session)
             raise BrowserGone(shown.message)
@@ -288,7 +288,7 @@ class Pages:
             task.add_done_callback(self._ending.discard)
 
 
-def _taken(actions: Sequence[Mapping[str, Any]]) -> tuple[PageAction, ...]:
+def _validate_actions(actions: Sequence[Mapping[str, Any]]) -> tuple[PageAction, ...]:
     """Actions from what a host sent.
 
     Raises:

@@ -203,7 +203,7 @@ class Runs:
 
     async def _carry_out(self, run: _Run, errand: Errand) -> Result:
         def took(taken: StepTaken) -> None:
-            self._pages.saw(taken.url)
+            self._pages.note_shown(taken.url)
             doing = cut(clean(taken.did), _LONGEST)
             run.stands(replace(run.standing, steps=run.standing.steps + 1, doing=doing))
 
@@ -221,7 +221,9 @@ class Runs:
         else:
             result = run.work.result()
             run.stands(replace(run.standing, status=result.status, steps=result.steps, result=result))
-        await book(lambda handle: handle.record_result(step, run.standing.run, said(run.standing), origin="page"))
+        await book(
+            lambda handle: handle.record_result(step, run.standing.run, describe_ending(run.standing), origin="page")
+        )
 
     async def _wait(self, run: _Run, told: Told) -> Standing:
         until = asyncio.get_running_loop().time() + PATIENCE
@@ -257,7 +259,7 @@ class Runs:
         del self._runs[ended]
 
 
-def said(standing: Standing) -> str:
+def describe_ending(standing: Standing) -> str:
     """How a run ended, as its session keeps it."""
     result, error = standing.result, standing.error
     if result is None:

@@ -41,9 +41,9 @@ class Egress:
             InputError: a domain that is none, or an address that is not http or https.
         """
         rule = cls(domains=tuple(_domain(text) for text in allow))
-        return rule if start_url is None else rule.permitting(start_url)
+        return rule if start_url is None else rule.with_origin(start_url)
 
-    def permitting(self, url: str) -> Egress:
+    def with_origin(self, url: str) -> Egress:
         """This rule, with the origin of `url` allowed too, private or not.
 
         Raises:
@@ -112,7 +112,7 @@ def is_public(address: str) -> bool:
     return inner.is_global and not inner.is_multicast and not inner.is_reserved
 
 
-def is_of_the_link(address: str) -> bool:
+def is_link_local(address: str) -> bool:
     """Whether an IP address is of this machine's own link, where clouds keep their secrets."""
     try:
         ip = ip_address(address.partition("%")[0])

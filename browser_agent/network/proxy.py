@@ -84,7 +84,7 @@ class FilterProxy:
         Raises:
             InputError: it is no web address.
         """
-        self.rule = self.rule.permitting(url)
+        self.rule = self.rule.with_origin(url)
 
     async def close(self) -> None:
         """Stop listening and drop every connection."""

@@ -1,7 +1,4 @@
-"""One look at a live page: everything an observation is made of, read at once. It changes nothing and prunes nothing.
-
-What the page must not show leaves it here: a `Capture` never holds a password.
-"""
+"""Reads everything an observation is made of from a live page, with the values of password fields masked."""
 
 from __future__ import annotations
 
@@ -29,7 +26,7 @@ _OPENS = tuple(f"- {quote}{role}" for role in sorted(_FIELDS) for quote in ("", 
 _CALLED = re.compile(r"pass(?:word|phrase|code)|kennwort|passwort|contrase|mot de passe|\bpin\b", re.IGNORECASE)
 
 
-def masked(yaml: str, secrets: Sequence[str], *, every_field: bool) -> str:
+def mask_passwords(yaml: str, secrets: Sequence[str], *, every_field: bool) -> str:
     """`yaml` without the values of password fields.
 
     Args:
@@ -123,7 +120,7 @@ class Capture:
     tabs: tuple[TabInfo, ...] = ()
 
 
-async def look(page: Page, status: int | None, seconds: float) -> Capture:
+async def capture_page(page: Page, status: int | None, seconds: float) -> Capture:
     """Read a page.
 
     Args:
@@ -151,7 +148,7 @@ async def look(page: Page, status: int | None, seconds: float) -> Capture:
             "secrets": (),
         }
     )
-    yaml = masked(yaml.encode("utf-8", "replace").decode(), secrets, every_field=len(told) < len(structures))
+    yaml = mask_passwords(yaml.encode("utf-8", "replace").decode(), secrets, every_field=len(told) < len(structures))
     return Capture(page.url, status, yaml, whole, await _frames(page, yaml))
 
 

@@ -1,4 +1,4 @@
-"""A run in a real browser: it acts as decided, records before it acts, keeps its budget, and ends as it should."""
+"""A run in a real browser: it acts as decided, records before it is_actionable, keeps its budget, and ends as it should."""
 
 import socket
 from collections.abc import Callable

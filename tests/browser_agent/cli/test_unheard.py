@@ -4,14 +4,14 @@ import asyncio
 
 import pytest
 
-from browser_agent.cli.running import Unheard
+from browser_agent.cli.run import DeferredReports
 
 
-def left_behind(unheard: Unheard) -> None:
+def left_behind(deferred: DeferredReports) -> None:
     """A loop in which something fails that nobody awaits."""
 
     async def leave() -> None:
-        unheard.listen()
+        deferred.listen()
         asyncio.get_running_loop().create_future().set_exception(ConnectionError("the driver has gone"))
 
     asyncio.run(leave())
@@ -21,8 +21,8 @@ def left_behind(unheard: Unheard) -> None:
 def test_a_run_that_was_told_to_end_says_nothing_of_it_and_any_other_does(
     caplog: pytest.LogCaptureFixture, told: bool
 ) -> None:
-    unheard = Unheard()
-    left_behind(unheard)
+    deferred = DeferredReports()
+    left_behind(deferred)
     assert caplog.text == ""
-    unheard.ended(told=told)
+    deferred.ended(told=told)
     assert ("the driver has gone" in caplog.text) is not told

@@ -193,7 +193,7 @@ async def test_a_whole_form_is_filled_by_each_fields_kind_and_sent(window: Windo
         field("textbox", "Name", "Ada"),
         field("combobox", "City", "Lyon"),
         field("checkbox", "Newsletter", "true"),
-        field("radio", "Large", "yes"),
+        field("radio", "Large", "true"),
         field("textbox", "About", "two\nlines"),
         field("textbox", "Born", "1815-12-10"),
         field("checkbox", "Styled box", "on"),

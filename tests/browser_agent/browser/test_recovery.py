@@ -18,7 +18,7 @@ from playwright.async_api import Error
 from browser_agent.actions import Click, Navigate, Type, WaitFor, perform
 from browser_agent.browser.browser import Browser
 from browser_agent.browser.install import installed
-from browser_agent.browser.reaper import Keeper
+from browser_agent.browser.reaper import Reaper
 from browser_agent.browser.timeouts import LIMITS
 from browser_agent.browser.window import Window
 from ctxfold.errors import BrowserGone, BrowserMissing, InputError
@@ -259,9 +259,9 @@ async def test_a_browser_we_connected_to_is_left_running(
 RUN = """
 import asyncio, sys
 from browser_agent.browser import Browser
-from browser_agent.keeper import Keeper
+from browser_agent.browser.reaper import Reaper
 from browser_agent.limits import LIMITS
-from browser_agent.provision import installed
+from browser_agent.browser.install import installed
 from browser_agent.actions import Navigate, perform
 
 async def main():
@@ -314,14 +314,14 @@ def test_nothing_stays_behind_whatever_ends_the_process(scratch: Path, lab: str,
 def test_the_profile_of_a_browser_that_died_while_it_started_goes_too(scratch: Path) -> None:
     profile = scratch / "profile"
     profile.mkdir()
-    keeper = Keeper()
-    keeper.keep_mark("a-run-of-its-own")
+    reaper = Reaper()
+    reaper.end_marked("a-run-of-its-own")
     waiting = [sys.executable, "-c", "import sys; sys.stdin.read()", f"--user-data-dir={profile}", "x=a-run-of-its-own"]
     with subprocess.Popen(waiting, stdin=subprocess.PIPE) as starting:
-        time.sleep(1.0)  # the keeper looks every few hundredths of a second
+        time.sleep(1.0)  # the reaper looks every few hundredths of a second
         starting.kill()
     assert profile.exists()
-    keeper.sweep()
+    reaper.reap()
     assert not profile.exists()
 
 

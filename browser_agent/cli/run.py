@@ -22,10 +22,10 @@ from browser_agent.deciders.answer_schema import Shape
 from ctxfold import Session
 from ctxfold.errors import CtxfoldError
 
-__all__ = ["Unheard", "Wish", "carry_out"]
+__all__ = ["DeferredReports", "RunRequest", "carry_out"]
 
 
-class Unheard:
+class DeferredReports:
     """Holds what a loop reports of failures that nobody awaited, until it is known how the run ended."""
 
     def __init__(self) -> None:
@@ -56,7 +56,7 @@ NOT_ACHIEVED, ENVIRONMENT, INTERRUPTED = 1, 3, 130
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class RunRequest:
     """What a command line asks for."""
 
     task: str
@@ -71,61 +71,63 @@ class Wish:
     shape: Shape | None = None
 
 
-def carry_out(wish: Wish) -> None:
-    """Run a wish to its end, print what came of it, and exit with 1 or 3 where it was not achieved.
+def carry_out(request: RunRequest) -> None:
+    """Run a request to its end, print what came of it, and exit with 1 or 3 where it was not achieved.
 
     An interrupt ends it cleanly: the browser goes, the session stays, and the way to go on is said. So it is where the run fails in the middle.
     """
-    keeping = wish.keeping
+    keeping = request.keeping
     if keeping.session is None:
-        wish = replace(wish, keeping=replace(keeping, session=session_name(wish.task)))
-    live = Live(quiet=wish.as_json)
+        request = replace(request, keeping=replace(keeping, session=session_name(request.task)))
+    live = Live(quiet=request.as_json)
     try:
-        result = _ran(wish, live)
+        result = _ran(request, live)
     except Exception:
         if live.steps:
-            click.echo(f"what was done is kept. Go on with:  {_resuming(wish)}", err=True)
+            click.echo(f"what was done is kept. Go on with:  {_resuming(request)}", err=True)
         raise
     if result is None:
-        _interrupted(wish)
-    print_result(result, wish.as_json)
+        _interrupted(request)
+    print_result(result, request.as_json)
     if result.status == "failed":
         raise click.exceptions.Exit(ENVIRONMENT)
     if result.status != "answered":
         raise click.exceptions.Exit(NOT_ACHIEVED)
 
 
-def _ran(wish: Wish, live: Live) -> Result | None:
+def _ran(request: RunRequest, live: Live) -> Result | None:
     """The run; None when it was interrupted, or the system asked us to end."""
-    unheard, told = Unheard(), False
+    deferred, told = DeferredReports(), False
     try:
         with live:
-            result = anyio.run(_browse, wish, live, unheard)
+            result = anyio.run(_browse, request, live, deferred)
             told = result is None
             return result
     except KeyboardInterrupt:
         told = True
         return None
     finally:
-        unheard.ended(told=told)
+        deferred.ended(told=told)
 
 
-async def _browse(wish: Wish, live: Live, unheard: Unheard) -> Result | None:
+async def _browse(request: RunRequest, live: Live, deferred: DeferredReports) -> Result | None:
     """The run; None when the system asked us to end."""
-    unheard.listen()
+    deferred.listen()
     result: Result | None = None
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_end_when_told, tasks.cancel_scope)
-        result = await _run(wish, live)
+        result = await _run(request, live)
         tasks.cancel_scope.cancel()
     return result
 
 
-async def _run(wish: Wish, live: Live) -> Result:
-    safety = replace(wish.safety, ask=live.ask) if sys.stdin.isatty() else wish.safety
-    async with BrowserAgent(wish.model, wish.budget, wish.limits, wish.browser, wish.keeping, safety) as agent:
-        schema = None if wish.shape is None else wish.shape.schema
-        return await agent.run(wish.task, wish.start_urls, Watching(step=live.step, report=live.report), schema)
+async def _run(request: RunRequest, live: Live) -> Result:
+    safety = replace(request.safety, ask=live.ask) if sys.stdin.isatty() else request.safety
+    async with BrowserAgent(
+        request.model, request.budget, request.limits, request.browser, request.keeping, safety
+    ) as agent:
+        schema = None if request.shape is None else request.shape.schema
+        return await agent.run(request.task, request.start_urls, Watching(step=live.step, report=live.report), schema)
 
 
 async def _end_when_told(scope: anyio.CancelScope) -> None:
@@ -135,10 +137,10 @@ async def _end_when_told(scope: anyio.CancelScope) -> None:
             scope.cancel()
 
 
-def _interrupted(wish: Wish) -> NoReturn:
+def _interrupted(request: RunRequest) -> NoReturn:
     kept = (
-        f"; what was done is kept. Go on with:  {_resuming(wish)}"
-        if _is_kept(wish.keeping)
+        f"; what was done is kept. Go on with:  {_resuming(request)}"
+        if _is_kept(request.keeping)
         else " before anything was done"
     )
     click.echo(f"\ninterrupted{kept}", err=True)
@@ -154,7 +156,7 @@ def _is_kept(keeping: Keeping) -> bool:
     return True
 
 
-def _resuming(wish: Wish) -> str:
+def _resuming(request: RunRequest) -> str:
     """The command that goes on with a run."""
-    store = f" --store {shlex.quote(wish.keeping.store)}" if wish.keeping.store else ""
-    return f"ctxfold browse --resume --session {wish.keeping.session}{store}"
+    store = f" --store {shlex.quote(request.keeping.store)}" if request.keeping.store else ""
+    return f"ctxfold browse --resume --session {request.keeping.session}{store}"

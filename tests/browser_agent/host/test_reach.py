@@ -18,12 +18,12 @@ def test_a_public_address_is_opened_and_a_private_one_until_a_public_page_was_sh
     fresh = Reach(Egress.of())
     assert fresh.judge(PUBLIC) == "open"
     assert {fresh.judge(url) for url in (LOCAL, OTHER, INTRANET, "http://[::1]:80/")} == {"permit"}
-    assert fresh.seeing(LOCAL).judge(OTHER) == "permit"
-    told = fresh.agreeing(LOCAL).seeing(PUBLIC)
+    assert fresh.after_showing(LOCAL).judge(OTHER) == "permit"
+    told = fresh.with_agreed(LOCAL).after_showing(PUBLIC)
     assert told.judge(PUBLIC) == "open"
     assert told.judge(LOCAL) == "permit"
     assert {told.judge(url) for url in (OTHER, INTRANET, "http://localhost:3001/")} == {"ask"}
-    assert told.agreeing(OTHER).judge(OTHER) == "permit"
+    assert told.with_agreed(OTHER).judge(OTHER) == "permit"
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_what_was_listed_holds_whatever_the_host_says() -> None:
     listed = Reach(Egress.of(("example.org", "127.0.0.1:8000", "169.254.169.254")))
     assert {listed.judge(url) for url in (PUBLIC, "https://www.example.org/", OTHER)} == {"open"}
     assert listed.judge("http://169.254.169.254/latest") == "open"
-    assert listed.seeing(PUBLIC).judge(OTHER) == "open"
+    assert listed.after_showing(PUBLIC).judge(OTHER) == "open"
     for url in ("https://example.com/", LOCAL, INTRANET):
         with pytest.raises(Refused, match="--allow"):
             listed.judge(url)
