@@ -79,7 +79,9 @@ async def _capture(window: Window) -> Capture:
         try:
             return await window.running(capture_page(page, events.status, most), most + 0.3)
         except DialogOpened:
-            return Capture(page.url, events.status, "", Structure(), dialog=window.open_dialog())
+            opened = window.dialog and {"kind": window.dialog.type, "message": window.dialog.message}
+            dialog = OpenDialog.model_validate(opened) if opened else None
+            return Capture(page.url, events.status, "", Structure(), dialog=dialog)
         except TimeoutError:
             return await _words(window)
         except Error:

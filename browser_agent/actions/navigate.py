@@ -57,7 +57,7 @@ async def navigate(window: Window, action: Navigate) -> str:
     try:
         await _go(window, action.url, seconds)
     except (TimeoutError, PageTimeout) as error:
-        raise Stop("timed_out", f"no answer within {seconds:.0f} s; wait for it, or try another address") from error
+        raise Stop("timed_out", f"no answer within {seconds:.0f} s") from error
     except Error as error:
         if window.downloads.count > begun or "download is starting" in error.message.lower():
             return "the address is a file; downloading it"
@@ -68,7 +68,7 @@ async def navigate(window: Window, action: Navigate) -> str:
     check_barred(window, refused)
     status = window.events.status
     if status is not None and status >= 400:
-        raise Stop("http_error", f"the server answers {status}; check the address, or go on from what it shows")
+        raise Stop("http_error", f"the server answers {status}")
     return "opened"
 
 

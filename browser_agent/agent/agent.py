@@ -1,7 +1,4 @@
-"""The browser agent: a task goes in, an answer with its sources comes out. It owns the browser and the session of a run, and nothing else.
-
-How one step goes is in `run`, who decides it in `deciding`, what is written down in `journal`.
-"""
+"""The browser agent, which owns the browser and the session of a run and carries a task to an answer with sources."""
 
 from __future__ import annotations
 

@@ -1,11 +1,7 @@
-"""Writes a run into its session, step by step: what was decided before it is done, what came of it after. It decides nothing.
-
-Every call goes to a worker thread: a `Session` blocks, and the browser must not wait.
-"""
+"""Records a run in its session, each call in a worker thread so that the browser does not wait for the store."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -13,8 +9,8 @@ from typing import TypeVar
 import anyio.to_thread
 
 from browser_agent.actions import Outcome
+from browser_agent.agent.steps import begin_step, end_step, last_address, refuse_step
 from browser_agent.agent.todo import apply_todo, close_answered, open_task
-from browser_agent.agent.writing import begin_step, end_step, refuse_step
 from browser_agent.deciders.comparing import moved
 from browser_agent.deciders.decision import Decision
 from browser_agent.deciders.earlier import Earlier, earlier
@@ -23,7 +19,7 @@ from browser_agent.deciders.sources import Source
 from browser_agent.network.secrets import Secrets
 from ctxfold import Session, View
 from ctxfold.decisions.intent.triggers import Trigger
-from ctxfold.errors import FoldError, RefError
+from ctxfold.errors import FoldError
 from ctxfold.models.deciders.intent import Attendant, Kept
 from ctxfold.tokens import Budget, count
 from ctxfold.workspace.by import By
@@ -37,7 +33,6 @@ _START = "First page: "
 """Says which page the user named. Not as a request: a to-do is read from the same words."""
 _BESIDE = "Beside it: "
 """Says which further pages they named; the first page stands last."""
-_AT = re.compile(r"; now at (\S+)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +66,7 @@ class Context:
 
 
 class Journal:
-    """One run's door to its session.
+    """A run's access to its session.
 
     Args:
         session: where it is written.
@@ -160,7 +155,7 @@ class Journal:
             apply_todo(self._session, decided, self._scrub)
             moved(self._session, decided, self._scrub)
             step = self._session.record_reply(self._scrub(text)).step
-            close_answered(self._session, text, sources)
+            close_answered(self._session, sources)
             return step
 
         return await _threaded(reply)
@@ -182,7 +177,7 @@ class Journal:
 
     async def last_address(self) -> str | None:
         """Where the browser stood when the session was last written; None where it had opened nothing."""
-        return await _threaded(self._last_address)
+        return await _threaded(lambda: last_address(self._session))
 
     async def close(self) -> None:
         """Give up the session's store."""
@@ -208,18 +203,6 @@ class Journal:
         except FoldError as error:
             return f"the fold was refused: {error}"
         return ""
-
-    def _last_address(self) -> str | None:
-        for step in range(self._session.tip, 0, -1):
-            for record in range(1, 40):
-                try:
-                    text = self._session.recall(f"s{step}.{record}").text
-                except RefError:
-                    break
-                at = _AT.search(text) if len(text) < 4000 and "\n" not in text else None
-                if at is not None:
-                    return at.group(1)
-        return None
 
 
 async def _threaded(work: Callable[[], T]) -> T:

@@ -1,4 +1,4 @@
-"""What a run came to, as frozen values. Nothing here runs."""
+"""The frozen values that tell what a run came to, and what it cost."""
 
 from __future__ import annotations
 

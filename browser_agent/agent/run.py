@@ -1,7 +1,4 @@
-"""One run, step by step: look at the context, decide, write that down, do it, write down what came of it.
-
-It holds what changes while a run goes on. It decides nothing, and no page can make it raise.
-"""
+"""The loop of one run: render the context, have a step decided, record it, do it, and record what came of it."""
 
 from __future__ import annotations
 
@@ -197,8 +194,7 @@ class Run:
         await self._step(Decided(decision, self._decider.name, "embedded"), evidence, context.view)
         observation, notice = self._now.observation, self._now.notice
         if notice or observation is None:
-            why = notice.partition("; ")[0] or "nothing came"  # what it advises is for who decides the steps
-            raise PageUnreachable(f"{begin} cannot be opened ({why}); check the address")
+            raise PageUnreachable(f"{begin} cannot be opened ({notice or 'nothing came'}); check the address")
         if observation.status is not None and observation.status >= 400:
             raise PageUnreachable(f"{begin} answers with status {observation.status}; check the address")
 

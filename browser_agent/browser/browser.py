@@ -1,4 +1,4 @@
-"""The browser, whole: it owns Playwright, starts and ends it, brings it back when it dies, and opens windows."""
+"""Owns a browser: starts and ends it, restarts it when it dies, and opens windows of it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _silent(_: str) -> None:
     """Say nothing."""
 
 
-async def _started(egress: Egress | None) -> FilterProxy | None:
+async def _start_proxy(egress: Egress | None) -> FilterProxy | None:
     if egress is None:
         return None
     proxy = FilterProxy(egress)
@@ -74,13 +74,13 @@ class Browser:
         Raises:
             BrowserMissing: no browser could be found, provided or started.
         """
-        proxy = await _started(egress)
+        proxy = await _start_proxy(egress)
         plan = Plan(headed=headed, executable=executable, proxy=proxy.address if proxy else None)
         ready = asyncio.ensure_future(
             asyncio.to_thread(count, _ANY_TEXT)
         )  # loads the token ranks while the browser starts
         try:
-            return await cls._by(plan, report, proxy)
+            return await cls._start(plan, report, proxy)
         finally:
             await ready
 
@@ -99,12 +99,12 @@ class Browser:
         """
         if not endpoint.startswith(("http://", "https://", "ws://", "wss://")):
             raise InputError(f"{endpoint!r} is no browser endpoint; give http://host:port or ws://host:port/…")
-        proxy = await _started(egress)
+        proxy = await _start_proxy(egress)
         plan = Plan(endpoint=endpoint, proxy=proxy.address if proxy else None)
-        return await cls._by(plan, report, proxy)
+        return await cls._start(plan, report, proxy)
 
     @classmethod
-    async def _by(cls, plan: Plan, report: Report, proxy: FilterProxy | None) -> Browser:
+    async def _start(cls, plan: Plan, report: Report, proxy: FilterProxy | None) -> Browser:
         """A browser by a plan; where none comes, its proxy goes too."""
         try:
             return cls(plan, await start_browser(plan, report), report, proxy)

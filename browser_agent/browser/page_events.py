@@ -1,4 +1,4 @@
-"""What a page does on its own, noted as it happens: loads, requests in flight, its document's status. It acts on nothing."""
+"""Follows the events of one page: loads, requests in flight and its document's status."""
 
 from __future__ import annotations
 

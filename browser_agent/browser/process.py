@@ -1,8 +1,4 @@
-"""One browser process (or a connection to one), from start to end. It knows no pages.
-
-A browser we started is ours to end: a reaper is told of it before and after, so it goes whatever becomes of us. A
-browser we connected to is left alive.
-"""
+"""Starts a browser process or connects to one, and ends what was started."""
 
 from __future__ import annotations
 
@@ -17,7 +13,7 @@ import anyio
 from playwright.async_api import Browser as Chromium
 from playwright.async_api import Error, Playwright, ProxySettings, async_playwright
 
-from browser_agent.browser.install import Candidate, Report, installed, is_root, kept, provide
+from browser_agent.browser.install import Report, installed, is_root, provide
 from browser_agent.browser.reaper import Reaper
 from ctxfold.errors import BrowserGone, BrowserMissing
 
@@ -135,15 +131,15 @@ async def _launch(driver: Playwright, plan: Plan, folder: Path, report: Report) 
     if plan.executable is not None:
         check_executable(plan.executable)
         return await _try(driver, plan.executable, plan, folder, report), plan.executable
-    failures: list[str] = []
-    for candidate in (*installed(), *kept(own)):
+    failed = False
+    for path in installed(own):
         try:
-            return await _try(driver, candidate.path, plan, folder, report), candidate.path
+            return await _try(driver, path, plan, folder, report), path
         except BrowserMissing as failure:
             report(str(failure))
-            failures.append(str(failure))
-    provided: Candidate = await provide(own, report, packages=not failures)
-    return await _try(driver, provided.path, plan, folder, report), provided.path
+            failed = True
+    provided = await provide(own, report, packages=not failed)
+    return await _try(driver, provided, plan, folder, report), provided
 
 
 async def _try(driver: Playwright, path: Path, plan: Plan, folder: Path, report: Report) -> Chromium:

@@ -1,9 +1,4 @@
-"""A small child process that outlives us, so that nothing of ours stays behind. It never touches what it was not told of.
-
-It is started before the browser and told, line by line, which processes and folders are ours. It acts when the pipe to
-it closes, whatever the reason (a kill no handler can catch included): it gives the browser a moment to go by itself,
-ends its process group by id, and removes the folders. Run as a program this file needs the standard library alone.
-"""
+"""A child process that outlives this one, to end its browser and remove its folders when the pipe to it closes."""
 
 from __future__ import annotations
 
@@ -93,7 +88,7 @@ def _main() -> None:
             started.set()
         if "mark" in order:
             marks.append(order["mark"])
-            threading.Thread(target=_watch_start, args=(order["mark"], folders, started), daemon=True).start()
+            threading.Thread(target=_note_profile, args=(order["mark"], folders, started), daemon=True).start()
         if "now" in order:
             grace = 0.0
     started.set()
@@ -109,7 +104,7 @@ def _main() -> None:
     _remove(folders)
 
 
-def _watch_start(mark: str, folders: list[str], started: threading.Event) -> None:
+def _note_profile(mark: str, folders: list[str], started: threading.Event) -> None:
     """Note the profile of a browser that is starting: should it die before its process is named to us, nobody else knows of that folder."""
     seen: set[str] = set()
     while not started.wait(_GLANCE):

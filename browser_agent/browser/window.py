@@ -1,7 +1,4 @@
-"""One window of the browser: its tabs, dialog, downloads and the last look at it. It decides and performs nothing.
-
-It is the one mutable thing actions work on. Whatever the page does, no call here waits for it longer than `Limits` say.
-"""
+"""One window of the browser: its tabs, dialog, downloads and last observation, each call within `Limits`."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ from browser_agent.browser.timeouts import LIMITS, Limits
 from browser_agent.network.proxy import FilterProxy
 from browser_agent.network.secrets import Secrets
 from browser_agent.observation.observe import BUDGET
-from browser_agent.observation.values import Control, Observation, OpenDialog, TabInfo
+from browser_agent.observation.values import Control, Observation, TabInfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,13 +109,6 @@ class Window:
         """Seconds of this call that are left, those it takes to put a lost page right kept back."""
         return self._deadline - asyncio.get_running_loop().time() - _REPAIR_PARTS * self.limits.repair
 
-    def open_dialog(self) -> OpenDialog | None:
-        """The dialog that blocks the page, if one does."""
-        dialog = self.dialog
-        if dialog is None:
-            return None
-        return OpenDialog.model_validate({"kind": dialog.type, "message": dialog.message})
-
     def element(self, ref: str) -> Locator:
         """The element behind a ref of the last observation."""
         return self._page.get_by_ref(ref)
@@ -166,7 +156,7 @@ class Window:
             work.close()
             raise DialogOpened
         task = asyncio.ensure_future(work)
-        task.add_done_callback(_heard)
+        task.add_done_callback(_retrieve)
         opened = asyncio.ensure_future(self._dialog_opened.wait())
         try:
             await asyncio.wait({task, opened}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
@@ -182,8 +172,7 @@ class Window:
             await self._must_answer()
             raise
         except Error as error:
-            if any(sign in error.message.lower() for sign in _GONE):
-                raise PageLost("closed or crashed") from error
+            _check_gone(error)
             raise
         finally:
             opened.cancel()
@@ -208,7 +197,7 @@ class Window:
         closing = asyncio.ensure_future(self._page.close())
         opening = asyncio.ensure_future(self._context.new_page())
         for task in (closing, opening):
-            task.add_done_callback(_heard)
+            task.add_done_callback(_retrieve)
         self.dialog = None
         self._dialog_opened.clear()
         try:
@@ -294,11 +283,15 @@ class Window:
         except TimeoutError as error:
             raise PageLost("hung") from error
         except Error as error:
-            if any(sign in error.message.lower() for sign in _GONE):
-                raise PageLost("closed or crashed") from error
+            _check_gone(error)
 
 
-def _heard(task: asyncio.Future[Any]) -> None:
-    """Take note of how a task we no longer wait for ended, so that nobody is told it went unheard."""
+def _check_gone(error: Error) -> None:
+    if any(sign in error.message.lower() for sign in _GONE):
+        raise PageLost("closed or crashed") from error
+
+
+def _retrieve(task: asyncio.Future[Any]) -> None:
+    """Retrieve the exception of a task that is no longer awaited, so that asyncio does not report it."""
     if not task.cancelled():
         task.exception()

@@ -1,4 +1,4 @@
-"""`ctxfold demo`: the whole thing once, on a real site that every Python brings along. Only its question is written down."""
+"""`ctxfold demo`: one question answered from Python's own documentation server."""
 
 from __future__ import annotations
 

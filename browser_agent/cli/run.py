@@ -1,4 +1,4 @@
-"""Runs one task for a command: from its options to the exit code. It prints through `live` and decides nothing."""
+"""Runs one task for a command, from its options to the exit code."""
 
 from __future__ import annotations
 
@@ -29,26 +29,15 @@ class DeferredReports:
     """Holds what a loop reports of failures that nobody awaited, until it is known how the run ended."""
 
     def __init__(self) -> None:
-        self._held: list[dict[str, Any]] | None = []
-        self._told_to_end = False
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._held: list[tuple[asyncio.AbstractEventLoop, dict[str, Any]]] = []
 
     def listen(self) -> None:
         """Take the reports of the loop that runs now."""
-        self._loop = asyncio.get_running_loop()
-        self._loop.set_exception_handler(self._report)
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: self._held.append((loop, context)))
 
-    def ended(self, *, told: bool) -> None:
-        """The run is over: what is held is passed on, unless it was `told` to end. So is what still comes."""
-        held, self._held, self._told_to_end = self._held, None, told
-        for context in held or ():
-            if self._loop is not None:
-                self._report(self._loop, context)
-
-    def _report(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        if self._held is not None:
-            self._held.append(context)
-        elif not self._told_to_end:
+    def pass_on(self) -> None:
+        """Report what is held."""
+        for loop, context in self._held:
             loop.default_exception_handler(context)
 
 
@@ -74,20 +63,20 @@ class RunRequest:
 def carry_out(request: RunRequest) -> None:
     """Run a request to its end, print what came of it, and exit with 1 or 3 where it was not achieved.
 
-    An interrupt ends it cleanly: the browser goes, the session stays, and the way to go on is said. So it is where the run fails in the middle.
+    Where it is interrupted or fails, the browser goes, the session stays, and the command that goes on is printed.
     """
     keeping = request.keeping
     if keeping.session is None:
         request = replace(request, keeping=replace(keeping, session=session_name(request.task)))
     live = Live(quiet=request.as_json)
     try:
-        result = _ran(request, live)
+        result = _run_to_end(request, live)
     except Exception:
         if live.steps:
-            click.echo(f"what was done is kept. Go on with:  {_resuming(request)}", err=True)
+            click.echo(f"what was done is kept. Go on with:  {_resume_command(request)}", err=True)
         raise
     if result is None:
-        _interrupted(request)
+        _exit_interrupted(request)
     print_result(result, request.as_json)
     if result.status == "failed":
         raise click.exceptions.Exit(ENVIRONMENT)
@@ -95,19 +84,20 @@ def carry_out(request: RunRequest) -> None:
         raise click.exceptions.Exit(NOT_ACHIEVED)
 
 
-def _ran(request: RunRequest, live: Live) -> Result | None:
+def _run_to_end(request: RunRequest, live: Live) -> Result | None:
     """The run; None when it was interrupted, or the system asked us to end."""
-    deferred, told = DeferredReports(), False
+    deferred = DeferredReports()
     try:
         with live:
             result = anyio.run(_browse, request, live, deferred)
-            told = result is None
-            return result
     except KeyboardInterrupt:
-        told = True
         return None
-    finally:
-        deferred.ended(told=told)
+    except BaseException:
+        deferred.pass_on()
+        raise
+    if result is not None:
+        deferred.pass_on()
+    return result
 
 
 async def _browse(request: RunRequest, live: Live, deferred: DeferredReports) -> Result | None:
@@ -137,9 +127,9 @@ async def _end_when_told(scope: anyio.CancelScope) -> None:
             scope.cancel()
 
 
-def _interrupted(request: RunRequest) -> NoReturn:
+def _exit_interrupted(request: RunRequest) -> NoReturn:
     kept = (
-        f"; what was done is kept. Go on with:  {_resuming(request)}"
+        f"; what was done is kept. Go on with:  {_resume_command(request)}"
         if _is_kept(request.keeping)
         else " before anything was done"
     )
@@ -156,7 +146,7 @@ def _is_kept(keeping: Keeping) -> bool:
     return True
 
 
-def _resuming(request: RunRequest) -> str:
+def _resume_command(request: RunRequest) -> str:
     """The command that goes on with a run."""
     store = f" --store {shlex.quote(request.keeping.store)}" if request.keeping.store else ""
     return f"ctxfold browse --resume --session {request.keeping.session}{store}"

@@ -1,7 +1,4 @@
-"""The live pages of one host: at most one a session, each in a browser of its own that ends when it is long unused, or when the host goes.
-
-It opens, finds and ends pages; what happens on one is the page's own matter.
-"""
+"""The live pages of one host, at most one a session, each in a browser of its own that ends when long unused."""
 
 from __future__ import annotations
 
@@ -154,7 +151,7 @@ class Pages:
             page.permit(url)
         shown = await self._do(session, page, book, Wish("", (Navigate(kind="navigate", url=url),), need))
         if shown.kind in ("unreachable", "timed_out", "not_possible"):
-            raise PageUnreachable(f"it cannot be opened: {shown.message}")
+            raise PageUnreachable(f"it cannot be opened: {shown.message}; check the address, or try again")
         return shown
 
     async def act(
@@ -179,8 +176,8 @@ class Pages:
             UnknownPage: no page is open.
             BrowserGone: the browser died.
         """
-        wish = Wish(why, _validate_actions(actions))
-        return await self._do(session, self._open_page(session), book, wish, agreed)
+        page = self._open_page(session)
+        return await self._do(session, page, book, Wish(why, _validate_actions(actions)), agreed)
 
     async def read(self, session: str, book: Book, reading: Reading) -> Shown:
         """Show the session's page, or a part of it, without acting on it.
@@ -196,8 +193,7 @@ class Pages:
             UnknownPage: no page is open.
             BrowserGone: the browser died.
         """
-        wish = reading.wish
-        return await self._do(session, self._open_page(session), book, wish)
+        return await self._do(session, self._open_page(session), book, reading.wish)
 
     async def close(self) -> None:
         """End every page at once, those that are just being opened too."""
@@ -239,7 +235,7 @@ class Pages:
         if session not in self._live:
             starting = self._starting.get(session)
             if starting is None:
-                starting = self._starting[session] = asyncio.ensure_future(self._started(session))
+                starting = self._starting[session] = asyncio.ensure_future(self._start_page(session))
             await asyncio.wait({starting}, timeout=PATIENCE)
             if not starting.done():
                 raise BrowserGone("a browser is being fetched and is not ready yet; that takes a minute or two")
@@ -252,9 +248,8 @@ class Pages:
         self._touch(session)
         return self._live[session]
 
-    async def _started(self, session: str) -> Page:
-        means = self._means
-        choice = means.choice
+    async def _start_page(self, session: str) -> Page:
+        means, choice = self._means, self._means.choice
         browser = await Browser.launch(headed=choice.headed, executable=choice.executable, egress=self._reach.rule)
         try:
             window = await browser.window(

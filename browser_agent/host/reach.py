@@ -1,9 +1,8 @@
-"""Which address may be opened at a host's word: a pure judgement. It resolves no name and opens nothing; the filter proxy judges every connection besides.
+"""Judges by name alone which address a host's model may open."""
 
-A host's model may have been talked into an address by a page it read. So what a person listed with `--allow` always holds; without a list every public address
-may be opened, and a private one only while nothing from the open internet was shown: after that a person must agree. An address of the link itself, where clouds keep
-their secrets, is opened only where it was listed.
-"""
+# A model may have been talked into an address by a page it read. So what a person listed with `--allow` always holds; without a list every public
+# address may be opened, and a private one only while nothing from the open internet was shown: after that a person must agree. An address of the link
+# itself, where clouds keep their secrets, is opened only where it was listed. The filter proxy judges every connection besides.
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Where the browser may connect: a frozen rule and its pure verdicts. It resolves no names and opens no sockets.
-
-A name is judged first, by the domains that are allowed; then each address it resolves to, since a name that is allowed may
-still point into this machine or its network. Only an origin that was named outright may be private.
-"""
+"""The rule for where the browser may connect: a name is judged first, then each address it resolves to."""
 
 from __future__ import annotations
 

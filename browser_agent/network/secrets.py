@@ -1,9 +1,7 @@
-"""Secrets: placeholders that a model may write, values that the browser layer types, and their scrubbing from all that is read.
+"""Secrets: placeholders a model may write, the values typed for them on their own domain, and their scrubbing from all that is read."""
 
-A value is bound to a domain and typed nowhere else. It is in no action, observation, message or log: `scrub` takes it out of
-whatever came from a page, as text and escaped in the ways of the web. It knows a value only where all of it stands in one text: a part of
-it, one spread over several elements, and one that a page enciphers (reversed, rot13, other bases, a cipher) stay as they are.
-"""
+# A value is known only where all of it stands in one text: a part of it, one spread over several elements, and one that a page enciphers
+# (reversed, rot13, other bases, a cipher) stay as they are.
 
 from __future__ import annotations
 
@@ -65,7 +63,7 @@ class Secret:
         domain = self.domain.rstrip(".").lower()
         if host != domain and not host.endswith(f".{domain}"):
             return False
-        return parts.scheme == "https" or (parts.scheme == "http" and _is_here(host))
+        return parts.scheme == "https" or (parts.scheme == "http" and _is_loopback_or_private(host))
 
 
 @dataclass(frozen=True)
@@ -203,7 +201,7 @@ def _base64(raw: bytes, offset: int) -> Iterator[str]:
     yield middle.replace("+", "-").replace("/", "_")
 
 
-def _is_here(host: str) -> bool:
+def _is_loopback_or_private(host: str) -> bool:
     return (
         host == "localhost" or host.endswith(".localhost") or (host.replace(".", "").isdigit() and not is_public(host))
     )

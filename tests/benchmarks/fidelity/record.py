@@ -27,7 +27,7 @@ from browser_agent.agent.confirm import Watch
 from browser_agent.agent.journal import Journal
 from browser_agent.agent.run import Run, Terms
 from browser_agent.agent.settings import RunLimits, Watching
-from browser_agent.agent.writing import LOOK
+from browser_agent.agent.steps import LOOK
 from browser_agent.browser.browser import Browser
 from browser_agent.deciders.decision import Decision
 from browser_agent.deciders.protocol import Decided, Situation

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from browser_agent.browser import install as provision
-from browser_agent.browser.install import Candidate, installed, probe, provide
+from browser_agent.browser.install import browser, fix, installed, provide
 from ctxfold.errors import BrowserMissing
 
 pytestmark = pytest.mark.anyio
@@ -53,26 +53,29 @@ def test_installed_browsers_are_found_by_name_and_each_once(bare: Path) -> None:
     (bare / "chrome").symlink_to(chrome)
     chromium = _program(bare / "chromium")
     (bare / "msedge").write_text("not a program")
-    assert [candidate.path for candidate in installed()] == [chrome, chromium]
+    assert list(installed()) == [chrome, chromium]
 
 
-def test_a_check_changes_nothing_and_names_the_fix(bare: Path, tmp_path: Path) -> None:
-    found = probe()
-    assert found.candidates == ()
-    assert found.fix is not None
-    assert "chromium" in found.fix
+def test_a_check_changes_nothing_and_names_the_fix(bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = tmp_path / "own"
+
+    async def where() -> Path:
+        return own
+
+    monkeypatch.setattr(provision, "_playwrights_own", where)
+    assert (browser().ok, browser().fix) == (False, fix())
+    assert "chromium" in fix()
+    _program(own, "Chromium 1")
+    assert browser().fact.startswith(f"Chromium 1 at {own}")
     _program(bare / "chromium")
-    found = probe()
-    assert (found.version, found.fix) == ("Chromium 156", None)
-    own = _program(tmp_path / "own")
-    assert probe(own).candidates[-1] == Candidate(own, "playwright")
+    assert browser().fact.startswith(f"Chromium 156 at {bare / 'chromium'}")
 
 
 async def test_the_download_comes_first_and_its_browser_is_used(bare: Path, tmp_path: Path, answers: Answers) -> None:
     ran = answers({})
     said: list[str] = []
     own = _program(tmp_path / "own")
-    assert await provide(own, said.append) == Candidate(own, "playwright")
+    assert await provide(own, said.append) == own
     assert len(ran) == 1
     assert "playwright install chromium" in ran[0]
     assert said == ["no browser that starts was found; downloading Chromium with Playwright"]
@@ -86,7 +89,7 @@ async def test_where_the_download_fails_root_gets_the_distributions_package(
     ran = answers({"playwright": "no route to the network"})
     chromium = _program(bare / "chromium")
     said: list[str] = []
-    assert (await provide(tmp_path / "none", said.append)).path == chromium
+    assert await provide(tmp_path / "none", said.append) == chromium
     assert [line.split()[3] for line in ran[1:]] == ["update", "install"]
     assert any("no route to the network" in line for line in said)
     assert all("\n" not in line for line in said)

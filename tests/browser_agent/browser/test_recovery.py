@@ -228,7 +228,7 @@ def scratch() -> Iterator[Path]:
 @pytest.fixture
 def foreign(scratch: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """A browser somebody else started: its DevTools address, and its process."""
-    path = next(installed()).path
+    path = next(installed())
     profile = scratch / "profile"
     flags = ["--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0", f"--user-data-dir={profile}"]
     process = subprocess.Popen(
@@ -258,10 +258,7 @@ async def test_a_browser_we_connected_to_is_left_running(
 
 RUN = """
 import asyncio, sys
-from browser_agent.browser import Browser
-from browser_agent.browser.reaper import Reaper
-from browser_agent.limits import LIMITS
-from browser_agent.browser.install import installed
+from browser_agent import Browser
 from browser_agent.actions import Navigate, perform
 
 async def main():

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from browser_agent.actions import Check, Click, Dialog, Find, Navigate, PageAction, Press, Read, Scroll, Type, Upload
-from browser_agent.agent.confirm import consequence
+from browser_agent.agent.confirm import judge
 from browser_agent.network.egress import Egress, is_public
 from browser_agent.network.secrets import Secret, Secrets
 from browser_agent.observation import Control, Observation, OpenDialog, SearchBox
@@ -196,7 +196,7 @@ _ENTER = Type(kind="type", ref="e1", text="x", submit=True)
     ],
 )
 def test_what_has_consequences_outside_the_page_is_told(action: PageAction, page: Observation, kind: str) -> None:
-    found = consequence(action, page)
+    found = judge(action, page)
     assert found is not None
     assert found.kind == kind
 
@@ -221,7 +221,7 @@ def test_what_has_consequences_outside_the_page_is_told(action: PageAction, page
     ],
 )
 def test_moving_reading_searching_and_typing_have_none(action: PageAction, page: Observation) -> None:
-    assert consequence(action, page) is None
+    assert judge(action, page) is None
 
 
 NASTY = 'kalmar+42/"grün" <tide>&x\\y'

@@ -1,31 +1,29 @@
-"""A step with a page, as it is written into a session: what is about to be done, then what came of it. It decides nothing and knows no run.
-
-Everything here is sync and works on a handle that its caller holds; what is written holds no value of a secret.
-"""
+"""Records a step with a page in a session, its calls before they are done and their results after, without secrets."""
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from browser_agent.actions import Outcome
 from browser_agent.actions.union import Answer, GiveUp, PageAction
-from browser_agent.observation import Observation
 from ctxfold import Session
+from ctxfold.errors import RefError
 
-__all__ = ["LOOK", "begin_step", "end_step", "refuse_step"]
+__all__ = ["LOOK", "begin_step", "end_step", "last_address", "refuse_step"]
 
 LOOK = "look"
 """The call whose result is the page as it stands after a step."""
 
-Scrub = Callable[[str], str]
+AT = "now_at"
+"""The field of an action's result that holds the page's address after it."""
 
-_HEADER = re.compile(r"^## s\d+\.(\d+) (\w+)", re.MULTILINE)
+Scrub = Callable[[str], str]
 
 
 def begin_step(session: Session, thought: str, actions: Sequence[PageAction | Answer | GiveUp], scrub: Scrub) -> int:
-    """Write a step without its results, before it is done: should we die now, the log says what was tried.
+    """Record a step without its results, before it is done: should the process die now, the log says what was tried.
 
     Args:
         session: where.
@@ -39,7 +37,7 @@ def begin_step(session: Session, thought: str, actions: Sequence[PageAction | An
     calls: list[dict[str, object]] = [
         {
             "name": action.kind,
-            "args": _scrubbed(action.model_dump(mode="json", exclude={"kind"}, exclude_none=True), scrub),
+            "args": _scrub_values(action.model_dump(mode="json", exclude={"kind"}, exclude_none=True), scrub),
             "id": f"c{at}",
         }
         for at, action in enumerate(actions, 1)
@@ -49,7 +47,7 @@ def begin_step(session: Session, thought: str, actions: Sequence[PageAction | An
 
 
 def end_step(session: Session, step: int, asked: int, outcome: Outcome) -> str:
-    """Write what came of a step: a line for each action, then the page in full.
+    """Record what came of a step: a result for each action, then the page in full.
 
     Args:
         session: where.
@@ -67,16 +65,34 @@ def end_step(session: Session, step: int, asked: int, outcome: Outcome) -> str:
             session.record_result(step, f"c{at}", found, origin="page", shown=f"extracted; now at {observation.url}")
             continue
         done = outcome.results[at - 1].message if at <= len(outcome.results) else "left undone"
-        here = f"; now at {observation.url}" if observation is not None and at == len(outcome.results) else ""
-        session.record_result(step, f"c{at}", done + here)
+        if at == len(outcome.results) and observation is not None:
+            arrived = json.dumps({"done": done, AT: observation.url}, ensure_ascii=False)
+            session.record_result(step, f"c{at}", arrived, shown=f"{done}; now at {observation.url}")
+        else:
+            session.record_result(step, f"c{at}", done)
     if observation is None:
         session.record_result(step, LOOK, "there is no page to look at")
         return ""
-    return _looked(session, step, observation)
+    return str(session.record_result(step, LOOK, observation.full, origin="page", shown=observation.text))
+
+
+def last_address(session: Session) -> str | None:
+    """The page's address after the last action that was recorded; None where none was opened."""
+    for step in range(session.tip, 0, -1):
+        for record in range(1, 40):
+            try:
+                text = session.recall(f"s{step}.{record}").text
+            except RefError:
+                break
+            with suppress(ValueError):
+                result = json.loads(text)
+                if isinstance(result, dict) and result.keys() == {"done", AT}:
+                    return str(result[AT])
+    return None
 
 
 def refuse_step(session: Session, step: int, asked: int, reason: str) -> None:
-    """Write that a step was not done: each of its calls is answered with the reason.
+    """Record that a step was not done: each of its calls is answered with the reason.
 
     Args:
         session: where.
@@ -89,22 +105,14 @@ def refuse_step(session: Session, step: int, asked: int, reason: str) -> None:
     session.record_result(step, LOOK, "the page was left as it is")
 
 
-def _looked(session: Session, step: int, observation: Observation) -> str:
-    session.record_result(step, LOOK, observation.full, origin="page", shown=observation.text)
-    whole = session.recall(f"s{step}").text
-    before = whole[: len(whole) - len(observation.full)]
-    headers = _HEADER.findall(before)
-    return f"s{step}.{headers[-1][0]}" if headers else f"s{step}"
-
-
-def _scrubbed(value: object, scrub: Scrub) -> object:
-    """A call's arguments without the value of a secret."""
+def _scrub_values(value: object, scrub: Scrub) -> object:
+    """Scrub each text in a call's arguments."""
     match value:
         case str():
             return scrub(value)
         case dict():
-            return {name: _scrubbed(part, scrub) for name, part in value.items()}
+            return {name: _scrub_values(part, scrub) for name, part in value.items()}
         case list():
-            return [_scrubbed(part, scrub) for part in value]
+            return [_scrub_values(part, scrub) for part in value]
         case _:
             return value

@@ -17,12 +17,9 @@ def left_behind(deferred: DeferredReports) -> None:
     asyncio.run(leave())
 
 
-@pytest.mark.parametrize("told", [True, False])
-def test_a_run_that_was_told_to_end_says_nothing_of_it_and_any_other_does(
-    caplog: pytest.LogCaptureFixture, told: bool
-) -> None:
+def test_what_nobody_awaited_is_held_until_it_is_passed_on(caplog: pytest.LogCaptureFixture) -> None:
     deferred = DeferredReports()
     left_behind(deferred)
     assert caplog.text == ""
-    deferred.ended(told=told)
-    assert ("the driver has gone" in caplog.text) is not told
+    deferred.pass_on()
+    assert "the driver has gone" in caplog.text
