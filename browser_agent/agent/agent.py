@@ -34,7 +34,6 @@ from ctxfold.config import EXPLORER
 from ctxfold.errors import InputError, UnknownSession
 from ctxfold.models import Model, load
 from ctxfold.models.deciders.intent import Attendant, Kept
-from ctxfold.text import STOP_WORDS
 from ctxfold.text.encoder import encoder_of
 from ctxfold.tokens import Budget
 
@@ -257,10 +256,10 @@ def _there_already(session: str) -> InputError:
 
 
 def session_name(task: str) -> str:
-    """A name for a session nobody named: the task's first telling words, and four letters that make it its own."""
+    """A name for a session nobody named: the task's longest words, in order, and four letters that make it unique."""
     words = re.findall(r"[a-z0-9]+", task.lower())
-    telling = [word for word in words if word not in STOP_WORDS] or words
-    return "-".join([*telling[:4], secrets.token_hex(2)])[-64:].lstrip("-")
+    longest = sorted(range(len(words)), key=lambda at: -len(words[at]))[:4]
+    return "-".join([*(words[at] for at in sorted(longest)), secrets.token_hex(2)])[-64:].lstrip("-")
 
 
 def _counted_as(model: Model | None) -> str | None:

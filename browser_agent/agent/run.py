@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import dataclass, field, replace
-from typing import assert_never
+from typing import Any, assert_never
 
 import anyio
 
@@ -23,9 +23,7 @@ from browser_agent.deciders.describe import described
 from browser_agent.deciders.protocol import Decided, Decider, Situation
 from browser_agent.deciders.sources import Evidence, Source, address
 from browser_agent.observation import Observation
-from ctxfold.decisions.fold.parse import Compliance
 from ctxfold.errors import BrowserGone, InputError, InvalidReply, PageUnreachable
-from ctxfold.models import Usage as ModelUsage
 from ctxfold.models import cost
 from ctxfold.models.deciders.intent import Kept
 from ctxfold.prompts import prompt
@@ -45,16 +43,8 @@ class Standing:
     guard: LoopGuard = field(default_factory=LoopGuard)
     notice: str = ""
     repeated: bool = False
-    steps: int = 0
-    pages: int = 0
-    peak: int = 0
-    unfolded: int = 0
-    refused: int = 0
-    spent: ModelUsage = field(default_factory=ModelUsage)
-    folder: ModelUsage = field(default_factory=ModelUsage)
-    compliance: Compliance = field(default_factory=Compliance)
     aside: tuple[str, ...] = ()
-    dollars: float | None = 0.0
+    usage: Usage = field(default_factory=Usage)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +98,7 @@ class Run:
         self._window = window
         self._terms = terms
         self._limits = terms.limits
-        self._now = Standing()
+        self._now = Standing(usage=Usage(budget=terms.budget))
 
     async def to_the_end(self, evidence: Evidence, begin: str | None) -> Result:
         """Take steps until the task is answered, given up, or a limit is reached.
@@ -126,28 +116,13 @@ class Run:
         ending = Ending("stopped", f"the time limit of {self._limits.seconds:g} s was reached; raise --timeout")
         with anyio.move_on_after(self._limits.seconds):
             ending = await self._steps(evidence, begin)
-        now, spent = self._now, self._now.spent
-        usage = Usage(
-            steps=now.steps,
-            pages=now.pages,
-            peak_view_tokens=now.peak,
-            budget=self._terms.budget,
-            unfolded_tokens=now.unfolded,
-            input_tokens=spent.prompt,
-            output_tokens=spent.output,
-            cached_tokens=spent.cache_read,
-            dollars=now.dollars,
-            refused=now.refused,
-            folder_tokens=now.folder.prompt + now.folder.output,
-            compliance=now.compliance,
-            seconds=time.monotonic() - started,
-        )
+        usage = replace(self._now.usage, seconds=time.monotonic() - started)
         return Result(
             ending.status,
             ending.answer,
             ending.sources,
             ending.reason,
-            now.steps,
+            usage.steps,
             self._journal.name,
             self._decider.name,
             usage,
@@ -159,7 +134,7 @@ class Run:
         if begin is not None:
             await self._open(begin, evidence)
         while True:
-            left = self._limits.steps - self._now.steps
+            left = self._limits.steps - self._now.usage.steps
             if left <= 0:
                 return self._stopped(f"the limit of {self._limits.steps} steps was reached; raise --max-steps")
             context, closing = await self._context(left)
@@ -202,37 +177,40 @@ class Run:
         """The context of the next decision, and the words that close it."""
         now = self._now
         notice = now.notice if now.observation is not None else prompt("notice_start", _PROMPTS)
-        closing = prompt("now", _PROMPTS, step=now.steps + 1, left=left - 1, notice=notice).strip()
+        closing = prompt("now", _PROMPTS, step=now.usage.steps + 1, left=left - 1, notice=notice).strip()
         context = await self._journal.context(closing)
-        self._now = replace(now, peak=max(now.peak, context.view.tokens), unfolded=context.view.unfolded)
+        peak = max(now.usage.peak_view_tokens, context.view.tokens)
+        self._count(peak_view_tokens=peak, unfolded_tokens=context.view.unfolded)
         self.kept(context.kept)
         return context, closing
 
     def kept(self, kept: Kept) -> None:
         """Take note of what a model did to the session beside the steps: what it cost, and what was not its work."""
-        now = self._now
-        price = cost(kept.usage, self._journal.folder) if kept.usage.prompt else 0.0
-        self._now = replace(
-            now,
-            folder=now.folder + kept.usage,
-            compliance=now.compliance + kept.compliance,
-            aside=(*now.aside, *kept.notes),
-            dollars=None if price is None or now.dollars is None else now.dollars + price,
+        usage, spent = self._now.usage, kept.usage
+        self._now = replace(self._now, aside=(*self._now.aside, *kept.notes))
+        self._count(
+            folder_tokens=usage.folder_tokens + spent.prompt + spent.output,
+            compliance=usage.compliance + kept.compliance,
+            dollars=_add(usage.dollars, cost(spent, self._journal.folder) if spent.prompt else 0.0),
         )
+
+    def _count(self, **changed: Any) -> None:
+        self._now = replace(self._now, usage=replace(self._now.usage, **changed))
 
     async def _step(self, decided: Decided, evidence: Evidence, context: View) -> Verdict:
         """Write a decision down, do it, write down what came of it."""
         before = self._now.observation
         guard, verdict = self._now.guard.after(decided.decision, before.fingerprint if before is not None else "")
         begun = await self._journal.begin(decided)
-        self._now = replace(self._now, guard=guard, steps=self._now.steps + 1)
+        self._now = replace(self._now, guard=guard)
+        self._count(steps=self._now.usage.steps + 1)
         if verdict != "go":
             notice = prompt("notice_repeated", _PROMPTS)
             await self._journal.refuse(begun, notice)
             self._now = replace(self._now, notice=notice, repeated=True)
             self._tell(begun, decided, "not done: tried before on this page", context, before)
             return verdict
-        unasked = await self._unasked(decided)
+        unasked = await self._withhold(decided)
         if unasked:
             await self._journal.refuse(begun, unasked)
             self._now = replace(self._now, notice=unasked, repeated=False)
@@ -242,13 +220,13 @@ class Run:
         ref = await self._journal.end(begun, outcome)
         if self._terms.screenshots:
             await self._journal.picture(begun, await take_screenshot(self._window, outcome.observation))
-        self._arrive(outcome, ref, evidence, begun)
+        self._note_page(outcome, ref, evidence, begun)
         self._tell(begun, decided, "" if outcome.ok else outcome.message, context, before)
         if outcome.kind == "browser_gone":
             raise BrowserGone(outcome.message)
         return verdict
 
-    async def _unasked(self, decided: Decided) -> str:
+    async def _withhold(self, decided: Decided) -> str:
         """Why a decision is not done: it is consequential and nobody agreed to it. Empty where it may be done."""
         watch, page = self._terms.watch, self._now.observation
         consequences = watch.consequences(decided.decision, page)
@@ -257,7 +235,7 @@ class Run:
         kinds = ", ".join(dict.fromkeys(one.kind for one in consequences))
         return prompt("notice_unconfirmed", _PROMPTS, kinds=kinds)
 
-    def _arrive(self, outcome: Outcome, ref: str, evidence: Evidence, begun: Begun) -> None:
+    def _note_page(self, outcome: Outcome, ref: str, evidence: Evidence, begun: Begun) -> None:
         """Take note of the page that stands there now."""
         now, page = self._now, outcome.observation
         if page is not None:
@@ -266,25 +244,29 @@ class Run:
         notice = "" if outcome.ok else outcome.message
         if begun.note:
             notice = f"{notice} {prompt('notice_fold', _PROMPTS, reason=begun.note)}".strip()
-        self._now = replace(now, observation=page, ref=ref, notice=notice, repeated=False, pages=now.pages + elsewhere)
+        self._now = replace(now, observation=page, ref=ref, notice=notice, repeated=False)
+        self._count(pages=now.usage.pages + elsewhere)
 
     def _pay(self, decided: Decided) -> str:
         """Add up what a decision cost. Returns why the run must end, where it must."""
-        now, limit = self._now, self._limits.dollars
-        for usage in decided.usage:
-            price = cost(usage, self._decider.name)
-            total = None if price is None or now.dollars is None else now.dollars + price
-            now = replace(now, spent=now.spent + usage, dollars=total)
-        refused = now.refused + bool(decided.usage and decided.note)
-        self._now = replace(now, refused=refused, compliance=now.compliance + decided.compliance)
+        now, limit = self._now.usage, self._limits.dollars
+        self._count(
+            input_tokens=now.input_tokens + sum(usage.prompt for usage in decided.usage),
+            output_tokens=now.output_tokens + sum(usage.output for usage in decided.usage),
+            cached_tokens=now.cached_tokens + sum(usage.cache_read for usage in decided.usage),
+            dollars=_add(now.dollars, *(cost(usage, self._decider.name) for usage in decided.usage)),
+            refused=now.refused + bool(decided.usage and decided.note),
+            compliance=now.compliance + decided.compliance,
+        )
+        dollars = self._now.usage.dollars
         if limit is None or not decided.usage:
             return ""
-        if now.dollars is None:
+        if dollars is None:
             models = " and ".join(filter(None, (self._decider.name, self._journal.folder)))
             raise InputError(
                 f"no price of {models} is on file, so --max-cost cannot be kept: leave it out, or use --max-steps"
             )
-        return f"the cost limit of {limit:g} dollars was reached; raise --max-cost" if now.dollars >= limit else ""
+        return f"the cost limit of {limit:g} dollars was reached; raise --max-cost" if dollars >= limit else ""
 
     async def _close(self, decided: Decided, end: Terminal, evidence: Evidence, context: View) -> Ending:
         """The last step: the answer, or why there is none."""
@@ -301,7 +283,7 @@ class Run:
             case _:
                 assert_never(end)
         step = await self._journal.close_turn(decided, said, ending.sources if ending.status == "answered" else ())
-        self._now = replace(self._now, steps=self._now.steps + 1)
+        self._count(steps=self._now.usage.steps + 1)
         self._tell(Begun(step, decided.decision), decided, "", context, self._now.observation)
         return ending
 
@@ -337,3 +319,9 @@ class Run:
                 decider=decided.decider,
             )
         )
+
+
+def _add(*prices: float | None) -> float | None:
+    """The sum; None where a price is not known."""
+    known = [price for price in prices if price is not None]
+    return sum(known) if len(known) == len(prices) else None

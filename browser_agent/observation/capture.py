@@ -15,7 +15,7 @@ from playwright.async_api import Error, Frame, Page
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from browser_agent.observation.snapshot import split, unquoted
-from browser_agent.observation.values import OpenDialog, SiteIndex, TabInfo
+from browser_agent.observation.values import OpenDialog, Section, SiteIndex, TabInfo
 
 MASK = "••••••••"
 """What stands for a password, whatever its length."""
@@ -71,16 +71,6 @@ class _FromPage(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-class SectionFound(_FromPage):
-    """A stretch of the main text, as the page's own document has it."""
-
-    title: str
-    level: int
-    anchor: str
-    defined: str | None
-    text: str
-
-
 class SearchFound(_FromPage):
     """A search form: where it goes, and what its field is called."""
 
@@ -102,7 +92,7 @@ class Structure(_FromPage):
     secrets: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
     submits: tuple[str, ...] = ()
-    sections: tuple[SectionFound, ...] = ()
+    sections: tuple[Section, ...] = ()
     searches: tuple[SearchFound, ...] = ()
     index: SiteIndex | None = None
 
@@ -178,7 +168,7 @@ async def _structures(page: Page) -> list[Structure | None]:
     return list(await asyncio.gather(*(_structure(frame, whole=i == 0) for i, frame in enumerate(frames))))
 
 
-def _within(told: Sequence[Structure | None]) -> Iterator[SectionFound]:
+def _within(told: Sequence[Structure | None]) -> Iterator[Section]:
     """The text of frames; no fragment of the page's own address leads into one."""
     for structure in told:
         if structure is not None:

@@ -17,7 +17,7 @@ from browser_agent.observation.inline import FIELDS, INTERACTIVE, clean, cut, la
 from browser_agent.observation.paging import find, paginate
 from browser_agent.observation.prune import Interest, prune
 from browser_agent.observation.snapshot import Node, parse
-from browser_agent.observation.values import Control, Cut, Extracted, Link, Observation, SearchBox, Section
+from browser_agent.observation.values import Control, Cut, Extracted, Link, Observation, SearchBox
 from ctxfold.tokens import count, head
 
 
@@ -108,7 +108,7 @@ def observe(capture: Capture, *, view: View = Lean(), need: str = "", budget: in
         full=capture.yaml,
         refs=refs,
         links=links,
-        sections=_sections(capture),
+        sections=tuple(each.model_copy(update={"title": clean(each.title)}) for each in capture.structure.sections),
         search=_search(capture, root),
         index=capture.structure.index,
         cut=shown.cut,
@@ -233,19 +233,6 @@ def _control(node: Node, url: str, submits: frozenset[str]) -> Control:
         states=node.states,
         url=url,
         submits=node.role == "button" and clean(node.name) in submits,
-    )
-
-
-def _sections(capture: Capture) -> tuple[Section, ...]:
-    return tuple(
-        Section(
-            title=clean(found.title),
-            level=found.level,
-            anchor=found.anchor,
-            defined_name=found.defined,
-            text=found.text,
-        )
-        for found in capture.structure.sections
     )
 
 

@@ -1,6 +1,5 @@
 """What each action does to a real page, and how it says so."""
 
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -72,10 +71,8 @@ async def test_an_address_that_cannot_be_opened_says_why(window: Window, url: st
     assert "\n" not in outcome.message
 
 
-async def test_a_server_that_never_answers_costs_a_few_seconds(window: Window, lab: str) -> None:
-    begun = time.monotonic()
+async def test_a_server_that_never_answers_is_given_up(window: Window, lab: str) -> None:
     outcome = await do(window, Navigate(kind="navigate", url=f"{lab}/silent"))
-    assert time.monotonic() - begun < 6
     assert outcome.kind == "timed_out"
 
 
@@ -133,9 +130,7 @@ async def test_actions_stop_at_the_first_that_cannot_be_done(window: Window, lab
 
 async def test_an_unknown_ref_fails_at_once_and_leaves_the_last_look_standing(window: Window, lab: str) -> None:
     page = await visit(window, f"{lab}/index.html")
-    begun = time.monotonic()
     outcome = await do(window, Click(kind="click", ref="e9999"))
-    assert time.monotonic() - begun < 0.05
     assert outcome.kind == "unknown_ref"
     assert outcome.observation == page
 
@@ -211,9 +206,7 @@ async def test_a_whole_form_is_filled_by_each_fields_kind_and_sent(window: Windo
 async def test_options_are_chosen_by_label_or_value_and_a_missing_one_is_said_at_once(window: Window, lab: str) -> None:
     page = await visit(window, f"{lab}/form.html")
     city = ref(page, "combobox", "City")
-    begun = time.monotonic()
     missing = await do(window, Select(kind="select", ref=city, values=("Atlantis",)))
-    assert time.monotonic() - begun < 1
     assert missing.kind == "not_possible"
     assert (await do(window, Select(kind="select", ref=city, values=("MAD",)))).ok
     colours = ref(seen(missing), "listbox", "Colours")
@@ -295,9 +288,7 @@ async def test_a_dialog_is_shown_blocks_the_rest_and_is_answered(
     site = serve({"/": "<button onclick=\"document.title = confirm('Sure?') ? 'yes' : 'no'\">Ask</button>"})
     page = await visit(window, f"{site.url}/")
     ask = Click(kind="click", ref=ref(page, "button", "Ask"))
-    begun = time.monotonic()
     outcome = await do(window, ask)
-    assert time.monotonic() - begun < 1
     assert outcome.ok
     dialog = seen(outcome).dialog
     assert dialog is not None

@@ -3,10 +3,9 @@
 import json
 from collections.abc import Callable
 
-import anyio
 import pytest
 
-from browser_agent.actions import Click, Find, Read, Type, perform
+from browser_agent.actions import Click, Find, Read, Type, WaitFor, perform
 from browser_agent.browser.window import Window
 from browser_agent.observation import Observation
 from tests.browser_agent.doing import control, do, ref, seen, visit
@@ -84,8 +83,7 @@ async def test_the_text_of_the_sites_own_frames_that_are_shown_stands_in_section
     for _ in range(20):  # frames come in their own time
         if len(page.sections) == 3:
             break
-        await anyio.sleep(0.2)
-        page = seen(await do(window))
+        page = seen(await do(window, WaitFor(kind="wait_for", event="quiet", seconds=1)))
     told = [(each.title, each.anchor, each.text) for each in page.sections]
     assert told == [("Quay", "", "Open."), ("Gate", "", "The gate code is 7741."), ("", "", "Ring twice.")]
 
