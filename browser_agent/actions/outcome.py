@@ -37,27 +37,36 @@ class ActionResult(_Value):
     """One action and what came of it."""
 
     action: PageAction
-    ok: bool
     kind: OutcomeKind
     message: str
+
+    @property
+    def ok(self) -> bool:
+        """Whether it was done."""
+        return self.kind == "done"
 
 
 class Outcome(_Value):
     """What came of one decision's actions.
 
-    `ok` is true when every action given was done, or when the last one done changed the page and the rest was left
-    (`page_changed`): then the decider looks again. `results` holds one entry per action that was tried, in order;
-    actions left undone have none, so `len(results)` says how far it got. `observation` is the page afterwards, taken
-    once; it is None only when there is no page to look at (browser gone). Behind an open dialog it holds that alone.
+    Attributes:
+        results: one for each action that was tried, in order.
+        observation: the page afterwards, behind an open dialog that alone; None where there is no page to look at.
+        skipped: how many actions were left undone.
+        downloads: paths of the files that arrived.
     """
 
-    ok: bool
     kind: OutcomeKind
     message: str
     observation: Observation | None
     results: tuple[ActionResult, ...]
     skipped: int = 0
     downloads: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether every action was done, or the last one done replaced the page, so that the rest was left."""
+        return self.kind in ("done", "page_changed")
 
 
 class Stop(Exception):

@@ -15,8 +15,7 @@ from ctxfold.tokens import count
 
 __all__ = ["extract", "format_extracted"]
 
-_TITLES = frozenset({"name", "title", "heading"})
-_ADDRESSES = frozenset({"url", "link", "href", "address"})
+_TITLES, _ADDRESSES = terms("name title heading"), terms("url link href address")
 """Names that the vocabularies of the web give to a heading and to an address, which stand on a page without a label."""
 _DEEPEST = 6
 

@@ -156,7 +156,7 @@ def _siblings(root: Node) -> Iterator[tuple[Node, ...]]:
 
 
 def _words(node: Node) -> str:
-    return clean(render([node], refs=False).text)[:_LONGEST]
+    return (clean(render([node], refs=False).text) or label(node))[:_LONGEST]  # a tick alone is no line of text
 
 
 def _url(node: Node) -> str:
