@@ -83,13 +83,13 @@ async def _capture(window: Window) -> Capture:
             dialog = OpenDialog.model_validate(opened) if opened else None
             return Capture(page.url, events.status, "", Structure(), dialog=dialog)
         except TimeoutError:
-            return await _words(window)
+            return await _capture_words(window)
         except Error:
             await events.until(lambda events=events: not events.loading(), window.limits.repair)  # type: ignore[misc]
     raise PageLost("changing faster than it can be read")
 
 
-async def _words(window: Window) -> Capture:
+async def _capture_words(window: Window) -> Capture:
     """A page that answers but gives no snapshot, as it is too large or not all there: its words alone, without refs."""
     why = _COMING if window.events.loading() else _LARGE
     try:

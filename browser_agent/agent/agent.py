@@ -136,7 +136,7 @@ class BrowserAgent:
             window = window or await self._window(held, named, told, (starts or before)[1:])
             terms = Terms(self._limits, self._watch(named), told, self._budget, shape, self._keeping.screenshots)
             run = Run(goal, decider, journal, window, terms)
-            run.kept(asked)
+            run.add_cost(asked)
             return await run.to_the_end(evidence, begin)
 
     async def close(self) -> None:

@@ -181,10 +181,10 @@ class Run:
         context = await self._journal.context(closing)
         peak = max(now.usage.peak_view_tokens, context.view.tokens)
         self._count(peak_view_tokens=peak, unfolded_tokens=context.view.unfolded)
-        self.kept(context.kept)
+        self.add_cost(context.kept)
         return context, closing
 
-    def kept(self, kept: Kept) -> None:
+    def add_cost(self, kept: Kept) -> None:
         """Take note of what a model did to the session beside the steps: what it cost, and what was not its work."""
         usage, spent = self._now.usage, kept.usage
         self._now = replace(self._now, aside=(*self._now.aside, *kept.notes))

@@ -119,17 +119,9 @@ def browse(
         raise click.UsageError("say in a sentence what is wanted: ctxfold browse TASK --start-url URL")
     if resume and session is None:
         raise click.UsageError("--resume needs --session NAME; `ctxfold sessions list` shows them")
-    carry_out(
-        RunRequest(
-            task,
-            start_urls,
-            model or config.model_default(),
-            budget,
-            RunLimits(max_steps, timeout, max_cost),
-            BrowserChoice(headed, executable, endpoint, storage_state),
-            Keeping(session, store, resume, folder_model or config.folder_model(), screenshots),
-            Safety(allow, tuple(read_secret(said, next(iter(start_urls), None)) for said in secrets), confirm),
-            as_json,
-            None if schema is None else Shape.read(schema),
-        )
-    )
+    limits, choice = RunLimits(max_steps, timeout, max_cost), BrowserChoice(headed, executable, endpoint, storage_state)
+    keeping = Keeping(session, store, resume, folder_model or config.folder_model(), screenshots)
+    safety = Safety(allow, tuple(read_secret(said, next(iter(start_urls), None)) for said in secrets), confirm)
+    shape = None if schema is None else Shape.read(schema)
+    model = model or config.model_default()
+    carry_out(RunRequest(task, start_urls, model, budget, limits, choice, keeping, safety, as_json, shape))

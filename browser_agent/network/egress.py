@@ -55,7 +55,7 @@ class Egress:
         name = _plain(host)
         if (name, port) in self.origins or not self.domains:
             return "allowed"
-        listed = any(_within(name, domain) and only in {None, port} for domain, only in self.domains)
+        listed = any(_is_subdomain(name, domain) and only in {None, port} for domain, only in self.domains)
         return "allowed" if listed else "domain"
 
     def judge_address(self, host: str, port: int, address: str) -> Verdict:
@@ -63,9 +63,9 @@ class Egress:
         name = _plain(host)
         if (name, port) in self.origins or is_public(address):
             return "allowed"
-        return "allowed" if self._named(name, port) else "private"
+        return "allowed" if self._is_listed(name, port) else "private"
 
-    def _named(self, name: str, port: int) -> bool:
+    def _is_listed(self, name: str, port: int) -> bool:
         """Whether this very host was listed: then it is wanted, wherever it is."""
         return any(name == domain and only in {None, port} for domain, only in self.domains)
 
@@ -146,7 +146,7 @@ def _domain(text: str) -> tuple[str, int | None]:
     return _plain(host), port
 
 
-def _within(name: str, domain: str) -> bool:
+def _is_subdomain(name: str, domain: str) -> bool:
     return name == domain or name.endswith(f".{domain}")
 
 

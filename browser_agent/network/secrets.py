@@ -123,7 +123,7 @@ def _signs(value: str) -> Iterator[str]:
     for run in _runs().finditer(value):
         text = run[0]
         if text in _names() and len(text) == 2:
-            yield f"(?:{_sign(text[0])}{_sign(text[1])}|{_named(_names()[text])})"
+            yield f"(?:{_sign(text[0])}{_sign(text[1])}|{_entity_pattern(_names()[text])})"
         elif text.isspace():
             yield f"(?:{'|'.join(sorted(set().union(*map(_spelled, text))))}){{1,{_FEW * len(text)}}}"
         elif text[0] == "\\":
@@ -157,11 +157,11 @@ def _spelled(sign: str) -> set[str]:
     if code < 256:
         forms |= {f"{_PERCENT}{code:02x}", rf"{_SLASH}x{code:02x}"}
     if sign in _names() and not sign.isspace():
-        forms.add(_named(_names()[sign]))
+        forms.add(_entity_pattern(_names()[sign]))
     if not sign.isalnum() and sign != "\\":
         forms.add(rf"{_SLASH}{re.escape(sign)}")
     if sign.isspace():
-        forms |= {r"\+", _named(_blanks())}
+        forms |= {r"\+", _entity_pattern(_blanks())}
     return forms
 
 
@@ -187,7 +187,7 @@ def _blanks() -> tuple[str, ...]:
     return tuple(name for sign, names in _names().items() if sign.isspace() for name in names)
 
 
-def _named(names: tuple[str, ...]) -> str:
+def _entity_pattern(names: tuple[str, ...]) -> str:
     return f"{_AND}(?:{'|'.join(sorted(map(re.escape, names), key=lambda name: (-len(name), name)))})"
 
 

@@ -113,7 +113,7 @@ def _labelled(root: Node) -> Iterator[Labelled]:
             yield Labelled(label(node), "true" if "checked" in node.states else "false")
         if node.role == "row":
             yield from _pair(node)
-        if node.role in _LINES and (parts := _COLON.match(_words(node))):
+        if node.role in _LINES and (parts := _COLON.match(_read_text(node))):
             yield Labelled(parts[1], parts[2], _url(node))
         if node.role == "link" and node.url:
             yield Labelled("link", label(node), node.url)
@@ -123,13 +123,13 @@ def _labelled(root: Node) -> Iterator[Labelled]:
 def _pair(row: Node) -> Iterator[Labelled]:
     cells = [cell for cell in row.children if cell.role in _CELLS]
     if len(cells) == 2 and cells[1].role not in _HEADS:
-        yield Labelled(_words(cells[0]), _words(cells[1]), _url(cells[1]))
+        yield Labelled(_read_text(cells[0]), _read_text(cells[1]), _url(cells[1]))
 
 
 def _terms(nodes: Sequence[Node]) -> Iterator[Labelled]:
     for before, after in pairwise(nodes):
         if before.role == "term" and after.role == "definition":
-            yield Labelled(_words(before), _words(after), _url(after))
+            yield Labelled(_read_text(before), _read_text(after), _url(after))
 
 
 def _table(table: Node) -> tuple[tuple[Labelled, ...], ...]:
@@ -137,10 +137,10 @@ def _table(table: Node) -> tuple[tuple[Labelled, ...], ...]:
     rows = [[cell for cell in row.children if cell.role in _CELLS] for row in table.walk() if row.role == "row"]
     if len(rows) < 2 or not rows[0] or rows[0][0].role != "columnheader":
         return ()
-    heads = [_words(cell) for cell in rows[0]]
+    heads = [_read_text(cell) for cell in rows[0]]
     return tuple(
-        tuple(Labelled(head, _words(cell), _url(cell)) for head, cell in zip(heads, row, strict=False) if head)
-        + tuple(Labelled("link", _words(cell), _url(cell)) for cell in row if _url(cell))
+        tuple(Labelled(head, _read_text(cell), _url(cell)) for head, cell in zip(heads, row, strict=False) if head)
+        + tuple(Labelled("link", _read_text(cell), _url(cell)) for cell in row if _url(cell))
         for row in rows[1:]
         if len(row) == len(heads) and not all(cell.role == "columnheader" for cell in row)
     )
@@ -155,7 +155,7 @@ def _siblings(root: Node) -> Iterator[tuple[Node, ...]]:
                 yield items
 
 
-def _words(node: Node) -> str:
+def _read_text(node: Node) -> str:
     return (clean(render([node], refs=False).text) or label(node))[:_LONGEST]  # a tick alone is no line of text
 
 

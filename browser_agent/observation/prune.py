@@ -172,19 +172,19 @@ def _missing(gap: Sequence[Block], page: int) -> Cut:
     groups = {block.group for block in gap}
     group: Group | None = next(iter(groups)) if len(groups) == 1 else None
     if group is not None and group.ref is not None:
-        return Cut(what=f"{_plural(len(gap), f'more {group.kind}')}{_named(gap)}", ref=group.ref, page=page)
+        return Cut(what=f"{_plural(len(gap), f'more {group.kind}')}{_name_headings(gap)}", ref=group.ref, page=page)
     links = sum(block.links for block in gap)
     controls = sum(block.controls for block in gap)
     parts = [_plural(len(gap), "line"), *([_plural(links, "link")] if links else [])]
     parts += [_plural(controls, "control")] if controls else []
-    return Cut(what=", ".join(parts) + _named(gap), page=page)
+    return Cut(what=", ".join(parts) + _name_headings(gap), page=page)
 
 
 def _plural(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
-def _named(gap: Sequence[Block]) -> str:
+def _name_headings(gap: Sequence[Block]) -> str:
     headings = [block for block in gap if block.level]
     inner = [block for block in headings if block.region in _INNER] or headings
     top = min((block.level for block in inner), default=0)

@@ -191,7 +191,7 @@ async def test_a_whole_form_is_filled_by_each_fields_kind_and_sent(window: Windo
         field("radio", "Large", "true"),
         field("textbox", "About", "two\nlines"),
         field("textbox", "Born", "1815-12-10"),
-        field("checkbox", "Styled box", "on"),
+        field("checkbox", "Styled box", "true"),
     )
     filled = await do(window, FillForm(kind="fill_form", fields=fields))
     assert filled.ok, filled.message
