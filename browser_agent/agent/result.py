@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from browser_agent.deciders.sources import Source
 from ctxfold.decisions.fold.parse import Compliance
+from ctxfold.models import Usage as ModelUsage
+from ctxfold.models import cost
+from ctxfold.models.deciders.intent import Kept
 
 __all__ = ["Result", "Status", "StepTaken", "Usage"]
 
@@ -45,6 +49,26 @@ class Usage:
     folder_tokens: int = 0
     compliance: Compliance = field(default_factory=Compliance)
     seconds: float = 0.0
+
+    def with_replies(self, replies: Sequence[ModelUsage], model: str) -> Usage:
+        """This, and what the replies of a deciding model cost."""
+        return replace(
+            self,
+            input_tokens=self.input_tokens + sum(reply.prompt for reply in replies),
+            output_tokens=self.output_tokens + sum(reply.output for reply in replies),
+            cached_tokens=self.cached_tokens + sum(reply.cache_read for reply in replies),
+            dollars=_add_prices(self.dollars, *(cost(reply, model) for reply in replies)),
+        )
+
+    def with_maintenance(self, kept: Kept, model: str) -> Usage:
+        """This, and what folding, planning and extracting by a model cost."""
+        spent = kept.usage
+        return replace(
+            self,
+            folder_tokens=self.folder_tokens + spent.prompt + spent.output,
+            compliance=self.compliance + kept.compliance,
+            dollars=_add_prices(self.dollars, cost(spent, model) if spent.prompt else 0.0),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,3 +129,9 @@ class StepTaken:
     view_tokens: int
     budget: int
     decider: str
+
+
+def _add_prices(*prices: float | None) -> float | None:
+    """The sum; None where a price is not known."""
+    known = [price for price in prices if price is not None]
+    return sum(known) if len(known) == len(prices) else None

@@ -24,7 +24,6 @@ from browser_agent.deciders.protocol import Decided, Decider, Situation
 from browser_agent.deciders.sources import Evidence, Source, address
 from browser_agent.observation import Observation
 from ctxfold.errors import BrowserGone, InputError, InvalidReply, PageUnreachable
-from ctxfold.models import cost
 from ctxfold.models.deciders.intent import Kept
 from ctxfold.prompts import prompt
 from ctxfold.view.render import View
@@ -36,7 +35,7 @@ _PROMPTS = "browser_agent.prompts"
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where a run stands between two steps. A frozen value: each step gives another."""
+    """Where a run stands between two steps."""
 
     observation: Observation | None = None
     ref: str = ""
@@ -81,15 +80,7 @@ class Ending:
 
 
 class Run:
-    """One task being carried out.
-
-    Args:
-        task: what is wanted.
-        decider: who decides.
-        journal: where it is written down.
-        window: where it is done.
-        terms: what it is held to.
-    """
+    """Carries out a task: `decider` decides each step, `journal` records it, and it is done in `window` within `terms`."""
 
     def __init__(self, task: str, decider: Decider, journal: Journal, window: Window, terms: Terms) -> None:
         self._task = task
@@ -186,13 +177,8 @@ class Run:
 
     def add_cost(self, kept: Kept) -> None:
         """Take note of what a model did to the session beside the steps: what it cost, and what was not its work."""
-        usage, spent = self._now.usage, kept.usage
-        self._now = replace(self._now, aside=(*self._now.aside, *kept.notes))
-        self._count(
-            folder_tokens=usage.folder_tokens + spent.prompt + spent.output,
-            compliance=usage.compliance + kept.compliance,
-            dollars=_add(usage.dollars, cost(spent, self._journal.folder) if spent.prompt else 0.0),
-        )
+        usage = self._now.usage.with_maintenance(kept, self._journal.folder)
+        self._now = replace(self._now, usage=usage, aside=(*self._now.aside, *kept.notes))
 
     def _count(self, **changed: Any) -> None:
         self._now = replace(self._now, usage=replace(self._now.usage, **changed))
@@ -204,17 +190,12 @@ class Run:
         begun = await self._journal.begin(decided)
         self._now = replace(self._now, guard=guard)
         self._count(steps=self._now.usage.steps + 1)
-        if verdict != "go":
-            notice = prompt("notice_repeated", _PROMPTS)
-            await self._journal.refuse(begun, notice)
-            self._now = replace(self._now, notice=notice, repeated=True)
-            self._tell(begun, decided, "not done: tried before on this page", context, before)
-            return verdict
-        unasked = await self._withhold(decided)
-        if unasked:
-            await self._journal.refuse(begun, unasked)
-            self._now = replace(self._now, notice=unasked, repeated=False)
-            self._tell(begun, decided, "not done: it was not agreed to", context, before)
+        held = prompt("notice_repeated", _PROMPTS) if verdict != "go" else await self._withhold(decided)
+        if held:
+            await self._journal.refuse(begun, held)
+            self._now = replace(self._now, notice=held, repeated=verdict != "go")
+            why = "tried before on this page" if verdict != "go" else "it was not agreed to"
+            self._tell(begun, decided, f"not done: {why}", context, before)
             return verdict
         outcome = await perform(self._window, decided.decision.page_actions, self._task)
         ref = await self._journal.end(begun, outcome)
@@ -249,24 +230,18 @@ class Run:
 
     def _pay(self, decided: Decided) -> str:
         """Add up what a decision cost. Returns why the run must end, where it must."""
-        now, limit = self._now.usage, self._limits.dollars
-        self._count(
-            input_tokens=now.input_tokens + sum(usage.prompt for usage in decided.usage),
-            output_tokens=now.output_tokens + sum(usage.output for usage in decided.usage),
-            cached_tokens=now.cached_tokens + sum(usage.cache_read for usage in decided.usage),
-            dollars=_add(now.dollars, *(cost(usage, self._decider.name) for usage in decided.usage)),
-            refused=now.refused + bool(decided.usage and decided.note),
-            compliance=now.compliance + decided.compliance,
-        )
-        dollars = self._now.usage.dollars
+        usage, limit = self._now.usage.with_replies(decided.usage, self._decider.name), self._limits.dollars
+        refused = usage.refused + bool(decided.usage and decided.note)
+        usage = replace(usage, refused=refused, compliance=usage.compliance + decided.compliance)
+        self._now = replace(self._now, usage=usage)
         if limit is None or not decided.usage:
             return ""
-        if dollars is None:
+        if usage.dollars is None:
             models = " and ".join(filter(None, (self._decider.name, self._journal.folder)))
             raise InputError(
                 f"no price of {models} is on file, so --max-cost cannot be kept: leave it out, or use --max-steps"
             )
-        return f"the cost limit of {limit:g} dollars was reached; raise --max-cost" if dollars >= limit else ""
+        return f"the cost limit of {limit:g} dollars was reached; raise --max-cost" if usage.dollars >= limit else ""
 
     async def _close(self, decided: Decided, end: Terminal, evidence: Evidence, context: View) -> Ending:
         """The last step: the answer, or why there is none."""
@@ -319,9 +294,3 @@ class Run:
                 decider=decided.decider,
             )
         )
-
-
-def _add(*prices: float | None) -> float | None:
-    """The sum; None where a price is not known."""
-    known = [price for price in prices if price is not None]
-    return sum(known) if len(known) == len(prices) else None
