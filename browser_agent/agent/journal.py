@@ -15,9 +15,7 @@ import anyio.to_thread
 from browser_agent.actions import Outcome
 from browser_agent.agent.todo import answered, applied, opened
 from browser_agent.agent.writing import begun, ended, refused
-from browser_agent.deciders.comparing import moved
 from browser_agent.deciders.decision import Decision
-from browser_agent.deciders.earlier import Earlier, earlier
 from browser_agent.deciders.protocol import Decided
 from browser_agent.deciders.sources import Source
 from browser_agent.network.secrets import Secrets
@@ -33,8 +31,6 @@ T = TypeVar("T")
 
 _START = "First page: "
 """Says which page the user named. Not as a request: a to-do is read from the same words."""
-_BESIDE = "Beside it: "
-"""Says which further pages they named; the first page stands last."""
 _AT = re.compile(r"; now at (\S+)$")
 
 
@@ -99,10 +95,9 @@ class Journal:
         """The model that folds, plans and extracts; empty for the embedded deciders."""
         return self._attendant.name
 
-    async def asked(self, task: str, starts: Sequence[str]) -> Kept:
-        """The user's task, as a turn, with the addresses they named to begin at; and as the to-do. Returns what a model had to do with that."""
-        named = [*(f"{_BESIDE}{url}" for url in starts[1:]), *(f"{_START}{url}" for url in starts[:1])]
-        words = self._scrub("\n".join([task, *named]))
+    async def asked(self, task: str, start: str | None) -> Kept:
+        """The user's task, as a turn, with the address they named to begin at; and as the to-do. Returns what a model had to do with that."""
+        words = self._scrub(task if start is None else f"{task}\n{_START}{start}")
         await _threaded(lambda: self._session.record_turn(user=words))
         kept = await self._attendant.plan(self._session, "intent change: the task") if self.folder else Kept()
         await _threaded(lambda: opened(self._session, self._scrub(task)))
@@ -154,27 +149,21 @@ class Journal:
         def reply() -> int:
             self._fold(decided)
             applied(self._session, decided, self._scrub)
-            moved(self._session, decided, self._scrub)
             step = self._session.record_reply(self._scrub(text))
             answered(self._session, text, sources)
             return step
 
         return await _threaded(reply)
 
-    async def start_addresses(self) -> list[str]:
-        """The addresses the user named to begin at, the first of them first; none where they named none."""
+    async def start_address(self) -> str | None:
+        """The address the user named to begin at; None where they named none."""
 
-        def named() -> list[str]:
+        def named() -> str | None:
             lines = self._session.recall("s1.1").text.splitlines() if self._session.tip else []
             first = [line.removeprefix(_START).strip() for line in lines[-1:] if line.startswith(_START)]
-            beside = [line.removeprefix(_BESIDE).strip() for line in lines if line.startswith(_BESIDE)]
-            return [*first, *beside] if first else []
+            return next(iter(first), None)
 
         return await _threaded(named)
-
-    async def earlier(self, names: Sequence[str], begin: str) -> Earlier | None:
-        """Where a comparison stands that was begun before; None where it was not begun, or all of it is told."""
-        return await _threaded(lambda: earlier(self._session, names, begin))
 
     async def last_address(self) -> str | None:
         """Where the browser stood when the session was last written; None where it had opened nothing."""
@@ -188,7 +177,6 @@ class Journal:
         done = (
             self._fold(decided),
             applied(self._session, decided, self._scrub),
-            moved(self._session, decided, self._scrub),
         )
         note = "; ".join(filter(None, done))
         decision = decided.decision

@@ -21,10 +21,8 @@ _file = click.Path(dir_okay=False, path_type=Path)
 @click.argument("task", required=False, default="")
 @click.option(
     "--start-url",
-    "start_urls",
-    multiple=True,
     metavar="URL",
-    help="The page to begin on. The explorer needs one; several are compared, each on a branch of its own.",
+    help="The page to begin on. The explorer needs one.",
 )
 @click.option(
     "--model",
@@ -83,7 +81,7 @@ _file = click.Path(dir_okay=False, path_type=Path)
 @store_option
 def browse(
     task: str,
-    start_urls: tuple[str, ...],
+    start_url: str | None,
     model: str | None,
     folder_model: str | None,
     budget: int,
@@ -122,13 +120,13 @@ def browse(
     carry_out(
         Wish(
             task,
-            start_urls,
+            start_url,
             model or config.model_default(),
             budget,
             RunLimits(max_steps, timeout, max_cost),
             BrowserChoice(headed, executable, endpoint, storage_state),
             Keeping(session, store, resume, folder_model or config.folder_model(), screenshots),
-            Safety(allow, tuple(read_secret(said, next(iter(start_urls), None)) for said in secrets), confirm),
+            Safety(allow, tuple(read_secret(said, start_url) for said in secrets), confirm),
             as_json,
             None if schema is None else Shape.read(schema),
         )

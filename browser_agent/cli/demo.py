@@ -34,7 +34,5 @@ def demo(question: str, budget: int, as_json: bool) -> None:
             click.echo(wrapped(f"question: {question}", err=True), err=True)
             click.echo(wrapped(f"site: Python's own documentation server, now at {url}", err=True), err=True)
         carry_out(
-            Wish(
-                question, (url,), "explorer", budget, RunLimits(60, 120.0), BrowserChoice(), Keeping(), as_json=as_json
-            )
+            Wish(question, url, "explorer", budget, RunLimits(60, 120.0), BrowserChoice(), Keeping(), as_json=as_json)
         )

@@ -60,7 +60,7 @@ class Wish:
     """What a command line asks for."""
 
     task: str
-    start_urls: tuple[str, ...]
+    start_url: str | None
     model: str
     budget: int
     limits: RunLimits
@@ -125,7 +125,7 @@ async def _run(wish: Wish, live: Live) -> Result:
     safety = replace(wish.safety, ask=live.ask) if sys.stdin.isatty() else wish.safety
     async with BrowserAgent(wish.model, wish.budget, wish.limits, wish.browser, wish.keeping, safety) as agent:
         schema = None if wish.shape is None else wish.shape.schema
-        return await agent.run(wish.task, wish.start_urls, Watching(step=live.step, report=live.report), schema)
+        return await agent.run(wish.task, wish.start_url, Watching(step=live.step, report=live.report), schema)
 
 
 async def _end_when_told(scope: anyio.CancelScope) -> None:
