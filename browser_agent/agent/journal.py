@@ -11,11 +11,10 @@ import anyio.to_thread
 from browser_agent.actions import Outcome
 from browser_agent.agent.steps import begin_step, end_step, last_address, refuse_step
 from browser_agent.agent.todo import apply_todo, close_answered, open_task
-from browser_agent.deciders.comparing import moved
 from browser_agent.deciders.decision import Decision
-from browser_agent.deciders.earlier import Earlier, earlier
 from browser_agent.deciders.protocol import Decided
 from browser_agent.deciders.sources import Source
+from browser_agent.network.egress import origin_of
 from browser_agent.network.secrets import Secrets
 from ctxfold import Session, View
 from ctxfold.decisions.intent.triggers import Trigger
@@ -28,11 +27,6 @@ from ctxfold.workspace.workspace import Workspace
 __all__ = ["Begun", "Context", "Journal"]
 
 T = TypeVar("T")
-
-_START = "First page: "
-"""Says which page the user named. Not as a request: a to-do is read from the same words."""
-_BESIDE = "Beside it: "
-"""Says which further pages they named; the first page stands last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +90,9 @@ class Journal:
         """The model that folds, plans and extracts; empty for the embedded deciders."""
         return self._attendant.name
 
-    async def asked(self, task: str, starts: Sequence[str]) -> Kept:
-        """The user's task, as a turn, with the addresses they named to begin at; and as the to-do. Returns what a model had to do with that."""
-        named = [*(f"{_BESIDE}{url}" for url in starts[1:]), *(f"{_START}{url}" for url in starts[:1])]
-        words = self._scrub("\n".join([task, *named]))
+    async def asked(self, task: str, start: str | None) -> Kept:
+        """The user's task, as a turn, with the address they named to begin at; and as the to-do. Returns what a model had to do with that."""
+        words = self._scrub(task if start is None else f"{task}\n{start}")
         await _threaded(lambda: self._session.record_turn(user=words))
         kept = (
             await self._attendant.plan(self._session, Trigger("intent change", "the task")) if self.folder else Kept()
@@ -153,27 +146,20 @@ class Journal:
         def reply() -> int:
             self._fold(decided)
             apply_todo(self._session, decided, self._scrub)
-            moved(self._session, decided, self._scrub)
             step = self._session.record_reply(self._scrub(text)).step
             close_answered(self._session, sources)
             return step
 
         return await _threaded(reply)
 
-    async def start_addresses(self) -> list[str]:
-        """The addresses the user named to begin at, the first of them first; none where they named none."""
+    async def start_address(self) -> str | None:
+        """The web address that is the last line of the user's first turn, which they named to begin at; None for none."""
 
-        def named() -> list[str]:
-            lines = self._session.recall("s1.1").text.splitlines() if self._session.tip else []
-            first = [line.removeprefix(_START).strip() for line in lines[-1:] if line.startswith(_START)]
-            beside = [line.removeprefix(_BESIDE).strip() for line in lines if line.startswith(_BESIDE)]
-            return [*first, *beside] if first else []
+        def read_named() -> str | None:
+            last = self._session.recall("s1.1").text.rpartition("\n")[2] if self._session.tip else ""
+            return last if origin_of(last) is not None else None
 
-        return await _threaded(named)
-
-    async def earlier(self, names: Sequence[str], begin: str) -> Earlier | None:
-        """Where a comparison stands that was begun before; None where it was not begun, or all of it is told."""
-        return await _threaded(lambda: earlier(self._session, names, begin))
+        return await _threaded(read_named)
 
     async def last_address(self) -> str | None:
         """Where the browser stood when the session was last written; None where it had opened nothing."""
@@ -187,7 +173,6 @@ class Journal:
         done = (
             self._fold(decided),
             apply_todo(self._session, decided, self._scrub),
-            moved(self._session, decided, self._scrub),
         )
         note = "; ".join(filter(None, done))
         decision = decided.decision

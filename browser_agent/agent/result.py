@@ -78,7 +78,7 @@ class Result:
     Attributes:
         status: how it ended.
         answer: the answer in words; None unless answered.
-        sources: the passages that bear it; where nothing was found, the nearest ones, which do not answer it.
+        sources: the passage that bears the answer; empty unless answered with a quote.
         reason: why it ended without an answer, in one line; empty when answered.
         steps: how many steps were taken.
         session: the session that holds them.
@@ -86,6 +86,8 @@ class Result:
         usage: what it cost.
         data: the answer as the task's schema has it; None where the task had none, or was not answered.
         answered_by: who gave the answer, or found none: the explorer may have stood in for a model. Empty where a limit ended the run.
+        candidates: the passages that fit the task best, at most three, best first, each with its address and ref. The first bears the answer where
+            there is one; where there is none, a reader may find it among them.
     """
 
     status: Status
@@ -98,6 +100,7 @@ class Result:
     usage: Usage
     data: object = None
     answered_by: str = ""
+    candidates: tuple[Source, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

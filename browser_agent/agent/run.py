@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, assert_never
 
@@ -19,7 +20,7 @@ from browser_agent.browser.screenshot import take_screenshot
 from browser_agent.browser.window import Window
 from browser_agent.deciders.answer_schema import Shape
 from browser_agent.deciders.decision import Decision
-from browser_agent.deciders.describe import described
+from browser_agent.deciders.describe import describe_decision
 from browser_agent.deciders.protocol import Decided, Decider, Situation
 from browser_agent.deciders.sources import Evidence, Source, address
 from browser_agent.observation import Observation
@@ -75,6 +76,7 @@ class Ending:
     reason: str
     answer: str | None = None
     sources: tuple[Source, ...] = ()
+    candidates: tuple[Source, ...] = ()
     data: object = None
     by: str = ""
 
@@ -119,6 +121,7 @@ class Run:
             usage,
             ending.data,
             ending.by,
+            ending.candidates,
         )
 
     async def _steps(self, evidence: Evidence, begin: str | None) -> Ending:
@@ -127,7 +130,9 @@ class Run:
         while True:
             left = self._limits.steps - self._now.usage.steps
             if left <= 0:
-                return self._stopped(f"the limit of {self._limits.steps} steps was reached; raise --max-steps")
+                return self._stopped(
+                    evidence, f"the limit of {self._limits.steps} steps was reached; raise --max-steps"
+                )
             context, closing = await self._context(left)
             situation = Situation(
                 self._task,
@@ -145,11 +150,11 @@ class Run:
             if end is not None:
                 return await self._close(decided, end, evidence, context.view)
             if over:
-                return self._stopped(over)
+                return self._stopped(evidence, over)
             verdict = await self._step(decided, evidence, context.view)
             await self._journal.mend("path_prune" if verdict == "refuse" else "auto")
             if verdict == "end":
-                return self._stopped("the same thing was tried six times on one page; say the task otherwise")
+                return self._stopped(evidence, "the same thing was tried six times on one page; say the task otherwise")
 
     async def _open(self, begin: str, evidence: Evidence) -> None:
         """The first step, which needs no decider: open the page to begin on."""
@@ -211,7 +216,7 @@ class Run:
         """Why a decision is not done: it is consequential and nobody agreed to it. Empty where it may be done."""
         watch, page = self._terms.watch, self._now.observation
         consequences = watch.consequences(decided.decision, page)
-        if not consequences or await watch.agreed(described(decided.decision, page), consequences, page):
+        if not consequences or await watch.agreed(describe_decision(decided.decision, page), consequences, page):
             return ""
         kinds = ", ".join(dict.fromkeys(one.kind for one in consequences))
         return prompt("notice_unconfirmed", _PROMPTS, kinds=kinds)
@@ -245,16 +250,15 @@ class Run:
 
     async def _close(self, decided: Decided, end: Terminal, evidence: Evidence, context: View) -> Ending:
         """The last step: the answer, or why there is none."""
+        candidates = _with_refs(decided.candidates, evidence)
         match end:
             case Answer(text=text, quote=quote, url=url, data=data):
-                told = (*(() if quote is None else (Source(quote, url or ""),)), *decided.beside)
-                sources = tuple(replace(source, ref=evidence.ref(source.url)) for source in told)
+                sources = () if quote is None else (Source(quote, url or "", evidence.ref(url or "")),)
                 text, data = self._shaped(text, data)
-                ending = Ending("answered", "", text, sources, data, decided.decider)
+                ending = Ending("answered", "", text, sources, candidates or sources, data, decided.decider)
                 said = "\n".join([text, *(f"“{source.quote}” ({source.url} {source.ref})" for source in sources)])
             case GiveUp(reason=reason):
-                nearest = tuple(replace(source, ref=evidence.ref(source.url)) for source in decided.nearest)
-                ending, said = Ending("none_found", reason, None, nearest, None, decided.decider), reason
+                ending, said = Ending("none_found", reason, None, (), candidates, None, decided.decider), reason
             case _:
                 assert_never(end)
         step = await self._journal.close_turn(decided, said, ending.sources if ending.status == "answered" else ())
@@ -272,8 +276,8 @@ class Run:
             raise InvalidReply(f"the answer does not have the schema that was asked for: {'; '.join(faults)}")
         return json.dumps(data, ensure_ascii=False), data
 
-    def _stopped(self, reason: str) -> Ending:
-        return Ending("stopped", reason, None, self._decider.nearest())
+    def _stopped(self, evidence: Evidence, reason: str) -> Ending:
+        return Ending("stopped", reason, candidates=_with_refs(self._decider.candidates(), evidence))
 
     def _tell(self, begun: Begun, decided: Decided, note: str, context: View, before: Observation | None) -> None:
         page = self._now.observation
@@ -282,7 +286,7 @@ class Run:
         self._terms.watching.step(
             StepTaken(
                 step=begun.step,
-                did=described(decided.decision, before),
+                did=describe_decision(decided.decision, before),
                 why=decided.decision.thought,
                 ok=not note,
                 note="; ".join(notes),
@@ -294,3 +298,7 @@ class Run:
                 decider=decided.decider,
             )
         )
+
+
+def _with_refs(sources: Sequence[Source], evidence: Evidence) -> tuple[Source, ...]:
+    return tuple(replace(source, ref=evidence.ref(source.url)) for source in sources)

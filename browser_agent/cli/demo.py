@@ -35,6 +35,6 @@ def demo(question: str, budget: int, as_json: bool) -> None:
             click.echo(wrapped(f"site: Python's own documentation server, now at {url}", err=True), err=True)
         carry_out(
             RunRequest(
-                question, (url,), "explorer", budget, RunLimits(60, 120.0), BrowserChoice(), Keeping(), as_json=as_json
+                question, url, "explorer", budget, RunLimits(60, 120.0), BrowserChoice(), Keeping(), as_json=as_json
             )
         )

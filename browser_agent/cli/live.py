@@ -118,15 +118,16 @@ def print_result(result: Result, as_json: bool) -> None:
             print_json(result.data)
         case "answered":
             _print_answer(result.answer or "", result.sources, _name_decider(result))
+            _print_others(result)
         case "none_found":
             click.echo(wrapped(f"{_name_decider(result)} found no answer: {result.reason}."))
-            _print_nearest(result.sources)
+            _print_candidates(result.candidates)
         case "stopped":
             click.echo(wrapped(f"Stopped before an answer was found: {result.reason}."))
-            _print_nearest(result.sources)
+            _print_candidates(result.candidates)
         case "failed":
             click.echo(wrapped(f"The run failed: {result.reason}."))
-            _print_nearest(result.sources)
+            _print_candidates(result.candidates)
         case _:
             assert_never(result.status)
     _print_cost(result)
@@ -158,13 +159,22 @@ def _print_sources(sources: tuple[Source, ...]) -> None:
         click.echo(INDENT + harmless(source.url) + (f"  ({source.ref})" if source.ref else ""))
 
 
-def _print_nearest(sources: tuple[Source, ...]) -> None:
+def _print_others(result: Result) -> None:
+    """What else fits, beside the passage that was answered with."""
+    others = tuple(one for one in result.candidates if one not in result.sources)
+    if others:
+        click.echo("")
+        click.echo("Other passages that fit:")
+        _print_sources(others)
+
+
+def _print_candidates(candidates: tuple[Source, ...]) -> None:
     click.echo("")
-    if not sources:
-        click.echo("No page seen holds anything near it.")
+    if not candidates:
+        click.echo("No page seen holds anything that fits.")
         return
-    click.echo("The nearest passages, which do not answer it for certain:")
-    _print_sources(sources)
+    click.echo("The passages that fit best, none of them for certain:")
+    _print_sources(candidates)
 
 
 def _print_cost(result: Result) -> None:

@@ -49,7 +49,7 @@ class RunRequest:
     """What a command line asks for."""
 
     task: str
-    start_urls: tuple[str, ...]
+    start_url: str | None
     model: str
     budget: int
     limits: RunLimits
@@ -117,7 +117,7 @@ async def _run(request: RunRequest, live: Live) -> Result:
         request.model, request.budget, request.limits, request.browser, request.keeping, safety
     ) as agent:
         schema = None if request.shape is None else request.shape.schema
-        return await agent.run(request.task, request.start_urls, Watching(step=live.step, report=live.report), schema)
+        return await agent.run(request.task, request.start_url, Watching(step=live.step, report=live.report), schema)
 
 
 async def _end_when_told(scope: anyio.CancelScope) -> None:

@@ -14,7 +14,7 @@ from browser_agent.agent.steps import begin_step, end_step, refuse_step
 from browser_agent.browser.browser import Browser
 from browser_agent.browser.window import Window
 from browser_agent.deciders.decision import Decision
-from browser_agent.deciders.describe import described
+from browser_agent.deciders.describe import describe_decision
 from ctxfold.errors import InputError
 from ctxfold.models import InTime, Model
 from ctxfold.models.deciders.intent import Attendant
@@ -158,7 +158,11 @@ class Page:
         page = self._window.last
         decision = Decision(thought="-", actions=tuple(actions))
         kinds = dict.fromkeys(one.kind for one in self._watch.consequences(decision, page))
-        return Asked(described(decision, page), tuple(kinds), page.url if page is not None else "") if kinds else None
+        return (
+            Asked(describe_decision(decision, page), tuple(kinds), page.url if page is not None else "")
+            if kinds
+            else None
+        )
 
     def start_at(self, origin: tuple[str, int] | None) -> None:
         """Take `origin` for where the page started: what a host does there needs no further yes."""

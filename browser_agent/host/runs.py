@@ -257,5 +257,8 @@ def describe_ending(standing: Standing) -> str:
             f": {error}" if isinstance(error, CtxfoldError) else ""
         )
     lines = [result.answer or f"{result.status}: {result.reason}"]
-    lines += [f"“{source.quote}” ({source.url} {source.ref} in {result.session})" for source in result.sources]
+    lines += [
+        f"“{source.quote}” ({source.url} {source.ref} in {result.session})"
+        for source in result.sources or result.candidates
+    ]
     return "\n".join(lines)

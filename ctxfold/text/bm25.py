@@ -8,7 +8,7 @@ not name it again.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import log
 
 __all__ = ["BM25"]
@@ -59,11 +59,11 @@ class BM25:
         self._total += len(document)
         return index
 
-    def scores(self, query: Iterable[str], neighbours: float = 0.0) -> list[float]:
+    def scores(self, query: Iterable[str] | Mapping[str, float], neighbours: float = 0.0) -> list[float]:
         """How well each document fits a query.
 
         Args:
-            query: its words, as `query_words` gives them; a word given twice counts once.
+            query: its words, as `query_words` gives them, or each with what it counts; a word given twice counts once.
             neighbours: for sentences in text order, the share of its score that each passes on to the next, which passes the same share of
                 that on, and so forth; three quarters of it go to the one before. From 0, the plain score, to below 1.
 
@@ -75,9 +75,9 @@ class BM25:
         found = [0.0] * len(lengths)
         mean = self._total / len(lengths) if self._total else 1.0
         base, slope = self._k1 * (1 - self._b), self._k1 * self._b / mean
-        for word in dict.fromkeys(query):
+        for word, counts in (query if isinstance(query, Mapping) else dict.fromkeys(query, 1.0)).items():
             held = self._postings.get(word, ())
-            weight = self.rarity(word) * (self._k1 + 1)
+            weight = counts * self.rarity(word) * (self._k1 + 1)
             for index, times in held:
                 found[index] += weight * times / (times + base + slope * lengths[index])
         return _with_neighbours(found, neighbours) if neighbours else found

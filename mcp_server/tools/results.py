@@ -134,7 +134,11 @@ def browsed(standing: Standing) -> CallToolResult:
         raise standing.error
     result = standing.result
     answer = result.answer or "" if result is not None else ""
-    quotes = [_quoted(source) for source in result.sources[:_MOST_QUOTES]] if result is not None else []
+    quotes = (
+        [_quoted(source) for source in (result.sources or result.candidates)[:_MOST_QUOTES]]
+        if result is not None
+        else []
+    )
     return facts(
         Browsed(
             run=standing.run,
