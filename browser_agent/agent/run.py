@@ -49,16 +49,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What a run is held to, and who is told of it.
-
-    Attributes:
-        limits: when it ends at the latest.
-        watch: what it may reach, type and bring about.
-        watching: who is told of each step.
-        budget: tokens the context of a decision may take.
-        shape: the form the answer must have; None for words.
-        screenshots: whether the page after each step is pictured.
-    """
+    """What a run is held to, and who is told of it: `budget` is in tokens of a context, and without a `shape` the answer is in words."""
 
     limits: RunLimits
     watch: Watch
@@ -236,9 +227,11 @@ class Run:
     def _pay(self, decided: Decided) -> str:
         """Add up what a decision cost. Returns why the run must end, where it must."""
         usage, limit = self._now.usage.with_replies(decided.usage, self._decider.name), self._limits.dollars
-        refused = usage.refused + bool(decided.usage and decided.note)
-        usage = replace(usage, refused=refused, compliance=usage.compliance + decided.compliance)
         self._now = replace(self._now, usage=usage)
+        self._count(
+            refused=usage.refused + bool(decided.usage and decided.note),
+            compliance=usage.compliance + decided.compliance,
+        )
         if limit is None or not decided.usage:
             return ""
         if usage.dollars is None:
