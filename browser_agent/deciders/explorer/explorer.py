@@ -40,7 +40,7 @@ ENOUGH_LEADS = 6
 LOST_IN_A_ROW = 4
 """Pages in a row that could not be read before the site counts as gone."""
 CANDIDATES = 3
-SURE = 0.8
+SURE = 0.85
 """The share of the question that the first passage holds, from which on it is the answer."""
 DRY = 4
 """Pages in a row that brought nothing better before they are folded as one failed stretch."""

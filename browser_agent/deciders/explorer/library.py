@@ -49,9 +49,11 @@ class Library:
         for place in find_places(page):
             above = words(" ".join((*place.path, *([place.name] * _NAMES))))
             home = self._sections.add([*above, *words(f"{place.section.title} {place.section.text}")])
+            title = words(place.section.title)
             named = self._is_named(place)
             for passage in cut_passages(place):
-                self._texts.add(passage.words if passage.span is None else (*above, *passage.words))
+                opens = passage.span is not None and passage.span.start == 0
+                self._texts.add((*(above if passage.span else ()), *(title if opens else ()), *passage.words))
                 self._passages.append(passage)
                 self._homes.append(home)
                 self._named.append(named)

@@ -31,7 +31,7 @@ def ctxfold(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 def test_an_answer_is_printed_with_its_source_and_its_cost(serve: Serve):
     site = serve({"/": HOME, "/tides": TIDES})
-    done = ctxfold("browse", "When do spring tides come?", "--start-url", site.url, "--session", "tides")
+    done = ctxfold("browse", "Do spring tides come at full moon?", "--start-url", site.url, "--session", "tides")
     assert done.returncode == 0, done.stderr
     assert "“Spring tides come twice a month, at new moon and at full moon.”" in done.stdout
     assert f"{site.url}/tides#spring" in done.stdout
