@@ -78,7 +78,7 @@ def test_what_is_missing_is_one_line_and_exits_with_2_or_3(serve: Serve):
 
 BROKEN = """
 import sys
-from browser_agent.run import Run
+from browser_agent.agent.run import Run
 from ctxfold.cli import main
 Run._arrive = lambda *_: 1 / 0
 main(sys.argv[1:])
