@@ -80,7 +80,7 @@ BROKEN = """
 import sys
 from browser_agent.agent.run import Run
 from ctxfold.cli import main
-Run._arrive = lambda *_: 1 / 0
+Run._note_page = lambda *_: 1 / 0
 main(sys.argv[1:])
 """
 
