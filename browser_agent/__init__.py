@@ -1,10 +1,4 @@
-"""A browser agent whose every observation is budgeted and whose every step is recorded in full.
-
-This package owns the browser: pages become frozen observations, actions are applied to them, and the loop decides what
-comes next. It knows no MCP and no storage; a `ctxfold.Session` keeps the log.
-
-Names are loaded when they are first asked for, so that a command that only prints its help starts no browser library.
-"""
+"""A browser agent whose every observation is budgeted and whose every step is recorded in a `ctxfold.Session`."""
 
 from __future__ import annotations
 
@@ -24,67 +18,28 @@ if TYPE_CHECKING:
     from browser_agent.network.secrets import Secret
     from browser_agent.observation import Control, Link, Observation, SearchBox, Section
 
-_HOMES = {
-    "Action": "browser_agent.actions",
-    "ActionResult": "browser_agent.actions",
-    "Asked": "browser_agent.agent.confirm",
-    "Browser": "browser_agent.browser.browser",
-    "BrowserAgent": "browser_agent.agent.agent",
-    "BrowserChoice": "browser_agent.agent.settings",
-    "Control": "browser_agent.observation",
-    "Decision": "browser_agent.deciders.decision",
-    "Folders": "browser_agent.browser.window",
-    "Keeping": "browser_agent.agent.settings",
-    "Link": "browser_agent.observation",
-    "Observation": "browser_agent.observation",
-    "Outcome": "browser_agent.actions",
-    "PageAction": "browser_agent.actions",
-    "Result": "browser_agent.agent.result",
-    "RunLimits": "browser_agent.agent.settings",
-    "Safety": "browser_agent.agent.confirm",
-    "SearchBox": "browser_agent.observation",
-    "Secret": "browser_agent.network.secrets",
-    "Section": "browser_agent.observation",
-    "Source": "browser_agent.agent.result",
-    "StepTaken": "browser_agent.agent.result",
-    "Usage": "browser_agent.agent.result",
-    "Watching": "browser_agent.agent.settings",
-    "Window": "browser_agent.browser.window",
-    "perform": "browser_agent.actions",
+_NAMES = {
+    "actions": ("Action", "ActionResult", "Outcome", "PageAction", "perform"),
+    "agent.agent": ("BrowserAgent",),
+    "agent.confirm": ("Asked", "Safety"),
+    "agent.result": ("Result", "StepTaken", "Usage"),
+    "agent.settings": ("BrowserChoice", "Keeping", "RunLimits", "Watching"),
+    "browser.browser": ("Browser",),
+    "browser.window": ("Folders", "Window"),
+    "deciders.decision": ("Decision",),
+    "deciders.sources": ("Source",),
+    "network.secrets": ("Secret",),
+    "observation": ("Control", "Link", "Observation", "SearchBox", "Section"),
 }
+_HOMES = {name: f"browser_agent.{room}" for room, names in _NAMES.items() for name in names}
 
 __all__ = [
-    "Action",
-    "ActionResult",
-    "Asked",
-    "Browser",
-    "BrowserAgent",
-    "BrowserChoice",
-    "Control",
-    "Decision",
-    "Folders",
-    "Keeping",
-    "Link",
-    "Observation",
-    "Outcome",
-    "PageAction",
-    "Result",
-    "RunLimits",
-    "Safety",
-    "SearchBox",
-    "Secret",
-    "Section",
-    "Source",
-    "StepTaken",
-    "Usage",
-    "Watching",
-    "Window",
-    "perform",
-]
+    "Action", "ActionResult", "Asked", "Browser", "BrowserAgent", "BrowserChoice", "Control", "Decision", "Folders", "Keeping", "Link", "Observation", "Outcome", "PageAction", "Result", "RunLimits", "Safety", "SearchBox", "Secret", "Section", "Source", "StepTaken", "Usage", "Watching", "Window", "perform",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> object:
-    """Load a public name from where it lives."""
+    """Load a public name when it is first asked for, so that a command that prints its help starts no browser library."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

@@ -1,4 +1,4 @@
-"""What may be done to a page (`Action`), what came of it (`Outcome`), and the one applier between them."""
+"""Actions on a page, their outcomes, and `perform`, which applies one to get the other."""
 
 from browser_agent.actions.outcome import ActionResult, Outcome, OutcomeKind
 from browser_agent.actions.perform import perform

@@ -1,4 +1,4 @@
-"""From a ref to the element behind it, and from Playwright's refusals to ours. It acts on nothing."""
+"""Finds the element behind a ref, and turns Playwright's errors into `Stop`."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from browser_agent.observation.values import Control
 
 T = TypeVar("T")
 
+_COVERED = "intercepts pointer events"
 _REASONS = (
-    ("intercepts pointer events", "another element covers {ref}; deal with that one first"),
+    (_COVERED, "another element covers {ref}; deal with that one first"),
     ("element is not enabled", "{ref} is disabled"),
     ("element is not visible", "{ref} is not visible now"),
     ("element is not stable", "{ref} keeps moving; wait and try again"),
@@ -33,7 +34,7 @@ _REASONS = (
 )
 
 
-def known(window: Window, ref: str) -> Control:
+def require_known(window: Window, ref: str) -> Control:
     """What the last observation says of a ref.
 
     Raises:
@@ -41,28 +42,28 @@ def known(window: Window, ref: str) -> Control:
     """
     control = window.last.refs.get(ref) if window.last is not None else None
     if control is None:
-        raise Stop("unknown_ref", f"{ref} is not in the last observation{_instead(window, ref)}")
+        raise Stop("unknown_ref", f"{ref} is not in the last observation{_suggest(window, ref)}")
     return control
 
 
-async def find(window: Window, ref: str) -> tuple[Locator, Control]:
+async def find_element(window: Window, ref: str) -> tuple[Locator, Control]:
     """The element behind a ref of the last observation.
 
     Raises:
         Stop: the ref is not in the last observation, or its element is gone. It says so at once.
     """
-    control = known(window, ref)
+    control = require_known(window, ref)
     element = window.element(ref)
     try:
         there = await window.running(element.count(), window.limits.action)
     except Error:
         there = 0
     if not there:
-        raise Stop("stale_ref", f"{ref} is no longer on the page{_instead(window, ref)}")
+        raise Stop("stale_ref", f"{ref} is no longer on the page{_suggest(window, ref)}")
     return element, control
 
 
-async def trying(window: Window, work: Coroutine[Any, Any, T], ref: str) -> T:
+async def attempt(window: Window, work: Coroutine[Any, Any, T], ref: str) -> T:
     """Do `work` on the element `ref`, in the time one action has.
 
     Raises:
@@ -71,26 +72,26 @@ async def trying(window: Window, work: Coroutine[Any, Any, T], ref: str) -> T:
     try:
         return await window.running(work, window.limits.action + 0.3)
     except TimeoutError as error:
-        raise Stop(*_refusal(str(error), ref, "timed_out")) from error
+        raise _explain(str(error), ref, timed_out=True) from error
     except Error as error:
-        raise Stop(*_refusal(error.message, ref, "not_possible")) from error
+        raise _explain(error.message, ref, timed_out=False) from error
 
 
-async def revealed(window: Window, element: Locator, ref: str, text: str) -> str:
+async def reveal_secrets(window: Window, element: Locator, ref: str, text: str) -> str:
     """`text` as it is typed: with each secret in the place of its placeholder.
 
     Raises:
         Stop: there is no such secret, or it does not belong to the page the element is in.
     """
-    secrets = window.terms.secrets
+    secrets = window.settings.secrets
     try:
         named = secrets.named_in(text)
     except KeyError as error:
         raise Stop("not_possible", "there is no secret of that name; give it with --secret NAME=SOURCE") from error
     if not named:
         return text
-    handle = await trying(window, element.element_handle(timeout=milliseconds(window)), ref)
-    frame = await trying(window, handle.owner_frame(), ref)
+    handle = await attempt(window, element.element_handle(timeout=milliseconds(window)), ref)
+    frame = await attempt(window, handle.owner_frame(), ref)
     address = frame.url if frame is not None else ""
     for secret in named:
         if not secret.belongs_to(address):
@@ -103,17 +104,17 @@ def milliseconds(window: Window) -> float:
     return window.limits.action * 1000
 
 
-def _refusal(message: str, ref: str, kind: str) -> tuple[Any, str]:
+def _explain(message: str, ref: str, *, timed_out: bool) -> Stop:
     lower = message.lower()
     for sign, reason in _REASONS:
         if sign in lower:
-            return "not_possible", reason.format(ref=ref)
-    if kind == "timed_out":
-        return kind, f"{ref} did not respond in time; look again before trying once more"
-    return kind, f"{ref} cannot take this action"
+            return Stop("not_possible", reason.format(ref=ref), covered=sign == _COVERED)
+    if timed_out:
+        return Stop("timed_out", f"{ref} did not respond in time; look again before trying once more")
+    return Stop("not_possible", f"{ref} cannot take this action")
 
 
-def _instead(window: Window, ref: str) -> str:
+def _suggest(window: Window, ref: str) -> str:
     near = window.nearest(ref)
     if near is not None:
         return f"; the nearest now is {near.ref} ({near.role})"

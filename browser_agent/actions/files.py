@@ -1,10 +1,10 @@
-"""Files in and out of a page."""
+"""Uploads files to a page, and downloads from it."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from browser_agent.actions.elements import find, milliseconds, trying
+from browser_agent.actions.elements import attempt, find_element, milliseconds
 from browser_agent.actions.outcome import Stop
 from browser_agent.actions.union import Download, Upload
 from browser_agent.browser.window import Window
@@ -16,9 +16,9 @@ async def upload(window: Window, action: Upload) -> str:
     Raises:
         Stop: the ref is stale or no file field, a file is not there, or lies outside the folders uploads may come from.
     """
-    paths = [_allowed(window, path) for path in action.paths]
-    element, _ = await find(window, action.ref)
-    await trying(window, element.set_input_files(paths, timeout=milliseconds(window)), action.ref)
+    paths = [_check_upload(window, path) for path in action.paths]
+    element, _ = await find_element(window, action.ref)
+    await attempt(window, element.set_input_files(paths, timeout=milliseconds(window)), action.ref)
     return f"put {len(paths)} file{'s' if len(paths) > 1 else ''} into {action.ref}"
 
 
@@ -28,9 +28,9 @@ async def download(window: Window, action: Download) -> str:
     Raises:
         Stop: the ref is stale, or no download came of it.
     """
-    element, _ = await find(window, action.ref)
+    element, _ = await find_element(window, action.ref)
     begun = window.downloads.count
-    await trying(window, element.click(timeout=milliseconds(window)), action.ref)
+    await attempt(window, element.click(timeout=milliseconds(window)), action.ref)
     if not await window.downloads.wait_begun(begun, window.limits.settle):
         raise Stop("nothing_to_do", f"no download came of {action.ref}; click it and look")
     if await window.downloads.wait_saved(window.limits.settle):
@@ -38,9 +38,9 @@ async def download(window: Window, action: Download) -> str:
     return "the download has begun and goes on; it is listed when it has arrived"
 
 
-def _allowed(window: Window, name: str) -> Path:
+def _check_upload(window: Window, name: str) -> Path:
     path = Path(name).expanduser().resolve()
-    roots = [root.resolve() for root in window.terms.folders.uploads]
+    roots = [root.resolve() for root in window.settings.folders.uploads]
     if not any(path.is_relative_to(root) for root in roots):
         raise Stop("refused", "that file is outside the folders uploads may come from; allow its folder first")
     if not path.is_file():

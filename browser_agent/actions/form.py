@@ -1,17 +1,15 @@
-"""Filling in: text, options, boxes, whole forms."""
+"""Fills in text, options, boxes and whole forms."""
 
 from __future__ import annotations
 
 from playwright.async_api import Locator
 
-from browser_agent.actions.elements import find, milliseconds, revealed, trying
+from browser_agent.actions.elements import attempt, find_element, milliseconds, reveal_secrets
 from browser_agent.actions.outcome import Stop
 from browser_agent.actions.union import Check, FillForm, Select, Type
-from browser_agent.actions.wait import stirred
+from browser_agent.actions.wait import wait_for_suggestions
 from browser_agent.browser.window import Window
 
-_YES = frozenset({"true", "yes", "on", "1", "checked"})
-_NO = frozenset({"false", "no", "off", "0", "unchecked", ""})
 _BOXES = frozenset({"checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio"})
 _SUGGESTING = frozenset({"combobox", "searchbox"})
 _TAKES_KEYS = """e => !e.readOnly && !e.disabled && e.getAttribute('role') !== 'spinbutton' && (e.nodeName === 'TEXTAREA'
@@ -25,12 +23,12 @@ async def type_text(window: Window, action: Type) -> str:
     Raises:
         Stop: the ref is stale, or the element takes no text.
     """
-    element, control = await find(window, action.ref)
-    await _put(window, action.ref, element, await revealed(window, element, action.ref, action.text))
+    element, control = await find_element(window, action.ref)
+    await _put(window, action.ref, element, await reveal_secrets(window, element, action.ref, action.text))
     if control.role in _SUGGESTING and not action.submit:
-        await stirred(window)
+        await wait_for_suggestions(window)
     if action.submit:
-        await trying(window, element.press("Enter", timeout=milliseconds(window)), action.ref)
+        await attempt(window, element.press("Enter", timeout=milliseconds(window)), action.ref)
         return f"typed into {action.ref} and pressed Enter"
     return f"typed into {action.ref}"
 
@@ -41,14 +39,14 @@ async def fill_form(window: Window, action: FillForm) -> str:
     Raises:
         Stop: a ref is stale, or a field does not take its value; the message says which.
     """
-    found = [(field, *await find(window, field.ref)) for field in action.fields]
+    found = [(field, *await find_element(window, field.ref)) for field in action.fields]
     for field, element, control in found:
         if control.role in _BOXES:
-            await _set_box(window, field.ref, element, _truth(field.ref, field.value))
+            await _set_box(window, field.ref, element, _as_bool(field.ref, field.value))
         elif control.role in {"combobox", "listbox"} and await _options(window, field.ref, element) is not None:
             await _choose(window, field.ref, element, (field.value,))
         else:
-            await _put(window, field.ref, element, await revealed(window, element, field.ref, field.value))
+            await _put(window, field.ref, element, await reveal_secrets(window, element, field.ref, field.value))
     return f"filled {len(found)} fields"
 
 
@@ -58,7 +56,7 @@ async def select(window: Window, action: Select) -> str:
     Raises:
         Stop: the ref is stale, the element is no list, or it has no such option.
     """
-    element, _ = await find(window, action.ref)
+    element, _ = await find_element(window, action.ref)
     await _choose(window, action.ref, element, action.values)
     return f"chose in {action.ref}"
 
@@ -69,25 +67,26 @@ async def check(window: Window, action: Check) -> str:
     Raises:
         Stop: the ref is stale, or the element is none of these.
     """
-    element, _ = await find(window, action.ref)
+    element, _ = await find_element(window, action.ref)
     await _set_box(window, action.ref, element, action.checked)
     return f"{action.ref} is {'checked' if action.checked else 'unchecked'}"
 
 
 async def _put(window: Window, ref: str, element: Locator, text: str) -> None:
     """Put `text` into a field. The last character is a key press, for pages that listen to keys and not to changes."""
-    takes_keys = bool(text) and text[-1].isprintable() and await trying(window, element.evaluate(_TAKES_KEYS), ref)
+    takes_keys = bool(text) and text[-1].isprintable() and await attempt(window, element.evaluate(_TAKES_KEYS), ref)
     most = milliseconds(window)
-    await trying(window, element.fill(text[:-1] if takes_keys else text, timeout=most), ref)
+    await attempt(window, element.fill(text[:-1] if takes_keys else text, timeout=most), ref)
     if takes_keys:
-        await trying(window, element.press_sequentially(text[-1], timeout=most), ref)
-        if await trying(window, element.input_value(timeout=most), ref) != text:  # the page put something of its own in
-            await trying(window, element.fill(text, timeout=most), ref)
+        await attempt(window, element.press_sequentially(text[-1], timeout=most), ref)
+        if (
+            await attempt(window, element.input_value(timeout=most), ref) != text
+        ):  # the page put something of its own in
+            await attempt(window, element.fill(text, timeout=most), ref)
 
 
 async def _options(window: Window, ref: str, element: Locator) -> list[str] | None:
-    options: list[str] | None = await trying(window, element.evaluate(_OPTIONS), ref)
-    return options
+    return await attempt(window, element.evaluate(_OPTIONS), ref)
 
 
 async def _choose(window: Window, ref: str, element: Locator, values: tuple[str, ...]) -> None:
@@ -97,23 +96,24 @@ async def _choose(window: Window, ref: str, element: Locator, values: tuple[str,
     missing = sum(value not in options for value in values)
     if missing:
         raise Stop("not_possible", f"{ref} has no such option ({missing} of {len(values)}); read {ref} for its options")
-    await trying(window, element.select_option(list(values), timeout=milliseconds(window)), ref)
+    await attempt(window, element.select_option(list(values), timeout=milliseconds(window)), ref)
 
 
 async def _set_box(window: Window, ref: str, element: Locator, checked: bool) -> None:
     time = milliseconds(window)
     try:
-        await trying(window, element.set_checked(checked, timeout=time / 2), ref)
+        await attempt(window, element.set_checked(checked, timeout=time / 2), ref)
     except Stop as stop:
-        if "covers" not in str(stop):
+        if not stop.covered:
             raise
-        await trying(window, element.set_checked(checked, timeout=time, force=True), ref)  # its label lies over it
+        await attempt(window, element.set_checked(checked, timeout=time, force=True), ref)  # its label lies over it
 
 
-def _truth(ref: str, value: str) -> bool:
-    lower = value.strip().lower()
-    if lower in _YES:
-        return True
-    if lower in _NO:
-        return False
-    raise Stop("not_possible", f"{ref} is a box: give true or false")
+def _as_bool(ref: str, value: str) -> bool:
+    match value.strip().lower():
+        case "true":
+            return True
+        case "false":
+            return False
+        case _:
+            raise Stop("not_possible", f"{ref} is a box: give true or false")

@@ -1,4 +1,4 @@
-"""One look at a window's current tab: captured, freed of secrets, observed, remembered. It acts on nothing."""
+"""Observes a window's current tab, without secrets, and remembers its refs."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from playwright.async_api import Error
 
 from browser_agent.browser.window import DialogOpened, PageLost, Window
 from browser_agent.network.secrets import Secrets
-from browser_agent.observation.capture import Capture, Structure, flat_capture
-from browser_agent.observation.capture import look as capture_page
+from browser_agent.observation.capture import Capture, Structure, capture_page, flat_capture
 from browser_agent.observation.inline import UNSEEN, clean
 from browser_agent.observation.observe import View, observe
 from browser_agent.observation.values import Observation, OpenDialog
@@ -33,14 +32,14 @@ async def look(window: Window, view: View, need: str) -> Observation:
         PageLost: it does not answer, crashed or closed.
     """
     capture = await _capture(window)
-    window.note_title(clean(window.terms.secrets.scrub(capture.structure.title)))
-    capture = without(window.terms.secrets, replace(capture, tabs=window.tabs()))
-    observation = await asyncio.to_thread(observe, capture, view=view, need=need, budget=window.terms.budget)
+    window.note_title(clean(window.settings.secrets.scrub(capture.structure.title)))
+    capture = scrub_capture(window.settings.secrets, replace(capture, tabs=window.tabs()))
+    observation = await asyncio.to_thread(observe, capture, view=view, need=need, budget=window.settings.budget)
     window.remember(observation)
     return observation
 
 
-def without(secrets: Secrets, capture: Capture) -> Capture:
+def scrub_capture(secrets: Secrets, capture: Capture) -> Capture:
     """`capture` with placeholders for secrets, wherever in it they stand."""
     if not secrets.all:
         return capture
@@ -74,24 +73,26 @@ async def _capture(window: Window) -> Capture:
     """Read the current tab; once more if its document was replaced meanwhile."""
     for _ in range(_LOOKS):
         most = min(window.limits.observe, max(_LEAST_LOOK, window.left() - window.limits.probe))
-        page, watch = window.page, window.watch
-        if watch.unanswered():
+        page, events = window.page, window.events
+        if events.unanswered():
             return Capture(page.url, None, _LOADING, Structure())
         try:
-            return await window.running(capture_page(page, watch.status, most), most + 0.3)
+            return await window.running(capture_page(page, events.status, most), most + 0.3)
         except DialogOpened:
-            return Capture(page.url, watch.status, "", Structure(), dialog=window.open_dialog())
+            opened = window.dialog and {"kind": window.dialog.type, "message": window.dialog.message}
+            dialog = OpenDialog.model_validate(opened) if opened else None
+            return Capture(page.url, events.status, "", Structure(), dialog=dialog)
         except TimeoutError:
-            return await _words(window)
+            return await _capture_words(window)
         except Error:
-            await watch.until(lambda watch=watch: not watch.loading(), window.limits.repair)  # type: ignore[misc]
+            await events.until(lambda events=events: not events.loading(), window.limits.repair)  # type: ignore[misc]
     raise PageLost("changing faster than it can be read")
 
 
-async def _words(window: Window) -> Capture:
+async def _capture_words(window: Window) -> Capture:
     """A page that answers but gives no snapshot, as it is too large or not all there: its words alone, without refs."""
-    why = _COMING if window.watch.loading() else _LARGE
+    why = _COMING if window.events.loading() else _LARGE
     try:
-        return await window.running(flat_capture(window.page, window.watch.status, why), window.limits.repair)
+        return await window.running(flat_capture(window.page, window.events.status, why), window.limits.repair)
     except (TimeoutError, Error, DialogOpened) as error:
         raise PageLost("too slow to be read") from error

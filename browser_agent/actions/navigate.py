@@ -1,4 +1,4 @@
-"""Going to an address, and back."""
+"""Opens an address, and goes back."""
 
 from __future__ import annotations
 
@@ -57,38 +57,37 @@ async def navigate(window: Window, action: Navigate) -> str:
     try:
         await _go(window, action.url, seconds)
     except (TimeoutError, PageTimeout) as error:
-        raise Stop(
-            "timed_out", f"no answer within {seconds:.0f} s; wait for it with wait_for load, or try another address"
-        ) from error
+        raise Stop("timed_out", f"no answer within {seconds:.0f} s") from error
     except Error as error:
         if window.downloads.count > begun or "download is starting" in error.message.lower():
             return "the address is a file; downloading it"
         if _INTERRUPTED in error.message:
             return "opened; the page went on to another address"
         check_barred(window, refused)
-        raise Stop("unreachable", _why(error.message)) from error
+        raise Stop("unreachable", _explain(error.message)) from error
     check_barred(window, refused)
-    status = window.watch.status
+    status = window.events.status
     if status is not None and status >= 400:
-        raise Stop("http_error", f"the server answers {status}; check the address, or go on from what it shows")
+        raise Stop("http_error", f"the server answers {status}")
     return "opened"
 
 
 async def _make_room(window: Window) -> None:
     """Have a page that holds all of a host's connections let go of them: until it does, the next one from there is not even asked for."""
-    if window.watch.in_flight() >= _CONNECTIONS:
+    if window.events.in_flight() >= _CONNECTIONS:
         with contextlib.suppress(Error, TimeoutError):  # it hangs, or is leaving already
             await asyncio.wait_for(window.page.evaluate("stop()"), window.limits.probe)
 
 
 async def _go(window: Window, url: str, seconds: float) -> None:
     """Open an address; once more if the page before it was just leaving for another by itself."""
-    try:
-        await window.running(window.page.goto(url, wait_until="commit", timeout=seconds * 1000), seconds + 0.3)
-    except Error as error:
-        if _INTERRUPTED not in error.message:
-            raise
-        await window.running(window.page.goto(url, wait_until="commit", timeout=seconds * 1000), seconds + 0.3)
+    for attempt in (1, 2):
+        try:
+            await window.running(window.page.goto(url, wait_until="commit", timeout=seconds * 1000), seconds + 0.3)
+            return
+        except Error as error:
+            if attempt == 2 or _INTERRUPTED not in error.message:
+                raise
 
 
 async def back(window: Window) -> str:
@@ -104,7 +103,7 @@ async def back(window: Window) -> str:
     except TimeoutError as error:
         raise Stop("timed_out", "the page before this one does not come; navigate to it by address") from error
     except Error as error:
-        raise Stop("unreachable", _why(error.message)) from error
+        raise Stop("unreachable", _explain(error.message)) from error
     if response is None and window.page.url == before:
         raise Stop("nothing_to_do", "there is no page before this one")
     return "went back"
@@ -137,7 +136,7 @@ def check_barred(window: Window, refused: int) -> None:
     Raises:
         Stop: the filter proxy refused it, or found nothing at its address.
     """
-    barred = window.watch.barred
+    barred = window.events.barred
     if barred is None or window.proxy is None:
         return
     if window.proxy.refused == refused:
@@ -153,7 +152,7 @@ def _check_rule(window: Window, url: str) -> None:
             raise Stop("refused", _RULES[verdict])
 
 
-def _why(message: str) -> str:
+def _explain(message: str) -> str:
     code = _NET.search(message)
     if code is None:
         return "the address cannot be opened"

@@ -1,4 +1,4 @@
-"""What came of performing actions, as frozen values. Messages are ours, one line, and never hold page text."""
+"""What came of performing actions, as frozen values whose messages never hold page text."""
 
 from __future__ import annotations
 
@@ -37,21 +37,25 @@ class ActionResult(_Value):
     """One action and what came of it."""
 
     action: PageAction
-    ok: bool
     kind: OutcomeKind
     message: str
+
+    @property
+    def ok(self) -> bool:
+        """Whether it was done."""
+        return self.kind == "done"
 
 
 class Outcome(_Value):
     """What came of one decision's actions.
 
-    `ok` is true when every action given was done, or when the last one done changed the page and the rest was left
-    (`page_changed`): then the decider looks again. `results` holds one entry per action that was tried, in order;
-    actions left undone have none, so `len(results)` says how far it got. `observation` is the page afterwards, taken
-    once; it is None only when there is no page to look at (browser gone). Behind an open dialog it holds that alone.
+    Attributes:
+        results: one for each action that was tried, in order.
+        observation: the page afterwards, behind an open dialog that alone; None where there is no page to look at.
+        skipped: how many actions were left undone.
+        downloads: paths of the files that arrived.
     """
 
-    ok: bool
     kind: OutcomeKind
     message: str
     observation: Observation | None
@@ -59,10 +63,16 @@ class Outcome(_Value):
     skipped: int = 0
     downloads: tuple[str, ...] = ()
 
+    @property
+    def ok(self) -> bool:
+        """Whether every action was done, or the last one done replaced the page, so that the rest was left."""
+        return self.kind in ("done", "page_changed")
+
 
 class Stop(Exception):
-    """An action was not done. The message is ours, in one line, and holds no page text."""
+    """An action was not done, for a reason in one line; `covered` where another element lies over the one meant."""
 
-    def __init__(self, kind: OutcomeKind, message: str) -> None:
+    def __init__(self, kind: OutcomeKind, message: str, covered: bool = False) -> None:
         super().__init__(message)
         self.kind = kind
+        self.covered = covered

@@ -1,11 +1,12 @@
-"""The one applier of actions: does them in order, lets the page come to rest, and looks once. It decides nothing."""
+"""Applies the actions of one decision in order, and observes the page once after them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import assert_never
 
-from browser_agent.actions.elements import known
+from browser_agent.actions import union as act
+from browser_agent.actions.elements import require_known
 from browser_agent.actions.files import download, upload
 from browser_agent.actions.form import check, fill_form, select, type_text
 from browser_agent.actions.look import look
@@ -13,26 +14,6 @@ from browser_agent.actions.navigate import back, check_barred, navigate
 from browser_agent.actions.outcome import ActionResult, Outcome, OutcomeKind, Stop
 from browser_agent.actions.pointer import click, press, scroll
 from browser_agent.actions.tabs import dialog, tab
-from browser_agent.actions.union import (
-    Back,
-    Check,
-    Click,
-    Dialog,
-    Download,
-    Extract,
-    FillForm,
-    Find,
-    Navigate,
-    PageAction,
-    Press,
-    Read,
-    Scroll,
-    Select,
-    Tab,
-    Type,
-    Upload,
-    WaitFor,
-)
 from browser_agent.actions.wait import settle, wait_for
 from browser_agent.browser.window import DialogOpened, PageLost, Window
 from browser_agent.observation.observe import Fields, Lean, Part, Places, View
@@ -45,7 +26,7 @@ _DIALOGS = 5
 """Dialogs answered in a row, without another action between, after which the next costs a page its life."""
 
 
-async def perform(window: Window, actions: Sequence[PageAction], need: str | None = None) -> Outcome:
+async def perform(window: Window, actions: Sequence[act.PageAction], need: str | None = None) -> Outcome:
     """Do what a decision asks of the page, then look at it once.
 
     Args:
@@ -71,15 +52,17 @@ async def perform(window: Window, actions: Sequence[PageAction], need: str | Non
     return await _outcome(window, tuple(results), len(actions) - len(results), view, need or "")
 
 
-async def _do(window: Window, action: PageAction) -> tuple[ActionResult, bool]:
+async def _do(window: Window, action: act.PageAction) -> tuple[ActionResult, bool]:
     """One action and its rest; whether another page stands there after it."""
     window.begin()
     page = window.page
-    mark = window.watch.mark()
-    if window.dialog is not None and isinstance(action, Dialog) and window.answered >= _DIALOGS:
+    mark = window.events.mark()
+    if window.dialog is not None and isinstance(action, act.Dialog) and window.answered >= _DIALOGS:
         return await _recovered(window, action, _STORM)
-    if window.dialog is not None and not isinstance(action, Dialog):
-        return _result(action, "dialog_open", "a dialog is open; answer it with dialog first"), False
+    if window.dialog is not None and not isinstance(action, act.Dialog):
+        return ActionResult(
+            action=action, kind="dialog_open", message="a dialog is open; answer it with dialog first"
+        ), False
     refused = window.proxy.refused if window.proxy is not None else 0
     try:
         message = await _apply(window, action)
@@ -87,85 +70,83 @@ async def _do(window: Window, action: PageAction) -> tuple[ActionResult, bool]:
         if changed:
             check_barred(window, refused)
     except Stop as stop:
-        return _result(action, stop.kind, str(stop)), False
+        return ActionResult(action=action, kind=stop.kind, message=str(stop)), False
     except DialogOpened:
-        return _result(action, "done", "done, and a dialog opened"), True
+        return ActionResult(action=action, kind="done", message="done, and a dialog opened"), True
     except PageLost:
         return await _recovered(window, action)
-    if not isinstance(action, Dialog):
+    if not isinstance(action, act.Dialog):
         window.answered = 0
-    return _result(action, "done", message), changed
+    return ActionResult(action=action, kind="done", message=message), changed
 
 
-async def _apply(window: Window, action: PageAction) -> str:
+async def _apply(window: Window, action: act.PageAction) -> str:
     match action:
-        case Navigate():
+        case act.Navigate():
             return await navigate(window, action)
-        case Back():
+        case act.Back():
             return await back(window)
-        case Click():
+        case act.Click():
             return await click(window, action)
-        case Type():
+        case act.Type():
             return await type_text(window, action)
-        case FillForm():
+        case act.FillForm():
             return await fill_form(window, action)
-        case Select():
+        case act.Select():
             return await select(window, action)
-        case Check():
+        case act.Check():
             return await check(window, action)
-        case Press():
+        case act.Press():
             return await press(window, action)
-        case Scroll():
+        case act.Scroll():
             return await scroll(window, action)
-        case Upload():
+        case act.Upload():
             return await upload(window, action)
-        case Download():
+        case act.Download():
             return await download(window, action)
-        case Dialog():
+        case act.Dialog():
             return await dialog(window, action)
-        case Tab():
+        case act.Tab():
             return await tab(window, action)
-        case WaitFor():
+        case act.WaitFor():
             return await wait_for(window, action)
-        case Find() | Read() | Extract():
+        case act.Find() | act.Read() | act.Extract():
             return _readable(window, action)
         case _:
             assert_never(action)
 
 
-def _readable(window: Window, action: Find | Read | Extract) -> str:
-    if isinstance(action, Read) and action.ref is not None:
-        known(window, action.ref)
+def _readable(window: Window, action: act.Find | act.Read | act.Extract) -> str:
+    if isinstance(action, act.Read) and action.ref is not None:
+        require_known(window, action.ref)
     return "shown"
 
 
-def _only_reads(action: PageAction) -> bool:
-    return isinstance(action, Find | Read | Extract | WaitFor) or (isinstance(action, Tab) and action.op == "list")
+def _only_reads(action: act.PageAction) -> bool:
+    return isinstance(action, act.Find | act.Read | act.Extract | act.WaitFor) or (
+        isinstance(action, act.Tab) and action.op == "list"
+    )
 
 
-def _view(action: PageAction) -> View:
+def _view(action: act.PageAction) -> View:
     match action:
-        case Find(query=query):
+        case act.Find(query=query):
             return Places(query)
-        case Read(ref=ref, page=page):
+        case act.Read(ref=ref, page=page):
             return Part(ref, page)
-        case Extract(wanted=dict() as wanted):
+        case act.Extract(wanted=dict() as wanted):
             return Fields(wanted)
         case _:
             return Lean()
 
 
-def _result(action: PageAction, kind: OutcomeKind, message: str) -> ActionResult:
-    return ActionResult(action=action, ok=kind == "done", kind=kind, message=message)
-
-
-async def _recovered(window: Window, action: PageAction, why: str = _LOST) -> tuple[ActionResult, bool]:
+async def _recovered(window: Window, action: act.PageAction, why: str = _LOST) -> tuple[ActionResult, bool]:
     try:
         await window.recover()
     except BrowserGone as gone:
-        return _result(action, "browser_gone", str(gone)), False
+        return ActionResult(action=action, kind="browser_gone", message=str(gone)), False
     window.answered = 0
-    return _result(action, "page_recovered", why), True
+    return ActionResult(action=action, kind="page_recovered", message=why), True
 
 
 async def _outcome(window: Window, results: tuple[ActionResult, ...], skipped: int, view: View, need: str) -> Outcome:
@@ -184,7 +165,6 @@ async def _outcome(window: Window, results: tuple[ActionResult, ...], skipped: i
         kind = "page_changed"
         message = f"{message}; the page changed, so {skipped} more were left: look and go on"
     return Outcome(
-        ok=kind in {"done", "page_changed"},
         kind=kind,
         message=message,
         observation=observation,

@@ -1,31 +1,15 @@
-"""Clicking and scrolling."""
+"""Clicks, presses keys and scrolls."""
 
 from __future__ import annotations
 
 import contextlib
-from typing import assert_never
 
 from playwright.async_api import Error, Locator, Position
 
-from browser_agent.actions.elements import find, milliseconds, trying
+from browser_agent.actions.elements import attempt, find_element, milliseconds
 from browser_agent.actions.outcome import Stop
 from browser_agent.actions.union import Click, Press, Scroll
 from browser_agent.browser.window import Window
-
-
-async def press(window: Window, action: Press) -> str:
-    """Press a key on an element, or on whatever has the focus.
-
-    Raises:
-        Stop: the ref is stale, or there is no such key.
-    """
-    if action.ref is None:
-        await trying(window, window.page.keyboard.press(action.key), "the page")
-        return "pressed the key"
-    element, _ = await find(window, action.ref)
-    await trying(window, element.press(action.key, timeout=milliseconds(window)), action.ref)
-    return f"pressed the key on {action.ref}"
-
 
 _ASIDE = ((0.1, 0.5), (0.9, 0.5), (0.5, 0.1), (0.5, 0.9))
 _ASIDE_MS = 250
@@ -49,11 +33,11 @@ async def click(window: Window, action: Click) -> str:
     Raises:
         Stop: the ref is stale, or the element cannot be clicked.
     """
-    element, _ = await find(window, action.ref)
+    element, _ = await find_element(window, action.ref)
     try:
-        await trying(window, element.click(timeout=milliseconds(window)), action.ref)
+        await attempt(window, element.click(timeout=milliseconds(window)), action.ref)
     except Stop as stop:
-        if "covers" not in str(stop) or not await _click_aside(window, element):
+        if not stop.covered or not await _click_aside(window, element):
             raise
     return f"clicked {action.ref}"
 
@@ -71,6 +55,20 @@ async def _click_aside(window: Window, element: Locator) -> bool:
     return False
 
 
+async def press(window: Window, action: Press) -> str:
+    """Press a key on an element, or on whatever has the focus.
+
+    Raises:
+        Stop: the ref is stale, or there is no such key.
+    """
+    if action.ref is None:
+        await attempt(window, window.page.keyboard.press(action.key), "the page")
+        return "pressed the key"
+    element, _ = await find_element(window, action.ref)
+    await attempt(window, element.press(action.key, timeout=milliseconds(window)), action.ref)
+    return f"pressed the key on {action.ref}"
+
+
 async def scroll(window: Window, action: Scroll) -> str:
     """Scroll the page, or the area an element is in.
 
@@ -78,23 +76,11 @@ async def scroll(window: Window, action: Scroll) -> str:
         Stop: the ref is stale, or there is nothing further that way.
     """
     if action.ref is None:
-        moved = await trying(window, window.page.evaluate(_SCROLL, [None, action.direction]), "the page")
+        moved = await attempt(window, window.page.evaluate(_SCROLL, [None, action.direction]), "the page")
     else:
-        element, _ = await find(window, action.ref)
+        element, _ = await find_element(window, action.ref)
         script = f"(element, direction) => ({_SCROLL})([element, direction])"
-        moved = await trying(window, element.evaluate(script, action.direction), action.ref)
+        moved = await attempt(window, element.evaluate(script, action.direction), action.ref)
     if not moved:
-        raise Stop("nothing_to_do", _end(action))
+        raise Stop("nothing_to_do", "there is nothing further that way")
     return f"scrolled {action.direction}"
-
-
-def _end(action: Scroll) -> str:
-    match action.direction:
-        case "up" | "top":
-            return "this is the top already"
-        case "down" | "bottom":
-            return "this is the end already"
-        case "left" | "right":
-            return "there is nothing further that way"
-        case _:
-            assert_never(action.direction)

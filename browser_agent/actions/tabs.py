@@ -1,4 +1,4 @@
-"""Opening, closing and switching tabs."""
+"""Opens, closes and switches tabs, and answers dialogs."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ async def tab(window: Window, action: Tab) -> str:
                 await navigate(window, Navigate(kind="navigate", url=action.url))
             return "opened a tab"
         case "switch":
-            page = window.pages[_place(window, action.index)]
+            page = window.pages[_tab_index(window, action.index)]
             window.turn_to(page)
             await window.running(page.bring_to_front(), window.limits.action)
             return "switched tabs"
         case "close":
-            page = window.pages[_place(window, action.index)] if action.index else window.page
+            page = window.pages[_tab_index(window, action.index)] if action.index else window.page
             if len(window.pages) == 1:
                 await window.new_tab()
             try:
@@ -57,7 +57,7 @@ async def tab(window: Window, action: Tab) -> str:
             assert_never(action.op)
 
 
-def _place(window: Window, index: int | None) -> int:
+def _tab_index(window: Window, index: int | None) -> int:
     if index is None or index > len(window.pages):
         raise Stop("nothing_to_do", f"there is no such tab; {len(window.pages)} open")
     return index - 1

@@ -1,8 +1,4 @@
-"""What may be done to a page, as a closed union of frozen values. It does nothing itself: `perform` applies these.
-
-The discriminator `kind` has no default on purpose: with one, the JSON schema shown to a model would call it optional
-while validation demands it.
-"""
+"""The closed union of actions that `perform` applies to a page, and of those that end a run."""
 
 from __future__ import annotations
 
@@ -14,6 +10,7 @@ Ref = Annotated[str, Field(pattern=r"^(f\d+)?e\d+$", description="Element ref fr
 
 
 class _Value(BaseModel):
+    # `kind` has no default: with one, the JSON schema shown to a model would call it optional while validation demands it.
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 

@@ -1,4 +1,4 @@
-"""Waiting for something to come true, and coming to rest after an action. Everything here is event-driven."""
+"""Waits, on events alone, for a condition to come true and for a page to come to rest after an action."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from browser_agent.browser.page_events import Mark
 from browser_agent.browser.window import DialogOpened, Window
 
 _QUIET = files("browser_agent.actions").joinpath("quiet.js").read_text(encoding="utf-8")
+_INSTANT = 0.02
 _STILL = 0.06
 _MOST_STILL = 0.4
 _MOST_STILL_LOADED = 1.2
@@ -37,11 +38,11 @@ async def wait_for(window: Window, action: WaitFor) -> str:
             part = action.url
             await window.running(page.wait_for_url(lambda url: part in url, timeout=time), action.seconds + 0.3)
         elif action.event == "load":
-            if not await window.watch.until(lambda: not window.watch.loading(), action.seconds):
+            if not await window.events.until(lambda: not window.events.loading(), action.seconds):
                 raise TimeoutError
             await window.running(page.wait_for_load_state("load", timeout=time), action.seconds + 0.3)
         else:
-            await settle(window, page, window.watch.mark(), action.seconds)
+            await settle(window, page, window.events.mark(), action.seconds)
     except TimeoutError as error:
         raise Stop("timed_out", f"it did not come within {action.seconds:g} s") from error
     except Error as error:
@@ -58,44 +59,32 @@ async def settle(window: Window, page: Page, mark: Mark, seconds: float) -> bool
     Raises:
         PageLost: the page crashed, closed, or does not answer.
     """
-    deadline = asyncio.get_running_loop().time() + seconds
-    left = _Left(deadline)
+    clock = asyncio.get_running_loop().time
+    deadline = clock() + seconds
+
+    def left(most: float) -> float:
+        return max(_INSTANT, min(most, deadline - clock()))
+
     try:
-        await _still(window, left.of(_MOST_STILL))
-        await window.opened_tab(left.of(_TAB))
+        await _still(window, left(_MOST_STILL))
+        await window.opened_tab(left(_TAB))
         if window.page != page:  # it opened a tab, which we look at from here on
             mark = Mark(-1, 0, "")
-        watch = window.watch
-        if watch.loading():
-            await watch.until(lambda: not watch.loading(), left.of(seconds))
-        moved = watch.moved(mark) or window.page != page
+        events = window.events
+        if events.loading():
+            await events.until(lambda: not events.loading(), left(seconds))
+        moved = events.moved(mark) or window.page != page
         most = _MOST_STILL_LOADED if moved else _MOST_STILL
-        while watch.fetching(mark) and left.any():
-            if not await watch.until(lambda: not watch.fetching(mark), left.of(seconds)):
+        while events.fetching(mark) and deadline - clock() > _INSTANT:
+            if not await events.until(lambda: not events.fetching(mark), left(seconds)):
                 break
-            await _still(window, left.of(most))
-        return watch.moved(mark) or window.page != page
+            await _still(window, left(most))
+        return events.moved(mark) or window.page != page
     except DialogOpened:
         return True
 
 
-class _Left:
-    """Time left until a deadline."""
-
-    def __init__(self, deadline: float) -> None:
-        self._deadline = deadline
-
-    def any(self) -> bool:
-        return self._now() > 0.02
-
-    def of(self, most: float) -> float:
-        return max(0.02, min(most, self._now()))
-
-    def _now(self) -> float:
-        return self._deadline - asyncio.get_running_loop().time()
-
-
-async def stirred(window: Window) -> None:
+async def wait_for_suggestions(window: Window) -> None:
     """Give a page that suggests while one types the moment it takes to begin."""
     await _still(window, _MOST_STILL_LOADED, _SUGGESTS)
 
@@ -107,10 +96,10 @@ async def _still(window: Window, most: float, first: float = 0.0) -> None:
 
     A document that is being replaced has no rest to wait for: then this ends at once.
     """
-    watch = window.watch
+    events = window.events
     work = window.running(window.page.evaluate(_QUIET, [_STILL * 1000, most * 1000, first * 1000]), most + 0.5)
     rest = asyncio.ensure_future(work)
-    leaving = asyncio.ensure_future(watch.until(watch.unanswered, window.limits.whole))
+    leaving = asyncio.ensure_future(events.until(events.unanswered, window.limits.whole))
     try:
         await asyncio.wait({rest, leaving}, return_when=asyncio.FIRST_COMPLETED)
         if rest.done():

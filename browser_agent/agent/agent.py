@@ -1,13 +1,9 @@
-"""The browser agent: a task goes in, an answer with its sources comes out. It owns the browser and the session of a run, and nothing else.
-
-How one step goes is in `run`, who decides it in `deciding`, what is written down in `journal`.
-"""
+"""The browser agent, which owns the browser and the session of a run and carries a task to an answer with sources."""
 
 from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Sequence
 from contextlib import AsyncExitStack, suppress
 from types import TracebackType
 from typing import Self
@@ -22,13 +18,11 @@ from browser_agent.agent.settings import BrowserChoice, Keeping, RunLimits, Watc
 from browser_agent.browser.browser import Browser
 from browser_agent.browser.process import check_executable
 from browser_agent.browser.window import Window
-from browser_agent.deciders.alternatives import Comparison, comparison
 from browser_agent.deciders.answer_schema import Schema, Shape
-from browser_agent.deciders.comparer import Comparer
 from browser_agent.deciders.explorer import Explorer
 from browser_agent.deciders.model import ModelDecider
 from browser_agent.deciders.protocol import Decider
-from browser_agent.deciders.schema import Seeker
+from browser_agent.deciders.schema import SchemaDecider
 from browser_agent.deciders.sources import Evidence
 from browser_agent.network.egress import check_start, origin_of
 from browser_agent.network.secrets import Secrets
@@ -37,7 +31,6 @@ from ctxfold.config import EXPLORER
 from ctxfold.errors import InputError, UnknownSession
 from ctxfold.models import Model, load
 from ctxfold.models.deciders.intent import Attendant, Kept
-from ctxfold.text import STOP_WORDS
 from ctxfold.tokens import Budget
 
 __all__ = ["BrowserAgent"]
@@ -52,7 +45,7 @@ class BrowserAgent:
             result = await agent.run("What does os.walk yield?", start_url="https://docs.python.org/3/")
 
     Args:
-        model: who decides: `explorer` (embedded: no model, no key), `claude-…`, or `script:FILE`.
+        model: who decides: `explorer` (embedded: no model, no key), `claude-…`, `script:FILE`, or a model itself.
         budget: tokens the context of a decision may take, counted for that model.
         limits: when a run ends at the latest.
         browser: which browser is used.
@@ -66,14 +59,14 @@ class BrowserAgent:
 
     def __init__(
         self,
-        model: str = EXPLORER,
+        model: str | Model = EXPLORER,
         budget: int = 8000,
         limits: RunLimits | None = None,
         browser: BrowserChoice | None = None,
         keeping: Keeping | None = None,
         safety: Safety | None = None,
     ) -> None:
-        self._model: Model | None = load(model)
+        self._model: Model | None = load(model) if isinstance(model, str) else model
         Budget.of(budget, _counted_as(self._model))
         self._budget = budget
         self._limits = limits or RunLimits()
@@ -88,7 +81,7 @@ class BrowserAgent:
     async def run(
         self,
         task: str,
-        start_url: str | Sequence[str] | None = None,
+        start_url: str | None = None,
         watching: Watching | None = None,
         schema: Schema | None = None,
     ) -> Result:
@@ -96,8 +89,7 @@ class BrowserAgent:
 
         Args:
             task: what is wanted, in words; when resuming, empty for the session's own goal.
-            start_url: the page to begin on. The explorer needs one; a model may find its own. Several are alternatives, which the explorer
-                compares, each on a branch of its own.
+            start_url: the page to begin on. The explorer needs one; a model may find its own.
             watching: who is told of each step.
             schema: the form the answer must have, as a JSON schema or a pydantic model; None for words. The result's `data` then has
                 it, and `answer` is that as JSON; or the run says what is missing.
@@ -113,33 +105,29 @@ class BrowserAgent:
             StoreError: the session cannot be written.
         """
         told = watching or Watching()
-        starts = [start_url] if isinstance(start_url, str) else list(start_url or ())
-        for each in starts:
-            check_start(each)
-        first = starts[0] if starts else None
+        if start_url is not None:
+            check_start(start_url)
         shape = None if schema is None else Shape.of(schema)
         async with AsyncExitStack() as held:
             window = None
             if not self._keeping.resume:
-                await anyio.to_thread.run_sync(self._check_new, task.strip(), first)
-                window = await self._window(held, first, told, starts[1:])
+                await anyio.to_thread.run_sync(self._check_new, task.strip(), start_url)
+                window = await self._window(held, start_url, told)
             session = await anyio.to_thread.run_sync(self._open, task.strip())
             journal = Journal(session, self._budget, _counted_as(self._model), self._secrets, self._attendant)
             _at_the_end(held, journal)
             goal = await anyio.to_thread.run_sync(lambda: session.goal)
-            before = await journal.start_addresses() if self._keeping.resume and first is None else []
-            named = first or next(iter(before), None)
-            compared = self._compared(goal, shape, starts or before)
-            begin = await self._begin(journal, first) if compared is None or len(starts or before) < 2 else None
+            named = start_url or (await journal.start_address() if self._keeping.resume else None)
+            begin = await self._begin(journal, start_url)
             evidence = Evidence()
-            decider = self._decider(goal, evidence, shape, await self._standing(journal, compared, named))
+            decider = self._decider(goal, evidence, shape)
             asked = Kept()
             if session.created or task.strip():
-                asked = await journal.asked(task.strip() or goal, starts)
-            window = window or await self._window(held, named, told, (starts or before)[1:])
+                asked = await journal.asked(task.strip() or goal, start_url)
+            window = window or await self._window(held, named, told)
             terms = Terms(self._limits, self._watch(named), told, self._budget, shape, self._keeping.screenshots)
             run = Run(goal, decider, journal, window, terms)
-            run.kept(asked)
+            run.add_cost(asked)
             return await run.to_the_end(evidence, begin)
 
     async def close(self) -> None:
@@ -201,22 +189,10 @@ class BrowserAgent:
                 "the explorer needs a page to start from: add --start-url URL, or name a model with --model claude-…"
             )
 
-    def _compared(self, goal: str, shape: Shape | None, starts: Sequence[str]) -> Comparison | None:
-        """What the embedded decider is to compare; a model, and an answer with a schema, find their own way."""
-        return comparison(goal, starts) if shape is None and self._model is None else None
-
-    async def _standing(self, journal: Journal, compared: Comparison | None, named: str | None) -> Comparer | None:
-        """Who compares: in a run that goes on, from the alternatives that are not told yet; None where nothing is compared."""
-        if compared is None:
-            return None
-        names = [each.name for each in compared.alternatives]
-        before = await journal.earlier(names, named or "") if self._keeping.resume else None
-        return Comparer(compared, Explorer, before)
-
-    def _decider(self, goal: str, evidence: Evidence, shape: Shape | None, comparer: Comparer | None) -> Decider:
+    def _decider(self, goal: str, evidence: Evidence, shape: Shape | None) -> Decider:
         """Who decides: the model, with the embedded decider behind it; or that alone."""
-        explorer: Decider = comparer or Explorer(goal)
-        embedded = explorer if shape is None else Seeker(explorer, shape, goal)
+        explorer = Explorer(goal)
+        embedded: Decider = explorer if shape is None else SchemaDecider(explorer, shape, goal)
         if self._model is None:
             return embedded
         return ModelDecider(self._model, evidence, embedded, self._secrets, shape)
@@ -225,7 +201,7 @@ class BrowserAgent:
         start = origin_of(named) if named is not None else None
         return Watch(self._safety, start, self._model is not None, self._secrets)
 
-    async def _window(self, held: AsyncExitStack, named: str | None, told: Watching, beside: Sequence[str]) -> Window:
+    async def _window(self, held: AsyncExitStack, named: str | None, told: Watching) -> Window:
         """A window, closed when `held` ends, whose browser may reach the address a person named, and what the rules allow."""
         choice, report, egress = self._choice, told.report, self._safety.egress(named)
         if self._browser is None:
@@ -237,8 +213,6 @@ class BrowserAgent:
                 )
         elif named is not None and origin_of(named) is not None:
             self._browser.permit(named)
-        for url in beside:
-            self._browser.permit(url)
         window = await self._browser.window(storage_state=choice.storage_state, secrets=self._secrets)
         _at_the_end(held, window)
         return window
@@ -259,10 +233,10 @@ def _there_already(session: str) -> InputError:
 
 
 def session_name(task: str) -> str:
-    """A name for a session nobody named: the task's first telling words, and four letters that make it its own."""
+    """A name for a session nobody named: the task's longest words, in order, and four letters that make it unique."""
     words = re.findall(r"[a-z0-9]+", task.lower())
-    telling = [word for word in words if word not in STOP_WORDS] or words
-    return "-".join([*telling[:4], secrets.token_hex(2)])[-64:].lstrip("-")
+    longest = sorted(range(len(words)), key=lambda at: -len(words[at]))[:4]
+    return "-".join([*(words[at] for at in sorted(longest)), secrets.token_hex(2)])[-64:].lstrip("-")
 
 
 def _counted_as(model: Model | None) -> str | None:

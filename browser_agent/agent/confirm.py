@@ -1,8 +1,4 @@
-"""Which actions have consequences outside the page: a pure judgement on an action, the element it meets, and where.
-
-It can only judge by what is known before acting: the kind of action, and how the page names and builds the element. A page
-that lies about its buttons can still mislead it; that is what the egress rule is for.
-"""
+"""Judges which actions have consequences outside the page, and asks a person before these are done."""
 
 from __future__ import annotations
 
@@ -47,7 +43,7 @@ class Consequence:
         return f"{self.kind}{where}"
 
 
-def consequence(action: Acting, observation: Observation | None) -> Consequence | None:
+def judge(action: Acting, observation: Observation | None) -> Consequence | None:
     """What an action would bring about outside the page.
 
     Args:
@@ -59,27 +55,27 @@ def consequence(action: Acting, observation: Observation | None) -> Consequence 
     """
     match action:
         case Click(ref=ref):
-            return _of_click(_control(observation, ref), ref)
+            return _judge_click(_control(observation, ref), ref)
         case Type(ref=ref, submit=True) | Press(key="Enter" | "NumpadEnter", ref=str() as ref):
-            return _of_enter(_control(observation, ref), observation, ref)
+            return _judge_enter(_control(observation, ref), observation, ref)
         case Press(key="Enter" | "NumpadEnter" | "Space" | " ", ref=None):
             return Consequence("submit", None)
         case Press(key="Space" | " ", ref=str() as ref):
-            return _of_click(_control(observation, ref), ref)
+            return _judge_click(_control(observation, ref), ref)
         case Upload(ref=ref):
             return Consequence("send", ref)
         case Dialog(accept=True):
-            return _of_dialog(observation)
+            return _judge_dialog(observation)
         case Download(ref=ref):
-            return _of_click(_control(observation, ref), ref)
+            return _judge_click(_control(observation, ref), ref)
         case _:
             return None
 
 
-def _of_click(control: Control | None, ref: str) -> Consequence | None:
+def _judge_click(control: Control | None, ref: str) -> Consequence | None:
     if control is None or control.role not in _PRESSES:
         return None
-    kind = _kind(control.name)
+    kind = _match_words(control.name)
     if control.submits:
         return Consequence(kind or "submit", ref)
     if kind is None or (control.role == "link" and control.url and kind != "delete"):
@@ -89,9 +85,9 @@ def _of_click(control: Control | None, ref: str) -> Consequence | None:
     return Consequence(kind, ref)
 
 
-def _of_enter(control: Control | None, observation: Observation | None, ref: str) -> Consequence | None:
+def _judge_enter(control: Control | None, observation: Observation | None, ref: str) -> Consequence | None:
     if control is not None and control.role in _PRESSES:
-        return _of_click(control, ref)
+        return _judge_click(control, ref)
     search = observation.search if observation is not None else None
     by_get = search is not None and search.ref == ref and search.method == "get"
     if by_get or (control is not None and control.role == "searchbox"):
@@ -99,14 +95,14 @@ def _of_enter(control: Control | None, observation: Observation | None, ref: str
     return Consequence("submit", ref)
 
 
-def _of_dialog(observation: Observation | None) -> Consequence | None:
+def _judge_dialog(observation: Observation | None) -> Consequence | None:
     dialog = observation.dialog if observation is not None else None
     if dialog is None or dialog.kind == "alert":
         return None
-    return Consequence(_kind(dialog.message) or "submit", None)
+    return Consequence(_match_words(dialog.message) or "submit", None)
 
 
-def _kind(text: str) -> Kind | None:
+def _match_words(text: str) -> Kind | None:
     return next((kind for kind, words in _WORDS if words.search(text)), None)
 
 
@@ -183,7 +179,7 @@ class Watch:
         """What a decision would bring about that a person must agree to first."""
         if self.safety.confirm == "never" or (self.safety.confirm == "auto" and not self._outside(page)):
             return ()
-        found = (consequence(action, page) for action in decision.page_actions)
+        found = (judge(action, page) for action in decision.page_actions)
         return tuple(one for one in found if one is not None)
 
     async def agreed(self, did: str, consequences: tuple[Consequence, ...], page: Observation | None) -> bool:

@@ -1,11 +1,7 @@
-"""Writes a run into its session, step by step: what was decided before it is done, what came of it after. It decides nothing.
-
-Every call goes to a worker thread: a `Session` blocks, and the browser must not wait.
-"""
+"""Records a run in its session, each call in a worker thread so that the browser does not wait for the store."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -13,17 +9,16 @@ from typing import TypeVar
 import anyio.to_thread
 
 from browser_agent.actions import Outcome
-from browser_agent.agent.todo import answered, applied, opened
-from browser_agent.agent.writing import begun, ended, refused
-from browser_agent.deciders.comparing import moved
+from browser_agent.agent.steps import begin_step, end_step, last_address, refuse_step
+from browser_agent.agent.todo import apply_todo, close_answered, open_task
 from browser_agent.deciders.decision import Decision
-from browser_agent.deciders.earlier import Earlier, earlier
 from browser_agent.deciders.protocol import Decided
 from browser_agent.deciders.sources import Source
+from browser_agent.network.egress import origin_of
 from browser_agent.network.secrets import Secrets
 from ctxfold import Session, View
 from ctxfold.decisions.intent.triggers import Trigger
-from ctxfold.errors import FoldError, RefError
+from ctxfold.errors import FoldError
 from ctxfold.models.deciders.intent import Attendant, Kept
 from ctxfold.tokens import Budget, count
 from ctxfold.workspace.by import By
@@ -32,12 +27,6 @@ from ctxfold.workspace.workspace import Workspace
 __all__ = ["Begun", "Context", "Journal"]
 
 T = TypeVar("T")
-
-_START = "First page: "
-"""Says which page the user named. Not as a request: a to-do is read from the same words."""
-_BESIDE = "Beside it: "
-"""Says which further pages they named; the first page stands last."""
-_AT = re.compile(r"; now at (\S+)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +60,7 @@ class Context:
 
 
 class Journal:
-    """One run's door to its session.
+    """A run's access to its session.
 
     Args:
         session: where it is written.
@@ -101,15 +90,14 @@ class Journal:
         """The model that folds, plans and extracts; empty for the embedded deciders."""
         return self._attendant.name
 
-    async def asked(self, task: str, starts: Sequence[str]) -> Kept:
-        """The user's task, as a turn, with the addresses they named to begin at; and as the to-do. Returns what a model had to do with that."""
-        named = [*(f"{_BESIDE}{url}" for url in starts[1:]), *(f"{_START}{url}" for url in starts[:1])]
-        words = self._scrub("\n".join([task, *named]))
+    async def asked(self, task: str, start: str | None) -> Kept:
+        """The user's task, as a turn, with the address they named to begin at; and as the to-do. Returns what a model had to do with that."""
+        words = self._scrub(task if start is None else f"{task}\n{start}")
         await _threaded(lambda: self._session.record_turn(user=words))
         kept = (
             await self._attendant.plan(self._session, Trigger("intent change", "the task")) if self.folder else Kept()
         )
-        await _threaded(lambda: opened(self._session, self._scrub(task)))
+        await _threaded(lambda: open_task(self._session, self._scrub(task)))
         return kept
 
     async def tip(self) -> int:
@@ -132,7 +120,7 @@ class Journal:
 
     async def end(self, step: Begun, outcome: Outcome) -> str:
         """What came of a step. Returns the ref of the page's snapshot, empty where there was no page to look at."""
-        return await _threaded(lambda: ended(self._session, step.step, len(step.decision.actions), outcome))
+        return await _threaded(lambda: end_step(self._session, step.step, len(step.decision.actions), outcome))
 
     async def picture(self, step: Begun, jpeg: bytes | None) -> None:
         """Keep a picture of the page after a step; nothing where there is none."""
@@ -141,7 +129,7 @@ class Journal:
 
     async def refuse(self, step: Begun, reason: str) -> None:
         """A step that was not done: its calls are answered with the reason."""
-        await _threaded(lambda: refused(self._session, step.step, len(step.decision.actions), reason))
+        await _threaded(lambda: refuse_step(self._session, step.step, len(step.decision.actions), reason))
 
     async def mend(self, operator: str = "auto") -> bool:
         """Refactor what went bad, if anything did. Returns whether the context is another now.
@@ -157,32 +145,25 @@ class Journal:
 
         def reply() -> int:
             self._fold(decided)
-            applied(self._session, decided, self._scrub)
-            moved(self._session, decided, self._scrub)
+            apply_todo(self._session, decided, self._scrub)
             step = self._session.record_reply(self._scrub(text)).step
-            answered(self._session, text, sources)
+            close_answered(self._session, sources)
             return step
 
         return await _threaded(reply)
 
-    async def start_addresses(self) -> list[str]:
-        """The addresses the user named to begin at, the first of them first; none where they named none."""
+    async def start_address(self) -> str | None:
+        """The web address that is the last line of the user's first turn, which they named to begin at; None for none."""
 
-        def named() -> list[str]:
-            lines = self._session.recall("s1.1").text.splitlines() if self._session.tip else []
-            first = [line.removeprefix(_START).strip() for line in lines[-1:] if line.startswith(_START)]
-            beside = [line.removeprefix(_BESIDE).strip() for line in lines if line.startswith(_BESIDE)]
-            return [*first, *beside] if first else []
+        def read_named() -> str | None:
+            last = self._session.recall("s1.1").text.rpartition("\n")[2] if self._session.tip else ""
+            return last if origin_of(last) is not None else None
 
-        return await _threaded(named)
-
-    async def earlier(self, names: Sequence[str], begin: str) -> Earlier | None:
-        """Where a comparison stands that was begun before; None where it was not begun, or all of it is told."""
-        return await _threaded(lambda: earlier(self._session, names, begin))
+        return await _threaded(read_named)
 
     async def last_address(self) -> str | None:
         """Where the browser stood when the session was last written; None where it had opened nothing."""
-        return await _threaded(self._last_address)
+        return await _threaded(lambda: last_address(self._session))
 
     async def close(self) -> None:
         """Give up the session's store."""
@@ -191,12 +172,11 @@ class Journal:
     def _begin(self, decided: Decided) -> Begun:
         done = (
             self._fold(decided),
-            applied(self._session, decided, self._scrub),
-            moved(self._session, decided, self._scrub),
+            apply_todo(self._session, decided, self._scrub),
         )
         note = "; ".join(filter(None, done))
         decision = decided.decision
-        return Begun(begun(self._session, decision.thought, decision.actions, self._scrub), decision, note)
+        return Begun(begin_step(self._session, decision.thought, decision.actions, self._scrub), decision, note)
 
     def _fold(self, decided: Decided) -> str:
         fold = decided.decision.fold
@@ -208,18 +188,6 @@ class Journal:
         except FoldError as error:
             return f"the fold was refused: {error}"
         return ""
-
-    def _last_address(self) -> str | None:
-        for step in range(self._session.tip, 0, -1):
-            for record in range(1, 40):
-                try:
-                    text = self._session.recall(f"s{step}.{record}").text
-                except RefError:
-                    break
-                at = _AT.search(text) if len(text) < 4000 and "\n" not in text else None
-                if at is not None:
-                    return at.group(1)
-        return None
 
 
 async def _threaded(work: Callable[[], T]) -> T:

@@ -1,4 +1,4 @@
-"""Counts what is tried on one and the same page, and says when that must change. It stops nothing itself."""
+"""Counts how often a decision is tried on one and the same page, and judges when that must end."""
 
 from __future__ import annotations
 

@@ -1,12 +1,16 @@
-"""What a run came to, as frozen values. Nothing here runs."""
+"""The frozen values that tell what a run came to, and what it cost."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from browser_agent.deciders.sources import Source
 from ctxfold.decisions.fold.parse import Compliance
+from ctxfold.models import Usage as ModelUsage
+from ctxfold.models import cost
+from ctxfold.models.deciders.intent import Kept
 
 __all__ = ["Result", "Status", "StepTaken", "Usage"]
 
@@ -46,6 +50,26 @@ class Usage:
     compliance: Compliance = field(default_factory=Compliance)
     seconds: float = 0.0
 
+    def with_replies(self, replies: Sequence[ModelUsage], model: str) -> Usage:
+        """This, and what the replies of a deciding model cost."""
+        return replace(
+            self,
+            input_tokens=self.input_tokens + sum(reply.prompt for reply in replies),
+            output_tokens=self.output_tokens + sum(reply.output for reply in replies),
+            cached_tokens=self.cached_tokens + sum(reply.cache_read for reply in replies),
+            dollars=_add_prices(self.dollars, *(cost(reply, model) for reply in replies)),
+        )
+
+    def with_maintenance(self, kept: Kept, model: str) -> Usage:
+        """This, and what folding, planning and extracting by a model cost."""
+        spent = kept.usage
+        return replace(
+            self,
+            folder_tokens=self.folder_tokens + spent.prompt + spent.output,
+            compliance=self.compliance + kept.compliance,
+            dollars=_add_prices(self.dollars, cost(spent, model) if spent.prompt else 0.0),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Result:
@@ -54,7 +78,7 @@ class Result:
     Attributes:
         status: how it ended.
         answer: the answer in words; None unless answered.
-        sources: the passages that bear it; where nothing was found, the nearest ones, which do not answer it.
+        sources: the passage that bears the answer; empty unless answered with a quote.
         reason: why it ended without an answer, in one line; empty when answered.
         steps: how many steps were taken.
         session: the session that holds them.
@@ -62,6 +86,8 @@ class Result:
         usage: what it cost.
         data: the answer as the task's schema has it; None where the task had none, or was not answered.
         answered_by: who gave the answer, or found none: the explorer may have stood in for a model. Empty where a limit ended the run.
+        candidates: the passages that fit the task best, at most three, best first, each with its address and ref. The first bears the answer where
+            there is one; where there is none, a reader may find it among them.
     """
 
     status: Status
@@ -74,6 +100,7 @@ class Result:
     usage: Usage
     data: object = None
     answered_by: str = ""
+    candidates: tuple[Source, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,3 +132,9 @@ class StepTaken:
     view_tokens: int
     budget: int
     decider: str
+
+
+def _add_prices(*prices: float | None) -> float | None:
+    """The sum; None where a price is not known."""
+    known = [price for price in prices if price is not None]
+    return sum(known) if len(known) == len(prices) else None

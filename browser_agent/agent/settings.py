@@ -1,4 +1,4 @@
-"""What a run is given, in small frozen values. It reads no environment and checks nothing but itself."""
+"""The settings of a run, as small frozen values."""
 
 from __future__ import annotations
 
@@ -76,8 +76,8 @@ class Keeping:
     screenshots: bool = False
 
 
-def _nothing(_: object) -> None:
-    """Say nothing."""
+def _ignore(_: object) -> None:
+    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,5 +89,5 @@ class Watching:
         report: told in one line what is done to get a browser, and what else a person may want to know.
     """
 
-    step: Callable[[StepTaken], None] = _nothing
-    report: Report = _nothing
+    step: Callable[[StepTaken], None] = _ignore
+    report: Report = _ignore

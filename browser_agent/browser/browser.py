@@ -1,4 +1,4 @@
-"""The browser, whole: it owns Playwright, starts and ends it, brings it back when it dies, and opens windows."""
+"""Owns a browser: starts and ends it, restarts it when it dies, and opens windows of it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,15 @@ from playwright.async_api import Browser as Chromium
 from playwright.async_api import BrowserContext, Error, Page, ViewportSize
 
 from browser_agent.browser.install import Report
-from browser_agent.browser.process import Plan, Running, abandon, start, stop, through
-from browser_agent.browser.window import Folders, Terms, Window
+from browser_agent.browser.process import (
+    BrowserProcess,
+    Plan,
+    kill_browser,
+    proxy_settings,
+    start_browser,
+    stop_browser,
+)
+from browser_agent.browser.window import Folders, Window, WindowSettings
 from browser_agent.network.egress import Egress
 from browser_agent.network.proxy import FilterProxy, Refusal
 from browser_agent.network.secrets import Secrets
@@ -29,7 +36,7 @@ def _silent(_: str) -> None:
     """Say nothing."""
 
 
-async def _started(egress: Egress | None) -> FilterProxy | None:
+async def _start_proxy(egress: Egress | None) -> FilterProxy | None:
     if egress is None:
         return None
     proxy = FilterProxy(egress)
@@ -40,7 +47,7 @@ async def _started(egress: Egress | None) -> FilterProxy | None:
 class Browser:
     """One browser, for as long as its `async with` block. Windows of it share nothing with each other."""
 
-    def __init__(self, plan: Plan, running: Running, report: Report, proxy: FilterProxy | None = None) -> None:
+    def __init__(self, plan: Plan, running: BrowserProcess, report: Report, proxy: FilterProxy | None = None) -> None:
         self._plan = plan
         self._running = running
         self._report = report
@@ -67,13 +74,13 @@ class Browser:
         Raises:
             BrowserMissing: no browser could be found, provided or started.
         """
-        proxy = await _started(egress)
+        proxy = await _start_proxy(egress)
         plan = Plan(headed=headed, executable=executable, proxy=proxy.address if proxy else None)
         ready = asyncio.ensure_future(
             asyncio.to_thread(count, _ANY_TEXT)
         )  # loads the token ranks while the browser starts
         try:
-            return await cls._by(plan, report, proxy)
+            return await cls._start(plan, report, proxy)
         finally:
             await ready
 
@@ -92,15 +99,15 @@ class Browser:
         """
         if not endpoint.startswith(("http://", "https://", "ws://", "wss://")):
             raise InputError(f"{endpoint!r} is no browser endpoint; give http://host:port or ws://host:port/…")
-        proxy = await _started(egress)
+        proxy = await _start_proxy(egress)
         plan = Plan(endpoint=endpoint, proxy=proxy.address if proxy else None)
-        return await cls._by(plan, report, proxy)
+        return await cls._start(plan, report, proxy)
 
     @classmethod
-    async def _by(cls, plan: Plan, report: Report, proxy: FilterProxy | None) -> Browser:
+    async def _start(cls, plan: Plan, report: Report, proxy: FilterProxy | None) -> Browser:
         """A browser by a plan; where none comes, its proxy goes too."""
         try:
-            return cls(plan, await start(plan, report), report, proxy)
+            return cls(plan, await start_browser(plan, report), report, proxy)
         except BaseException:
             if proxy is not None:
                 await proxy.close()
@@ -147,8 +154,8 @@ class Browser:
             BrowserGone: the browser is no longer there.
         """
         context, page = await self._open(storage_state)
-        terms = Terms(folders or Folders(self._running.folder / "downloads"), budget, secrets)
-        return Window(context, page, terms, self._revive, self._proxy)
+        settings = WindowSettings(folders or Folders(self._running.folder / "downloads"), budget, secrets)
+        return Window(context, page, settings, self._revive, self._proxy)
 
     async def _open(self, storage_state: Path | None = None) -> tuple[BrowserContext, Page]:
         try:
@@ -156,7 +163,7 @@ class Browser:
                 viewport=_SIZE,
                 accept_downloads=True,
                 storage_state=storage_state,
-                proxy=through(self._plan.proxy) if self._plan.endpoint else None,
+                proxy=proxy_settings(self._plan.proxy) if self._plan.endpoint else None,
             )
             return context, await context.new_page()
         except (Error, OSError, ValueError) as error:
@@ -171,22 +178,22 @@ class Browser:
         async with self._reviving:
             if lost is self._running.chromium or lost is None:
                 self._report("the browser died; starting it again")
-                await abandon(self._running)
+                await kill_browser(self._running)
                 try:
-                    self._running = await asyncio.wait_for(start(self._plan, self._report), _REVIVE_SECONDS)
+                    self._running = await asyncio.wait_for(start_browser(self._plan, self._report), _REVIVE_SECONDS)
                 except TimeoutError as error:
                     raise BrowserGone("the browser died and did not come back; run again to go on from here") from error
             return await self._open()
 
     async def close(self) -> None:
         """End the browser, if it is ours, and remove its folders. Calling it again does nothing."""
-        await asyncio.shield(asyncio.ensure_future(stop(self._running)))
+        await asyncio.shield(asyncio.ensure_future(stop_browser(self._running)))
         if self._proxy is not None:
             await self._proxy.close()
 
     async def end(self) -> None:
         """End the browser at once, without asking it; what its pages were doing is lost. One we connected to lives on."""
-        await asyncio.shield(asyncio.ensure_future(abandon(self._running)))
+        await asyncio.shield(asyncio.ensure_future(kill_browser(self._running)))
         if self._proxy is not None:
             await self._proxy.close()
 

@@ -1,4 +1,4 @@
-"""Files a page hands over: kept under a name of their own in one folder. It opens none of them."""
+"""Saves the files a page hands over in one folder, each under a free and safe name."""
 
 from __future__ import annotations
 

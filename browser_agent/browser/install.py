@@ -1,8 +1,4 @@
-"""Finds a browser, or provides one. It starts none: `browser` does that.
-
-In order: an installed Chrome, Chromium or Edge; the browser Playwright keeps for itself; Playwright's own download; on
-Debian and Ubuntu as root, the distribution's `chromium` package. Each thing it does is said through `report`.
-"""
+"""Finds a Chrome, Chromium or Edge on this machine, or downloads one."""
 
 from __future__ import annotations
 
@@ -11,9 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 import anyio
 
@@ -47,48 +41,20 @@ _PACKAGE_SECONDS = 600.0
 _VERSION_SECONDS = 10.0
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A browser that could be started, and where it came from."""
-
-    path: Path
-    source: Literal["installed", "playwright"]
-
-
-@dataclass(frozen=True, slots=True)
-class Probe:
-    """What is there, found without changing anything: for a machine's check-up.
-
-    `version` is the first candidate's own word ("" when it says none); `fix` is the command that would provide a
-    browser, None when one is there.
-    """
-
-    candidates: tuple[Candidate, ...]
-    version: str
-    root: bool
-    fix: str | None
-
-
-def installed() -> Iterator[Candidate]:
-    """Browsers already on this machine, best first: by name on the search path, then in the usual places."""
+def installed(own: Path | None = None) -> Iterator[Path]:
+    """Browsers already on this machine, best first: on the search path, in the usual places, and `own`, where Playwright keeps its own."""
     seen: set[Path] = set()
     named = (shutil.which(name) for name in _NAMES)
-    for place in (*named, *_PLACES.get(sys.platform, ())):
+    for place in (*named, *_PLACES.get(sys.platform, ()), own):
         if place is None:
             continue
         path = Path(place)
         if path.is_file() and os.access(path, os.X_OK) and path.resolve() not in seen:
             seen.add(path.resolve())
-            yield Candidate(path, "installed")
+            yield path
 
 
-def kept(own: Path | None) -> Iterator[Candidate]:
-    """The browser Playwright downloaded earlier, if it is there. `own` is where it says it would be."""
-    if own is not None and own.is_file():
-        yield Candidate(own, "playwright")
-
-
-async def provide(own: Path | None, report: Report, *, packages: bool = True) -> Candidate:
+async def provide(own: Path, report: Report, *, packages: bool = True) -> Path:
     """Get a browser onto a machine that has none that starts.
 
     Args:
@@ -105,30 +71,19 @@ async def provide(own: Path | None, report: Report, *, packages: bool = True) ->
     report("no browser that starts was found; downloading Chromium with Playwright")
     failure = await _run([sys.executable, "-m", "playwright", "install", "chromium"], _DOWNLOAD_SECONDS)
     if failure is None:
-        for candidate in kept(own):
-            return candidate
+        if own in installed(own):
+            return own
         failure = "it reported success but left no browser"
     report(f"Playwright's download failed: {failure}")
     if packages and is_root() and shutil.which("apt-get"):
         report("installing the distribution's chromium package")
         failure = await _install_package()
         if failure is None:
-            for candidate in installed():
-                return candidate
+            if (found := next(installed(), None)) is not None:
+                return found
             failure = "the package brought no chromium"
         report(f"the package install failed: {failure}")
     raise BrowserMissing(f"no Chrome, Chromium or Edge starts here and none could be provided; run: {fix()}")
-
-
-def probe(own: Path | None = None) -> Probe:
-    """Say what browser there is, changing nothing.
-
-    Args:
-        own: where Playwright keeps its own browser, when known.
-    """
-    candidates = (*installed(), *kept(own))
-    version = _version(candidates[0].path) if candidates else ""
-    return Probe(candidates, version, is_root(), None if candidates else fix())
 
 
 def fix() -> str:
@@ -179,18 +134,11 @@ def _version(path: Path) -> str:
 
 def browser() -> Check:
     """Whether there is a browser to drive, an installed one or the one Playwright keeps."""
-    found = probe()
-    if not found.candidates:
-        found = probe(anyio.run(_playwrights_own))
-    return Check("browser", bool(found.candidates), _fact(found), found.fix or "")
-
-
-def _fact(found: Probe) -> str:
-    if not found.candidates:
-        return "no Chrome, Chromium or Edge; `ctxfold browse` will try to provide one"
-    rights = "; run as root, so without its sandbox" if found.root else ""
-    first = found.candidates[0]
-    return f"{found.version or first.path.name} at {first.path}{rights}"
+    first = next(installed(), None) or next(installed(anyio.run(_playwrights_own)), None)
+    if first is None:
+        return Check("browser", False, "no Chrome, Chromium or Edge; `ctxfold browse` will try to provide one", fix())
+    rights = "; run as root, so without its sandbox" if is_root() else ""
+    return Check("browser", True, f"{_version(first) or first.name} at {first}{rights}", "")
 
 
 async def _playwrights_own() -> Path:

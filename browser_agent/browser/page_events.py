@@ -1,4 +1,4 @@
-"""What a page does on its own, noted as it happens: loads, requests in flight, its document's status. It acts on nothing."""
+"""Follows the events of one page: loads, requests in flight and its document's status."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Mark:
     url: str
 
 
-class PageWatch:
+class PageEvents:
     """Listens to one page. `until` waits for what it hears; nothing here polls.
 
     `status` is that of its document; `barred` why the filter proxy let no document through, None if it did.

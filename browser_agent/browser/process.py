@@ -1,8 +1,4 @@
-"""One browser process (or a connection to one), from start to end. It knows no pages.
-
-A browser we started is ours to end: a keeper is told of it before and after, so it goes whatever becomes of us. A
-browser we connected to is left alive.
-"""
+"""Starts a browser process or connects to one, and ends what was started."""
 
 from __future__ import annotations
 
@@ -17,8 +13,8 @@ import anyio
 from playwright.async_api import Browser as Chromium
 from playwright.async_api import Error, Playwright, ProxySettings, async_playwright
 
-from browser_agent.browser.install import Candidate, Report, installed, is_root, kept, provide
-from browser_agent.browser.reaper import Keeper
+from browser_agent.browser.install import Report, installed, is_root, provide
+from browser_agent.browser.reaper import Reaper
 from ctxfold.errors import BrowserGone, BrowserMissing
 
 _FLAGS = (
@@ -58,17 +54,17 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
+class BrowserProcess:
     """A live browser. `folder` holds its downloads and goes with it; `executable` is None for one we connected to."""
 
     driver: Playwright
     chromium: Chromium
-    keeper: Keeper
+    reaper: Reaper
     folder: Path
     executable: Path | None
 
 
-async def start(plan: Plan, report: Report) -> Running:
+async def start_browser(plan: Plan, report: Report) -> BrowserProcess:
     """Start or connect to a browser.
 
     Raises:
@@ -76,41 +72,41 @@ async def start(plan: Plan, report: Report) -> Running:
         BrowserGone: nothing answers at the endpoint.
     """
     folder = Path(tempfile.mkdtemp(prefix="ctxfold-browser-"))
-    keeper = Keeper()
-    keeper.keep_folder(folder)
+    reaper = Reaper()
+    reaper.remove_folder(folder)
     driver: Playwright | None = None
     try:
         driver = await _start_driver()
         if plan.endpoint is not None:
-            return Running(driver, await _connect(driver, plan.endpoint), keeper, folder, None)
-        keeper.keep_mark(_mark(folder))
+            return BrowserProcess(driver, await _connect(driver, plan.endpoint), reaper, folder, None)
+        reaper.end_marked(_mark(folder))
         chromium, executable = await _launch(driver, plan, folder, report)
-        await _entrust(chromium, keeper)
-        return Running(driver, chromium, keeper, folder, executable)
+        await _entrust(chromium, reaper)
+        return BrowserProcess(driver, chromium, reaper, folder, executable)
     except BaseException:
         with anyio.CancelScope(shield=True):
             if driver is not None:
                 await _stop_driver(driver)
-            await asyncio.to_thread(keeper.sweep)
+            await asyncio.to_thread(reaper.reap)
         raise
 
 
-async def stop(running: Running) -> None:
+async def stop_browser(running: BrowserProcess) -> None:
     """End what we started, within a few seconds, and remove its folders. Never raises for a browser already gone."""
     with suppress(Error, TimeoutError):
         await asyncio.wait_for(running.chromium.close(), _CLOSE_SECONDS)
     await _stop_driver(running.driver)
-    await asyncio.to_thread(running.keeper.sweep)
+    await asyncio.to_thread(running.reaper.reap)
 
 
-def through(proxy: str | None) -> ProxySettings | None:
+def proxy_settings(proxy: str | None) -> ProxySettings | None:
     """Playwright's words for going through `proxy` and nowhere else, this machine's own addresses included."""
     return ProxySettings(server=proxy, bypass="<-loopback>") if proxy else None
 
 
-async def abandon(running: Running) -> None:
+async def kill_browser(running: BrowserProcess) -> None:
     """End a browser that no longer answers: by its process, without asking it."""
-    await asyncio.gather(asyncio.to_thread(running.keeper.sweep), _stop_driver(running.driver, _ABANDON_SECONDS))
+    await asyncio.gather(asyncio.to_thread(running.reaper.reap), _stop_driver(running.driver, _ABANDON_SECONDS))
 
 
 def check_executable(path: Path) -> None:
@@ -135,15 +131,15 @@ async def _launch(driver: Playwright, plan: Plan, folder: Path, report: Report) 
     if plan.executable is not None:
         check_executable(plan.executable)
         return await _try(driver, plan.executable, plan, folder, report), plan.executable
-    failures: list[str] = []
-    for candidate in (*installed(), *kept(own)):
+    failed = False
+    for path in installed(own):
         try:
-            return await _try(driver, candidate.path, plan, folder, report), candidate.path
+            return await _try(driver, path, plan, folder, report), path
         except BrowserMissing as failure:
             report(str(failure))
-            failures.append(str(failure))
-    provided: Candidate = await provide(own, report, packages=not failures)
-    return await _try(driver, provided.path, plan, folder, report), provided.path
+            failed = True
+    provided = await provide(own, report, packages=not failed)
+    return await _try(driver, provided, plan, folder, report), provided
 
 
 async def _try(driver: Playwright, path: Path, plan: Plan, folder: Path, report: Report) -> Chromium:
@@ -169,7 +165,7 @@ async def _start_at(driver: Playwright, path: Path, plan: Plan, folder: Path, *,
             chromium_sandbox=sandbox,
             ignore_default_args=list(_UNWANTED),
             args=[*_FLAGS, *(_FILTERED if plan.proxy else ()), f"--ctxfold-run={_mark(folder)}"],
-            proxy=through(plan.proxy),
+            proxy=proxy_settings(plan.proxy),
             artifacts_dir=folder,
             timeout=_START_SECONDS * 1000,
         )
@@ -183,16 +179,16 @@ def _reason(message: str) -> str:
     return (last[1] if last is not None else message.strip().splitlines()[0])[:160].rstrip(" .")
 
 
-async def _entrust(chromium: Chromium, keeper: Keeper) -> None:
-    """Tell the keeper the browser's process and its profile folder, as the browser itself names them."""
+async def _entrust(chromium: Chromium, reaper: Reaper) -> None:
+    """Tell the reaper the browser's process and its profile folder, as the browser itself names them."""
     session = await chromium.new_browser_cdp_session()
     processes = (await session.send("SystemInfo.getProcessInfo"))["processInfo"]
     for process in processes:
         if process["type"] == "browser":
-            keeper.keep_process(process["id"])
+            reaper.end_process(process["id"])
     command: str = (await session.send("SystemInfo.getInfo"))["commandLine"]
     for profile in re.findall(r"--user-data-dir=(\S+)", command):
-        keeper.keep_folder(Path(profile))
+        reaper.remove_folder(Path(profile))
     await session.detach()
 
 

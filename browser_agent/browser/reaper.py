@@ -1,9 +1,4 @@
-"""A small child process that outlives us, so that nothing of ours stays behind. It never touches what it was not told of.
-
-It is started before the browser and told, line by line, which processes and folders are ours. It acts when the pipe to
-it closes, whatever the reason (a kill no handler can catch included): it gives the browser a moment to go by itself,
-ends its process group by id, and removes the folders. Run as a program this file needs the standard library alone.
-"""
+"""A child process that outlives this one, to end its browser and remove its folders when the pipe to it closes."""
 
 from __future__ import annotations
 
@@ -27,7 +22,7 @@ _TICK = 0.05
 _GLANCE = 0.02
 
 
-class Keeper:
+class Reaper:
     """Our end of the pipe. Dropping it, by any death, sets the child to work."""
 
     def __init__(self) -> None:
@@ -39,20 +34,20 @@ class Keeper:
             start_new_session=True,
         )
 
-    def keep_folder(self, path: Path) -> None:
+    def remove_folder(self, path: Path) -> None:
         """Remove this folder when we are gone."""
         self._tell({"folder": str(path)})
 
-    def keep_process(self, pid: int) -> None:
+    def end_process(self, pid: int) -> None:
         """End this process, and its group if it leads one, when we are gone."""
         self._tell({"pid": pid})
 
-    def keep_mark(self, mark: str) -> None:
+    def end_marked(self, mark: str) -> None:
         """End whatever carries `mark` on its command line when we are gone: a browser that was starting as we died."""
         self._tell({"mark": mark})
 
-    def sweep(self, timeout: float = GRACE + _SWEEP + 1.0) -> None:
-        """Have the work done now, and wait for it. The keeper is spent afterwards."""
+    def reap(self, timeout: float = GRACE + _SWEEP + 1.0) -> None:
+        """Have the work done now, and wait for it. The reaper is spent afterwards."""
         self._tell({"now": True})
         stdin = self._child.stdin
         if stdin is not None:
@@ -68,7 +63,7 @@ class Keeper:
         stdin = self._child.stdin
         if stdin is None or stdin.closed:
             return
-        with contextlib.suppress(OSError):  # a keeper that died has nothing to be told; close() still cleans up
+        with contextlib.suppress(OSError):  # a reaper that died has nothing to be told; close() still cleans up
             stdin.write(json.dumps(order).encode() + b"\n")
             stdin.flush()
 
@@ -93,7 +88,7 @@ def _main() -> None:
             started.set()
         if "mark" in order:
             marks.append(order["mark"])
-            threading.Thread(target=_watch_start, args=(order["mark"], folders, started), daemon=True).start()
+            threading.Thread(target=_note_profile, args=(order["mark"], folders, started), daemon=True).start()
         if "now" in order:
             grace = 0.0
     started.set()
@@ -109,7 +104,7 @@ def _main() -> None:
     _remove(folders)
 
 
-def _watch_start(mark: str, folders: list[str], started: threading.Event) -> None:
+def _note_profile(mark: str, folders: list[str], started: threading.Event) -> None:
     """Note the profile of a browser that is starting: should it die before its process is named to us, nobody else knows of that folder."""
     seen: set[str] = set()
     while not started.wait(_GLANCE):

@@ -1,8 +1,4 @@
-"""A picture of the page as it stands after a step: small, and without what must not be seen. It decides nothing and keeps nothing.
-
-Password fields and their kin are covered in every frame; in a run with secrets every field is. A page that shows a secret's value in its words is not
-pictured at all, and neither is one that does not hold still for it: a run never waits for a picture for long.
-"""
+"""Takes small screenshots in which password fields, and in a run with secrets all fields, are covered."""
 
 from __future__ import annotations
 
@@ -14,7 +10,7 @@ from browser_agent.browser.window import DialogOpened, PageLost, Window
 from browser_agent.observation import Observation
 from ctxfold.session.screenshots import LARGEST
 
-__all__ = ["pictured"]
+__all__ = ["take_screenshot"]
 
 SECONDS = 2.0
 """The longest one picture may take."""
@@ -45,8 +41,8 @@ _FIELDS = ("input:not([type=submit]):not([type=button])", "textarea", "[contente
 _ROLES = ("- textbox", "- searchbox", "- spinbutton", "- combobox")
 
 
-async def pictured(window: Window, page: Observation | None) -> bytes | None:
-    """A picture of the current tab; None where there is nothing to picture, or nothing that may be seen.
+async def take_screenshot(window: Window, page: Observation | None) -> bytes | None:
+    """Picture the current tab; None where there is no page, a page shows a secret in its words, or it does not hold still.
 
     Args:
         window: where.
@@ -55,11 +51,13 @@ async def pictured(window: Window, page: Observation | None) -> bytes | None:
     Returns:
         A JPEG of at most `LARGEST` bytes.
     """
-    if page is None or page.dialog is not None or _tells(window, page):
+    if page is None or page.dialog is not None or _shows_secret(window, page):
         return None
+    options: dict[str, Any] = {"type": "jpeg", "scale": "css", "timeout": SECONDS * 1_000, "mask_color": "#777777"}
     for quality in _QUALITIES:
+        shot = window.page.screenshot(mask=_fields_to_cover(window), quality=quality, **options)
         try:
-            made: bytes = await window.running(_taken(window, quality), SECONDS)
+            made: bytes = await window.running(shot, SECONDS)
         except (Error, TimeoutError, DialogOpened, PageLost):
             return None  # the page changes, hangs or is gone: the next look deals with that, a picture is not worth it
         if len(made) <= LARGEST:
@@ -67,20 +65,14 @@ async def pictured(window: Window, page: Observation | None) -> bytes | None:
     return None
 
 
-async def _taken(window: Window, quality: int) -> bytes:
-    """The visible part of the page, with what is secret covered."""
-    options: dict[str, Any] = {"type": "jpeg", "quality": quality, "scale": "css", "timeout": SECONDS * 1_000}
-    return await window.page.screenshot(mask=_covered(window), mask_color="#777777", **options)
-
-
-def _covered(window: Window) -> list[Locator]:
+def _fields_to_cover(window: Window) -> list[Locator]:
     """The fields to cover, in every frame."""
-    hidden = ", ".join((*_HIDDEN, *(_FIELDS if window.terms.secrets.all else ())))
+    hidden = ", ".join((*_HIDDEN, *(_FIELDS if window.settings.secrets.all else ())))
     return [frame.locator(hidden) for frame in window.page.frames]
 
 
-def _tells(window: Window, page: Observation) -> bool:
+def _shows_secret(window: Window, page: Observation) -> bool:
     """Whether the page shows a secret anywhere but in a field, which is covered."""
-    marks = [secret.placeholder for secret in window.terms.secrets.all]
+    marks = [secret.placeholder for secret in window.settings.secrets.all]
     lines = (line for line in page.full.split("\n") if not line.lstrip().startswith(_ROLES))
     return bool(marks) and any(mark in line for line in lines for mark in marks)

@@ -1,4 +1,4 @@
-"""How long anything in the browser may take, in seconds. No call of this package outlives `Limits.whole`."""
+"""The time limits of everything done in the browser, in seconds."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""One window of the browser: its tabs, dialog, downloads and the last look at it. It decides and performs nothing.
-
-It is the one mutable thing actions work on. Whatever the page does, no call here waits for it longer than `Limits` say.
-"""
+"""One window of the browser: its tabs, dialog, downloads and last observation, each call within `Limits`."""
 
 from __future__ import annotations
 
@@ -18,12 +15,12 @@ from playwright.async_api import BrowserContext, Dialog, Error, Locator, Page, R
 from playwright.async_api import TimeoutError as PageTimeout
 
 from browser_agent.browser.downloads import Downloads
-from browser_agent.browser.page_events import PageWatch
+from browser_agent.browser.page_events import PageEvents
 from browser_agent.browser.timeouts import LIMITS, Limits
 from browser_agent.network.proxy import FilterProxy
 from browser_agent.network.secrets import Secrets
 from browser_agent.observation.observe import BUDGET
-from browser_agent.observation.values import Control, Observation, OpenDialog, TabInfo
+from browser_agent.observation.values import Control, Observation, TabInfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +32,7 @@ class Folders:
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class WindowSettings:
     """The folders of a window, the most one observation costs (o200k tokens), and the secrets that may be typed."""
 
     folders: Folders
@@ -66,14 +63,19 @@ class Window:
     """Tabs that share one profile. `Browser.window` makes it; `perform` acts on it, and counts in `answered` the dialogs it answers one after another."""
 
     def __init__(
-        self, context: BrowserContext, page: Page, terms: Terms, revive: Opener, proxy: FilterProxy | None = None
+        self,
+        context: BrowserContext,
+        page: Page,
+        settings: WindowSettings,
+        revive: Opener,
+        proxy: FilterProxy | None = None,
     ) -> None:
         self.limits: Limits = LIMITS
-        self.terms = terms
+        self.settings = settings
         self.proxy = proxy
         self.last: Observation | None = None
         self.dialog: Dialog | None = None
-        self.downloads = Downloads(terms.folders.downloads, terms.secrets.scrub)
+        self.downloads = Downloads(settings.folders.downloads, settings.secrets.scrub)
         self._revive = revive
         self._known: deque[Mapping[str, Control]] = deque(maxlen=_REMEMBERED)
         self.answered = 0
@@ -90,9 +92,9 @@ class Window:
         return self._page
 
     @property
-    def watch(self) -> PageWatch:
+    def events(self) -> PageEvents:
         """What the current tab does on its own."""
-        return self._watches[self._page]
+        return self._page_events[self._page]
 
     @property
     def pages(self) -> tuple[Page, ...]:
@@ -106,13 +108,6 @@ class Window:
     def left(self) -> float:
         """Seconds of this call that are left, those it takes to put a lost page right kept back."""
         return self._deadline - asyncio.get_running_loop().time() - _REPAIR_PARTS * self.limits.repair
-
-    def open_dialog(self) -> OpenDialog | None:
-        """The dialog that blocks the page, if one does."""
-        dialog = self.dialog
-        if dialog is None:
-            return None
-        return OpenDialog.model_validate({"kind": dialog.type, "message": dialog.message})
 
     def element(self, ref: str) -> Locator:
         """The element behind a ref of the last observation."""
@@ -161,7 +156,7 @@ class Window:
             work.close()
             raise DialogOpened
         task = asyncio.ensure_future(work)
-        task.add_done_callback(_heard)
+        task.add_done_callback(_retrieve)
         opened = asyncio.ensure_future(self._dialog_opened.wait())
         try:
             await asyncio.wait({task, opened}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
@@ -177,8 +172,7 @@ class Window:
             await self._must_answer()
             raise
         except Error as error:
-            if any(sign in error.message.lower() for sign in _GONE):
-                raise PageLost("closed or crashed") from error
+            _check_gone(error)
             raise
         finally:
             opened.cancel()
@@ -203,7 +197,7 @@ class Window:
         closing = asyncio.ensure_future(self._page.close())
         opening = asyncio.ensure_future(self._context.new_page())
         for task in (closing, opening):
-            task.add_done_callback(_heard)
+            task.add_done_callback(_retrieve)
         self.dialog = None
         self._dialog_opened.clear()
         try:
@@ -239,15 +233,15 @@ class Window:
 
     def _adopt(self, context: BrowserContext, page: Page) -> None:
         self._context = context
-        self._watches: dict[Page, PageWatch] = {}
+        self._page_events: dict[Page, PageEvents] = {}
         context.on("dialog", self._on_dialog)
         context.on("page", self._on_page)
         context.on("request", self._on_request)
         self.turn_to(page)
 
     def _watch(self, page: Page) -> None:
-        if page not in self._watches:
-            self._watches[page] = PageWatch(page)
+        if page not in self._page_events:
+            self._page_events[page] = PageEvents(page)
             page.on("download", self.downloads.began)
             page.on("close", self._on_closed)
 
@@ -275,25 +269,29 @@ class Window:
         if page == self._page and self.pages:
             self.turn_to(self.pages[-1])
         if page != self._page:
-            self._watches.pop(page, None)
+            self._page_events.pop(page, None)
             self._titles.pop(page, None)
 
     async def _must_answer(self) -> None:
         """Ask the page for a sign of life."""
         if self.dialog is not None:
             raise DialogOpened
-        if self.watch.unanswered():
+        if self.events.unanswered():
             return
         try:
             await asyncio.wait_for(self._page.evaluate("1"), max(self.limits.probe, self.left()))
         except TimeoutError as error:
             raise PageLost("hung") from error
         except Error as error:
-            if any(sign in error.message.lower() for sign in _GONE):
-                raise PageLost("closed or crashed") from error
+            _check_gone(error)
 
 
-def _heard(task: asyncio.Future[Any]) -> None:
-    """Take note of how a task we no longer wait for ended, so that nobody is told it went unheard."""
+def _check_gone(error: Error) -> None:
+    if any(sign in error.message.lower() for sign in _GONE):
+        raise PageLost("closed or crashed") from error
+
+
+def _retrieve(task: asyncio.Future[Any]) -> None:
+    """Retrieve the exception of a task that is no longer awaited, so that asyncio does not report it."""
     if not task.cancelled():
         task.exception()

@@ -21,10 +21,8 @@ _file = click.Path(dir_okay=False, path_type=Path)
 @click.argument("task", required=False, default="")
 @click.option(
     "--start-url",
-    "start_urls",
-    multiple=True,
     metavar="URL",
-    help="The page to begin on. The explorer needs one; several are compared, each on a branch of its own.",
+    help="The page to begin on. The explorer needs one.",
 )
 @click.option(
     "--model",
@@ -83,7 +81,7 @@ _file = click.Path(dir_okay=False, path_type=Path)
 @store_option
 def browse(
     task: str,
-    start_urls: tuple[str, ...],
+    start_url: str | None,
     model: str | None,
     folder_model: str | None,
     budget: int,
@@ -111,7 +109,7 @@ def browse(
     from browser_agent.agent.confirm import Safety
     from browser_agent.agent.settings import BrowserChoice, Keeping, RunLimits
     from browser_agent.cli.options import read_secret
-    from browser_agent.cli.running import Wish, carry_out
+    from browser_agent.cli.run import RunRequest, carry_out
     from browser_agent.deciders.answer_schema import Shape
     from ctxfold import config
 
@@ -119,17 +117,9 @@ def browse(
         raise click.UsageError("say in a sentence what is wanted: ctxfold browse TASK --start-url URL")
     if resume and session is None:
         raise click.UsageError("--resume needs --session NAME; `ctxfold sessions list` shows them")
-    carry_out(
-        Wish(
-            task,
-            start_urls,
-            model or config.model_default(),
-            budget,
-            RunLimits(max_steps, timeout, max_cost),
-            BrowserChoice(headed, executable, endpoint, storage_state),
-            Keeping(session, store, resume, folder_model or config.folder_model(), screenshots),
-            Safety(allow, tuple(read_secret(said, next(iter(start_urls), None)) for said in secrets), confirm),
-            as_json,
-            None if schema is None else Shape.read(schema),
-        )
-    )
+    limits, choice = RunLimits(max_steps, timeout, max_cost), BrowserChoice(headed, executable, endpoint, storage_state)
+    keeping = Keeping(session, store, resume, folder_model or config.folder_model(), screenshots)
+    safety = Safety(allow, tuple(read_secret(said, start_url) for said in secrets), confirm)
+    shape = None if schema is None else Shape.read(schema)
+    model = model or config.model_default()
+    carry_out(RunRequest(task, start_url, model, budget, limits, choice, keeping, safety, as_json, shape))

@@ -1,4 +1,4 @@
-"""`ctxfold demo`: the whole thing once, on a real site that every Python brings along. Only its question is written down."""
+"""`ctxfold demo`: one question answered from Python's own documentation server."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def demo(question: str, budget: int, as_json: bool) -> None:
     from browser_agent.agent.settings import BrowserChoice, Keeping, RunLimits
     from browser_agent.cli.live import wrapped
     from browser_agent.cli.pydoc_site import pydoc_site
-    from browser_agent.cli.running import Wish, carry_out
+    from browser_agent.cli.run import RunRequest, carry_out
 
     if not question.strip():
         raise InputError("there is no question; say in a sentence what is wanted, or leave it out")
@@ -34,7 +34,7 @@ def demo(question: str, budget: int, as_json: bool) -> None:
             click.echo(wrapped(f"question: {question}", err=True), err=True)
             click.echo(wrapped(f"site: Python's own documentation server, now at {url}", err=True), err=True)
         carry_out(
-            Wish(
-                question, (url,), "explorer", budget, RunLimits(60, 120.0), BrowserChoice(), Keeping(), as_json=as_json
+            RunRequest(
+                question, url, "explorer", budget, RunLimits(60, 120.0), BrowserChoice(), Keeping(), as_json=as_json
             )
         )

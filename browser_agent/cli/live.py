@@ -1,4 +1,4 @@
-"""A run as a person follows it: one line a step on standard error, then the answer on standard output and its cost. It runs nothing."""
+"""Prints a run: one line a step on standard error, then the answer on standard output, and its cost."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Self, assert_never
 
 import anyio.to_thread
 import click
-from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.status import Status
+from rich.table import Column, Table
 from rich.text import Text
 
 from browser_agent.agent.confirm import Asked
@@ -40,24 +40,25 @@ class Live:
     def __init__(self, quiet: bool = False) -> None:
         self.steps = 0
         self._quiet = quiet
-        self._console = Console(stderr=True, highlight=False, soft_wrap=True)
+        self._console = Console(stderr=True, highlight=False)
+        self._console.width = max(LEAST_WIDTH, self._console.width if self._console.is_terminal else PLAIN_WIDTH)
         self._status: Status | None = None
-        self._under_way("starting …")
+        self._show_status("starting …")
 
     def step(self, taken: StepTaken) -> None:
         """One line for a step, and one more where something went otherwise than decided."""
         self.steps += 1
         if not self._quiet:
-            self._print(_line(taken, self._width()), "" if taken.ok else "yellow")
+            self._console.print(_as_row(taken), style="" if taken.ok else "yellow")
         if taken.note:
             self._print(INDENT * 2 + escape_controls(taken.note), "yellow")
-        self._under_way(f"step {taken.step + 1} …")
+        self._show_status(f"step {taken.step + 1} …")
 
     def report(self, said: str) -> None:
         """One line about getting a browser, and the like."""
         if not self._quiet:
             self._print(escape_controls(said), "dim")
-        self._under_way("starting the browser …")
+        self._show_status("starting the browser …")
 
     async def ask(self, asked: Asked) -> bool:
         """Ask the person at the terminal whether something consequential may be done."""
@@ -78,7 +79,7 @@ class Live:
         if self._status is not None:
             self._status.stop()
 
-    def _under_way(self, what: str) -> None:
+    def _show_status(self, what: str) -> None:
         if self._quiet or not self._console.is_terminal:
             return
         if self._status is None:
@@ -87,27 +88,23 @@ class Live:
         self._status.update(what)
 
     def _print(self, text: str, style: str) -> None:
-        self._console.print(Text(text, style=style))
-
-    def _width(self) -> int:
-        return max(LEAST_WIDTH, self._console.width if self._console.is_terminal else PLAIN_WIDTH)
+        self._console.print(Text(text, style=style), soft_wrap=True)
 
 
-def _line(taken: StepTaken, width: int) -> str:
+def _as_row(taken: StepTaken) -> Table:
     """A step in one line: its number, what was done, where it led, and the view's tokens against the budget."""
-    tokens = f"{taken.view_tokens:,}/{taken.budget:,} tok"
-    tokens = tokens.rjust(2 * len(f"{taken.budget:,}") + 5)
-    room = width - 5 - len(tokens) - 4
-    did = escape_controls(" ".join(taken.did.split()))
-    where = escape_controls(" ".join((taken.title or taken.url).split()))
-    left = room * 3 // 5
-    cells = (_fitted(did, left), _fitted(where, room - left))
-    return f"{taken.step:>4} {cells[0]}  {cells[1]}  {tokens}"
-
-
-def _fitted(text: str, cells: int) -> str:
-    """A text in exactly so many terminal cells."""
-    return set_cell_size(text, cells) if cell_len(text) <= cells else set_cell_size(text, cells - 1) + "…"
+    budget = f"{taken.budget:,}"
+    row = Table.grid(
+        Column(width=4, justify="right"),
+        Column(ratio=3, no_wrap=True),
+        Column(ratio=2, no_wrap=True),
+        Column(width=2 * len(budget) + 5, justify="right", no_wrap=True),
+        padding=(0, 1),
+        expand=True,
+    )
+    did, led = (Text(escape_controls(" ".join(text.split()))) for text in (taken.did, taken.title or taken.url))
+    row.add_row(str(taken.step), did, led, f"{taken.view_tokens:,}/{budget} tok")
+    return row
 
 
 def print_result(result: Result, as_json: bool) -> None:
@@ -120,22 +117,23 @@ def print_result(result: Result, as_json: bool) -> None:
         case "answered" if result.data is not None:
             print_json(result.data)
         case "answered":
-            _print_answer(result.answer or "", result.sources, _who(result))
+            _print_answer(result.answer or "", result.sources, _name_decider(result))
+            _print_others(result)
         case "none_found":
-            click.echo(wrapped(f"{_who(result)} found no answer: {result.reason}."))
-            _print_nearest(result.sources)
+            click.echo(wrapped(f"{_name_decider(result)} found no answer: {result.reason}."))
+            _print_candidates(result.candidates)
         case "stopped":
             click.echo(wrapped(f"Stopped before an answer was found: {result.reason}."))
-            _print_nearest(result.sources)
+            _print_candidates(result.candidates)
         case "failed":
             click.echo(wrapped(f"The run failed: {result.reason}."))
-            _print_nearest(result.sources)
+            _print_candidates(result.candidates)
         case _:
             assert_never(result.status)
     _print_cost(result)
 
 
-def _who(result: Result) -> str:
+def _name_decider(result: Result) -> str:
     """Who answered, as a sentence begins with it."""
     name = result.answered_by or result.decider
     return "The explorer (no model)" if name == EXPLORER else escape_controls(name)
@@ -161,13 +159,22 @@ def _print_sources(sources: tuple[Source, ...]) -> None:
         click.echo(INDENT + escape_controls(source.url) + (f"  ({source.ref})" if source.ref else ""))
 
 
-def _print_nearest(sources: tuple[Source, ...]) -> None:
+def _print_others(result: Result) -> None:
+    """What else fits, beside the passage that was answered with."""
+    others = tuple(one for one in result.candidates if one not in result.sources)
+    if others:
+        click.echo("")
+        click.echo("Other passages that fit:")
+        _print_sources(others)
+
+
+def _print_candidates(candidates: tuple[Source, ...]) -> None:
     click.echo("")
-    if not sources:
-        click.echo("No page seen holds anything near it.")
+    if not candidates:
+        click.echo("No page seen holds anything that fits.")
         return
-    click.echo("The nearest passages, which do not answer it for certain:")
-    _print_sources(sources)
+    click.echo("The passages that fit best, none of them for certain:")
+    _print_sources(candidates)
 
 
 def _print_cost(result: Result) -> None:

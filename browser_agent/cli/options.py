@@ -1,4 +1,4 @@
-"""`--secret` on the command line: where a value comes from and where it may go. It prints no value."""
+"""Reads `--secret`: where a value comes from, and where it may be typed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Python's documentation server, started for as long as a block lasts. It serves loopback only and browses nothing."""
+"""Runs Python's documentation server on loopback for as long as a block lasts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The form an answer must have: a JSON schema, and what a value lacks of it. It finds no value and fetches no schema."""
+"""The JSON schema an answer must have, and what a value lacks of it."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Shape:
             return cls(given.model_json_schema())
         if not isinstance(given, Mapping):
             raise InputError("a schema is a JSON schema as a mapping, or a pydantic model; give one of these")
-        return cls(_checked(dict(given)))
+        return cls(_check(dict(given)))
 
     @classmethod
     def read(cls, path: Path) -> Shape:
@@ -64,7 +64,7 @@ class Shape:
             raise InputError(f"{str(path)!r} is no JSON ({error}); give a JSON schema") from error
         if not isinstance(given, dict):
             raise InputError(f"{str(path)!r} holds no JSON schema; give an object with `type` and `properties`")
-        return cls(_checked(given))
+        return cls(_check(given))
 
     def faults(self, value: object) -> tuple[str, ...]:
         """What a value lacks, each in a few words that begin with where; empty when it has the shape.
@@ -79,27 +79,27 @@ class Shape:
             found = sorted(validator.iter_errors(value), key=lambda error: list(map(str, error.absolute_path)))
         except Unresolvable as error:
             raise InputError("the schema refers to something that is not in it; put it under $defs") from error
-        said = tuple(dict.fromkeys(map(_said, found)))
-        return said if len(said) <= _MOST else (*said[:_MOST], f"and {len(said) - _MOST} more")
+        faults = tuple(dict.fromkeys(map(_describe_fault, found)))
+        return faults if len(faults) <= _MOST else (*faults[:_MOST], f"and {len(faults) - _MOST} more")
 
     def __str__(self) -> str:
         return json.dumps(self.schema, ensure_ascii=False, separators=(",", ":"))
 
 
-def _checked(schema: dict[str, Any]) -> dict[str, Any]:
+def _check(schema: dict[str, Any]) -> dict[str, Any]:
     try:
         validator_for(schema, default=Draft202012Validator).check_schema(schema)
     except SchemaError as error:
         where = ".".join(map(str, error.absolute_path)) or "its root"
-        raise InputError(f"that is no JSON schema: at {where}, {_short(error.message)}") from error
+        raise InputError(f"that is no JSON schema: at {where}, {_shorten(error.message)}") from error
     return schema
 
 
-def _said(error: ValidationError) -> str:
+def _describe_fault(error: ValidationError) -> str:
     where = ".".join(map(str, error.absolute_path)) or "the answer"
-    return f"{where}: {_short(error.message)}"
+    return f"{where}: {_shorten(error.message)}"
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     flat = " ".join(text.split())
     return flat if len(flat) <= _LONGEST else f"{flat[: _LONGEST - 1]}…"

@@ -1,4 +1,4 @@
-"""What a decider decides in one step, as one frozen value. Its schema is what a model is shown; nothing here decides or applies."""
+"""One step's decision as a frozen value, whose schema is what a model is shown."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from browser_agent.actions import Action, PageAction, Terminal
-from browser_agent.deciders.comparing import BranchWritten
 from ctxfold.decisions.fold.directive import FoldDirective
 from ctxfold.decisions.intent.written import ItemWritten, LinesWritten
 
@@ -18,7 +17,7 @@ MOST_ACTIONS = 8
 
 
 class Decision(BaseModel):
-    """One step: why, what to fold of what lies behind, what to do now, where it belongs, and what changed in the to-do.
+    """One step: why, what to fold of what lies behind, what to do now, and what changed in the to-do.
 
     Source of the shape: AgentFold (arXiv 2510.24699), section 3: each reply holds its reasoning, a directive to fold and an action.
     """
@@ -40,9 +39,6 @@ class Decision(BaseModel):
         default=(),
         max_length=12,
         description="New items of the to-do, and items whose state changed with what shows it.",
-    )
-    branch: BranchWritten | None = Field(
-        default=None, description="Where alternatives are compared: each on a branch of its own, and back."
     )
     recall: tuple[LinesWritten, ...] = Field(
         default=(), max_length=8, description="Exact lines of earlier steps to see again at the end of the context."

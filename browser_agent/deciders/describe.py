@@ -1,4 +1,4 @@
-"""Actions in a few plain words, for whoever watches. It acts on nothing."""
+"""Describes actions in a few plain words."""
 
 from __future__ import annotations
 
@@ -30,45 +30,45 @@ from browser_agent.actions import (
 from browser_agent.deciders.decision import Decision
 from browser_agent.observation import Observation
 
-__all__ = ["described", "place"]
+__all__ = ["describe_decision", "shorten_address"]
 
-LONGEST = 40
+_LONGEST = 40
 
 
-def described(decision: Decision, observation: Observation | None) -> str:
-    """A decision's actions, in order.
+def describe_decision(decision: Decision, observation: Observation | None) -> str:
+    """Describe a decision's actions, in order.
 
     Args:
         decision: what was decided.
         observation: the page it was decided on, which knows its elements by name.
     """
-    return ", then ".join(_described(action, observation) for action in decision.actions)
+    return ", then ".join(_describe(action, observation) for action in decision.actions)
 
 
-def place(url: str) -> str:
-    """An address without what every page of its site has in common; a search by its words."""
+def shorten_address(url: str) -> str:
+    """Shorten an address to its path, or a search to its words."""
     parts = urlsplit(url)
     words = next((value for _, value in reversed(parse_qsl(parts.query))), "")
     name = parts.path.strip("/") or parts.netloc or url
-    return f"{name} for {_short(words)}" if words else f"{name}#{parts.fragment}" if parts.fragment else name
+    return f"{name} for {_quote(words)}" if words else f"{name}#{parts.fragment}" if parts.fragment else name
 
 
-def _described(action: Action, observation: Observation | None) -> str:
+def _describe(action: Action, observation: Observation | None) -> str:
     match action:
         case Navigate(url=url):
-            return f"open {place(url)}"
+            return f"open {shorten_address(url)}"
         case Back():
             return "go back"
         case Click(ref=ref):
-            return f"click {_named(ref, observation)}"
+            return f"click {_name_element(ref, observation)}"
         case Type(ref=ref, text=text, submit=submit):
-            return f"type {_short(text)} into {_named(ref, observation)}{' and submit' if submit else ''}"
+            return f"type {_quote(text)} into {_name_element(ref, observation)}{' and submit' if submit else ''}"
         case FillForm(fields=fields):
             return f"fill {len(fields)} field{'s' if len(fields) > 1 else ''}"
         case Select(ref=ref, values=values):
-            return f"choose {_short(', '.join(values))} in {_named(ref, observation)}"
+            return f"choose {_quote(', '.join(values))} in {_name_element(ref, observation)}"
         case Check(ref=ref, checked=checked):
-            return f"{'check' if checked else 'uncheck'} {_named(ref, observation)}"
+            return f"{'check' if checked else 'uncheck'} {_name_element(ref, observation)}"
         case Press(key=key):
             return f"press {key}"
         case Scroll(direction=direction):
@@ -76,7 +76,7 @@ def _described(action: Action, observation: Observation | None) -> str:
         case Upload(paths=paths):
             return f"upload {len(paths)} file{'s' if len(paths) > 1 else ''}"
         case Download(ref=ref):
-            return f"download {_named(ref, observation)}"
+            return f"download {_name_element(ref, observation)}"
         case Dialog(accept=accept):
             return f"{'accept' if accept else 'dismiss'} the dialog"
         case Tab(op=op):
@@ -84,7 +84,7 @@ def _described(action: Action, observation: Observation | None) -> str:
         case WaitFor():
             return "wait"
         case Find(query=query):
-            return f"find {_short(query)} on the page"
+            return f"find {_quote(query)} on the page"
         case Read(page=page):
             return f"read page {page} of it" if page > 1 else "read it in full"
         case Extract():
@@ -97,11 +97,11 @@ def _described(action: Action, observation: Observation | None) -> str:
             assert_never(action)
 
 
-def _named(ref: str, observation: Observation | None) -> str:
+def _name_element(ref: str, observation: Observation | None) -> str:
     control = observation.refs.get(ref) if observation is not None else None
-    return _short(control.name) if control is not None and control.name else ref
+    return _quote(control.name) if control is not None and control.name else ref
 
 
-def _short(text: str) -> str:
+def _quote(text: str) -> str:
     flat = " ".join(text.split())
-    return f"“{flat}”" if len(flat) <= LONGEST else f"“{flat[: LONGEST - 1]}…”"
+    return f"“{flat}”" if len(flat) <= _LONGEST else f"“{flat[: _LONGEST - 1]}…”"

@@ -1,4 +1,4 @@
-"""The decider that asks a model, and lets the explorer take over a step that the model cannot decide. It performs nothing."""
+"""Asks a model for each step, and the explorer where the model twice got it wrong."""
 
 from __future__ import annotations
 
@@ -63,35 +63,35 @@ class ModelDecider:
             self._in_words |= bool(reply.words)
 
         def words(reply: str) -> Mapping[str, Any]:
-            return self._said(reply, situation)
+            return self._read_words(reply, situation)
 
         closing = {"role": "user", "content": [{"type": "text", "text": situation.now}]}
         request = Request(
-            system=self._told(),
+            system=self._write_system(),
             messages=[*situation.view.messages, closing],
             tool=self._tool,
             stable=situation.view.stable,
         )
         try:
-            decision = await ask(self._model, request, lambda given: self._validated(given, situation), seen, words)
+            decision = await ask(self._model, request, lambda given: self._check(given, situation), seen, words)
         except InvalidReply as refused:
             taken_over = await self._explorer.decide(situation)
             note = f"{refused}; the explorer decided this step"
             return replace(taken_over, usage=tuple(spent), note=note, compliance=self._compliance)
         return Decided(decision, self.name, "model", tuple(spent), compliance=self._compliance)
 
-    def nearest(self) -> tuple[Source, ...]:
+    def candidates(self) -> tuple[Source, ...]:
         """A model keeps no passages of its own."""
         return ()
 
-    def _told(self) -> str:
-        """What the model is told of its work; where it has no tools, how to answer without them too."""
+    def _write_system(self) -> str:
+        """The system prompt; for a model without tools, with the form of a reply in words."""
         if not self._in_words:
             return self._system
         schema = json.dumps(self._tool.schema, ensure_ascii=False)
         return "\n".join([self._system, prompt("in_words", _PROMPTS, tool=self._tool.name, schema=schema)])
 
-    def _said(self, reply: str, situation: Situation) -> Mapping[str, Any]:
+    def _read_words(self, reply: str, situation: Situation) -> Mapping[str, Any]:
         """The arguments of a reply in words, its fold as AgentFold writes it.
 
         Raises:
@@ -104,8 +104,12 @@ class ModelDecider:
         arguments = spoken(read.text, self._tool.name)
         return arguments if read.directive is None else {**arguments, "fold": read.directive.model_dump()}
 
-    def _validated(self, arguments: Mapping[str, Any], situation: Situation) -> Decision:
-        """The decision of a reply's arguments; an answer's quote is the exact slice of the page it is from, its data has the schema asked for."""
+    def _check(self, arguments: Mapping[str, Any], situation: Situation) -> Decision:
+        """The decision of a reply's arguments, an answer's quote as the exact slice of its page.
+
+        Raises:
+            InputError: it has no schema to extract by, or its answer does not have the schema asked for.
+        """
         decision = Decision.model_validate(arguments)
         shape = self._shape
         if shape is not None:
@@ -120,11 +124,11 @@ class ModelDecider:
             raise InputError("extract needs `wanted`, a JSON schema: this task has none of its own")
         match decision.end:
             case Answer() as answer:
-                return decision.model_copy(update={"actions": (self._answer(answer, situation),)})
+                return decision.model_copy(update={"actions": (self._check_answer(answer, situation),)})
             case _:
                 return decision
 
-    def _answer(self, answer: Answer, situation: Situation) -> Answer:
+    def _check_answer(self, answer: Answer, situation: Situation) -> Answer:
         changes: dict[str, object] = {}
         if answer.quote is not None:
             source = self._evidence.source(answer.quote, answer.url)

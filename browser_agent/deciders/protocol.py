@@ -1,4 +1,4 @@
-"""What a decider is shown, what it hands back, and the protocol all of them keep. Nothing here decides."""
+"""The protocol of a decider: what it is shown, and what it hands back."""
 
 from __future__ import annotations
 
@@ -52,8 +52,7 @@ class Decided:
         kind: what sort of decider that is, as the session's events say it.
         usage: what a model's replies cost, each by itself; empty without a model.
         note: what a person should know of how it came about; empty when there is nothing.
-        nearest: where no answer was found, the passages that came nearest.
-        beside: further passages that bear the answer, beside the one it quotes.
+        candidates: where the run ends, the passages that fit best, at most three, best first.
         compliance: how well replies in words kept to the form of a fold; nothing where a tool was called.
     """
 
@@ -62,8 +61,7 @@ class Decided:
     kind: DeciderKind
     usage: tuple[Usage, ...] = ()
     note: str = ""
-    nearest: tuple[Source, ...] = ()
-    beside: tuple[Source, ...] = ()
+    candidates: tuple[Source, ...] = ()
     compliance: Compliance = field(default_factory=Compliance)
 
 
@@ -83,6 +81,6 @@ class Decider(Protocol):
         """
         ...
 
-    def nearest(self) -> tuple[Source, ...]:
-        """What was found so far that comes nearest to an answer, for a run that is cut short."""
+    def candidates(self) -> tuple[Source, ...]:
+        """The passages that fit the task best so far, at most three, for a run that is cut short."""
         ...

@@ -1,7 +1,4 @@
-"""The embedded decider where the answer has a schema: it takes values off each page that could bear the task, and lets the explorer find the way between.
-
-It accepts a page's values only where the page speaks of the task, or the explorer takes its answer from it. What it has not found it names; it makes nothing up.
-"""
+"""Decides, without a model, the steps of a run whose answer has a schema: takes values off pages, and lets the explorer find the way between."""
 
 from __future__ import annotations
 
@@ -16,16 +13,16 @@ from browser_agent.deciders.decision import Decision
 from browser_agent.deciders.protocol import Decided, Decider, Situation
 from browser_agent.deciders.sources import Source
 from browser_agent.observation import Observation
-from browser_agent.observation.inline import COMMON, terms
+from browser_agent.observation.inline import terms
 from browser_agent.observation.values import Extracted
 
-__all__ = ["Seeker"]
+__all__ = ["SchemaDecider"]
 
-_SPEAKS = 0.6
+_ABOUT = 0.6
 """The share of a task's words a page must hold for its values to be taken without the explorer's word."""
 
 
-class Seeker:
+class SchemaDecider:
     """Decides the steps of a run whose answer has a schema, with no model.
 
     Args:
@@ -38,7 +35,7 @@ class Seeker:
         self.name = explorer.name
         self._explorer = explorer
         self._shape = shape
-        self._words = terms(task) - COMMON
+        self._words = terms(task)
         self._tried: set[str] = set()
         self._best: tuple[int, Extracted, str] | None = None
 
@@ -47,35 +44,35 @@ class Seeker:
         page = situation.observation
         if page is not None and page.extracted is not None:
             self._keep(page.extracted, page.url)
-            if self._fits(page.extracted) and self._speaks(page):
+            if self._fits(page.extracted) and self._is_about(page):
                 return self._answer(page.extracted.value, page.url, None)
         elif page is not None and page.fingerprint not in self._tried:
             self._tried.add(page.fingerprint)
             take = Extract(kind="extract", wanted=dict(self._shape.schema))
-            return self._decided("See what the page has of what is wanted.", take)
-        return self._in_shape(await self._explorer.decide(situation), page)
+            return self._decide("See what the page has of what is wanted.", take)
+        return self._fit_answer(await self._explorer.decide(situation), page)
 
-    def nearest(self) -> tuple[Source, ...]:
-        """The explorer's nearest passages."""
-        return self._explorer.nearest()
+    def candidates(self) -> tuple[Source, ...]:
+        """The explorer's candidates."""
+        return self._explorer.candidates()
 
-    def _in_shape(self, decided: Decided, page: Observation | None) -> Decided:
+    def _fit_answer(self, decided: Decided, page: Observation | None) -> Decided:
         """The explorer's decision; its answer as the schema has it, or what is missing of it."""
         match decided.decision.end:
             case Answer(text=text, quote=quote, url=url):
                 here = page.extracted if page is not None and page.extracted is not None else None
                 if here is not None and self._fits(here):
                     return self._answer(here.value, url or "", quote)
-                only = _only_text(self._shape.schema, text)
+                only = _wrap_text(self._shape.schema, text)
                 if only is not None and not self._shape.faults(only):
                     return self._answer(only, url or "", quote)
-                return self._missing(decided, f"a passage that may answer stands at {url}")
+                return self._give_up(decided, f"a passage that may answer stands at {url}")
             case GiveUp(reason=reason):
-                return self._missing(decided, reason)
+                return self._give_up(decided, reason)
             case _:
                 return decided
 
-    def _missing(self, decided: Decided, why: str) -> Decided:
+    def _give_up(self, decided: Decided, why: str) -> Decided:
         """No answer: why, and what the page with most of it lacks."""
         lacks = ""
         if self._best is not None:
@@ -87,16 +84,16 @@ class Seeker:
                 f". No page seen labels any of it: {', '.join(self._shape.schema.get('required', ())) or 'the answer'}"
             )
         end = GiveUp(kind="give_up", reason=why + lacks)
-        nearest = decided.nearest or self._explorer.nearest()
-        return replace(decided, decision=decided.decision.model_copy(update={"actions": (end,)}), nearest=nearest)
+        candidates = decided.candidates or self._explorer.candidates()
+        return replace(decided, decision=decided.decision.model_copy(update={"actions": (end,)}), candidates=candidates)
 
     def _answer(self, value: object, url: str, quote: str | None) -> Decided:
         text = json.dumps(value, ensure_ascii=False)
-        return self._decided(
+        return self._decide(
             "The page has all of it.", Answer(kind="answer", text=text, quote=quote, url=url or None, data=value)
         )
 
-    def _decided(self, thought: str, action: Extract | Answer) -> Decided:
+    def _decide(self, thought: str, action: Extract | Answer) -> Decided:
         return Decided(Decision(thought=thought, actions=(action,)), self.name, "embedded")
 
     def _fits(self, extracted: Extracted) -> bool:
@@ -104,16 +101,16 @@ class Seeker:
 
     def _keep(self, extracted: Extracted, url: str) -> None:
         if extracted.value is not None:
-            found = _leaves(extracted.value)
+            found = _count_values(extracted.value)
             if self._best is None or found > self._best[0]:
                 self._best = (found, extracted, url)
 
-    def _speaks(self, page: Observation) -> bool:
+    def _is_about(self, page: Observation) -> bool:
         words = terms(f"{page.title} {page.url} {page.full}")
-        return not self._words or len(self._words & words) >= _SPEAKS * len(self._words)
+        return not self._words or len(self._words & words) >= _ABOUT * len(self._words)
 
 
-def _only_text(schema: Mapping[str, Any], text: str) -> object:
+def _wrap_text(schema: Mapping[str, Any], text: str) -> object:
     """A text as the one thing a schema wants, where that is a text; None where it wants more."""
     if schema.get("type") == "string":
         return text
@@ -124,11 +121,11 @@ def _only_text(schema: Mapping[str, Any], text: str) -> object:
     return None
 
 
-def _leaves(value: object) -> int:
+def _count_values(value: object) -> int:
     match value:
         case dict():
-            return sum(map(_leaves, value.values()))
+            return sum(map(_count_values, value.values()))
         case list():
-            return sum(map(_leaves, value))
+            return sum(map(_count_values, value))
         case _:
             return 1

@@ -1,4 +1,4 @@
-"""The pages a run has seen, so that a quote can be held against them. It quotes nothing itself."""
+"""Keeps the text of the pages a run has seen, and finds the page a quote stands on."""
 
 from __future__ import annotations
 

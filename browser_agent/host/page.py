@@ -1,7 +1,4 @@
-"""One live page that a host's model drives: each call is guarded, written down before it is done and after, and answered within a budget.
-
-It decides nothing: what to do is the host's, what may be done is the guards'. What the page says is data.
-"""
+"""One live page that a host's model drives, each call guarded, recorded, and answered within a budget."""
 
 from __future__ import annotations
 
@@ -13,11 +10,11 @@ import anyio
 from browser_agent.actions import Extract, Find, Outcome, OutcomeKind, PageAction, Read, WaitFor, perform
 from browser_agent.agent.confirm import Asked, Watch
 from browser_agent.agent.loop_guard import LoopGuard
-from browser_agent.agent.writing import begun, ended, refused
+from browser_agent.agent.steps import begin_step, end_step, refuse_step
 from browser_agent.browser.browser import Browser
 from browser_agent.browser.window import Window
 from browser_agent.deciders.decision import Decision
-from browser_agent.deciders.describe import described
+from browser_agent.deciders.describe import describe_decision
 from ctxfold.errors import InputError
 from ctxfold.models import InTime, Model
 from ctxfold.models.deciders.intent import Attendant
@@ -60,7 +57,7 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Which part of a page is wanted: the places that hold some words, one element or one part of the whole in full, or what serves a need.
+    """Which part of a page is wanted.
 
     Attributes:
         find: words to find.
@@ -161,7 +158,11 @@ class Page:
         page = self._window.last
         decision = Decision(thought="-", actions=tuple(actions))
         kinds = dict.fromkeys(one.kind for one in self._watch.consequences(decision, page))
-        return Asked(described(decision, page), tuple(kinds), page.url if page is not None else "") if kinds else None
+        return (
+            Asked(describe_decision(decision, page), tuple(kinds), page.url if page is not None else "")
+            if kinds
+            else None
+        )
 
     def start_at(self, origin: tuple[str, int] | None) -> None:
         """Take `origin` for where the page started: what a host does there needs no further yes."""
@@ -189,21 +190,21 @@ class Page:
             _check_waits(wish)
             held = self._held_back(wish, agreed)
             count, scrub = len(wish.actions), self._watch.secrets.scrub
-            step = await book(lambda session: begun(session, wish.why, wish.actions, scrub))
+            step = await book(lambda session: begin_step(session, wish.why, wish.actions, scrub))
             if held:
-                await book(lambda session: refused(session, step, count, held))
+                await book(lambda session: refuse_step(session, step, count, held))
                 return Shown(step, "refused", held, 0, count)
-            outcome = await self._outcome(book, step, wish)
-            ref = await book(lambda session: ended(session, step, count, outcome))
-            await self._kept_small(book)
-            return _shown(step, ref, outcome, count)
+            outcome = await self._perform(book, step, wish)
+            ref = await book(lambda session: end_step(session, step, count, outcome))
+            await self._maintain(book)
+            return _reply(step, ref, outcome, count)
 
     async def end(self) -> None:
         """End the page and its browser at once."""
         await self._browser.end()
 
-    async def _kept_small(self, book: Book) -> None:
-        """Let the session fold, plan and extract where that is due, at its own budget."""
+    async def _maintain(self, book: Book) -> None:
+        """Fold, plan and extract where that is due, at the session's own budget."""
         budget = await book(lambda session: session.budget)
         await Attendant(None if self._folder is None else InTime(self._folder, PATIENCE)).keep(book, budget)
 
@@ -221,40 +222,27 @@ class Page:
             return ""
         return prompt("notice_unagreed", _PROMPTS, kinds=", ".join(asked.kinds))
 
-    async def _outcome(self, book: Book, step: int, wish: Wish) -> Outcome:
+    async def _perform(self, book: Book, step: int, wish: Wish) -> Outcome:
         """Act and look. A call that is cancelled leaves a step that says so."""
-        self._window.terms = replace(self._window.terms, budget=wish.budget)
+        self._window.settings = replace(self._window.settings, budget=wish.budget)
         try:
             return await perform(self._window, wish.actions, self._need)
         except anyio.get_cancelled_exc_class():
             with anyio.CancelScope(shield=True):
                 said = prompt("notice_cancelled", _PROMPTS)
-                await book(lambda session: refused(session, step, len(wish.actions), said))
+                await book(lambda session: refuse_step(session, step, len(wish.actions), said))
             raise
 
 
 def _check_waits(wish: Wish) -> None:
-    """Make sure that a call comes back before its host gives it up.
-
-    Raises:
-        InputError: its waits are longer than that, all together.
-    """
+    """Refuse a call that would come back after its host gave it up."""
     waits = sum(action.seconds for action in wish.actions if isinstance(action, WaitFor))
     if waits > WAITS:
         raise InputError(f"these wait {waits:g} s in all, and one call may wait {WAITS:g}; wait again in the next")
 
 
-def _shown(step: int, ref: str, outcome: Outcome, asked: int) -> Shown:
+def _reply(step: int, ref: str, outcome: Outcome, asked: int) -> Shown:
     page = outcome.observation
-    return Shown(
-        step,
-        outcome.kind,
-        outcome.message,
-        sum(result.ok for result in outcome.results),
-        asked,
-        page.url if page is not None else "",
-        ref,
-        page.text if page is not None else "",
-        page.tokens if page is not None else 0,
-        outcome.downloads,
-    )
+    done = sum(result.ok for result in outcome.results)
+    shown = Shown(step, outcome.kind, outcome.message, done, asked, ref=ref, downloads=outcome.downloads)
+    return shown if page is None else replace(shown, url=page.url, text=page.text, tokens=page.tokens)

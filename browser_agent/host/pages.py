@@ -1,7 +1,4 @@
-"""The live pages of one host: at most one a session, each in a browser of its own that ends when it is long unused, or when the host goes.
-
-It opens, finds and ends pages; what happens on one is the page's own matter.
-"""
+"""The live pages of one host, at most one a session, each in a browser of its own that ends when long unused."""
 
 from __future__ import annotations
 
@@ -100,7 +97,7 @@ class Pages:
             ValidationError: they are no actions.
         """
         page = self._live.get(session)
-        return page.asks(_taken(actions)) if page is not None else None
+        return page.asks(_validate_actions(actions)) if page is not None else None
 
     def admit(self, url: str, agreed: Asked | None) -> bool:
         """Make sure that an address may be opened, and remember a yes.
@@ -123,12 +120,12 @@ class Pages:
                 "they can allow it with --allow HOST:PORT and restart"
             )
         private = self._reach.judge(url) != "open"
-        self._reach = self._reach.agreeing(url) if private else self._reach
+        self._reach = self._reach.with_agreed(url) if private else self._reach
         return private
 
-    def saw(self, url: str) -> None:
+    def note_shown(self, url: str) -> None:
         """Note that a page was shown, here or in a run."""
-        self._reach = self._reach.seeing(url)
+        self._reach = self._reach.after_showing(url)
 
     async def open(self, session: str, book: Book, url: str, need: str = "", agreed: Asked | None = None) -> Shown:
         """Open an address in the session's page; in a fresh one where there is none.
@@ -154,7 +151,7 @@ class Pages:
             page.permit(url)
         shown = await self._do(session, page, book, Wish("", (Navigate(kind="navigate", url=url),), need))
         if shown.kind in ("unreachable", "timed_out", "not_possible"):
-            raise PageUnreachable(f"it cannot be opened: {shown.message}")
+            raise PageUnreachable(f"it cannot be opened: {shown.message}; check the address, or try again")
         return shown
 
     async def act(
@@ -179,8 +176,8 @@ class Pages:
             UnknownPage: no page is open.
             BrowserGone: the browser died.
         """
-        wish = Wish(why, _taken(actions))
-        return await self._do(session, self._open_page(session), book, wish, agreed)
+        page = self._open_page(session)
+        return await self._do(session, page, book, Wish(why, _validate_actions(actions)), agreed)
 
     async def read(self, session: str, book: Book, reading: Reading) -> Shown:
         """Show the session's page, or a part of it, without acting on it.
@@ -196,8 +193,7 @@ class Pages:
             UnknownPage: no page is open.
             BrowserGone: the browser died.
         """
-        wish = reading.wish
-        return await self._do(session, self._open_page(session), book, wish)
+        return await self._do(session, self._open_page(session), book, reading.wish)
 
     async def close(self) -> None:
         """End every page at once, those that are just being opened too."""
@@ -216,7 +212,7 @@ class Pages:
 
     async def _do(self, session: str, page: Page, book: Book, wish: Wish, agreed: Asked | None = None) -> Shown:
         shown = await page.do(book, wish, agreed)
-        self.saw(shown.url)
+        self.note_shown(shown.url)
         if shown.kind == "browser_gone":
             self._drop(session)
             raise BrowserGone(shown.message)
@@ -239,7 +235,7 @@ class Pages:
         if session not in self._live:
             starting = self._starting.get(session)
             if starting is None:
-                starting = self._starting[session] = asyncio.ensure_future(self._started(session))
+                starting = self._starting[session] = asyncio.ensure_future(self._start_page(session))
             await asyncio.wait({starting}, timeout=PATIENCE)
             if not starting.done():
                 raise BrowserGone("a browser is being fetched and is not ready yet; that takes a minute or two")
@@ -252,9 +248,8 @@ class Pages:
         self._touch(session)
         return self._live[session]
 
-    async def _started(self, session: str) -> Page:
-        means = self._means
-        choice = means.choice
+    async def _start_page(self, session: str) -> Page:
+        means, choice = self._means, self._means.choice
         browser = await Browser.launch(headed=choice.headed, executable=choice.executable, egress=self._reach.rule)
         try:
             window = await browser.window(
@@ -288,7 +283,7 @@ class Pages:
             task.add_done_callback(self._ending.discard)
 
 
-def _taken(actions: Sequence[Mapping[str, Any]]) -> tuple[PageAction, ...]:
+def _validate_actions(actions: Sequence[Mapping[str, Any]]) -> tuple[PageAction, ...]:
     """Actions from what a host sent.
 
     Raises:

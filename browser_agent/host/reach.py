@@ -1,9 +1,8 @@
-"""Which address may be opened at a host's word: a pure judgement. It resolves no name and opens nothing; the filter proxy judges every connection besides.
+"""Judges by name alone which address a host's model may open."""
 
-A host's model may have been talked into an address by a page it read. So what a person listed with `--allow` always holds; without a list every public address
-may be opened, and a private one only while nothing from the open internet was shown: after that a person must agree. An address of the link itself, where clouds keep
-their secrets, is opened only where it was listed.
-"""
+# A model may have been talked into an address by a page it read. So what a person listed with `--allow` always holds; without a list every public
+# address may be opened, and a private one only while nothing from the open internet was shown: after that a person must agree. An address of the link
+# itself, where clouds keep their secrets, is opened only where it was listed. The filter proxy judges every connection besides.
 
 from __future__ import annotations
 
@@ -11,7 +10,7 @@ from dataclasses import dataclass, replace
 from ipaddress import ip_address
 from typing import Literal
 
-from browser_agent.network.egress import Egress, is_of_the_link, is_public, origin_of
+from browser_agent.network.egress import Egress, is_link_local, is_public, origin_of
 from ctxfold.errors import InputError, Refused
 
 __all__ = ["Reach", "Word"]
@@ -51,16 +50,16 @@ class Reach:
             raise Refused("that domain is not among those the user allowed with --allow; they can add it and restart")
         if not _private(host) or self.rule.judge_address(host, port, host) == "allowed":
             return "open"
-        if is_of_the_link(host):
+        if is_link_local(host):
             raise Refused("that address belongs to this machine's own link; only the user can allow it, with --allow")
         return "permit" if origin in self.agreed or not self.public_seen else "ask"
 
-    def agreeing(self, url: str) -> Reach:
+    def with_agreed(self, url: str) -> Reach:
         """This, with the origin of `url` agreed to."""
         origin = origin_of(url)
         return self if origin is None else replace(self, agreed=self.agreed | {origin})
 
-    def seeing(self, url: str) -> Reach:
+    def after_showing(self, url: str) -> Reach:
         """This, after a page at `url` was shown."""
         origin = origin_of(url)
         return self if origin is None or _private(origin[0]) else replace(self, public_seen=True)

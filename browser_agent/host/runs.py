@@ -1,8 +1,4 @@
-"""Runs under way for one host: begun by one call, asked after by others, ended when they are done, cancelled, or when the host goes.
-
-A run is kept in a session of its own, whose name is the run's; the session it was asked for in holds the question and, when it is there, the answer. A name is
-known to the process that began the run and to no other. It decides nothing of a run and drives no page.
-"""
+"""Background runs of one host, each recorded in a session of its own and followed by name."""
 
 from __future__ import annotations
 
@@ -195,15 +191,16 @@ class Runs:
         )
         run = _Run(Standing(name), agent)
         self._runs[name] = run
-        while len(self._runs) > _REMEMBERED:
-            self._forget_one()
+        over = [old for old, one in self._runs.items() if one.standing.status != "running"]
+        for old in over[: max(0, len(self._runs) - _REMEMBERED)]:
+            del self._runs[old]
         run.work = asyncio.ensure_future(self._carry_out(run, Errand(task, start_url or "")))
         run.followed = asyncio.ensure_future(self._follow(run, book, step))
         return run
 
     async def _carry_out(self, run: _Run, errand: Errand) -> Result:
         def took(taken: StepTaken) -> None:
-            self._pages.saw(taken.url)
+            self._pages.note_shown(taken.url)
             doing = cut(clean(taken.did), _LONGEST)
             run.stands(replace(run.standing, steps=run.standing.steps + 1, doing=doing))
 
@@ -221,7 +218,9 @@ class Runs:
         else:
             result = run.work.result()
             run.stands(replace(run.standing, status=result.status, steps=result.steps, result=result))
-        await book(lambda handle: handle.record_result(step, run.standing.run, said(run.standing), origin="page"))
+        await book(
+            lambda handle: handle.record_result(step, run.standing.run, describe_ending(run.standing), origin="page")
+        )
 
     async def _wait(self, run: _Run, told: Told) -> Standing:
         until = asyncio.get_running_loop().time() + PATIENCE
@@ -249,21 +248,17 @@ class Runs:
         ending.add_done_callback(self._ending.discard)
         await asyncio.wait({run.followed}, timeout=_AT_ONCE)
 
-    def _forget_one(self) -> None:
-        """Forget the oldest run that has ended."""
-        ended = next((name for name, run in self._runs.items() if run.standing.status != "running"), None)
-        if ended is None:
-            return
-        del self._runs[ended]
 
-
-def said(standing: Standing) -> str:
-    """How a run ended, as its session keeps it."""
+def describe_ending(standing: Standing) -> str:
+    """How a run ended, in the words its session keeps."""
     result, error = standing.result, standing.error
     if result is None:
         return f"{standing.status} after {standing.steps} steps" + (
             f": {error}" if isinstance(error, CtxfoldError) else ""
         )
     lines = [result.answer or f"{result.status}: {result.reason}"]
-    lines += [f"“{source.quote}” ({source.url} {source.ref} in {result.session})" for source in result.sources]
+    lines += [
+        f"“{source.quote}” ({source.url} {source.ref} in {result.session})"
+        for source in result.sources or result.candidates
+    ]
     return "\n".join(lines)

@@ -1,8 +1,4 @@
-"""Where the browser may connect: a frozen rule and its pure verdicts. It resolves no names and opens no sockets.
-
-A name is judged first, by the domains that are allowed; then each address it resolves to, since a name that is allowed may
-still point into this machine or its network. Only an origin that was named outright may be private.
-"""
+"""The rule for where the browser may connect: a name is judged first, then each address it resolves to."""
 
 from __future__ import annotations
 
@@ -41,9 +37,9 @@ class Egress:
             InputError: a domain that is none, or an address that is not http or https.
         """
         rule = cls(domains=tuple(_domain(text) for text in allow))
-        return rule if start_url is None else rule.permitting(start_url)
+        return rule if start_url is None else rule.with_origin(start_url)
 
-    def permitting(self, url: str) -> Egress:
+    def with_origin(self, url: str) -> Egress:
         """This rule, with the origin of `url` allowed too, private or not.
 
         Raises:
@@ -59,7 +55,7 @@ class Egress:
         name = _plain(host)
         if (name, port) in self.origins or not self.domains:
             return "allowed"
-        listed = any(_within(name, domain) and only in {None, port} for domain, only in self.domains)
+        listed = any(_is_subdomain(name, domain) and only in {None, port} for domain, only in self.domains)
         return "allowed" if listed else "domain"
 
     def judge_address(self, host: str, port: int, address: str) -> Verdict:
@@ -67,9 +63,9 @@ class Egress:
         name = _plain(host)
         if (name, port) in self.origins or is_public(address):
             return "allowed"
-        return "allowed" if self._named(name, port) else "private"
+        return "allowed" if self._is_listed(name, port) else "private"
 
-    def _named(self, name: str, port: int) -> bool:
+    def _is_listed(self, name: str, port: int) -> bool:
         """Whether this very host was listed: then it is wanted, wherever it is."""
         return any(name == domain and only in {None, port} for domain, only in self.domains)
 
@@ -112,7 +108,7 @@ def is_public(address: str) -> bool:
     return inner.is_global and not inner.is_multicast and not inner.is_reserved
 
 
-def is_of_the_link(address: str) -> bool:
+def is_link_local(address: str) -> bool:
     """Whether an IP address is of this machine's own link, where clouds keep their secrets."""
     try:
         ip = ip_address(address.partition("%")[0])
@@ -150,7 +146,7 @@ def _domain(text: str) -> tuple[str, int | None]:
     return _plain(host), port
 
 
-def _within(name: str, domain: str) -> bool:
+def _is_subdomain(name: str, domain: str) -> bool:
     return name == domain or name.endswith(f".{domain}")
 
 

@@ -1,9 +1,4 @@
-"""The one way out of the browser: a proxy on loopback that connects only where the rule allows.
-
-Redirects, popups, sockets, workers, downloads and the browser's own traffic all pass here, which no rule within a page could
-promise. Names are resolved here, judged, and connected to by the very address that was judged. It reads no encrypted
-content and changes none.
-"""
+"""A proxy on loopback, the browser's only way out, that connects to the judged addresses alone."""
 
 from __future__ import annotations
 
@@ -84,7 +79,7 @@ class FilterProxy:
         Raises:
             InputError: it is no web address.
         """
-        self.rule = self.rule.permitting(url)
+        self.rule = self.rule.with_origin(url)
 
     async def close(self) -> None:
         """Stop listening and drop every connection."""
@@ -100,11 +95,11 @@ class FilterProxy:
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve a connection in a task of our own: the streams would report one that `close` cancels as a failure."""
-        task = asyncio.get_running_loop().create_task(self._served(reader, writer))
+        task = asyncio.get_running_loop().create_task(self._serve_safely(reader, writer))
         self._open.add(task)
         task.add_done_callback(self._open.discard)
 
-    async def _served(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _serve_safely(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             await self._serve(reader, writer)
         except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, ValueError):
@@ -113,18 +108,18 @@ class FilterProxy:
             writer.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        head = _parsed(await reader.readuntil(b"\r\n\r\n"))
+        head = _parse(await reader.readuntil(b"\r\n\r\n"))
         host, port = _destination(head)
         try:
             upstream = await self._connect(host, port)
         except _Refused as refused:
             self.refused += 1
             self.refusals.append(refused.refusal)
-            writer.write(_answer(403, refused.refusal.reason))
+            writer.write(_respond(403, refused.refusal.reason))
             await writer.drain()
             return
         except _Unreachable:
-            writer.write(_answer(502, "unreachable"))
+            writer.write(_respond(502, "unreachable"))
             await writer.drain()
             return
         try:
@@ -132,8 +127,8 @@ class FilterProxy:
                 writer.write(b"HTTP/1.1 200 Connected\r\n\r\n")
                 await writer.drain()
             else:
-                upstream[1].write(_forwarded(head))
-            await _both_ways((reader, writer), upstream)
+                upstream[1].write(_forward(head))
+            await _relay((reader, writer), upstream)
         finally:
             upstream[1].close()
 
@@ -167,7 +162,7 @@ async def _resolve(host: str, port: int) -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
-def _parsed(raw: bytes) -> _Head:
+def _parse(raw: bytes) -> _Head:
     """The head of a request.
 
     Raises:
@@ -190,7 +185,7 @@ def _destination(head: _Head) -> tuple[str, int]:
     return parts.hostname, parts.port or (443 if head.method == "CONNECT" else 80)
 
 
-def _forwarded(head: _Head) -> bytes:
+def _forward(head: _Head) -> bytes:
     """The request as the server gets it: for its own path, one on this connection."""
     parts = urlsplit(head.target)
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
@@ -201,7 +196,7 @@ def _forwarded(head: _Head) -> bytes:
     return b"\r\n".join(lines)
 
 
-def _answer(status: int, reason: str) -> bytes:
+def _respond(status: int, reason: str) -> bytes:
     body = f"This connection was not made ({reason}).".encode()
     return (
         f"HTTP/1.1 {status} Not connected\r\n{REFUSED_HEADER}: {reason}\r\nContent-Type: text/plain\r\n"
@@ -212,7 +207,7 @@ def _answer(status: int, reason: str) -> bytes:
 _End = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
-async def _both_ways(near: _End, far: _End) -> None:
+async def _relay(near: _End, far: _End) -> None:
     """Pass bytes in both directions until the far end, or both ends, are done."""
     up = asyncio.ensure_future(_pass_on(near[0], far[1]))
     down = asyncio.ensure_future(_pass_on(far[0], near[1]))

@@ -1,9 +1,7 @@
-"""Secrets: placeholders that a model may write, values that the browser layer types, and their scrubbing from all that is read.
+"""Secrets: placeholders a model may write, the values typed for them on their own domain, and their scrubbing from all that is read."""
 
-A value is bound to a domain and typed nowhere else. It is in no action, observation, message or log: `scrub` takes it out of
-whatever came from a page, as text and escaped in the ways of the web. It knows a value only where all of it stands in one text: a part of
-it, one spread over several elements, and one that a page enciphers (reversed, rot13, other bases, a cipher) stay as they are.
-"""
+# A value is known only where all of it stands in one text: a part of it, one spread over several elements, and one that a page enciphers
+# (reversed, rot13, other bases, a cipher) stay as they are.
 
 from __future__ import annotations
 
@@ -65,7 +63,7 @@ class Secret:
         domain = self.domain.rstrip(".").lower()
         if host != domain and not host.endswith(f".{domain}"):
             return False
-        return parts.scheme == "https" or (parts.scheme == "http" and _is_here(host))
+        return parts.scheme == "https" or (parts.scheme == "http" and _is_loopback_or_private(host))
 
 
 @dataclass(frozen=True)
@@ -125,7 +123,7 @@ def _signs(value: str) -> Iterator[str]:
     for run in _runs().finditer(value):
         text = run[0]
         if text in _names() and len(text) == 2:
-            yield f"(?:{_sign(text[0])}{_sign(text[1])}|{_named(_names()[text])})"
+            yield f"(?:{_sign(text[0])}{_sign(text[1])}|{_entity_pattern(_names()[text])})"
         elif text.isspace():
             yield f"(?:{'|'.join(sorted(set().union(*map(_spelled, text))))}){{1,{_FEW * len(text)}}}"
         elif text[0] == "\\":
@@ -159,11 +157,11 @@ def _spelled(sign: str) -> set[str]:
     if code < 256:
         forms |= {f"{_PERCENT}{code:02x}", rf"{_SLASH}x{code:02x}"}
     if sign in _names() and not sign.isspace():
-        forms.add(_named(_names()[sign]))
+        forms.add(_entity_pattern(_names()[sign]))
     if not sign.isalnum() and sign != "\\":
         forms.add(rf"{_SLASH}{re.escape(sign)}")
     if sign.isspace():
-        forms |= {r"\+", _named(_blanks())}
+        forms |= {r"\+", _entity_pattern(_blanks())}
     return forms
 
 
@@ -189,7 +187,7 @@ def _blanks() -> tuple[str, ...]:
     return tuple(name for sign, names in _names().items() if sign.isspace() for name in names)
 
 
-def _named(names: tuple[str, ...]) -> str:
+def _entity_pattern(names: tuple[str, ...]) -> str:
     return f"{_AND}(?:{'|'.join(sorted(map(re.escape, names), key=lambda name: (-len(name), name)))})"
 
 
@@ -203,7 +201,7 @@ def _base64(raw: bytes, offset: int) -> Iterator[str]:
     yield middle.replace("+", "-").replace("/", "_")
 
 
-def _is_here(host: str) -> bool:
+def _is_loopback_or_private(host: str) -> bool:
     return (
         host == "localhost" or host.endswith(".localhost") or (host.replace(".", "").isdigit() and not is_public(host))
     )

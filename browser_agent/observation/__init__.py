@@ -1,4 +1,4 @@
-"""A live page in, a frozen, budgeted `Observation` out. It acts on nothing."""
+"""Turns a live page into a frozen `Observation` within a token budget."""
 
 from browser_agent.observation.values import (
     Control,

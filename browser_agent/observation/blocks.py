@@ -1,13 +1,10 @@
-"""A snapshot as a line of blocks: each one piece of the page, complete, with the refs of every control in it.
-
-It leaves nothing out. What is shown of the blocks is decided elsewhere (`prune`, `paging`).
-"""
+"""Breaks a snapshot into blocks, each one line of the page with the refs of every control in it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from browser_agent.observation.inline import INLINE, INTERACTIVE, acts, is_inline, render
+from browser_agent.observation.inline import INLINE, INTERACTIVE, is_actionable, is_inline, render
 from browser_agent.observation.snapshot import Node
 
 _REGIONS = {
@@ -115,7 +112,7 @@ def blocks(root: Node) -> tuple[Block, ...]:
     writer = _Writer()
     _flow(writer, (root,), _Place())
     told = {ref for block in writer.blocks for ref in block.refs}
-    missed = [_bare(node) for node in root.walk() if acts(node) and node.ref not in told]
+    missed = [_bare(node) for node in root.walk() if is_actionable(node) and node.ref not in told]
     for start in range(0, len(missed), _BAR):  # such as a whole table that can be clicked
         writer.put(missed[start : start + _BAR], _Place())
     return tuple(writer.blocks)
@@ -149,7 +146,7 @@ def _one_line(node: Node) -> bool:
     """Whether `node` may stand in one line: nothing in it breaks lines, and it is no stack of boxes with controls."""
     if not is_inline(node):
         return False
-    if node.role != "generic" or sum(acts(inner) for inner in node.walk()) < _STACK:
+    if node.role != "generic" or sum(is_actionable(inner) for inner in node.walk()) < _STACK:
         return True
     return not any(inner.role == "generic" and _are_boxes(inner.children) for inner in node.walk())
 

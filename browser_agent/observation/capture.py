@@ -1,7 +1,4 @@
-"""One look at a live page: everything an observation is made of, read at once. It changes nothing and prunes nothing.
-
-What the page must not show leaves it here: a `Capture` never holds a password.
-"""
+"""Reads everything an observation is made of from a live page, with the values of password fields masked."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ from playwright.async_api import Error, Frame, Page
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from browser_agent.observation.snapshot import split, unquoted
-from browser_agent.observation.values import OpenDialog, SiteIndex, TabInfo
+from browser_agent.observation.values import OpenDialog, Section, SiteIndex, TabInfo
 
 MASK = "••••••••"
 """What stands for a password, whatever its length."""
@@ -29,7 +26,7 @@ _OPENS = tuple(f"- {quote}{role}" for role in sorted(_FIELDS) for quote in ("", 
 _CALLED = re.compile(r"pass(?:word|phrase|code)|kennwort|passwort|contrase|mot de passe|\bpin\b", re.IGNORECASE)
 
 
-def masked(yaml: str, secrets: Sequence[str], *, every_field: bool) -> str:
+def mask_passwords(yaml: str, secrets: Sequence[str], *, every_field: bool) -> str:
     """`yaml` without the values of password fields.
 
     Args:
@@ -74,16 +71,6 @@ class _FromPage(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-class SectionFound(_FromPage):
-    """A stretch of the main text, as the page's own document has it."""
-
-    title: str
-    level: int
-    anchor: str
-    defined: str | None
-    text: str
-
-
 class SearchFound(_FromPage):
     """A search form: where it goes, and what its field is called."""
 
@@ -105,7 +92,7 @@ class Structure(_FromPage):
     secrets: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
     submits: tuple[str, ...] = ()
-    sections: tuple[SectionFound, ...] = ()
+    sections: tuple[Section, ...] = ()
     searches: tuple[SearchFound, ...] = ()
     index: SiteIndex | None = None
 
@@ -123,7 +110,7 @@ class Capture:
     tabs: tuple[TabInfo, ...] = ()
 
 
-async def look(page: Page, status: int | None, seconds: float) -> Capture:
+async def capture_page(page: Page, status: int | None, seconds: float) -> Capture:
     """Read a page.
 
     Args:
@@ -139,19 +126,19 @@ async def look(page: Page, status: int | None, seconds: float) -> Capture:
         structures, yaml = await asyncio.gather(
             _structures(page), page.aria_snapshot(mode="ai", timeout=seconds * 1000)
         )
-    told = [structure for structure in structures if structure is not None]
-    secrets = tuple(secret for structure in told for secret in structure.secrets)
+    found = [structure for structure in structures if structure is not None]
+    secrets = tuple(secret for structure in found for secret in structure.secrets)
     own = structures[0] or Structure()
     whole = own.model_copy(
         update={
-            "hidden": tuple(run for structure in told for run in structure.hidden),
-            "veiled": tuple(text for structure in told for text in structure.veiled),
-            "submits": tuple(name for structure in told for name in structure.submits),
-            "sections": (*own.sections, *_within(structures[1:])),
+            "hidden": tuple(run for structure in found for run in structure.hidden),
+            "veiled": tuple(text for structure in found for text in structure.veiled),
+            "submits": tuple(name for structure in found for name in structure.submits),
+            "sections": (*own.sections, *_collect_sections(structures[1:])),
             "secrets": (),
         }
     )
-    yaml = masked(yaml.encode("utf-8", "replace").decode(), secrets, every_field=len(told) < len(structures))
+    yaml = mask_passwords(yaml.encode("utf-8", "replace").decode(), secrets, every_field=len(found) < len(structures))
     return Capture(page.url, status, yaml, whole, await _frames(page, yaml))
 
 
@@ -166,24 +153,24 @@ async def flat_capture(page: Page, status: int | None, why: str) -> Capture:
     Raises:
         playwright.async_api.Error: the page crashed or was closed.
     """
-    told = await _structure(page.main_frame, whole=True) or Structure()
+    found = await _structure(page.main_frame, whole=True) or Structure()
     lines = [f"- text: {json.dumps(why)}"]
-    for section in told.sections:
+    for section in found.sections:
         if section.title:
             lines.append(f"- heading {json.dumps(section.title)} [level={min(section.level, 6) or 1}]")
         lines.extend(f"- paragraph: {json.dumps(line)}" for line in section.text.split("\n") if line)
-    return Capture(page.url, status, "\n".join(lines), told.model_copy(update={"hidden": (), "secrets": ()}))
+    return Capture(page.url, status, "\n".join(lines), found.model_copy(update={"hidden": (), "secrets": ()}))
 
 
 async def _structures(page: Page) -> list[Structure | None]:
-    """What each frame tells of itself, the page's own first; None for one that told nothing that can be used."""
+    """What each frame tells of itself, the page's own first; None for one that found nothing that can be used."""
     frames = [page.main_frame, *[frame for frame in page.frames if frame != page.main_frame][:_FRAMES]]
     return list(await asyncio.gather(*(_structure(frame, whole=i == 0) for i, frame in enumerate(frames))))
 
 
-def _within(told: Sequence[Structure | None]) -> Iterator[SectionFound]:
+def _collect_sections(found: Sequence[Structure | None]) -> Iterator[Section]:
     """The text of frames; no fragment of the page's own address leads into one."""
-    for structure in told:
+    for structure in found:
         if structure is not None:
             yield from (section.model_copy(update={"anchor": ""}) for section in structure.sections)
 
@@ -191,8 +178,8 @@ def _within(told: Sequence[Structure | None]) -> Iterator[SectionFound]:
 async def _structure(frame: Frame, *, whole: bool) -> Structure | None:
     part = not whole and _is_part(frame)
     try:
-        told = frame.evaluate(_SCRIPT, [whole or part, whole])
-        answer = await (told if whole else asyncio.wait_for(told, _PART_SECONDS if part else _FRAME_SECONDS))
+        found = frame.evaluate(_SCRIPT, [whole or part, whole])
+        answer = await (found if whole else asyncio.wait_for(found, _PART_SECONDS if part else _FRAME_SECONDS))
         return Structure.model_validate(json.loads(str(answer)), strict=False)
     except (ValidationError, ValueError, TimeoutError):
         return None

@@ -1,39 +1,42 @@
-"""A view of the values a page has for a JSON schema: whole for who asked, and as lines within a budget for who reads. It fills no schema itself."""
+"""The values a page labels for a JSON schema, what is missing of them, and both as lines within a budget."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
-from browser_agent.observation.filling import fill
-from browser_agent.observation.labelled import NOTHING
+from browser_agent.observation.inline import resolve_url, terms
+from browser_agent.observation.labelled import NOTHING, Labelled, coerce, find_labelled, find_rows
 from browser_agent.observation.snapshot import Node
 from browser_agent.observation.values import Extracted
 from ctxfold.tokens import count
 
-__all__ = ["extract", "extracted_lines"]
+__all__ = ["extract", "format_extracted"]
+
+_TITLES, _ADDRESSES = terms("name title heading"), terms("url link href address")
+"""Names that the vocabularies of the web give to a heading and to an address, which stand on a page without a label."""
+_DEEPEST = 6
 
 
-def extract(root: Node, schema: Mapping[str, Any], base: str) -> Extracted:
-    """What a page gives for a schema.
+def extract(root: Node, schema: Mapping[str, Any], base: str = "") -> Extracted:
+    """Fill a schema from a page: an object from single values, a list from the rows that fit it best.
 
     Args:
         root: the page, without what does not show.
-        schema: a JSON schema.
-        base: the address its links are relative to.
+        schema: a JSON schema of an object, a list, or one value; references are looked up in itself.
+        base: the address the page's links are relative to.
+
+    Returns:
+        The value as far as it was found, and the paths of what must be there and was not.
     """
-    filled = fill(root, schema, base)
+    filled = _Page(root, schema, base).fill(schema, "", _DEEPEST)
     return Extracted(value=None if filled.value is NOTHING else filled.value, missing=filled.missing)
 
 
-def extracted_lines(extracted: Extracted, room: int) -> tuple[str, ...]:
-    """It as lines: what is missing, then the value, an item a line, as many as fit.
-
-    Args:
-        extracted: what was found.
-        room: o200k tokens they may take.
-    """
+def format_extracted(extracted: Extracted, room: int) -> tuple[str, ...]:
+    """What is missing, then the value, an item a line, as many as fit in `room` o200k tokens."""
     lines = [f"not found on this page: {', '.join(extracted.missing)}"] if extracted.missing else []
     if extracted.value is None:
         return tuple(lines or ["nothing of it is on this page"])
@@ -47,3 +50,115 @@ def extracted_lines(extracted: Extracted, room: int) -> tuple[str, ...]:
             break
         lines.append(line)
     return tuple(lines)
+
+
+class _Filled(NamedTuple):
+    value: object
+    missing: tuple[str, ...] = ()
+
+
+class _Page:
+    """A page's labelled values and rows, and the schema that references are looked up in."""
+
+    def __init__(self, root: Node, schema: Mapping[str, Any], base: str) -> None:
+        self._schema = schema
+        self._base = base
+        self._single = find_labelled(root)
+        self._tables = find_rows(root)
+
+    def fill(self, schema: Mapping[str, Any], path: str, depth: int) -> _Filled:
+        schema = self._resolve(schema)
+        if depth and (schema.get("type") == "object" or "properties" in schema):
+            return self._fill_object(schema, path, depth)
+        if depth and schema.get("type") == "array":
+            return self._fill_list(schema, path)
+        value = self._pick(path.rpartition(".")[2], schema, self._single)
+        return _Filled(value, (path or "value",) if value is NOTHING else ())
+
+    def _fill_object(self, schema: Mapping[str, Any], path: str, depth: int) -> _Filled:
+        made: dict[str, object] = {}
+        missing: list[str] = []
+        for name, its in schema.get("properties", {}).items():
+            filled = self.fill(its, f"{path}.{name}".lstrip("."), depth - 1)
+            if filled.value is not NOTHING:
+                made[name] = filled.value
+            if name in schema.get("required", ()):
+                missing += filled.missing
+        return _Filled(made or NOTHING, tuple(missing))
+
+    def _fill_list(self, schema: Mapping[str, Any], path: str) -> _Filled:
+        item = self._resolve(schema.get("items", {}))
+        lists = [self._fill_rows(rows, item, path.rpartition(".")[2]) for rows in self._tables]
+        best = max(lists, key=_count_values, default=[])
+        return _Filled(best) if best else _Filled(NOTHING, (path or "items",))
+
+    def _fill_rows(self, rows: Sequence[Sequence[Labelled]], item: Mapping[str, Any], name: str) -> list[object]:
+        """The rows that give every value an item must have; of an item that is one value, those that have it under the list's name."""
+        properties: Mapping[str, Any] = item.get("properties", {})
+        if not properties:
+            return [value for row in rows if (value := self._pick(name, item, row)) is not NOTHING]
+        required = frozenset(item.get("required", ()))
+        made: list[object] = []
+        for row in rows:
+            values = {name: self._pick(name, self._resolve(its), row) for name, its in properties.items()}
+            given = {name: value for name, value in values.items() if value is not NOTHING}
+            if given and required <= given.keys() and (required or len(given) * 2 > len(properties)):
+                made.append(given)
+        return made
+
+    def _pick(self, name: str, schema: Mapping[str, Any], among: Sequence[Labelled]) -> object:
+        """The value whose label fits best what a property is called."""
+        called = terms(re.sub(r"[_-]+", " ", name))
+        about = terms(f"{schema.get('title', '')} {schema.get('description', '')}")
+        wants_address = bool(called & _ADDRESSES) or schema.get("format") in ("uri", "uri-reference", "url")
+        scored = sorted(((_fit(called, about, one.label), -place) for place, one in enumerate(among)), reverse=True)
+        for fit, place in scored:
+            if fit <= 0:
+                break
+            one = among[-place]
+            value = coerce(resolve_url(self._base, one.url) if wants_address and one.url else one.text, schema)
+            if value is not NOTHING:
+                return value
+        return NOTHING
+
+    def _resolve(self, schema: Any) -> Mapping[str, Any]:
+        """The schema itself: references followed, a choice between one thing and null taken for the thing."""
+        for _ in range(_DEEPEST):
+            if not isinstance(schema, Mapping):
+                return {}
+            if isinstance(ref := schema.get("$ref"), str) and ref.startswith("#"):
+                schema = self._look_up(ref)
+                continue
+            choices = [one for one in schema.get("anyOf", schema.get("oneOf", ())) if one != {"type": "null"}]
+            if not choices:
+                return schema
+            schema = choices[0]
+        return {}
+
+    def _look_up(self, ref: str) -> object:
+        place: object = self._schema
+        for part in filter(None, ref.removeprefix("#").strip("/").split("/")):
+            place = place.get(part.replace("~1", "/").replace("~0", "~")) if isinstance(place, Mapping) else None
+        return place
+
+
+def _fit(called: frozenset[str], about: frozenset[str], label: str) -> float:
+    """How well a label fits: 3 for the very words, less for more or fewer of them, 0 for none."""
+    words = terms(label)
+    if not words or not called:
+        return 0.0
+    if words == called:
+        return 3.0
+    if called <= words:
+        return 2.0 + len(called) / (len(words) + 1)
+    if words <= called:
+        return 1.0 + len(words) / (len(called) + 1)
+    if label == "heading" and called & _TITLES:
+        return 0.6
+    if label == "link" and called & (_TITLES | _ADDRESSES):
+        return 0.5
+    return 0.9 * len(words & about) / len(words) if words <= about else 0.0
+
+
+def _count_values(made: list[object]) -> int:
+    return sum(len(row) if isinstance(row, dict) else 1 for row in made)

@@ -1,7 +1,4 @@
-"""Takes out of a snapshot what a person would not see: text that is transparent, off the screen or a pixel high. Pure.
-
-A control that is out of sight keeps its name, since it may be needed, and is marked `unseen`.
-"""
+"""Removes text that a person would not see from a snapshot, and marks controls out of sight as `unseen`."""
 
 from __future__ import annotations
 
@@ -10,13 +7,13 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from browser_agent.observation.inline import acts
+from browser_agent.observation.inline import is_actionable
 from browser_agent.observation.snapshot import Node
 
 _SHORT = 4
 
 
-def without_unseen(root: Node, hidden: Sequence[Sequence[str]], veiled: Sequence[str]) -> tuple[Node, int]:
+def remove_hidden(root: Node, hidden: Sequence[Sequence[str]], veiled: Sequence[str]) -> tuple[Node, int]:
     """Leave out unseen text.
 
     Args:
@@ -56,9 +53,9 @@ class _Remover:
         if not self._counts and not self._veiled:
             return node
         children = tuple(kept for kept in (self._child(child) for child in node.children) if kept is not None)
-        text = node.text if acts(node) else self._seen(node.text)
+        text = node.text if is_actionable(node) else self._seen(node.text)
         states = node.states
-        if acts(node) and self._veiled and " ".join(node.name.split()) in self._veiled:
+        if is_actionable(node) and self._veiled and " ".join(node.name.split()) in self._veiled:
             states = (*states, "unseen")
         if children == node.children and text == node.text and states == node.states:
             return node

@@ -1,12 +1,14 @@
-"""How nodes read within one line: their words, and the ref of each that can be acted on. It decides no line breaks."""
+"""Nodes as one line of text, with the ref of each that can be acted on."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from urllib.parse import urljoin
 
 from browser_agent.observation.snapshot import Node
+from ctxfold.text import words
 
 _SPACE = re.compile(r"\s+")
 UNSEEN = re.compile(
@@ -14,9 +16,8 @@ UNSEEN = re.compile(
 )
 """Characters that do not show: control marks, joiners, marks of direction, tags."""
 
-_REF_LIKE = re.compile(r"\[((?:f\d+)?e\d+)\]")
-_WORD = re.compile(r"[^\W_]+(?:[._'-][^\W_]+)*", re.UNICODE)
-_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+REF = re.compile(r"\[((?:f\d+)?e\d+)\]")
+_TORN_REF = re.compile(r"\[(?:f?\d*)?e?\d*$")
 
 
 def clean(text: str) -> str:
@@ -26,7 +27,7 @@ def clean(text: str) -> str:
     if not (text.isascii() and text.isprintable() and "  " not in text):  # most text is plain already
         text = _SPACE.sub(" ", UNSEEN.sub("", text))
     text = text.strip()
-    return _REF_LIKE.sub(r"(\1)", text) if "[" in text else text
+    return REF.sub(r"(\1)", text) if "[" in text else text
 
 
 def cut(text: str, most: int) -> str:
@@ -35,28 +36,28 @@ def cut(text: str, most: int) -> str:
 
 
 def terms(text: str) -> frozenset[str]:
-    """The words of `text` as they are compared: lower case, dotted names whole and in parts, plurals as singulars."""
-    found: set[str] = set()
-    for word in _WORD.findall(text):
-        parts = [word, *re.split(r"[._'-]", word)]
-        for part in parts:
-            found.update(_stem(piece.lower()) for piece in (part, *_CAMEL.split(part)) if piece)
-    return frozenset(found)
+    """The words of `text` as they are compared, each once."""
+    return frozenset(words(text))
 
 
-def _stem(word: str) -> str:
-    for ending in ("ies", "es", "s"):
-        if word.endswith(ending) and len(word) > len(ending) + 3:
-            return word[: -len(ending)] + ("y" if ending == "ies" else "")
-    return word
+def first_mention(text: str, wanted: frozenset[str]) -> int:
+    """Where the rarest of some words that stand in `text` first stands; 0 where none does."""
+    lower = text.lower()
+    found = [(lower.count(word), -len(word), word) for word in wanted if word in lower]
+    return lower.find(min(found)[2]) if found else 0
 
 
-COMMON = terms(
-    "a an the and or of in on at to for from by with is are was be been it its this that these those as what which who "
-    "how when where why do does did can could should would will not no i you he she they we my your their me if then "
-    "than there here have has had into about use used using get page show tell find"
-)
-"""Words too common to tell one part of a page from another."""
+def trim_torn_ref(text: str) -> str:
+    """`text` without a ref torn at its end."""
+    return _TORN_REF.sub("", text).rstrip()
+
+
+def resolve_url(base: str, url: str) -> str:
+    """`url` as an absolute address; empty for none."""
+    try:
+        return urljoin(base, url) if url else ""
+    except ValueError:  # such as a bracket that opens no address
+        return url
 
 
 FIELDS = frozenset({"textbox", "searchbox", "spinbutton", "slider", "combobox", "listbox"})
@@ -84,7 +85,7 @@ _UNSEEN_NAME = 40
 _OPTIONS = 12
 
 
-def acts(node: Node) -> bool:
+def is_actionable(node: Node) -> bool:
     """Whether `node` can be acted on by its ref."""
     return node.ref is not None and (node.role in INTERACTIVE or node.clickable)
 
@@ -114,7 +115,7 @@ class _Pen:
     marks: bool = True
 
     def mark(self, node: Node) -> str:
-        if not self.marks or not acts(node) or node.ref is None:
+        if not self.marks or not is_actionable(node) or node.ref is None:
             return ""
         self.refs.append(node.ref)
         self.links += node.role == "link"
@@ -131,7 +132,7 @@ def render(nodes: Sequence[Node], *, between: str = " ", refs: bool = True) -> L
         refs: False leaves the refs out, for titles.
     """
     pen = _Pen(marks=refs)
-    parts = [part for part in (_say(node, pen) for node in _unlabelled(nodes)) if part]
+    parts = [part for part in (_render(node, pen) for node in _unlabelled(nodes)) if part]
     words = between.join(parts) if between != " " else _joined(parts)
     return Line(words if _WORDS.search(words) else "", tuple(pen.refs), pen.links, pen.controls)
 
@@ -150,14 +151,14 @@ def _texts(node: Node) -> Iterator[str]:
             yield clean(inner.name)
 
 
-def _say(node: Node, pen: _Pen) -> str:
+def _render(node: Node, pen: _Pen) -> str:
     match node.role:
         case "text":
             return clean(node.text)
         case "link":
             return _link(node, pen)
         case "img" | "image":
-            return _named(node, pen, f"(image: {label(node)})" if node.name else "")
+            return f"(image: {label(node)}){pen.mark(node)}" if node.name else pen.mark(node)
         case "row":
             return _own(
                 node,
@@ -165,7 +166,7 @@ def _say(node: Node, pen: _Pen) -> str:
                 " | ".join(_inside(cell, pen) or clean(cell.name) for cell in node.children) or clean(node.text),
             )
         case "bar" | "list":
-            return " · ".join(part for part in (_say(child, pen) for child in node.children) if part)
+            return " · ".join(part for part in (_render(child, pen) for child in node.children) if part)
         case "iframe":
             return f"frame[{node.ref}]" if node.ref and pen.marks else "frame"
         case "separator":
@@ -180,32 +181,35 @@ def _say(node: Node, pen: _Pen) -> str:
 
 def _inside(node: Node, pen: _Pen) -> str:
     parts = [clean(node.text)] if node.text else []
-    if node.role in _CELLS and acts(node):
+    if node.role in _CELLS and is_actionable(node):
         parts.insert(0, pen.mark(node))
-    parts.extend(_say(child, pen) for child in _unlabelled(node.children))
+    parts.extend(_render(child, pen) for child in _unlabelled(node.children))
     return _joined(parts)
 
 
 def _unlabelled(nodes: Sequence[Node]) -> list[Node]:
     """`nodes` without the labels of fields that stand among them: a field says its name itself."""
     names = {
-        _called(part.name) for node in nodes for part in (node, *node.children) if part.role in _LABELLED and part.name
+        _as_label(part.name)
+        for node in nodes
+        for part in (node, *node.children)
+        if part.role in _LABELLED and part.name
     }
     if not names:
         return list(nodes)
     return [
         node
         for node in nodes
-        if not (node.role in _LABELS and _called(" ".join(_texts(node))) in names and not _holds(node))
+        if not (
+            node.role in _LABELS
+            and _as_label(" ".join(_texts(node))) in names
+            and not any(map(is_actionable, node.walk()))
+        )
     ]
 
 
-def _called(name: str) -> str:
+def _as_label(name: str) -> str:
     return clean(name).strip(" :*").lower()
-
-
-def _holds(node: Node) -> bool:
-    return any(acts(inner) for inner in node.walk())
 
 
 def _joined(parts: Sequence[str]) -> str:
@@ -226,36 +230,26 @@ def _own(node: Node, pen: _Pen, words: str) -> str:
     return f"{mark}{words}{states}" if mark else words
 
 
-def _named(node: Node, pen: _Pen, words: str) -> str:
-    return f"{words}{pen.mark(node)}"
-
-
 def _link(node: Node, pen: _Pen) -> str:
-    inner = [part for part in (_controls(child, pen) for child in node.children) if part]
     words = label(node) or (cut(clean(node.url), 60) and f"({cut(clean(node.url), 60)})") or "(link)"
-    return " ".join([f"{words}{pen.mark(node)}{_states(node)}", *inner])
+    return " ".join([f"{words}{pen.mark(node)}{_states(node)}", *_inner_controls(node, pen)])
 
 
-def _controls(node: Node, pen: _Pen) -> str:
-    """The controls within `node`, where its words were said already."""
-    return " ".join(_say(inner, pen) for inner in _outermost(node))
-
-
-def _outermost(node: Node) -> Iterator[Node]:
-    stack = [node]
+def _inner_controls(node: Node, pen: _Pen) -> Iterator[str]:
+    """The outermost controls within `node`, where its words were written already."""
+    stack = list(reversed(node.children))
     while stack:
         inner = stack.pop()
-        if acts(inner):
-            yield inner
-        else:
+        if not is_actionable(inner):
             stack.extend(reversed(inner.children))
+        elif text := _render(inner, pen):
+            yield text
 
 
 def _control(node: Node, pen: _Pen) -> str:
     name = label(node)
     quoted = f' "{name}"' if name else ""
-    inner = [part for part in (_controls(child, pen) for child in node.children) if part]
-    return " ".join([f"{node.role}{quoted}{pen.mark(node)}{_states(node)}", *inner])
+    return " ".join([f"{node.role}{quoted}{pen.mark(node)}{_states(node)}", *_inner_controls(node, pen)])
 
 
 def _field(node: Node, pen: _Pen) -> str:
@@ -265,17 +259,8 @@ def _field(node: Node, pen: _Pen) -> str:
     said = f"{node.role}{quoted}{pen.mark(node)}{_states(node)}"
     if options:
         return f"{said} {_choices(options, pen)}"
-    value = " ".join(_values(node))
-    inner = [part for part in (_controls(child, pen) for child in node.children) if part]
-    return " ".join([f'{said}="{value}"' if value else said, *inner])
-
-
-def _values(node: Node) -> Iterator[str]:
-    if node.text:
-        yield clean(node.text)
-    for child in node.children:
-        if child.role == "text":
-            yield clean(child.text)
+    value = " ".join(clean(part.text) for part in (node, *node.children) if part is node or part.role == "text").strip()
+    return " ".join([f'{said}="{value}"' if value else said, *_inner_controls(node, pen)])
 
 
 def _choices(options: Sequence[Node], pen: _Pen) -> str:

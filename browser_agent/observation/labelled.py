@@ -1,4 +1,4 @@
-"""What a page labels: single values with the words they stand under, and rows of alike things. It knows no schema."""
+"""Values of a page with the words they stand under, alone and in rows, and their reading as a schema's type."""
 
 from __future__ import annotations
 
@@ -11,27 +11,17 @@ from typing import Any
 from browser_agent.observation.inline import FIELDS, clean, label, render
 from browser_agent.observation.snapshot import Node
 
-__all__ = ["NOTHING", "Labelled", "coerced", "groups", "labelled"]
-
+__all__ = ["NOTHING", "Labelled", "coerce", "find_labelled", "find_rows"]
 
 NOTHING = object()
 """Stands for no value, where None is one."""
 
 _NUMBER = re.compile(r"[-+−]?\d[\d.,'’\u00a0\u202f ]*")
-_YES = frozenset({"yes", "true", "on", "checked", "✓", "✔", "available", "included", "y"})
-_NO = frozenset({"no", "false", "off", "unchecked", "✗", "✘", "unavailable", "none", "n", "—", "-"})
+_TRUE, _FALSE = frozenset({"true", "✓", "✔"}), frozenset({"false", "✗", "✘"})
 
 
-def coerced(text: str, schema: Mapping[str, Any]) -> object:
-    """A text as a schema's type.
-
-    Args:
-        text: what stands on the page.
-        schema: the schema of one scalar.
-
-    Returns:
-        The value; `NOTHING` where the text is none of that type.
-    """
+def coerce(text: str, schema: Mapping[str, Any]) -> object:
+    """Read a text as the scalar that `schema` wants; `NOTHING` where it is none."""
     if "enum" in schema:
         same = [choice for choice in schema["enum"] if str(choice).casefold() == text.casefold()]
         return same[0] if same else NOTHING
@@ -43,7 +33,8 @@ def coerced(text: str, schema: Mapping[str, Any]) -> object:
                 if isinstance(value, float) and kind == "integer":
                     value = int(value) if value.is_integer() else NOTHING
             case "boolean":
-                value = _boolean(text)
+                sign = text.strip().casefold()
+                value = True if sign in _TRUE else False if sign in _FALSE else NOTHING
             case "string":
                 value = text
             case _:
@@ -51,11 +42,6 @@ def coerced(text: str, schema: Mapping[str, Any]) -> object:
         if value is not NOTHING:
             return value
     return NOTHING
-
-
-def _boolean(text: str) -> object:
-    word = text.strip().casefold()
-    return True if word in _YES else False if word in _NO else NOTHING
 
 
 def _number(text: str) -> object:
@@ -105,15 +91,15 @@ class Labelled:
     url: str = ""
 
 
-def labelled(root: Node) -> tuple[Labelled, ...]:
+def find_labelled(root: Node) -> tuple[Labelled, ...]:
     """The labelled values beneath a node, in order: of definition lists, tables of two columns, `name: value` lines, form fields, and its headings."""
     return tuple(found for found in _labelled(root) if found.label and found.text)
 
 
-def groups(root: Node) -> tuple[tuple[tuple[Labelled, ...], ...], ...]:
+def find_rows(root: Node) -> tuple[tuple[tuple[Labelled, ...], ...], ...]:
     """The rows of alike things beneath a node, table by table and list by list; each row as its labelled values."""
     found = [_table(node) for node in root.walk() if node.role in _TABLES]
-    found += [tuple(map(labelled, items)) for items in _siblings(root)]
+    found += [tuple(map(find_labelled, items)) for items in _siblings(root)]
     return tuple(rows for rows in found if rows)
 
 
@@ -124,10 +110,10 @@ def _labelled(root: Node) -> Iterator[Labelled]:
         if node.role in FIELDS and node.text:
             yield Labelled(label(node), clean(node.text))
         if node.role in _BOXES:
-            yield Labelled(label(node), "yes" if "checked" in node.states else "no")
+            yield Labelled(label(node), "true" if "checked" in node.states else "false")
         if node.role == "row":
             yield from _pair(node)
-        if node.role in _LINES and (parts := _COLON.match(_words(node))):
+        if node.role in _LINES and (parts := _COLON.match(_read_text(node))):
             yield Labelled(parts[1], parts[2], _url(node))
         if node.role == "link" and node.url:
             yield Labelled("link", label(node), node.url)
@@ -137,13 +123,13 @@ def _labelled(root: Node) -> Iterator[Labelled]:
 def _pair(row: Node) -> Iterator[Labelled]:
     cells = [cell for cell in row.children if cell.role in _CELLS]
     if len(cells) == 2 and cells[1].role not in _HEADS:
-        yield Labelled(_words(cells[0]), _words(cells[1]), _url(cells[1]))
+        yield Labelled(_read_text(cells[0]), _read_text(cells[1]), _url(cells[1]))
 
 
 def _terms(nodes: Sequence[Node]) -> Iterator[Labelled]:
     for before, after in pairwise(nodes):
         if before.role == "term" and after.role == "definition":
-            yield Labelled(_words(before), _words(after), _url(after))
+            yield Labelled(_read_text(before), _read_text(after), _url(after))
 
 
 def _table(table: Node) -> tuple[tuple[Labelled, ...], ...]:
@@ -151,10 +137,10 @@ def _table(table: Node) -> tuple[tuple[Labelled, ...], ...]:
     rows = [[cell for cell in row.children if cell.role in _CELLS] for row in table.walk() if row.role == "row"]
     if len(rows) < 2 or not rows[0] or rows[0][0].role != "columnheader":
         return ()
-    heads = [_words(cell) for cell in rows[0]]
+    heads = [_read_text(cell) for cell in rows[0]]
     return tuple(
-        tuple(Labelled(head, _words(cell), _url(cell)) for head, cell in zip(heads, row, strict=False) if head)
-        + tuple(Labelled("link", _words(cell), _url(cell)) for cell in row if _url(cell))
+        tuple(Labelled(head, _read_text(cell), _url(cell)) for head, cell in zip(heads, row, strict=False) if head)
+        + tuple(Labelled("link", _read_text(cell), _url(cell)) for cell in row if _url(cell))
         for row in rows[1:]
         if len(row) == len(heads) and not all(cell.role == "columnheader" for cell in row)
     )
@@ -169,8 +155,8 @@ def _siblings(root: Node) -> Iterator[tuple[Node, ...]]:
                 yield items
 
 
-def _words(node: Node) -> str:
-    return clean(render([node], refs=False).text)[:_LONGEST]
+def _read_text(node: Node) -> str:
+    return (clean(render([node], refs=False).text) or label(node))[:_LONGEST]  # a tick alone is no line of text
 
 
 def _url(node: Node) -> str:

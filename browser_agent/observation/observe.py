@@ -1,4 +1,4 @@
-"""A capture in, an `Observation` out: pure, and never above its budget."""
+"""Makes an `Observation` within a token budget from a capture of a page."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Literal
-from urllib.parse import urlencode, urljoin, urlsplit, urlunsplit
+from urllib.parse import urlencode, urlsplit, urlunsplit
 
 from browser_agent.observation.blocks import Block, blocks
 from browser_agent.observation.capture import Capture, SearchFound
-from browser_agent.observation.fields import extract, extracted_lines
-from browser_agent.observation.hidden import without_unseen
-from browser_agent.observation.inline import FIELDS, INTERACTIVE, clean, cut, label
+from browser_agent.observation.fields import extract, format_extracted
+from browser_agent.observation.hidden import remove_hidden
+from browser_agent.observation.inline import FIELDS, INTERACTIVE, clean, cut, label, resolve_url
 from browser_agent.observation.paging import find, paginate
 from browser_agent.observation.prune import Interest, prune
 from browser_agent.observation.snapshot import Node, parse
-from browser_agent.observation.values import Control, Cut, Extracted, Link, Observation, SearchBox, Section
+from browser_agent.observation.values import Control, Cut, Extracted, Link, Observation, SearchBox
 from ctxfold.tokens import count, head
 
 
@@ -62,7 +62,7 @@ _STATUS_ROOM = 40
 
 
 @dataclass(frozen=True, slots=True)
-class _Shown:
+class _Rendered:
     """The text of a view, and what there is to say of it."""
 
     lines: tuple[str, ...]
@@ -86,12 +86,12 @@ def observe(capture: Capture, *, view: View = Lean(), need: str = "", budget: in
         The observation. Its text never costs more than `budget`; what it leaves out can be had by page, by ref or by
         search, and every control the browser reports is in `refs`.
     """
-    root, unseen = without_unseen(parse(capture.yaml), capture.structure.hidden, capture.structure.veiled)
+    root, unseen = remove_hidden(parse(capture.yaml), capture.structure.hidden, capture.structure.veiled)
     page_blocks = blocks(root)
     heading = head(_heading(capture, unseen), budget // 2)
     room = max(_LEAST_ROOM, budget - count(heading) - _STATUS_ROOM)
     interest = Interest(need, capture.structure.shown)
-    shown = _show(root, page_blocks, view, interest, room, capture.structure.base or capture.url)
+    shown = _render(root, page_blocks, view, interest, room, capture.structure.base or capture.url)
     text = "\n".join(filter(None, (heading, _status_line(shown, len(page_blocks), view), *shown.lines)))
     text = text if count(text) <= budget else head(text, budget)
     refs, links = _addressed(root, capture)
@@ -108,7 +108,7 @@ def observe(capture: Capture, *, view: View = Lean(), need: str = "", budget: in
         full=capture.yaml,
         refs=refs,
         links=links,
-        sections=_sections(capture),
+        sections=tuple(each.model_copy(update={"title": clean(each.title)}) for each in capture.structure.sections),
         search=_search(capture, root),
         index=capture.structure.index,
         cut=shown.cut,
@@ -143,30 +143,30 @@ def _tab(index: int, title: str, current: bool) -> str:
     return f"{index}{' (this one)' if current else ''} {cut(clean(title), 40)}"
 
 
-def _show(root: Node, page_blocks: tuple[Block, ...], view: View, interest: Interest, room: int, base: str) -> _Shown:
+def _render(
+    root: Node, page_blocks: tuple[Block, ...], view: View, interest: Interest, room: int, base: str
+) -> _Rendered:
     pages = paginate(page_blocks, room)
     match view:
         case Lean():
             pruned = prune(page_blocks, interest, room, pages.page_of)
-            return _Shown(pruned.lines, "page", 1, len(pages.pages), pruned.cut)
+            return _Rendered(pruned.lines, "page", 1, len(pages.pages), pruned.cut)
         case Part(ref=None, page=page):
             number = min(page, len(pages.pages))
-            return _Shown(pages.pages[number - 1], "read", number, len(pages.pages))
+            return _Rendered(pages.pages[number - 1], "read", number, len(pages.pages))
         case Part(ref=ref, page=page):
             node = next((node for node in root.walk() if node.ref == ref), None)
             part = paginate(blocks(Node("page", children=(node,))) if node is not None else (), room)
             number = min(page, len(part.pages))
-            return _Shown(part.pages[number - 1], "read", number, len(part.pages))
+            return _Rendered(part.pages[number - 1], "read", number, len(part.pages))
         case Places(query=query):
-            found = find(page_blocks, query, room, pages)
-            least = f"{found.shown} of {found.total} places"
-            return _Shown((least, *found.lines) if found.total else (), "find", 1, len(pages.pages))
+            return _Rendered(find(page_blocks, query, room, pages), "find", 1, len(pages.pages))
         case Fields(schema=schema):
             extracted = extract(root, schema, base)
-            return _Shown(extracted_lines(extracted, room), "extract", 1, len(pages.pages), extracted=extracted)
+            return _Rendered(format_extracted(extracted, room), "extract", 1, len(pages.pages), extracted=extracted)
 
 
-def _status_line(shown: _Shown, lines: int, view: View) -> str:
+def _status_line(shown: _Rendered, lines: int, view: View) -> str:
     if isinstance(view, Places):
         return "" if shown.lines else "nothing on this page holds these words; try fewer, or read the page"
     if isinstance(view, Part):
@@ -201,7 +201,7 @@ def _addressed(root: Node, capture: Capture) -> tuple[Mapping[str, Control], tup
             section = titles.get(_squashed(label(node)), label(node))
         if node.role == "iframe" and node.ref is not None:
             base = capture.frames.get(node.ref, base)
-        url = _absolute(base, node.url)
+        url = resolve_url(base, node.url)
         if node.ref is not None:
             refs[node.ref] = _control(node, url, submits)
         if node.role == "link" and node.url:
@@ -233,28 +233,6 @@ def _control(node: Node, url: str, submits: frozenset[str]) -> Control:
         states=node.states,
         url=url,
         submits=node.role == "button" and clean(node.name) in submits,
-    )
-
-
-def _absolute(base: str, url: str) -> str:
-    if not url:
-        return ""
-    try:
-        return urljoin(base, url)
-    except ValueError:  # such as a bracket that opens no address
-        return url
-
-
-def _sections(capture: Capture) -> tuple[Section, ...]:
-    return tuple(
-        Section(
-            title=clean(found.title),
-            level=found.level,
-            anchor=found.anchor,
-            defined_name=found.defined,
-            text=found.text,
-        )
-        for found in capture.structure.sections
     )
 
 

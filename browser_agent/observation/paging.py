@@ -1,17 +1,15 @@
-"""A page in full, in pages of a token budget, and the places of it that hold some words. Pure; it drops nothing."""
+"""Splits a whole page into pages of a token budget, and finds the places of it that hold some words."""
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from browser_agent.observation.blocks import Block
-from browser_agent.observation.inline import COMMON, cut, terms
+from browser_agent.observation.inline import REF, cut, first_mention, terms, trim_torn_ref
 from ctxfold.tokens import count, head
 
-_REF = re.compile(r"\[(?:f\d+)?e\d+\]")
 _LEAST = 24
 _SECTION = 80
 _HIT = 90
@@ -74,25 +72,13 @@ def _parts(text: str, room: int) -> list[str]:
     while text:
         part = head(text, most)
         if len(part) < len(text):
-            torn = part.rfind("[")
-            if torn > 0 and _REF.match(text, torn) and "]" not in part[torn:]:
-                part = part[:torn]
-            part = part or text[: max(1, most // 4)]
+            part = trim_torn_ref(part) or text[: max(1, most // 4)]
         parts.append(part.strip())
         text = text[len(part) :].lstrip()
     return [part for part in parts if part]
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What a search of one page gave: the lines to show, how many hits those are, and how many there were."""
-
-    lines: tuple[str, ...]
-    shown: int
-    total: int
-
-
-def find(blocks: Sequence[Block], query: str, budget: int, pages: Pages) -> Found:
+def find(blocks: Sequence[Block], query: str, budget: int, pages: Pages) -> tuple[str, ...]:
     """Find the blocks that hold `query`, else all its words, else any.
 
     Args:
@@ -102,7 +88,7 @@ def find(blocks: Sequence[Block], query: str, budget: int, pages: Pages) -> Foun
         pages: the same blocks in pages, to say where a hit stands.
 
     Returns:
-        Hits in page order under their headings, as many as fit.
+        How many places are shown of how many, then these in page order under their headings; nothing where there is none.
     """
     hits = _hits(blocks, query)
     lines: list[str] = []
@@ -120,31 +106,26 @@ def find(blocks: Sequence[Block], query: str, budget: int, pages: Pages) -> Foun
         spent += cost
         section = block.section
         shown += 1
-    return Found(tuple(lines), shown, len(hits))
+    return (f"{shown} of {len(hits)} places", *lines) if hits else ()
 
 
 def _hits(blocks: Sequence[Block], query: str) -> list[int]:
     phrase = " ".join(query.lower().split())
-    texts = [_REF.sub("", block.text).lower() for block in blocks]
+    texts = [REF.sub("", block.text).lower() for block in blocks]
     hits = [i for i, text in enumerate(texts) if phrase in text]
     if hits:
         return hits
-    words = (terms(query) - COMMON) or terms(query)
+    words = terms(query)
     matched = [sum(word in text for word in words) for text in texts]
-    best = max(matched, default=0)
-    return [i for i, n in enumerate(matched) if n and n >= min(best, len(words))]
+    return [i for i, n in enumerate(matched) if n and n == max(matched)]
 
 
 def _around(text: str, query: str) -> str:
     """The part of `text` around what was found in it."""
     if len(text) <= _HIT * 4 and count(text) <= _HIT:
         return text
-    lower = text.lower()
-    places = [lower.find(" ".join(query.lower().split())), *(lower.find(word) for word in terms(query) - COMMON)]
-    at = min((place for place in places if place >= 0), default=0)
+    at = text.lower().find(" ".join(query.lower().split()))
+    at = at if at >= 0 else first_mention(text, terms(query))
     start = text.rfind(" ", 0, max(0, at - 120)) + 1 if at > 160 else 0
-    part = head(text[start:], _HIT)
-    torn = part.rfind("[")
-    if torn >= 0 and "]" not in part[torn:]:
-        part = part[:torn]
-    return ("… " if start else "") + part.rstrip() + (" …" if start + len(part) < len(text) else "")
+    part = trim_torn_ref(head(text[start:], _HIT))
+    return ("… " if start else "") + part + (" …" if start + len(part) < len(text) else "")

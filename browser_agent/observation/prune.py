@@ -1,7 +1,4 @@
-"""Which blocks of a page to show within a budget, and what to say of the rest. Pure; it never shows more than it may.
-
-Every stretch left out leaves a line that says how much it holds, and the ref or page that brings it back.
-"""
+"""Chooses the blocks of a page to show within a budget, and writes a line for each stretch left out."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from browser_agent.observation.blocks import Block, Group
-from browser_agent.observation.inline import COMMON, cut, terms
+from browser_agent.observation.inline import REF, cut, first_mention, terms, trim_torn_ref
 from browser_agent.observation.values import Cut
 from ctxfold.tokens import count, head
 
@@ -29,8 +26,7 @@ _NAME = 48
 _STEP = 0.15
 _LEADING = 5
 _START = 24
-_NO_WORDS = re.compile(r"\[(?:f\d+)?e\d+\]|\b(?:button|link|checkbox|textbox)\b|[\W_]+")
-_TORN_REF = re.compile(r"\[(?:f?\d*)?e?\d*$")
+_NO_WORDS = re.compile(REF.pattern + r"|\b(?:button|link|checkbox|textbox)\b|[\W_]+")
 
 _REGION = {"dialog": 12.0, "main": 5.0, "body": 4.5, "search": 4.5, "header": 2.5, "nav": 2.0, "aside": 1.5,
            "footer": 0.5}  # fmt: skip
@@ -83,13 +79,13 @@ def prune(blocks: Sequence[Block], interest: Interest, budget: int, page_of: Cal
 
 def _wanted(blocks: Sequence[Block], need: str) -> list[float]:
     """For each block, 0 to 1: how much of what is needed it names, rare words weighing more, its heading's included."""
-    asked = terms(need) - COMMON
+    asked = terms(need)
     if not asked:
         return [0.0] * len(blocks)
     texts = [block.text.lower() for block in blocks]
     sections = {block.section: block.section.lower() for block in blocks}
-    weight = {word: math.log(1 + len(texts) / (1 + sum(word in text for text in texts))) for word in asked}
-    whole = sum(weight.values())
+    weight = {word: math.log((1 + len(texts)) / (1 + sum(word in text for text in texts))) for word in asked}
+    whole = sum(weight.values()) or 1.0
     under = {section: sum(weight[word] for word in asked if word in text) / whole for section, text in sections.items()}
     found = [sum(weight[word] for word in asked if word in text) / whole for text in texts]
     return [min(1.0, own + 0.5 * under[block.section]) for own, block in zip(found, blocks, strict=True)]
@@ -158,7 +154,7 @@ def _lay_out(blocks: Sequence[Block], texts: Sequence[str], taken: set[int], pag
         if gap:
             missing = _missing([blocks[j] for j in gap], page_of(gap[0]))
             cuts.append(missing)
-            lines.append(_say(missing))
+            lines.append(_format_cut(missing))
             gap.clear()
 
     for i, text in enumerate(texts):
@@ -176,19 +172,19 @@ def _missing(gap: Sequence[Block], page: int) -> Cut:
     groups = {block.group for block in gap}
     group: Group | None = next(iter(groups)) if len(groups) == 1 else None
     if group is not None and group.ref is not None:
-        return Cut(what=f"{_many(len(gap), f'more {group.kind}')}{_named(gap)}", ref=group.ref, page=page)
+        return Cut(what=f"{_plural(len(gap), f'more {group.kind}')}{_name_headings(gap)}", ref=group.ref, page=page)
     links = sum(block.links for block in gap)
     controls = sum(block.controls for block in gap)
-    parts = [_many(len(gap), "line"), *([_many(links, "link")] if links else [])]
-    parts += [_many(controls, "control")] if controls else []
-    return Cut(what=", ".join(parts) + _named(gap), page=page)
+    parts = [_plural(len(gap), "line"), *([_plural(links, "link")] if links else [])]
+    parts += [_plural(controls, "control")] if controls else []
+    return Cut(what=", ".join(parts) + _name_headings(gap), page=page)
 
 
-def _many(number: int, what: str) -> str:
+def _plural(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
-def _named(gap: Sequence[Block]) -> str:
+def _name_headings(gap: Sequence[Block]) -> str:
     headings = [block for block in gap if block.level]
     inner = [block for block in headings if block.region in _INNER] or headings
     top = min((block.level for block in inner), default=0)
@@ -199,7 +195,7 @@ def _named(gap: Sequence[Block]) -> str:
     return ": " + "; ".join(titles[:_NAMES]) + more
 
 
-def _say(missing: Cut) -> str:
+def _format_cut(missing: Cut) -> str:
     where = f"read [{missing.ref}]" if missing.ref else f"read page {missing.page}"
     return f"… {missing.what} ({where})"
 
@@ -210,20 +206,9 @@ def _shortened(block: Block, wanted: bool, need: str) -> str:
     if len(block.text) <= most * 2 or count(block.text) <= most:
         return block.text
     place = f" [{block.ref}]" if block.ref else ""
-    start = _first_wanted(block.text, need) if wanted else 0
+    start = first_mention(block.text, terms(need)) if wanted else 0
     if start > most * 3:
-        lead = _whole_refs(head(block.text, most // 4))
-        part = _whole_refs(head(block.text[block.text.rfind(" ", 0, start - 80) + 1 :], most - most // 4))
+        lead = trim_torn_ref(head(block.text, most // 4))
+        part = trim_torn_ref(head(block.text[block.text.rfind(" ", 0, start - 80) + 1 :], most - most // 4))
         return f"{lead} … {part} …(cut: read{place or ' the page'})"
-    return f"{_whole_refs(head(block.text, most))} …(cut: read{place or ' the page'})"
-
-
-def _first_wanted(text: str, need: str) -> int:
-    lower = text.lower()
-    places = [lower.find(word) for word in terms(need) - COMMON]
-    return min((place for place in places if place >= 0), default=0)
-
-
-def _whole_refs(text: str) -> str:
-    """`text` without a ref torn at its end."""
-    return _TORN_REF.sub("", text).rstrip()
+    return f"{trim_torn_ref(head(block.text, most))} …(cut: read{place or ' the page'})"

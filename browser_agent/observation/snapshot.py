@@ -1,7 +1,4 @@
-"""Playwright's accessibility snapshot, from its YAML text to a tree of frozen nodes. It judges nothing.
-
-The text is always that of a whole page: a snapshot of a part would void every ref outside it.
-"""
+"""Parses the YAML text of Playwright's accessibility snapshot of a whole page into a tree of nodes."""
 
 from __future__ import annotations
 

@@ -209,7 +209,7 @@
       if (type === 'search' || input.getAttribute('role') === 'searchbox') weight += 4;
       if (input.closest('[role=search],search')) weight += 4;
       weight += SURE.test(input.name || '') ? 3 : WORDS.test(input.name || '') ? 2 : 0;
-      if (HINT.test(label + ' ' + (input.id || ''))) weight += 2;
+      if (HINT.test(input.id || '')) weight += 2;
       if (form && HINT.test((form.getAttribute('action') || '') + ' ' + form.id + ' ' + form.className)) weight += 2;
       if (weight < 3) continue;
       if (input.checkVisibility && input.checkVisibility({ checkVisibilityCSS: true })) weight += 1;
@@ -263,7 +263,7 @@
   const kept = sections.filter(section => section.title || section.lines.length);
   return JSON.stringify({
     title: document.title, base: document.baseURI, scrolled: Math.round(scrollY), hidden, veiled, secrets, shown, submits: submits(),
-    sections: kept.map(({ title, level, anchor, defined, lines }) => ({ title, level, anchor, defined, text: lines.join('\n') })),
+    sections: kept.map(({ title, level, anchor, defined, lines }) => ({ title, level, anchor, defined_name: defined, text: lines.join('\n') })),
     searches: whole ? searches() : [], index: whole ? indexed() : null,
   });
 }

@@ -1,7 +1,4 @@
-"""A page as a frozen value: what a decider sees of it, and its structure. It reads no page itself.
-
-Everything in here except the numbers and refs came from the page, so it is data and never trusted.
-"""
+"""The frozen values of an observed page, which are untrusted data except for numbers and refs."""
 
 from __future__ import annotations
 

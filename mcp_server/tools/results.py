@@ -230,7 +230,7 @@ def format_run(standing: Standing) -> CallToolResult:
     answer = result.answer or ""
     if len(answer) > _ANSWER:
         answer = f"{answer[:_ANSWER]}… (the rest: context with session={run})"
-    quotes = [_quote(source) for source in result.sources[:_MOST_QUOTES]]
+    quotes = [_quote(source) for source in (result.sources or result.candidates)[:_MOST_QUOTES]]
     return format_facts(
         Browsed(run=run, status=status, steps=steps, answer=answer, reason=result.reason, quotes=quotes, note=_DATA)
     )

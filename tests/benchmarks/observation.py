@@ -141,7 +141,7 @@ async def _rival(rival: Client, page: Page) -> tuple[int, float]:
 @contextlib.asynccontextmanager
 async def playwright_mcp(folder: Path) -> AsyncIterator[Client]:
     """Playwright's own MCP server, from the same package."""
-    browser = str(next(installed()).path)
+    browser = str(next(installed()))
     arguments = ["-m", "playwright", "mcp", "--headless", "--isolated", "--no-sandbox", "--executable-path", browser]
     server = StdioServerParameters(command=sys.executable, args=arguments, cwd=str(folder))
     async with Client(server) as client:

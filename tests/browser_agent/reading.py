@@ -31,7 +31,7 @@ async def whole(window: Window) -> str:
     text, number, last = "", 1, 1
     while number <= last:
         page = seen(await perform(window, [Read(kind="read", page=number)]))
-        assert page.tokens <= window.terms.budget
+        assert page.tokens <= window.settings.budget
         text += page.text + "\n"
         number, last = number + 1, page.pages
     return text

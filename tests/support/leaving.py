@@ -114,12 +114,12 @@ def _watched(host: Host, started: Started, url: str) -> list[int]:
         host.call("page_open", session="trip", url=url)
     until = time.monotonic() + 40
     while time.monotonic() < until:
-        found = [process for process in below(host.process.pid) if not _keeps(process)]
+        found = [process for process in below(host.process.pid) if not _reaps(process)]
         if sum("--type=renderer" in command(process) for process in found) and started == "serve":
             return found
         if any("--type=renderer" in command(process) for process in found):
             time.sleep(1.0)  # the run is under way
-            return [process for process in below(host.process.pid) if not _keeps(process)]
+            return [process for process in below(host.process.pid) if not _reaps(process)]
         time.sleep(0.05)
     raise AssertionError("no browser was started")
 
@@ -159,9 +159,9 @@ def alive(process: int) -> bool:
         return False
 
 
-def _keeps(process: int) -> bool:
+def _reaps(process: int) -> bool:
     """Whether it is the small process that cleans up after us: it outlives the browser by design."""
-    return "keeper.py" in command(process)
+    return "reaper.py" in command(process)
 
 
 def _parent(process: int) -> int:

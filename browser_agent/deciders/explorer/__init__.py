@@ -1,4 +1,4 @@
-"""The embedded decider: it finds a passage on a site that answers a question, with no model and no key."""
+"""The embedded decider: finds the passages of a site that fit a question, with no model."""
 
 from browser_agent.deciders.explorer.explorer import Explorer
 

@@ -1,71 +1,82 @@
-"""The embedded decider: reads a site for the passage that answers a question, with no model, no key and no network of its own.
-
-It asks the site's search where there is one and follows the most telling links, best first; each page it reads goes into a library of
-passages. It ends when a passage is sure enough, or its reading is used up. It performs nothing and records nothing.
-"""
+"""Decides which page of a site to open next, and ends with the three passages that fit the question best."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from anyio import to_thread
 
 from browser_agent.actions import Action, Answer, GiveUp, Navigate
 from browser_agent.deciders.decision import Decision
-from browser_agent.deciders.explorer import saying
-from browser_agent.deciders.explorer.catalogue import Catalogue, catalogue
-from browser_agent.deciders.explorer.confidence import IN_FULL, SURE, confidence, trusted
+from browser_agent.deciders.describe import shorten_address
 from browser_agent.deciders.explorer.frontier import (
+    Frontier,
     Lead,
-    catalogued,
-    first,
     is_results,
-    links,
-    relaxed,
-    results,
-    results_url,
-    wide,
+    rank_index,
+    read_links,
+    read_results,
+    search_address,
 )
-from browser_agent.deciders.explorer.meaning import Encoder
-from browser_agent.deciders.explorer.notebook import Notebook
-from browser_agent.deciders.explorer.passages import Quoting
-from browser_agent.deciders.explorer.question import parse
-from browser_agent.deciders.explorer.ranking import Found, Library
+from browser_agent.deciders.explorer.library import Library
+from browser_agent.deciders.explorer.question import Question
 from browser_agent.deciders.protocol import Decided, Situation
 from browser_agent.deciders.sources import Source
-from browser_agent.observation import Observation
+from browser_agent.observation import Observation, SearchBox
 from ctxfold.decisions.fold.directive import FoldDirective
 
 __all__ = ["Explorer"]
 
 NAME = "explorer"
 
-MOST_LOADS = 40
+MOST_LOADS = 20
 """The most pages a question may cost, searches included."""
-MOST_SEARCHES = 9
-ENOUGH_LEADS = 6
-"""Search results that are enough to stop searching with fewer words."""
-READ_FIRST, READ_LONG = 12, 24
-"""Pages read before settling for a passage that is trusted, and before giving up."""
+MOST_READ = 8
+"""Pages read before the explorer ends with what it has."""
 LEAST_READ = 3
 """Pages read before a passage counts as sure: the first that fits may not be the best."""
-NAMED_SURE = 0.6
-"""How sure a passage under the very name asked about must be for nothing further to be read: from 0.7 down to here our own questions lose no
-answer."""
-FAINT, FAINT_READ = 0.06, 6
-"""A link that matches less of the question than this is followed only while fewer pages than that were read."""
-HUB = 0.2
-"""What an index or a table of contents gets on top where a site has no search to ask."""
-STRAIGHT = 0.7
-"""A link that matches a name of the question, or all of it, this well goes before a search."""
-LOST_IN_A_ROW, LOST_TRUSTED = 4, 2
-"""Pages in a row that could not be read, searches included, before the site counts as gone, and before a passage that is trusted is given."""
-LISTED, LINKED = 40, 0.6
-"""A page with more links than this, and more of its text in them than this share, is a listing."""
-NEAREST = 3
-"""Passages shown where none answers."""
-DEAD_END = 4
-"""Pages in a row that brought nothing better before they are folded as a failed stretch."""
+ENOUGH_LEADS = 6
+"""Search results that are enough to stop searching with fewer words."""
+LOST_IN_A_ROW = 4
+"""Pages in a row that could not be read before the site counts as gone."""
+CANDIDATES = 3
+SURE = 0.85
+"""The share of the question that the first passage holds, from which on it is the answer."""
+DRY = 4
+"""Pages in a row that brought nothing better before they are folded as one failed stretch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trail:
+    """Where the explorer stands besides the passages it has read. A frozen value: each page gives another.
+
+    Attributes:
+        frontier: the pages not opened.
+        search: the site's search, once a page has shown it; None where it has none or it failed.
+        query: the search asked last, while its results are awaited.
+        lead: the link followed last.
+        asked: the searches made.
+        found: leads that searches brought.
+        settled: whether no further search is worth making.
+        read: pages read.
+        loads: pages opened, searches included.
+        lost: pages in a row that could not be read.
+        dry: the steps in a row that brought nothing better, each with the title it read.
+        best: the score of the best passage so far.
+    """
+
+    frontier: Frontier = field(default_factory=Frontier)
+    search: SearchBox | None = None
+    query: str = ""
+    lead: Lead | None = None
+    asked: tuple[str, ...] = ()
+    found: int = 0
+    settled: bool = False
+    read: int = 0
+    loads: int = 0
+    lost: int = 0
+    dry: tuple[tuple[int, str], ...] = ()
+    best: float = 0.0
 
 
 class Explorer:
@@ -73,220 +84,125 @@ class Explorer:
 
     Args:
         task: what the user asked.
-        encoder: a sentence encoder that helps to rank passages; None where words alone do.
     """
 
     name = NAME
 
-    def __init__(self, task: str, encoder: Encoder | None = None) -> None:
-        self._question = parse(task)
-        self._library = Library(self._question, encoder)
-        self._notes = Notebook()
-        self._queries = list(first(self._question))
-        self._fewer = relaxed(self._question)
-        self._wide = wide(self._question)
-
-    @property
-    def library(self) -> Library:
-        """The passages read so far, ranked."""
-        return self._library
+    def __init__(self, task: str) -> None:
+        self._question = Question.read(task)
+        self._library = Library(self._question)
+        self._trail = Trail()
 
     async def decide(self, situation: Situation) -> Decided:
-        """Take in the page that stands there, then go on, answer, or give up."""
-        summary = None
+        """Read the page that stands there, then open another, answer, or give up."""
+        summary = ""
         if situation.observation is not None:
-            summary = await to_thread.run_sync(self._take_in, situation)
-        fold = self._fold(situation, summary)
-        if situation.steps_left > 1 and self._notes.loads < MOST_LOADS:
+            summary = await to_thread.run_sync(self._read, situation.observation, situation.tip)
+        fold = self._fold(situation.tip, summary)
+        decision = None
+        if situation.steps_left > 1 and self._trail.loads < MOST_LOADS:
             decision = self._go_on(fold)
-            if decision is not None:
-                return Decided(decision, NAME, "embedded")
-        return self._end(fold)
+        if decision is not None:
+            return Decided(decision, NAME, "embedded")
+        return await to_thread.run_sync(self._end, fold)
 
-    def nearest(self) -> tuple[Source, ...]:
-        """The passages that came nearest so far, at most three."""
-        quoting = self._quoting()
-        sources: dict[str, Source] = {}
-        for found in self._library.best(NEAREST * 3):
-            words = quoting.quote(found.passage)
-            sources.setdefault(words, Source(words, found.passage.place.address))
-        return tuple(sources.values())[:NEAREST]
+    def candidates(self) -> tuple[Source, ...]:
+        """The passages that fit best so far, at most three, best first."""
+        return tuple(Source(one.passage.quote, one.passage.place.address) for one in self._library.rank(CANDIDATES))
 
-    # Taking in
-
-    def _take_in(self, situation: Situation) -> str:
-        """Read the page that stands there. Returns what is worth keeping of the step that brought it."""
-        page = situation.observation
-        assert page is not None
-        notes = replace(self._notes, loads=self._notes.loads + 1)
-        blank = not page.links and not any(section.text for section in page.sections)
+    def _read(self, page: Observation, step: int) -> str:
+        """Take a page in. Returns what is worth keeping of the step that brought it."""
+        trail = replace(self._trail, loads=self._trail.loads + 1, query="", lead=None)
+        query, lead = self._trail.query, self._trail.lead
         refused = page.status is not None and page.status >= 400
-        if notes.searching and (blank or refused or not is_results(page.url, notes.search)):
-            lost = notes.lost_in_a_row + (blank and not refused)
-            self._notes = replace(notes, searching=False, search=None, search_fails=True, lost_in_a_row=lost)
-            return saying.no_search(notes.asked[-1])
-        if not notes.search_fails:
-            notes = replace(notes, search=page.search or notes.search)
-        frontier = notes.frontier.with_opened(page.url)
-        notes = replace(notes, frontier=frontier.with_opened(notes.lead.url) if notes.lead is not None else frontier)
-        if notes.lead is not None and blank and not refused:
-            return self._lost(notes.lead, notes)
-        notes = replace(notes, lost_in_a_row=0)
-        if refused:
-            self._notes = notes
-            return saying.unreadable(page)
-        if notes.searching:
-            return self._take_results(page, notes)
-        return self._take_page(page, notes, situation.tip)
+        blank = not page.links and page.search is None and not any(section.text for section in page.sections)
+        if query and (refused or blank or trail.search is None or not is_results(page.url, trail.search)):
+            self._trail = replace(trail, search=None, settled=True, lost=trail.lost + 1)
+            return f"The site's search for “{query}” did not answer; it is not asked again."
+        opened = trail.frontier.with_opened(page.url)
+        trail = replace(trail, frontier=opened if lead is None else opened.with_opened(lead.url))
+        if refused or blank:
+            self._trail = replace(trail, lost=trail.lost + 1)
+            return f"{shorten_address(page.url if lead is None else lead.url)} could not be read."
+        trail = replace(trail, lost=0, search=trail.search if trail.settled else page.search or trail.search)
+        return self._read_results(page, query, trail) if query else self._read_page(page, lead, step, trail)
 
-    def _lost(self, lead: Lead, notes: Notebook) -> str:
-        """A page that could not be read: it is tried once more, after what else is as telling."""
-        frontier = notes.frontier
-        if lead.url not in notes.lost:
-            frontier = frontier.again(replace(lead, credit=lead.credit - 0.1))
-        self._notes = replace(
-            notes, frontier=frontier, lost=notes.lost | {lead.url}, lost_in_a_row=notes.lost_in_a_row + 1
-        )
-        return saying.lost(lead)
-
-    def _take_results(self, page: Observation, notes: Notebook) -> str:
+    def _read_results(self, page: Observation, query: str, trail: Trail) -> str:
         if page.index is not None:
-            notes = replace(notes, lists=True)
-            if notes.asked[-1] == self._wide:
-                return self._take_catalogue(page.url, catalogue(self._question, page.index), notes)
-        found = results(page, self._library.matcher)
-        self._notes = replace(notes, frontier=notes.frontier.with_leads(found), found=notes.found + len(found))
-        return saying.searched(notes.asked[-1], found, self._notes.frontier.best(self._library.weights()))
+            self._library.know(page.index)
+            leads = rank_index(page.index, page.url)
+        else:
+            leads = read_results(page)
+        found = trail.found + len(leads)
+        settled = page.index is not None or found >= ENOUGH_LEADS
+        self._trail = replace(trail, frontier=trail.frontier.with_leads(leads), found=found, settled=settled)
+        top = f"; the first is {shorten_address(leads[0].url)}" if leads else ""
+        return f"Searched for “{query}”: {len(leads)} results{top}."
 
-    def _take_catalogue(self, url: str, ranked: Catalogue, notes: Notebook) -> str:
-        self._library.know(ranked)
-        frontier = notes.frontier.with_leads(catalogued(ranked, self._library.matcher, url))
-        self._notes = replace(notes, frontier=frontier, catalogue=ranked)
-        return saying.listed(len(ranked.pages), frontier.best(self._library.weights()))
-
-    def _take_page(self, page: Observation, notes: Notebook, step: int) -> str:
-        if notes.lead is None and not notes.read:
-            self._library.enter(page)
-        if not _is_listing(page):
-            self._library.add(page)
-        depth = (notes.lead.depth if notes.lead is not None else 0) + 1
-        notes = replace(
-            notes,
-            frontier=notes.frontier.with_leads(tuple(links(page, self._library.matcher, depth))),
-            read=notes.read + 1,
-        )
-        top = next(iter(self._library.best(1)), None)
+    def _read_page(self, page: Observation, lead: Lead | None, step: int, trail: Trail) -> str:
+        self._library.add(page)
+        top = next(iter(self._library.rank(1)), None)
         here = page.url.partition("#")[0]
-        better = top is not None and top.score > notes.best and top.passage.place.url == here
-        dry = () if better else (*notes.dry, (step, page.title or here))
-        self._notes = replace(notes, best=top.score if top is not None else 0.0, dry=dry)
-        return saying.read(page, top if better else None)
-
-    # Deciding
+        better = top is not None and top.passage.place.url == here and top.score > trail.best
+        self._trail = replace(
+            trail,
+            frontier=trail.frontier.with_leads(read_links(page, (lead.depth if lead is not None else 0) + 1)),
+            read=trail.read + 1,
+            best=top.score if top is not None else 0.0,
+            dry=() if better else (*trail.dry, (step, _cut(page.title, 8) or here)),
+        )
+        title = _cut(page.title, 10) or "untitled"
+        if top is None or not better:
+            return f"Read {shorten_address(page.url)} ({title}): nothing better for the question."
+        name, quote = _cut(top.passage.place.name, 6), _cut(top.passage.quote, 24)
+        return f"Read {shorten_address(page.url)} ({title}): best so far, under {name}: “{quote}”"
 
     def _go_on(self, fold: FoldDirective | None) -> Decision | None:
         """The next page to open; None when it is time to end."""
-        if self._settled():
+        trail = self._trail
+        if trail.lost >= LOST_IN_A_ROW or trail.read >= MOST_READ:
             return None
-        search = self._notes.search
-        query = self._next_query() if search is not None and not self._straight_on() else None
-        if search is not None and query is not None:
-            self._notes = replace(self._notes, asked=(*self._notes.asked, query), searching=True, lead=None)
-            url = results_url(search, query)
-            thought = saying.will_list() if query == self._wide else saying.will_search(query)
-            return _decision(thought, fold, Navigate(kind="navigate", url=url))
-        lead = self._notes.frontier.best(self._library.weights(), HUB if search is None else 0.0)
-        if lead is None or self._enough(lead):
+        query = next((query for query in self._question.queries if query not in trail.asked), "")
+        if trail.search is not None and not trail.settled and query:
+            self._trail = replace(trail, asked=(*trail.asked, query), query=query)
+            thought = f"Ask the site's search for “{query}”."
+            return _decide(thought, fold, Navigate(kind="navigate", url=search_address(trail.search, query)))
+        lead = trail.frontier.best(self._question)
+        if lead is None:
             return None
-        self._notes = replace(self._notes, searching=False, lead=lead)
-        return _decision(saying.will_open(lead), fold, Navigate(kind="navigate", url=lead.url))
-
-    def _straight_on(self) -> bool:
-        """Whether a page seen links straight to what is asked about, so that a search would only cost time."""
-        lead = self._notes.frontier.best(self._library.weights())
-        if lead is None or self._notes.asked or self._notes.read > LEAST_READ:
-            return False
-        named = max((s for s, term in zip(lead.seen, self._question.terms, strict=True) if term.name), default=0.0)
-        return named >= STRAIGHT or lead.score(self._library.weights()) >= STRAIGHT
-
-    def _next_query(self) -> str | None:
-        notes = self._notes
-        if len(notes.asked) >= MOST_SEARCHES or notes.catalogue is not None:
-            return None
-        while self._queries:
-            query = self._queries.pop(0)
-            if query not in notes.asked:
-                return query
-        if notes.lists:
-            return self._wide
-        if notes.found >= ENOUGH_LEADS or notes.read > LEAST_READ:
-            return None
-        return next((query for query in self._fewer if query not in notes.asked), None)
-
-    def _enough(self, lead: Lead) -> bool:
-        """Whether to stop reading, given the best link that is left."""
-        notes = self._notes
-        if notes.lost_in_a_row >= LOST_IN_A_ROW or notes.read >= READ_LONG:
-            return True
-        if (notes.read >= READ_FIRST or notes.lost_in_a_row >= LOST_TRUSTED) and self._trusted():
-            return True
-        faint = FAINT_READ if notes.search is not None else FAINT_READ * 2
-        return notes.read >= faint and lead.score(self._library.weights()) < FAINT
-
-    def _settled(self) -> bool:
-        """Whether the best passage is sure enough to read no further: soon, where it stands under the very name asked about."""
-        top = next(iter(self._library.best(1)), None)
-        if top is None:
-            return False
-        sure, named = self._sure(), top.subject >= IN_FULL
-        if named or not self._question.names:
-            return (sure >= SURE and self._notes.read > LEAST_READ) or (
-                named and sure >= NAMED_SURE and self._notes.read > 1
-            )
-        return False
-
-    def _sure(self) -> float:
-        return confidence(self._library.best(NEAREST * 3), self._library.missing())
-
-    def _trusted(self) -> bool:
-        return trusted(self._library.best(NEAREST * 3), self._library.missing())
+        self._trail = replace(trail, lead=lead[0])
+        text = _cut(lead[0].text, 10) or shorten_address(lead[0].url)
+        return _decide(f"“{text}” fits best of the links left.", fold, Navigate(kind="navigate", url=lead[0].url))
 
     def _end(self, fold: FoldDirective | None) -> Decided:
-        if self._trusted():
-            return Decided(self._answer(self._library.best(1)[0], fold), NAME, "embedded")
-        reason = saying.none_found(self._notes.read, self._notes.asked)
-        decision = _decision(saying.gave_up(), fold, GiveUp(kind="give_up", reason=reason))
-        return Decided(decision, NAME, "embedded", nearest=self.nearest())
+        found, candidates = self._library.rank(CANDIDATES), self.candidates()
+        if found and self._library.cover(found[0].passage) >= SURE:
+            answer = Answer(kind="answer", text=candidates[0].quote, quote=candidates[0].quote, url=candidates[0].url)
+            thought = f"The passage under “{_cut(found[0].passage.place.name, 10)}” fits the question clearly best."
+            return Decided(_decide(thought, fold, answer), NAME, "embedded", candidates=candidates)
+        trail = self._trail
+        searches = f" and {len(trail.asked)} searches" if trail.asked else ""
+        reason = f"no passage on {trail.read} pages{searches} fits the question clearly best"
+        give_up = _decide("No passage is sure enough to be the answer.", fold, GiveUp(kind="give_up", reason=reason))
+        return Decided(give_up, NAME, "embedded", candidates=candidates)
 
-    def _answer(self, found: Found, fold: FoldDirective | None) -> Decision:
-        quoting, passage = self._quoting(), found.passage
-        answer = Answer(
-            kind="answer", text=quoting.answer(passage), quote=quoting.quote(passage), url=passage.place.address
-        )
-        return _decision(saying.will_answer(found), fold, answer)
-
-    def _quoting(self) -> Quoting:
-        return Quoting(self._question, self._library.matcher, self._library.shares())
-
-    # Folding
-
-    def _fold(self, situation: Situation, summary: str | None) -> FoldDirective | None:
-        """What to keep of the last step; of a dead end, one summary for all its steps."""
-        if summary is None or situation.tip < 1:
+    def _fold(self, step: int, summary: str) -> FoldDirective | None:
+        """What to keep of the last step; of a stretch that brought nothing, one summary for all its steps."""
+        if not summary or step < 1:
             return None
-        if len(self._notes.dry) >= DEAD_END:
-            (begin, _), *_ = self._notes.dry
-            stretch = FoldDirective(summary=saying.dead_end(self._notes.dry), first_step=begin)
-            self._notes = replace(self._notes, dry=())
-            return stretch
-        return FoldDirective(summary=summary)
+        dry = self._trail.dry
+        if len(dry) < DRY:
+            return FoldDirective(summary=summary)
+        self._trail = replace(self._trail, dry=())
+        titles = "; ".join(dict.fromkeys(title for _, title in dry))
+        text = f"Dead end, failed: {len(dry)} pages held nothing better for the question: {titles}."
+        return FoldDirective(summary=text, first_step=dry[0][0])
 
 
-def _is_listing(page: Observation) -> bool:
-    """Whether a page is little else but links, an index for one: it leads to answers and holds none."""
-    linked = sum(len(link.text) for link in page.links if link.main)
-    return len(page.links) > LISTED and linked > LINKED * sum(len(section.text) for section in page.sections)
-
-
-def _decision(thought: str, fold: FoldDirective | None, action: Action) -> Decision:
+def _decide(thought: str, fold: FoldDirective | None, action: Action) -> Decision:
     return Decision(thought=thought, fold=fold, actions=(action,))
+
+
+def _cut(text: str, most: int) -> str:
+    words = text.split()
+    return " ".join(words) if len(words) <= most else " ".join(words[:most]) + " …"

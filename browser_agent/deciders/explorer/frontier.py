@@ -1,61 +1,37 @@
-"""The links not followed yet, each with what speaks for it. It follows none."""
+"""The links and search results not opened yet, ranked for one question by BM25."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import combinations
+from math import log
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 
-from browser_agent.deciders.explorer.catalogue import PIECE, Catalogue
-from browser_agent.deciders.explorer.matching import Matcher, Strengths
-from browser_agent.deciders.explorer.question import Question, Term
-from browser_agent.deciders.explorer.thesaurus import others
-from browser_agent.observation import Link, Observation, SearchBox
+from browser_agent.deciders.explorer.question import Question
+from browser_agent.observation import Link, Observation, SearchBox, SiteIndex
+from ctxfold.text import BM25, words
+from ctxfold.tokens import rarity
 
 __all__ = [
     "Frontier",
     "Lead",
-    "catalogued",
-    "first",
+    "bare_address",
     "is_results",
-    "links",
-    "relaxed",
-    "results",
-    "results_url",
-    "wide",
+    "rank_index",
+    "read_links",
+    "read_results",
+    "search_address",
 ]
 
-
-_TEXT, _URL, _CONTEXT = 1.0, 0.8, 0.5
-_ASIDE, _LISTING = 0.7, 0.4
-_RESULT, _FADE = 0.75, 0.15
-"""What the best result of a search gets on top, and how fast that fades down the list."""
-
-_CATALOGUED, _RANKED = 40, 0.9
-"""The pages of a catalogue that become leads, and what the best of them gets on top."""
-
-_FEW = 12
-"""A search with more results than this says less about each."""
-
-_HUB = re.compile(
-    r"\b(reference|documentation|docs|manual|guide|handbook|contents|index|tutorial|overview|api)\b", re.I
-)
-_HUB_CREDIT, _DEEPER, _WHOLE = 0.04, 0.01, 1.5
-"""What a link that leads on to much gets on top, and what each link on the way costs."""
-
-_INDEX = re.compile(r"\b(gen)?index\b|\bcontents\b|\btoc\b", re.I)
-_INDEX_ALONE = re.compile(r"((general|full|complete|alphabetical|subject) )?index", re.I)
+_RESULT = 0.1
+"""How fast the credit of a search result fades down the list."""
+_TITLED, _SIZE = 1.0, 0.2
+"""What a word tells on top in a page's title or headings, and how much a large page is held against it, 0 to 1."""
 _NO_PAGE = re.compile(
     r"\.(png|jpe?g|gif|svg|ico|css|js|json|xml|zip|gz|bz2|xz|tar|tgz|pdf|epub|exe|msi|dmg|whl|mp[34]|webm|txt|rst|py|c|h)$",
     re.I,
 )
-_DOORS = re.compile(r"log-?(in|out|on|off)\b|sign-?(in|up|out)\b", re.I)
-"""Pages that ask for something or end a visit: they hold no answer, and opening one may change what the site shows."""
-_LAST = re.compile(r"copyright|licen[cs]e|privacy|imprint|download|about\.html|bugs\.html", re.I)
-_LATER = 0.3
-"""What it costs a page to be of those that few questions are about: it is opened when nothing better is left, or where the question names it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,223 +39,121 @@ class Lead:
     """A page that could be opened.
 
     Attributes:
-        url: its address, with the fragment the link had.
+        url: its address.
         text: the words of the link.
-        seen: how each term of the question is matched by link, address and surroundings.
-        credit: what a search's ranking speaks for it, and its name against it.
+        words: what BM25 compares with the question: the link's words, its address and the heading it stands under.
+        credit: what the site's own search gives it, 0 to 1.
         depth: how many links lead from the start to it.
-        hub: how far it leads on to much: 1 for a reference or a guide, more for the index of the whole site.
     """
 
     url: str
     text: str
-    seen: Strengths
+    words: tuple[str, ...] = ()
     credit: float = 0.0
     depth: int = 0
-    hub: float = 0.0
-
-    def score(self, telling: Sequence[float], hubs: float = 0.0) -> float:
-        """What speaks for it, given what each term tells, and what a hub gets on top."""
-        whole = sum(telling) or 1.0
-        matched = sum(weight * strength for weight, strength in zip(telling, self.seen, strict=True)) / whole
-        return matched + self.credit + max(hubs, _HUB_CREDIT) * self.hub - _DEEPER * self.depth
 
 
 @dataclass(frozen=True, slots=True)
 class Frontier:
-    """Leads by address, and the addresses that were opened or are not worth it. A frozen value: each change gives another."""
+    """Leads by address without fragment, and the addresses that were opened. A frozen value: each change gives another."""
 
     leads: Mapping[str, Lead] = field(default_factory=dict)
     opened: frozenset[str] = frozenset()
 
     def with_opened(self, url: str) -> Frontier:
         """The frontier without a page that was opened."""
-        bare = _bare(url)
+        bare = bare_address(url)
         leads = {known: lead for known, lead in self.leads.items() if known != bare}
         return replace(self, leads=leads, opened=self.opened | {bare})
 
-    def with_leads(self, found: Sequence[Lead]) -> Frontier:
-        """The frontier with these leads; of two to one page the better stands, and credits add up."""
+    def with_leads(self, found: Iterable[Lead]) -> Frontier:
+        """The frontier with these leads; two to one page become one."""
         leads = dict(self.leads)
         for lead in found:
-            bare = _bare(lead.url)
+            bare = bare_address(lead.url)
             if bare in self.opened:
                 continue
             old = leads.get(bare)
-            leads[bare] = lead if old is None else _both(old, lead)
+            leads[bare] = lead if old is None else _join(old, lead)
         return replace(self, leads=leads)
 
-    def again(self, lead: Lead) -> Frontier:
-        """The frontier with a lead that was opened and could not be read."""
-        bare = _bare(lead.url)
-        return replace(self, leads={**self.leads, bare: lead}, opened=self.opened - {bare})
+    def best(self, question: Question) -> tuple[Lead, float] | None:
+        """The lead that fits the question best, with how well, 0 to 2: what BM25 gives it beside the best, and its credit."""
+        leads = list(self.leads.values())
+        if not leads:
+            return None
+        fits = BM25(lead.words for lead in leads).scores(question.words)
+        most = max(fits) or 1.0
+        totals = [fit / most + lead.credit for fit, lead in zip(fits, leads, strict=True)]
+        at = max(range(len(leads)), key=lambda at: (totals[at], -leads[at].depth, -at))
+        return leads[at], totals[at]
 
-    def best(self, telling: Sequence[float], hubs: float = 0.0) -> Lead | None:
-        """The lead that most speaks for, given what each term tells and what a hub gets on top; None when there is none."""
-        return max(self.leads.values(), key=lambda lead: lead.score(telling, hubs), default=None)
 
-
-def links(observation: Observation, matcher: Matcher, depth: int) -> Iterator[Lead]:
+def read_links(page: Observation, depth: int) -> list[Lead]:
     """The links of a page that lead to other pages of its site."""
-    here = urlsplit(observation.url)
-    for link in observation.links:
-        there = urlsplit(link.url)
-        if there.scheme not in ("http", "https", "file") or there.netloc != here.netloc or _useless(link):
-            continue
-        seen = _seen(link, matcher, link.section)
-        if not link.main:
-            seen = tuple(_ASIDE * strength for strength in seen)
-        yield Lead(link.url, link.text, seen, credit=_credit(link), depth=depth, hub=_hub(link.text))
+    return [
+        Lead(link.url, link.text, _link_words(link), depth=depth) for link in page.links if _is_page(link.url, page.url)
+    ]
 
 
-def results(observation: Observation, matcher: Matcher) -> tuple[Lead, ...]:
-    """The results of a search, in their order, the words around each taken into account."""
-    here = urlsplit(observation.url)
-    lines = [line for section in observation.sections for line in section.text.split("\n")]
-    found = [link for link in observation.links if link.main and _bare(link.url) != _bare(observation.url)]
-    found = [link for link in found if urlsplit(link.url).netloc == here.netloc and not _useless(link) and link.text]
-    few = min(1.0, _FEW / (len(found) + 1))
-    return tuple(
-        Lead(
-            link.url,
-            link.text,
-            _seen(link, matcher, _around(link, lines)),
-            credit=few * _RESULT / (1 + _FADE * place) + _credit(link),
-            depth=1,
-        )
-        for place, link in enumerate(found)
-    )
+def read_results(page: Observation) -> list[Lead]:
+    """The results of a search, the first with most credit."""
+    found = [link for link in page.links if link.main and link.text and _is_page(link.url, page.url)]
+    found = [link for link in found if bare_address(link.url) != bare_address(page.url)]
+    return [Lead(link.url, link.text, _link_words(link), 1 / (1 + _RESULT * at), 1) for at, link in enumerate(found)]
 
 
-def catalogued(ranked: Catalogue, matcher: Matcher, here: str) -> tuple[Lead, ...]:
-    """The best pages of a site's catalogue, those of the site at `here`."""
-    site = urlsplit(here).netloc
-    found = (
-        Link(ref=None, text=page.title, url=page.url) for page in ranked.pages if urlsplit(page.url).netloc == site
-    )
-    useful = [link for link in found if not _useless(link)][:_CATALOGUED]
-    return tuple(
-        Lead(
-            link.url,
-            link.text,
-            matcher.strengths(link.text),
-            credit=_RANKED * ranked.marks[link.url] + _credit(link),
-            depth=1,
-        )
-        for link in useful
-    )
+def rank_index(index: SiteIndex, here: str, most: int = 40) -> list[Lead]:
+    """The best pages of a site by what its search index lists of the question's words: BM25 as far as an index without counts allows."""
+    scores: dict[int, float] = {}
+    for word in index.words:
+        holding, count = len(word.pages), len(index.pages)
+        weight = rarity(word.word) * log(1 + (count - holding + 0.5) / (holding + 0.5))
+        marked = frozenset(word.titled) | frozenset(word.headed)
+        for page in word.pages:
+            scores[page] = scores.get(page, 0.0) + weight * (1 + _TITLED * (page in marked))
+    mean = sum(page.size for page in index.pages) / (len(index.pages) or 1) or 1.0
+    for at in scores:
+        scores[at] /= 1 - _SIZE + _SIZE * index.pages[at].size / mean
+    best = sorted((at for at in scores if _is_page(index.pages[at].url, here)), key=lambda at: (-scores[at], at))[:most]
+    top = scores[best[0]] if best else 1.0
+    return [Lead(index.pages[at].url, index.pages[at].title, (), 2 * scores[at] / top, 1) for at in best]
 
 
-def _both(old: Lead, new: Lead) -> Lead:
-    seen = tuple(max(pair) for pair in zip(old.seen, new.seen, strict=True))
-    better = new if sum(new.seen) > sum(old.seen) else old
-    credit = max(old.credit, new.credit) + 0.3 * min(old.credit, new.credit)
-    return Lead(better.url, better.text, seen, credit, min(old.depth, new.depth), max(old.hub, new.hub))
-
-
-def _seen(link: Link, matcher: Matcher, context: str) -> Strengths:
-    parts = urlsplit(link.url)
-    words = re.sub(r"[^\w.-]|\.html?\b", " ", unquote("/".join(parts.path.split("/")[-2:]) + " " + parts.fragment))
-    fields = ((_TEXT, link.text), (_URL, words.replace("-", " ")), (_CONTEXT, context))
-    share = _LISTING if _INDEX.search(link.text) or _INDEX.search(parts.path.rsplit("/", 1)[-1]) else 1.0
-    file = re.sub(r"\.html?$", "", parts.path.rsplit("/", 1)[-1])
-    matched = [matcher.owners(link.text), matcher.owners(file)]
-    matched += [tuple(share * weight * strength for strength in matcher.strengths(text)) for weight, text in fields]
-    return tuple(max(column) for column in zip(*matched, strict=True))
-
-
-def _around(link: Link, lines: Sequence[str]) -> str:
-    """The line of a results page a link stands in, and the one below, where searches put an excerpt."""
-    for at, line in enumerate(lines):
-        if link.text in line:
-            return f"{line} {lines[at + 1] if at + 1 < len(lines) else ''}"
-    return ""
-
-
-def _hub(text: str) -> float:
-    """How far a link leads on to much, by its words."""
-    return _WHOLE if _INDEX_ALONE.fullmatch(text.strip()) else 1.0 if _HUB.search(text) else 0.0
-
-
-def _useless(link: Link) -> bool:
-    path = urlsplit(link.url).path
-    name = path.rsplit("/", 1)[-1]
-    return bool(
-        _NO_PAGE.search(path)
-        or "/_" in path
-        or (_INDEX.search(name.replace("-", " ").replace("_", " ")) and "genindex" in name)
-        or _DOORS.search(name)
-    )
-
-
-def _credit(link: Link) -> float:
-    """What a page's name speaks against it."""
-    return -_LATER if _LAST.search(urlsplit(link.url).path.rsplit("/", 1)[-1]) else 0.0
-
-
-def _bare(url: str) -> str:
-    return url.partition("#")[0].removesuffix("/index.html").rstrip("/")
-
-
-_SHORTEST = 3
-"""Letters a word needs to be searched for alone: shorter ones match everything, or nothing."""
-
-_MOST_WORDS = 96
-"""Words that one search may hold."""
-
-
-def first(question: Question) -> tuple[str, ...]:
-    """The queries to begin with: each name alone, then everything that tells."""
-    names = [term.text.lstrip("-") for term in question.names]
-    found = [name for name in names if len(name) >= _SHORTEST][:2]
-    found.append(_joined(question.telling))
-    return _each_once(found)
-
-
-def relaxed(question: Question) -> Iterator[str]:
-    """Queries with fewer of the telling words, for when too little was found."""
-    telling = [term for term in question.telling if len(term.text.lstrip("-")) >= _SHORTEST]
-    if len(telling) > 4:
-        yield _joined(telling[:3])
-        yield _joined(telling[-3:])
-    for size in (3, 2):
-        if size < len(telling):
-            for some in list(combinations(telling, size))[:4]:
-                yield _joined(some)
-    for term in sorted(telling, key=lambda term: -len(term.text)):
-        yield _joined([term])
-
-
-def wide(question: Question) -> str:
-    """All words of the question and the words that mean the same, for a search that says of each where it stands."""
-    found: dict[str, None] = {}
-    for term in question.terms:
-        found.update(dict.fromkeys(PIECE.findall(term.text.lower())))
-    for term in question.terms:
-        if not term.name:
-            found.update(dict.fromkeys(others(term.key)))
-    return " ".join(list(found)[:_MOST_WORDS])
-
-
-def results_url(search: SearchBox, query: str) -> str:
+def search_address(search: SearchBox, query: str) -> str:
     """The address of a search's results."""
     parts = urlsplit(search.action)
     fields = [*((name, value) for name, value in parse_qsl(parts.query) if name != search.param), (search.param, query)]
     return urlunsplit((parts.scheme, parts.netloc, parts.path, urlencode(fields), ""))
 
 
-def is_results(url: str, search: SearchBox | None) -> bool:
+def is_results(url: str, search: SearchBox) -> bool:
     """Whether an address is one of a search's results."""
-    if search is None:
-        return False
     here, there = urlsplit(url), urlsplit(search.action)
     same = (here.netloc, here.path) == (there.netloc, there.path)
     return same and any(name == search.param for name, _ in parse_qsl(here.query))
 
 
-def _joined(terms: Sequence[Term]) -> str:
-    return " ".join(term.text.lstrip("-") for term in terms)
+def bare_address(url: str) -> str:
+    """An address without its fragment; a folder and its index page are one."""
+    return url.partition("#")[0].removesuffix("/index.html").rstrip("/")
 
 
-def _each_once(queries: Sequence[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(query for query in queries if query.strip()))
+def _join(old: Lead, new: Lead) -> Lead:
+    better = new if new.credit > old.credit else old
+    return Lead(
+        better.url, better.text, (*old.words, *new.words)[:200], max(old.credit, new.credit), min(old.depth, new.depth)
+    )
+
+
+def _link_words(link: Link) -> tuple[str, ...]:
+    parts = urlsplit(link.url)
+    address = unquote("/".join(parts.path.split("/")[-2:]) + " " + parts.fragment)
+    plain = re.sub(r"[^\w.]|\.html?\b", " ", address)
+    return tuple(words(f"{link.text} {plain} {link.section}"))
+
+
+def _is_page(url: str, here: str) -> bool:
+    there, ours = urlsplit(url), urlsplit(here)
+    local = there.scheme in ("http", "https", "file") and there.netloc == ours.netloc
+    return local and not _NO_PAGE.search(there.path) and "/_" not in there.path

@@ -1,263 +1,160 @@
-"""The text of a page in passages: sentence by sentence, each with where it stands. It knows no question.
-
-A passage never leaves its section: its span slices the section's title or its text exactly.
-"""
+"""A page's sections cut into passages of at most 80 words, each an exact slice of the page."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
-from browser_agent.deciders.explorer.answers import holds
-from browser_agent.deciders.explorer.matching import Matcher, Strengths, strongest
-from browser_agent.deciders.explorer.question import Question
 from browser_agent.observation import Observation, Section
-from ctxfold.text import Span, lines, sentences
+from ctxfold.text import Span, lines, sentences, words
 
-__all__ = ["MOST_WORDS", "Passage", "Place", "Quoting", "places", "units"]
+__all__ = ["MOST_WORDS", "Passage", "Place", "cut_passages", "find_places"]
 
-
+MOST_WORDS = 80
+"""The most words a quote has."""
 _WRAPPED = 90
-"""The longest line of a text that was wrapped by hand."""
-
-_CODE = re.compile(
-    r"^(?:>>>|\.\.\. |\$ |[#%@]\s?\w)|^\s{2,}(?!-)\S|[;{}]\s*$|^[\w.]+ = "
-    r"|^(?:import|from|def|class|return|for|if|while|with|print)\b.*[:)(=\w]$|^[<\[{(].*[>\]})]$"
-)
+"""No line longer than this: the text was wrapped by hand, and its sentences run over lines."""
+_DEFINITION = 7
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """One section of one page, and what stands above it.
+    """One section of one page.
 
     Attributes:
         url: the page's address without fragment.
-        page: the page's title.
-        section: the section itself.
-        path: the titles above it, outermost first; a definition counts by its name.
-        order: its number on the page.
-        leaf: whether no definition stands within it, so that its text is one stretch of the page.
+        section: the section.
+        path: the page's title and the headings above, outermost first.
+        whole: whether its lines follow one another on the page, with no definition between them.
     """
 
     url: str
-    page: str
     section: Section
     path: tuple[str, ...]
-    order: int
-    leaf: bool
+    whole: bool
 
     @property
     def address(self) -> str:
-        """Where a reader finds it."""
+        """The address with the section's anchor."""
         return f"{self.url}#{self.section.anchor}" if self.section.anchor else self.url
 
     @property
     def name(self) -> str:
-        """What it defines, else its title."""
+        """What the section defines, else its title."""
         return self.section.defined_name or self.section.title
-
-    def passages(self) -> Iterator[Passage]:
-        """Its passages in order: the line that defines it, then its sentences."""
-        if self.section.level == 7:
-            yield Passage(self, "title", Span(0, len(self.section.title)), False)
-        for span in units(self.section.text):
-            yield Passage(self, "text", span, bool(_CODE.search(span.of(self.section.text))))
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """One sentence, line of code or row, or the line that defines a name.
+    """A run of sentences, or the line that defines a name.
 
     Attributes:
         place: its section.
-        part: whether `span` slices the section's title or its text.
-        span: where in that.
-        code: whether it looks like code rather than prose.
+        span: where it stands in the section's text; None for the section's title.
+        words: its words, as `ctxfold.text.words` gives them.
     """
 
     place: Place
-    part: Literal["title", "text"]
-    span: Span
-    code: bool
+    span: Span | None
+    words: tuple[str, ...]
 
     @property
-    def text(self) -> str:
-        """The characters themselves."""
-        return self.span.of(self.place.section.title if self.part == "title" else self.place.section.text)
+    def quote(self) -> str:
+        """The characters themselves, at most 80 words of them."""
+        section = self.place.section
+        return _head(section.title if self.span is None else self.span.of(section.text))
+
+    def overlaps(self, other: Passage) -> bool:
+        """Whether two passages share characters, or say the same."""
+        if self.quote == other.quote:
+            return True
+        if self.place != other.place or self.span is None or other.span is None:
+            return False
+        return self.span.start < other.span.end and other.span.start < self.span.end
 
 
-def units(text: str) -> list[Span]:
-    """The sentences, lines of code and rows of a section's text.
-
-    A block a line is how pages are read; where no line is long, the text was wrapped by hand, and its sentences run over lines.
-    """
-    rows = lines(text)
-    if len(rows) > 1 and max(row.end - row.start for row in rows) <= _WRAPPED:
-        return sentences(text)
-    found: list[Span] = []
-    for row in rows:
-        line = row.of(text)
-        inner = [Span(0, len(line))] if _CODE.search(line) else sentences(line)
-        found += (Span(row.start + span.start, row.start + span.end) for span in inner)
-    return found
-
-
-def places(observation: Observation) -> Iterator[Place]:
-    """The sections of a page, each under the headings and definitions it belongs to.
-
-    Args:
-        observation: the page.
-    """
-    url = observation.url.partition("#")[0]
+def find_places(page: Observation) -> Iterator[Place]:
+    """The sections of a page in order, each with the headings it stands under."""
+    url = page.url.partition("#")[0]
     above: list[Section] = []
-    sections = _shared(_headed(observation.sections))
-    for order, section in enumerate(sections):
-        while above and not _holds(above[-1], section):
+    sections = _share_texts(_drop_link_lists(page))
+    for section, after in zip(sections, [*sections[1:], None], strict=False):
+        while above and not _contains(above[-1], section):
             above.pop()
-        path = tuple(parent.defined_name or parent.title for parent in above)
-        after = sections[order + 1] if order + 1 < len(sections) else None
-        leaf = after is None or not (section.level == 7 and after.level == 7 and _holds(section, after))
-        yield Place(url, observation.title, section, path, order, leaf)
+        path = (page.title, *(parent.defined_name or parent.title for parent in above))
+        yield Place(url, section, path, after is None or after.level < _DEFINITION or not _contains(section, after))
         above.append(section)
 
 
-def _headed(sections: Sequence[Section]) -> tuple[Section, ...]:
-    """The sections, the text of a heading given to the bare definition of the same name below it: some sites describe a thing after defining it."""
-    found: list[Section] = []
-    for section in sections:
-        above = found[-1] if found else None
-        name = (section.defined_name or "").rpartition(".")[2]
-        bare = section.level == 7 and name and not section.text
-        if bare and above is not None and above.level < 7 and above.title.removesuffix("()") == name:
-            found[-1] = above.model_copy(update={"text": ""})
-            found.append(section.model_copy(update={"text": above.text}))
-        else:
-            found.append(section)
-    return tuple(found)
+def cut_passages(place: Place) -> Iterator[Passage]:
+    """The passages of a section: the line that defines a name, then from each sentence on as many as fit into a quote."""
+    section = place.section
+    if section.level == _DEFINITION:
+        yield Passage(place, None, tuple(words(section.title)))
+    text = section.text
+    spans = _find_sentences(text)
+    held = [words(span.of(text)) for span in spans]
+    sizes = [len(span.of(text).split()) for span in spans]
+    reached = 0
+    for first in range(len(spans)):
+        last, size = first + 1, sizes[first]
+        while last < len(spans) and size + sizes[last] <= MOST_WORDS and _follows(place, spans[last - 1], spans[last]):
+            size += sizes[last]
+            last += 1
+        if last > reached:  # a run that ends where the one before does says less
+            yield Passage(
+                place,
+                Span(spans[first].start, spans[last - 1].end),
+                tuple(w for each in held[first:last] for w in each),
+            )
+            reached = last
 
 
-def _shared(sections: Sequence[Section]) -> tuple[Section, ...]:
-    """The sections, those that define one more name for the same text with that text: `-h` and `--help`."""
+def _find_sentences(text: str) -> Sequence[Span]:
+    """The sentences of a text whose blocks stand a line each, or that was wrapped by hand."""
+    rows = lines(text)
+    if len(rows) > 1 and max(row.end - row.start for row in rows) <= _WRAPPED:
+        return sentences(text)
+    return [Span(row.start + span.start, row.start + span.end) for row in rows for span in sentences(row.of(text))]
+
+
+def _follows(place: Place, before: Span, after: Span) -> bool:
+    return place.whole or "\n" not in place.section.text[before.end : after.start]
+
+
+def _drop_link_lists(page: Observation) -> list[Section]:
+    """The sections without the lines that are nothing but a link's words: they lead to answers and hold none."""
+    linked = {" ".join(link.text.split()) for link in page.links}
+    return [
+        section.model_copy(update={"text": "\n".join(kept)})
+        if len(kept := [line for line in rows if " ".join(line.split()) not in linked]) < len(rows)
+        else section
+        for section in page.sections
+        for rows in [section.text.split("\n")]
+    ]
+
+
+def _share_texts(sections: Sequence[Section]) -> list[Section]:
+    """The sections; one that defines another name for the text below it gets that text, as `-h` and `--help`."""
     found: list[Section] = []
     for section in reversed(sections):
         below = found[-1] if found else None
-        if (
-            section.level == 7
-            and not section.text
-            and below is not None
-            and below.level == 7
-            and not _holds(section, below)
-        ):
+        bare = section.level == _DEFINITION and not section.text
+        if bare and below is not None and below.level == _DEFINITION and not _contains(section, below):
             found.append(section.model_copy(update={"text": below.text}))
         else:
             found.append(section)
-    return tuple(reversed(found))
+    return found[::-1]
 
 
-def _holds(parent: Section, section: Section) -> bool:
+def _contains(parent: Section, section: Section) -> bool:
     """Whether a section stands beneath another: a lower heading, or a definition within a definition."""
-    if parent.level < section.level:
-        return True
-    if parent.level == section.level == 7 and parent.defined_name and section.defined_name:
+    if parent.level == section.level == _DEFINITION and parent.defined_name and section.defined_name:
         return section.defined_name.startswith(f"{parent.defined_name}.")
-    return False
+    return parent.level < section.level
 
 
-MOST_WORDS = 80
-"""The most words a quote has."""
-
-_HARD, _SOFT, _PICKED, _CODE_quoting, _FIRST, _LENGTH = 0.35, 0.2, 0.5, 0.1, 0.06, 0.05
-"""What a stretch gets for holding the kind of answer asked for, for holding the passage that was ranked first, for beginning its section, and
-for its length; and what code costs it."""
-_ABOVE = 0.9
-"""What the title of a section says counts for its text, almost as if that said it too."""
-_MEANING = 0.5
-"""What it gets for beginning its section where that defines what is asked for: a definition begins with what a thing does."""
-
-
-@dataclass(frozen=True, slots=True)
-class Quoting:
-    """Quotes for one question.
-
-    Attributes:
-        question: what is asked.
-        matcher: its terms.
-        shares: what each term tells, adding up to 1.
-    """
-
-    question: Question
-    matcher: Matcher
-    shares: tuple[float, ...]
-
-    def quote(self, passage: Passage) -> str:
-        """The stretch of at most 80 words of a passage's section that holds most of what is asked; the passage itself where it defines a name.
-
-        Where definitions stand within the section, its text is not one stretch of the page: the quote then keeps to one paragraph.
-
-        Returns:
-            A slice of the section's text, or of the line that defines it.
-        """
-        if passage.part == "title":
-            return _cut(passage.text)
-        text = passage.place.section.text
-        units = [unit for unit in passage.place.passages() if unit.part == "text"]
-        first, last = self._stretch(passage, units, text)
-        return _cut(text[units[first].span.start : units[last].span.end])
-
-    def answer(self, passage: Passage) -> str:
-        """The answer in words: what the passage stands under, and the quote."""
-        place = passage.place
-        words = " ".join(self.quote(passage).split())
-        if passage.part == "title":
-            return words
-        above = (
-            [place.section.title] if place.section.level == 7 else [place.page, *place.path[1:], place.section.title]
-        )
-        titles = " › ".join(dict.fromkeys(" ".join(title.split()) for title in above if title.strip()))
-        return f"{titles}: {words}" if titles else words
-
-    def _stretch(self, picked: Passage, units: Sequence[Passage], text: str) -> tuple[int, int]:
-        """The first and the last unit of the best stretch."""
-        owns = [self.matcher.strengths(unit.text) for unit in units]
-        kinds = [holds(self.question, unit) for unit in units]
-        lengths = [len(unit.text.split()) for unit in units]
-        at = next((n for n, unit in enumerate(units) if unit.span == picked.span), 0)
-        opening = _MEANING if "meaning" in self.question.kinds and picked.place.section.level == 7 else _FIRST
-        best, found = -1.0, (at, at)
-        above = tuple(_ABOVE * strength for strength in self.matcher.strengths(picked.place.section.title))
-        for first in range(len(units)):
-            words, covered = 0, above
-            for last in range(first, len(units)):
-                words += lengths[last]
-                if last > first and (words > MOST_WORDS or not _joins(units[last - 1], units[last], text)):
-                    break
-                covered = strongest((covered, owns[last]), self.matcher.none)
-                worth = self._worth(units[first : last + 1], covered, kinds[first : last + 1])
-                worth += (
-                    _PICKED * (first <= at <= last)
-                    + opening * (first == 0)
-                    + _LENGTH * min(words, MOST_WORDS) / MOST_WORDS
-                )
-                if worth > best:
-                    best, found = worth, (first, last)
-        return found
-
-    def _worth(self, units: Sequence[Passage], covered: Strengths, kinds: Sequence[tuple[float, float]]) -> float:
-        held: float = sum(share * strength for share, strength in zip(self.shares, covered, strict=True))
-        hard, soft = (max(kind) for kind in zip(*kinds, strict=True))
-        code = sum(unit.code for unit in units) / len(units)
-        worth: float = held + _HARD * hard + _SOFT * soft - _CODE_quoting * code
-        return worth
-
-
-def _joins(one: Passage, two: Passage, text: str) -> bool:
-    """Whether two neighbouring units stand on the page as they do in the section."""
-    return one.place.leaf or "\n" not in text[one.span.end : two.span.start]
-
-
-def _cut(text: str) -> str:
+def _head(text: str) -> str:
     """The first 80 words of a text, as they stand there."""
     seen, inside = 0, False
     for at, letter in enumerate(text):

@@ -27,7 +27,7 @@ from browser_agent.agent.confirm import Watch
 from browser_agent.agent.journal import Journal
 from browser_agent.agent.run import Run, Terms
 from browser_agent.agent.settings import RunLimits, Watching
-from browser_agent.agent.writing import LOOK
+from browser_agent.agent.steps import LOOK
 from browser_agent.browser.browser import Browser
 from browser_agent.deciders.decision import Decision
 from browser_agent.deciders.protocol import Decided, Situation
@@ -196,7 +196,7 @@ class Clerk:
         self.shown.append(page)
         return Decided(next(self._plan)(page), self.name, "embedded")
 
-    def nearest(self) -> tuple[()]:
+    def candidates(self) -> tuple[()]:
         """It looks for no answer."""
         return ()
 
@@ -223,7 +223,7 @@ async def work(store: str) -> Clerk:
     shop = orders()
     with Site(pages=site(shop)) as served, Session.open("claims", goal=TASK, store=store) as session:
         clerk, journal = Clerk(shop, served.url), Journal(session, 8000, None, Secrets())
-        await journal.asked(TASK, [served.url])
+        await journal.asked(TASK, served.url)
         async with await Browser.launch() as browser:
             window = await browser.window()
             run = Run(TASK, clerk, journal, window, Terms(RunLimits(60, 240.0), Watch(), Watching(), 8000))

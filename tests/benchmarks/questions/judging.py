@@ -1,4 +1,4 @@
-"""Question sets and the judging of answers, as the README beside it says. It asks nothing."""
+"""Questions from a file, and whether a run's candidates hold the passage that answers one."""
 
 from __future__ import annotations
 
@@ -7,84 +7,73 @@ import re
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Literal
+from urllib.parse import urlsplit
 
-__all__ = ["Given", "Question", "QuestionSet", "Verdict", "judge", "load"]
+from browser_agent import Result, Source
 
-Verdict = Literal["right", "wrong", "declined"]
-
-_JUDGED = 1_200
-"""The characters of an answer and of a quote that are looked at."""
+__all__ = ["Judged", "Question", "judge", "load"]
 
 
 @dataclass(frozen=True)
 class Question:
-    """One question; `page` and `patterns` are empty where the site does not answer it."""
+    """One question; `patterns` match the passages that answer it, and are empty where the site does not."""
 
     id: str
     question: str
     answerable: bool
-    page: str = ""
     patterns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
-class QuestionSet:
-    """Questions about one site: which of the installed documentations, and where it is entered."""
+class Judged:
+    """What came of a question.
 
-    name: str
-    site: str
-    start: str
-    questions: tuple[Question, ...]
+    Attributes:
+        question: the question.
+        right: which candidate answers it, from 1; 0 for none.
+        answered: whether the explorer was sure.
+        false_quotes: candidates that do not stand on their page.
+        pages: pages opened.
+    """
 
-
-@dataclass(frozen=True)
-class Given:
-    """What was answered: nothing where `answer` is None. `page` is the path below the site's root, without fragment."""
-
-    answer: str | None
-    quote: str = ""
-    page: str = ""
-    loads: int = 0
-    seconds: float = 0.0
+    question: Question
+    right: int
+    answered: bool
+    false_quotes: int
+    pages: int
 
 
-def load(path: Path) -> QuestionSet:
-    """Read a set from its file."""
+def load(path: Path) -> list[Question]:
+    """Read the questions of a file."""
     held = json.loads(path.read_text(encoding="utf-8"))
-    questions = tuple(
-        Question(one["id"], one["question"], one["answerable"], one.get("page") or "", tuple(one.get("patterns") or ()))
+    return [
+        Question(one["id"], one["question"], one["answerable"], tuple(one.get("patterns") or ()))
         for one in held["questions"]
-    )
-    return QuestionSet(held["name"], held["site"].split()[0].lower(), held["start"], questions)
+    ]
 
 
-def judge(question: Question, given: Given, root: Path) -> Verdict:
-    """What an answer is worth.
+def judge(question: Question, result: Result, site: str, root: Path) -> Judged:
+    """Judge a run.
 
     Args:
         question: what was asked.
-        given: what was answered.
-        root: the folder of the site, to hold the quote against its page.
+        result: what the run came to.
+        site: the site's address.
+        root: the folder of its pages.
     """
-    if given.answer is None:
-        return "declined"
-    if not question.answerable or not stands(given, root):
-        return "wrong"
-    said = [" ".join(text.split())[:_JUDGED] for text in (given.quote, given.answer)]
-    return "right" if any(re.search(p, text, re.I) for p in question.patterns for text in said) else "wrong"
+    right = next((at for at, one in enumerate(result.candidates, 1) if _answers(question, one)), 0)
+    false = sum(not _stands(one, site, root) for one in (*result.candidates, *result.sources))
+    return Judged(question, right, result.answer is not None, false, result.usage.pages)
 
 
-def stands(given: Given, root: Path) -> bool:
-    """Whether the quote is on the page named."""
-    page = root / (given.page or "index.html")
-    if page.is_dir():
-        page = page / "index.html"
-    return bool(given.quote) and page.is_file() and _squeezed(given.quote) in _squeezed(_text(page))
+def _answers(question: Question, source: Source) -> bool:
+    text = " ".join(source.quote.split())
+    return any(re.search(pattern, text, re.I) for pattern in question.patterns)
 
 
-def _squeezed(text: str) -> str:
-    return "".join(text.split())
+def _stands(source: Source, site: str, root: Path) -> bool:
+    page = root / (urlsplit(source.url.removeprefix(site)).path.strip("/") or "index.html")
+    return page.is_file() and "".join(source.quote.split()) in "".join(_read_text(page).split())
 
 
 class _Text(HTMLParser):
@@ -94,20 +83,20 @@ class _Text(HTMLParser):
         self._silent = 0
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Scripts and styles say nothing."""
+        """Leave out scripts and styles."""
         self._silent += tag in {"script", "style"}
 
     def handle_endtag(self, tag: str) -> None:
-        """And end."""
+        """Go on after them."""
         self._silent -= tag in {"script", "style"}
 
     def handle_data(self, data: str) -> None:
-        """Keep what is read."""
+        """Keep the text."""
         if not self._silent:
             self.parts.append(data)
 
 
-def _text(page: Path) -> str:
+def _read_text(page: Path) -> str:
     reader = _Text()
     reader.feed(page.read_text(encoding="utf-8", errors="replace"))
     return "".join(reader.parts).replace("¶", "")

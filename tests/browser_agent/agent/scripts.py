@@ -1,7 +1,6 @@
 """Scripts for the scripted model, and a run of one against a site."""
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,7 @@ def script(folder: Path, *decisions: dict[str, Any]) -> str:
 
 async def browse(
     task: str,
-    start_url: str | Sequence[str] | None,
+    start_url: str | None,
     model: str = "explorer",
     keeping: Keeping | None = None,
     limits: RunLimits | None = None,

@@ -1,4 +1,4 @@
-"""A run in a real browser: it acts as decided, records before it acts, keeps its budget, and ends as it should."""
+"""A run in a real browser: it acts as decided, records before it is_actionable, keeps its budget, and ends as it should."""
 
 import socket
 from collections.abc import Callable
@@ -10,6 +10,7 @@ from browser_agent.agent.agent import BrowserAgent
 from browser_agent.agent.settings import BrowserChoice, Keeping, RunLimits
 from ctxfold import Session, sessions
 from ctxfold.errors import BrowserGone, InputError, ModelUnavailable, PageUnreachable
+from ctxfold.models import ScriptedModel
 from tests.browser_agent.agent.scripts import browse, decide, script
 from tests.sites.server import Site
 
@@ -205,3 +206,10 @@ async def test_a_script_that_ends_early_is_an_error_and_its_steps_stay(serve: Se
         await browse("Find it.", site.url, model, Keeping("short"))
     with Session.open("short", create=False) as session:
         assert session.tip == 2
+
+
+async def test_a_script_of_no_decisions_ends_in_an_error_that_says_so(serve: Serve):
+    site = serve({"/": "<title>Quay</title><main><p>Ships.</p></main>"})
+    async with BrowserAgent(model=ScriptedModel([])) as agent:  # type: ignore[arg-type]
+        with pytest.raises(ModelUnavailable, match="add it"):
+            await agent.run("Find the quay.", site.url)

@@ -24,7 +24,7 @@ Serve = Callable[[dict[str, str]], Site]
 HOME = "<title>Ferries</title><main><h1>Ferries</h1><p>Timetable and fares.</p><a href=/fares>Fares to Elba</a></main>"
 FARES = (
     "<title>Fares to Elba</title><main><h1>Fares to Elba</h1><p>What a ferry to Elba costs.</p><table><tr><th>Route<th>Price (EUR)"
-    "<th>Daily</tr><tr><td>Piombino<td>17.50<td>yes</tr><tr><td>Livorno<td>1,024<td>no</tr></table></main>"
+    "<th>Daily</tr><tr><td>Piombino<td>17.50<td>✓</tr><tr><td>Livorno<td>1,024<td>✗</tr></table></main>"
 )
 
 

