@@ -140,15 +140,11 @@ def _name_decider(result: Result) -> str:
 
 
 def _print_answer(answer: str, sources: tuple[Source, ...], who: str) -> None:
-    """Who answered, the answer, then its sources; an answer that is a quote and what that stands under says the quote once."""
-    quoted = " ".join(sources[0].quote.split()) if sources else ""
-    quotes = bool(quoted) and answer.endswith(quoted)
-    head = answer.removesuffix(quoted).rstrip(" :") if quotes else answer
-    if not quotes:
-        click.echo(wrapped(f"{who} answers: {head}"))
+    """Who answered, the answer unless it is the quote itself, then its source."""
+    if sources and answer == sources[0].quote:
+        click.echo(wrapped(f"{who} answers in the page's words:"))
     else:
-        under = f", under {head}" if head else ""
-        click.echo(wrapped(f"{who} answers in the page's words{under}:"))
+        click.echo(wrapped(f"{who} answers: {answer}"))
     _print_sources(sources)
 
 

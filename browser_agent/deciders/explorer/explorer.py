@@ -162,6 +162,10 @@ class Explorer:
         trail = self._trail
         if trail.lost >= LOST_IN_A_ROW or trail.read >= MOST_READ:
             return None
+        named = trail.frontier.find_named(self._question) if trail.read <= LEAST_READ and not trail.asked else None
+        if named is not None:
+            self._trail = replace(trail, lead=named)
+            return _decide(f"“{named.text}” is named.", fold, Navigate(kind="navigate", url=named.url))
         query = next((query for query in self._question.queries if query not in trail.asked), "")
         if trail.search is not None and not trail.settled and query:
             self._trail = replace(trail, asked=(*trail.asked, query), query=query)

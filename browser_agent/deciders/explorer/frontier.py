@@ -77,6 +77,17 @@ class Frontier:
             leads[bare] = lead if old is None else _join(old, lead)
         return replace(self, leads=leads)
 
+    def find_named(self, question: Question) -> Lead | None:
+        """The lead whose first word or file is most of a name in the question: `xml` of `xml.etree`; None where there is none."""
+        found = [
+            lead
+            for lead in self.leads.values()
+            for file in [urlsplit(lead.url).path.rpartition("/")[2]]
+            for text in (lead.text.partition(" ")[0].lower(), file.removesuffix(".html").lower())
+            if text and any(name == text or name.startswith(f"{text}.") for name in question.names)
+        ]
+        return max(found, key=lambda lead: len(lead.url), default=None)
+
     def best(self, question: Question) -> tuple[Lead, float] | None:
         """The lead that fits the question best, with how well, 0 to 2: what BM25 gives it beside the best, and its credit."""
         leads = list(self.leads.values())

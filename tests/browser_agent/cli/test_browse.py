@@ -35,7 +35,7 @@ def test_an_answer_is_printed_with_its_source_and_its_cost(serve: Serve):
     assert done.returncode == 0, done.stderr
     assert "“Spring tides come twice a month, at new moon and at full moon.”" in done.stdout
     assert f"{site.url}/tides#spring" in done.stdout
-    assert done.stdout.startswith("The explorer (no model) answers in the page's words, under ")
+    assert done.stdout.startswith("The explorer (no model) answers in the page's words:")
     assert "   2 open tides" in done.stderr
     assert "/8,000 tok" in done.stderr
     assert "decided by explorer" in done.stderr
