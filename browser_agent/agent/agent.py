@@ -36,7 +36,7 @@ from ctxfold import Session, config
 from ctxfold.config import EXPLORER
 from ctxfold.errors import InputError, UnknownSession
 from ctxfold.models import Model, load
-from ctxfold.models.deciders.intent import Attendant, Kept
+from ctxfold.models.deciders import Deciders, Maintained
 from ctxfold.text import STOP_WORDS
 from ctxfold.text.encoder import encoder_of
 from ctxfold.tokens import Budget
@@ -83,7 +83,7 @@ class BrowserAgent:
         self._safety = safety or Safety()
         self._secrets = Secrets(self._safety.secrets)
         named = self._keeping.folder
-        self._attendant = Attendant(load(named) if isinstance(named, str) else named)
+        self._deciders = Deciders(load(named) if isinstance(named, str) else named)
         self._browser: Browser | None = None
 
     async def run(
@@ -125,7 +125,7 @@ class BrowserAgent:
                 await anyio.to_thread.run_sync(self._check_new, task.strip(), first)
                 window = await self._window(held, first, told, starts[1:])
             session = await anyio.to_thread.run_sync(self._open, task.strip())
-            journal = Journal(session, self._budget, _counted_as(self._model), self._secrets, self._attendant)
+            journal = Journal(session, self._budget, _counted_as(self._model), self._secrets, self._deciders)
             _at_the_end(held, journal)
             goal = await anyio.to_thread.run_sync(lambda: session.goal)
             before = await journal.start_addresses() if self._keeping.resume and first is None else []
@@ -134,7 +134,7 @@ class BrowserAgent:
             begin = await self._begin(journal, first) if compared is None or len(starts or before) < 2 else None
             evidence = Evidence()
             decider = self._decider(goal, evidence, shape, await self._standing(journal, compared, named))
-            asked = Kept()
+            asked = Maintained()
             if session.created or task.strip():
                 asked = await journal.asked(task.strip() or goal, starts)
             window = window or await self._window(held, named, told, (starts or before)[1:])

@@ -30,7 +30,7 @@ from ctxfold.decisions.fold.parse import Compliance
 from ctxfold.errors import BrowserGone, InputError, InvalidReply, PageUnreachable
 from ctxfold.models import Usage as ModelUsage
 from ctxfold.models import cost
-from ctxfold.models.deciders.intent import Kept
+from ctxfold.models.deciders import Maintained
 from ctxfold.prompts import prompt
 from ctxfold.view.render import View
 
@@ -212,14 +212,13 @@ class Run:
         self.kept(context.kept)
         return context, closing
 
-    def kept(self, kept: Kept) -> None:
+    def kept(self, kept: Maintained) -> None:
         """Take note of what a model did to the session beside the steps: what it cost, and what was not its work."""
         now = self._now
         price = cost(kept.usage, self._journal.folder) if kept.usage.prompt else 0.0
         self._now = replace(
             now,
             folder=now.folder + kept.usage,
-            compliance=now.compliance + kept.compliance,
             aside=(*now.aside, *kept.notes),
             dollars=None if price is None or now.dollars is None else now.dollars + price,
         )

@@ -7,5 +7,5 @@
     pages    the live pages of one host, one a session
     runs     runs under way, each with a name to ask after it by
 
-It knows no protocol. A session's handle is lent to it (`Book`), one piece of work at a time, by whoever holds it.
+It knows no protocol. A session's handle is lent to it (`SessionLease`), one piece of work at a time, by whoever holds it.
 """

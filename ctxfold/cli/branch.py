@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ctxfold.cli.options import existing, json_option, session_argument, store_option
-from ctxfold.cli.output import harmless, print_json
+from ctxfold.cli.options import existing, json_option, model_option, session_argument, store_option
+from ctxfold.cli.output import harmless, print_json, show_note
 from ctxfold.errors import InputError
 
 if TYPE_CHECKING:
+    from ctxfold import Move, Session
     from ctxfold.session.branch import Wish
 
 __all__ = ["branch", "switch"]
@@ -23,6 +24,7 @@ __all__ = ["branch", "switch"]
 @click.option("--query", metavar="MESSAGE", help="Let the message decide: go on, fork, switch, or begin a topic.")
 @click.option("--topic", is_flag=True, help="Begin a topic.")
 @click.option("--rename", is_flag=True, help="Give this branch the name.")
+@model_option
 @json_option
 @store_option
 def branch(
@@ -32,6 +34,7 @@ def branch(
     query: str | None,
     topic: bool,
     rename: bool,
+    model: str | None,
     as_json: bool,
     store: str | None,
 ) -> None:
@@ -49,13 +52,25 @@ def branch(
         raise InputError("--rename needs the new NAME: ctxfold branch SESSION NAME --rename")
     action: Wish = "auto" if query is not None else "new_topic" if topic else "rename" if rename else "create"
     with existing(session, store) as opened:
-        moved = opened.branch(action, query, at, name)
+        moved = opened.branch(action, None, at, name) if query is None else _placed(opened, query, model)
     if as_json:
         print_json(moved)
         return
     why = f": {moved.reason} ({moved.confidence:.0%} sure)" if moved.reason else ""
     tip = f"s{moved.tip}" if moved.tip else "nothing yet"
     click.echo(harmless(f"{moved.action.replace('_', ' ')}{why}; on {moved.branch} of {moved.topic}, at {tip}"))
+
+
+def _placed(session: Session, message: str, model: str | None) -> Move:
+    """Where a model places a message, where one is named or set; else where the embedded decider does."""
+    import anyio
+
+    from ctxfold.models import folder
+    from ctxfold.models.deciders import Deciders
+
+    decided = anyio.run(Deciders(folder(model)).branch, session, message)
+    show_note(decided.note)
+    return decided.made
 
 
 @click.command()

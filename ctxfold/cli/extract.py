@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ctxfold.cli.options import existing, json_option, session_argument, store_option
-from ctxfold.cli.output import harmless, on_terminal, print_json
+from ctxfold.cli.options import existing, json_option, model_option, session_argument, store_option
+from ctxfold.cli.output import harmless, on_terminal, print_json, show_note
 
 if TYPE_CHECKING:
     from ctxfold import Session
@@ -24,6 +24,7 @@ __all__ = ["extract"]
 @click.option(
     "--budget", type=int, default=400, show_default=True, metavar="TOKENS", help="The most all of it may cost."
 )
+@model_option
 @json_option
 @store_option
 def extract(
@@ -32,6 +33,7 @@ def extract(
     need: str | None,
     path: str | None,
     budget: int,
+    model: str | None,
     as_json: bool,
     store: str | None,
 ) -> None:
@@ -41,7 +43,7 @@ def extract(
     """
     chosen = [{"ref": ref, **({"path": path} if path else {})} for ref in lines] or None
     with existing(session, store) as opened:
-        made = opened.extract(need, chosen, budget) if chosen else _found(opened, need, budget)
+        made = opened.extract(need, chosen, budget) if chosen else _found(opened, need, budget, model)
     if as_json:
         print_json(made)
         return
@@ -54,17 +56,13 @@ def extract(
         click.echo(f"nothing in {session} serves that: try other words, or a ref", err=True)
 
 
-def _found(session: Session, need: str | None, budget: int) -> Extraction:
-    """What the folder's model chooses, where one is set; else what the embedded extractor finds."""
-    from functools import partial
-
+def _found(session: Session, need: str | None, budget: int, model: str | None) -> Extraction:
+    """What a model chooses, where one is named or set; else what the embedded extractor finds."""
     import anyio
 
     from ctxfold.models import folder
-    from ctxfold.models.deciders.intent import Attendant
-    from ctxfold.workspace.intent import Extraction
+    from ctxfold.models.deciders import Deciders
 
-    kept = anyio.run(partial(Attendant(folder()).extract, session, need, budget))
-    for note in kept.notes:
-        click.echo(f"note: {note}", err=True)
-    return kept.extraction or Extraction(())
+    decided = anyio.run(Deciders(folder(model)).extract, session, need, budget)
+    show_note(decided.note)
+    return decided.made

@@ -13,7 +13,16 @@ from ctxfold.errors import InputError, UnknownSession
 if TYPE_CHECKING:
     from ctxfold import Session
 
-__all__ = ["budget_option", "confirmed", "existing", "json_option", "session_argument", "store_option", "yes_option"]
+__all__ = [
+    "budget_option",
+    "confirmed",
+    "existing",
+    "json_option",
+    "model_option",
+    "session_argument",
+    "store_option",
+    "yes_option",
+]
 
 BUDGET = 8_000
 
@@ -23,6 +32,13 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON."
 yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask first.")
 budget_option = click.option(
     "--budget", type=int, default=BUDGET, show_default=True, metavar="TOKENS", help="The most tokens the view may take."
+)
+
+
+model_option = click.option(
+    "--model",
+    metavar="NAME",
+    help="The model that decides: claude-…, script:FILE; CTXFOLD_FOLDER_MODEL if not said, else the embedded decider.",
 )
 
 

@@ -13,7 +13,17 @@ from typing import Any
 import click
 from rich.cells import cell_len
 
-__all__ = ["harmless", "on_terminal", "print_json", "print_table", "print_text", "stacked", "when", "widths"]
+__all__ = [
+    "harmless",
+    "on_terminal",
+    "print_json",
+    "print_table",
+    "print_text",
+    "show_note",
+    "stacked",
+    "when",
+    "widths",
+]
 
 
 KEPT = {"\n", "\t"}
@@ -56,6 +66,12 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Non
 def print_text(text: str) -> None:
     """Print text that may hold anything: as it is into a pipe or file, harmless on a terminal."""
     click.echo(harmless(text) if on_terminal() else text)
+
+
+def show_note(note: str) -> None:
+    """Say on standard error why something is not the model's work; nothing where there is nothing to say."""
+    if note:
+        click.echo(f"note: {harmless(note)}", err=True)
 
 
 def harmless(text: str) -> str:

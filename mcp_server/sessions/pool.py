@@ -23,6 +23,7 @@ import ctxfold.config
 from ctxfold import Session, SessionInfo
 from ctxfold.errors import InputError, UnknownSession
 from ctxfold.models import Model
+from ctxfold.models.deciders import Deciders
 from ctxfold.tokens import Budget
 from mcp_server.sessions.browsing import Browsing, Web
 from mcp_server.sessions.subscriptions import principal
@@ -30,6 +31,8 @@ from mcp_server.sessions.subscriptions import principal
 __all__ = ["Desk", "Desks", "Lent", "Seat", "at"]
 
 
+PATIENCE = 35.0
+"""Seconds that one call waits for the replies of the folder's model, all together."""
 _HELD = 64
 """Most handles kept open; the one longest unused is closed for the next."""
 
@@ -55,7 +58,7 @@ class Desk:
         store: where the sessions are kept; None for the configured default.
         files: whether its host may name files on this machine.
         browsing: its browsers; None for the usual ones.
-        folder: the model that folds, plans and extracts what hosts leave to it; None for the embedded deciders.
+        folder: the model that decides what hosts leave to it; None for the embedded deciders.
     """
 
     def __init__(
@@ -66,7 +69,7 @@ class Desk:
         folder: Model | None = None,
     ) -> None:
         self.files = files
-        self.folder = folder
+        self.deciders = Deciders(folder, PATIENCE)
         self.browsing = browsing or Browsing(Web(), store, partial(_downloads, None))
         self._store = store
         self._seats: OrderedDict[str, Seat] = OrderedDict()
@@ -175,7 +178,7 @@ class Desks:
         store: the store of whoever needs no name; None for the configured default. A principal's own lies beside it.
         files: whether hosts may name files on this machine.
         web: how it browses.
-        folder: the model that folds, plans and extracts what hosts leave to it; None for the embedded deciders.
+        folder: the model that decides what hosts leave to it; None for the embedded deciders.
     """
 
     def __init__(

@@ -7,7 +7,6 @@ from mcp_types import TextContent
 from pydantic import BaseModel, ConfigDict
 
 from mcp_server.sessions.pool import Desks, at
-from mcp_server.tools.record import extracted
 from mcp_server.tools.results import shown_extracts
 
 
@@ -25,5 +24,8 @@ async def extract(
     session: str, ctx: Context[Desks], need: str = "", lines: tuple[LinesGiven, ...] = (), budget: int = 400
 ) -> list[TextContent]:
     """Show what serves the intent."""
-    made, notes = await extracted(at(ctx), session, need, [each.model_dump() for each in lines], budget)
-    return shown_extracts(made, notes)
+    desk, chosen, wanted = at(ctx), [each.model_dump() for each in lines], need or None
+    if chosen:
+        return shown_extracts(await desk.use(session, lambda seat: seat.session.extract(wanted, chosen, budget)), ())
+    decided = await desk.deciders.extract(desk.book(session), wanted, budget)
+    return shown_extracts(decided.made, (decided.note,) if decided.note else ())

@@ -10,7 +10,6 @@ from pydantic import BaseModel
 
 from ctxfold.workspace.workspace import spans
 from mcp_server.sessions.pool import Desks, at
-from mcp_server.tools.record import folded
 from mcp_server.tools.results import facts
 
 
@@ -29,8 +28,11 @@ async def fold(
     session: str, ctx: Context[Desks], summary: str = "", first_step: int = 0, last_step: int = 0
 ) -> Annotated[CallToolResult, Folded]:
     """Fold a stretch of steps into one block."""
-    tile, notes = await folded(at(ctx), session, summary, first_step, last_step)
-    steps, scale = spans(tile.steps), tile.scale
-    return facts(
-        Folded(block=tile.id, steps=steps, scale=scale, tokens=tile.tokens, was_tokens=tile.raw, notes=[*notes])
-    )
+    desk, first, last = at(ctx), first_step or None, last_step or None
+    if summary:
+        tile, note = await desk.use(session, lambda seat: seat.session.fold(summary, first, last)), ""
+    else:
+        decided = await desk.deciders.fold(desk.book(session), first, last)
+        tile, note = decided.made, decided.note
+    steps, scale, notes = spans(tile.steps), tile.scale, [note] if note else []
+    return facts(Folded(block=tile.id, steps=steps, scale=scale, tokens=tile.tokens, was_tokens=tile.raw, notes=notes))

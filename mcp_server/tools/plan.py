@@ -10,7 +10,6 @@ from pydantic import BaseModel, ConfigDict
 
 from ctxfold.workspace.intent import Intent
 from mcp_server.sessions.pool import Desks, at
-from mcp_server.tools.record import planned
 from mcp_server.tools.results import facts, short
 
 
@@ -39,8 +38,13 @@ async def plan(
     session: str, ctx: Context[Desks], summary: str = "", todo: tuple[ItemGiven, ...] = ()
 ) -> Annotated[CallToolResult, Planned]:
     """Set the intent."""
-    intent, notes = await planned(at(ctx), session, summary, [_entry(each) for each in todo])
-    return facts(_planned(intent, notes))
+    desk, entries = at(ctx), [_entry(each) for each in todo]
+    if summary or entries:
+        return facts(
+            _planned(await desk.use(session, lambda seat: seat.session.plan(summary or None, entries or None)))
+        )
+    decided = await desk.deciders.plan(desk.book(session))
+    return facts(_planned(decided.made, decided.note))
 
 
 def _entry(given: ItemGiven) -> dict[str, str]:
@@ -51,11 +55,11 @@ def _entry(given: ItemGiven) -> dict[str, str]:
     )
 
 
-def _planned(intent: Intent, notes: tuple[str, ...]) -> Planned:
+def _planned(intent: Intent, note: str = "") -> Planned:
     return Planned(
         open=[f"{item.id} {short(item.text)}" for item in intent.open],
         done=[item.id for item in intent.items if item.state == "done"],
         dropped=[item.id for item in intent.items if item.state == "dropped"],
         constraints=[f"{each.ref} {short(each.text)}" for each in intent.binding],
-        notes=[*notes],
+        notes=[note] if note else [],
     )

@@ -11,101 +11,24 @@ from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult
 from pydantic import BaseModel, ConfigDict
 
-from ctxfold import Session, Tile
+from ctxfold import Session
 from ctxfold.errors import InputError, Refused
-from ctxfold.models import InTime, Model
-from ctxfold.models.deciders.fold import Planner
-from ctxfold.models.deciders.intent import Attendant, Kept
-from ctxfold.workspace.intent import Extraction, Intent
+from ctxfold.models.deciders import Maintained
 from ctxfold.workspace.workspace import spans
 from mcp_server.sessions.pool import Desk, Desks, Seat, at
 from mcp_server.tools.read_file import read_text_file
 from mcp_server.tools.results import facts
 
 __all__ = [
-    "PATIENCE",
     "Entry",
     "LateResult",
     "NoteKept",
     "ReplyGiven",
     "StepTaken",
     "UserSaid",
-    "extracted",
-    "folded",
-    "planned",
-    "saw_to",
     "size",
     "take_in",
 ]
-
-
-PATIENCE = 35.0
-"""Seconds that one call waits for the replies of the folder's model, all together."""
-
-
-async def folded(desk: Desk, name: str, summary: str, first: int, last: int) -> tuple[Tile, tuple[str, ...]]:
-    """Fold a stretch of a session; without a summary, with the folder's.
-
-    Args:
-        desk: where the session lies.
-        name: the session.
-        summary: what replaces the steps; empty leaves it to the folder.
-        first: the first step, 0 for the last alone.
-        last: the last step, 0 for the latest.
-
-    Returns:
-        The tile, and why its summary is not the folder's model's where it should be.
-
-    Raises:
-        FoldError: nothing to fold there, a cut through a tile, or a summary longer than what it replaces.
-    """
-    if summary:
-        tile = await desk.use(name, lambda seat: seat.session.fold(summary, first or None, last or None))
-        return tile, ()
-    done = await Planner(_in_time(desk)).fold(desk.book(name), first or None, last or None)
-    return done.tile, (done.note,) if done.note else ()
-
-
-async def planned(
-    desk: Desk, name: str, summary: str, todo: Sequence[dict[str, Any]]
-) -> tuple[Intent, tuple[str, ...]]:
-    """Set a session's intent: as the host says, else as the folder does. Returns it, and why it is not the folder's model's where it should be."""
-    if summary or todo:
-        return await desk.use(name, lambda seat: seat.session.plan(summary or None, todo or None)), ()
-    kept = await _attendant(desk).plan(desk.book(name))
-    return await desk.use(name, lambda seat: seat.session.intent), kept.notes
-
-
-async def extracted(
-    desk: Desk, name: str, need: str, lines: Sequence[dict[str, Any]], budget: int
-) -> tuple[Extraction, tuple[str, ...]]:
-    """Put lines of the log in the view: those the host chose, else those the folder does.
-
-    Returns:
-        What was extracted, and why it is not the folder's model's choice where it should be.
-
-    Raises:
-        InputError: lines of which none is there, or too small a budget.
-    """
-    if lines:
-        return await desk.use(name, lambda seat: seat.session.extract(need or None, lines, budget)), ()
-    kept = await _attendant(desk).extract(desk.book(name), need or None, budget)
-    return kept.extraction or Extraction(()), kept.notes
-
-
-async def saw_to(desk: Desk, name: str) -> Kept:
-    """What a driver sees to after it records: consolidate, plan and extract, each where it is due, at the session's own budget."""
-    budget = await desk.use(name, lambda seat: seat.budget)
-    return await _attendant(desk).keep(desk.book(name), budget)
-
-
-def _attendant(desk: Desk) -> Attendant:
-    return Attendant(_in_time(desk))
-
-
-def _in_time(desk: Desk) -> Model | None:
-    """The folder's model, its time beginning anew with each call."""
-    return None if desk.folder is None else InTime(desk.folder, PATIENCE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,11 +224,11 @@ def _file(name: str, allowed: bool) -> list[Entry]:
 async def _recorded(desk: Desk, session: str, entries: list[Entry]) -> Recorded:
     """Record in order, then let the session consolidate at its budget, and plan and extract where something calls for it."""
     steps = await desk.use(session, lambda seat: [take_in(seat.session, entry) for entry in entries])
-    kept = await saw_to(desk, session)
+    kept = await desk.deciders.maintain(desk.book(session))
     return await desk.use(session, lambda seat: _standing(seat, entries, steps, kept))
 
 
-def _standing(seat: Seat, entries: list[Entry], steps: list[int], kept: Kept) -> Recorded:
+def _standing(seat: Seat, entries: list[Entry], steps: list[int], kept: Maintained) -> Recorded:
     return Recorded(
         recorded=list(dict.fromkeys(f"s{step}" for step in steps)),
         bytes=sum(map(size, entries)),

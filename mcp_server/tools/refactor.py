@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from ctxfold import Refactored
 from ctxfold.decisions.refactor.values import Operator
 from ctxfold.workspace.workspace import spans
-from mcp_server.sessions.pool import Desks, Seat, at
+from mcp_server.sessions.pool import Desks, at
 from mcp_server.tools.results import facts
 
 
@@ -24,20 +24,21 @@ class Mended(BaseModel, frozen=True):
     steps: str
     was_tokens: int
     tokens: int
+    notes: list[str] = []
 
 
 async def refactor(
     session: str, ctx: Context[Desks], operator: Literal["auto", Operator] = "auto", text: str = ""
 ) -> Annotated[CallToolResult, Mended]:
     """Mend the view."""
+    desk = at(ctx)
+    if text:
+        return facts(_mended(await desk.use(session, lambda seat: seat.session.refactor(operator, text))))
+    decided = await desk.deciders.refactor(desk.book(session), None if operator == "auto" else operator)
+    return facts(_mended(decided.made, decided.note))
 
-    def work(seat: Seat) -> Refactored:
-        return seat.session.refactor(operator, text or None)
 
-    return facts(_mended(await at(ctx).use(session, work)))
-
-
-def _mended(done: Refactored) -> Mended:
+def _mended(done: Refactored, note: str = "") -> Mended:
     was, now = done.tokens
     return Mended(
         operator=done.operator,
@@ -46,4 +47,5 @@ def _mended(done: Refactored) -> Mended:
         steps=spans(done.steps),
         was_tokens=was,
         tokens=now,
+        notes=[note] if note else [],
     )

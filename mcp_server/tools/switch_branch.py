@@ -26,20 +26,25 @@ class Moved(BaseModel, frozen=True):
     confidence: float
     reason: str
     branches: list[str]
+    notes: list[str] = []
 
 
 async def switch_branch(
     session: str, ctx: Context[Desks], query: str = "", action: Told = "auto", to: str = "", step: str = ""
 ) -> Annotated[CallToolResult, Moved]:
     """Move in the forest."""
+    desk = at(ctx)
+    if action == "auto" and query and not (to or step):
+        decided = await desk.deciders.branch(desk.book(session), query)
+        return facts(await desk.use(session, lambda seat: _moved(seat, decided.made, decided.note)))
 
     def work(seat: Seat) -> Moved:
         return _moved(seat, seat.session.branch(action, query or None, step or None, to or None))
 
-    return facts(await at(ctx).use(session, work))
+    return facts(await desk.use(session, work))
 
 
-def _moved(seat: Seat, move: Move) -> Moved:
+def _moved(seat: Seat, move: Move, note: str = "") -> Moved:
     return Moved(
         action=move.action,
         branch=move.branch,
@@ -50,6 +55,7 @@ def _moved(seat: Seat, move: Move) -> Moved:
         branches=[f"{topic.name}: {branch.name}" for topic in seat.session.tree() for branch in topic.branches][
             -_NAMED:
         ],
+        notes=[note] if note else [],
     )
 
 

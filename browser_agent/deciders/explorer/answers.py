@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
-from browser_agent.deciders.explorer.passages import Passage
 from browser_agent.deciders.explorer.question import Kind, Question
+
+if TYPE_CHECKING:
+    from browser_agent.deciders.explorer.passages import Passage
 
 __all__ = ["holds", "sets"]
 
