@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, Generic, Protocol, TypeVar
 
 import anyio
@@ -186,10 +185,7 @@ class _Asked(Generic[Written, Made]):
         written = self.schema.model_validate(arguments)
         self.fault = self.question.fault
         try:
-            return await self.lease(partial(self._apply, written))
+            return await self.lease(lambda session: self.question.apply(session, written))
         except Unfit as unfit:
             self.fault = unfit.fault
             raise
-
-    def _apply(self, written: Written, session: Session) -> Made:
-        return self.question.apply(session, written)
