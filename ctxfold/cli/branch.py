@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ctxfold.cli.options import session_command
-from ctxfold.cli.output import escape_controls, print_json
+from ctxfold.cli.options import model_option, session_command
+from ctxfold.cli.output import escape_controls, print_json, show_note
 from ctxfold.errors import InputError
 
 if TYPE_CHECKING:
@@ -23,8 +23,16 @@ __all__ = ["branch", "switch"]
 @click.option("--query", metavar="MESSAGE", help="Let the message decide: go on, fork, switch, or begin a topic.")
 @click.option("--topic", is_flag=True, help="Begin a topic.")
 @click.option("--rename", is_flag=True, help="Give this branch the name.")
+@model_option
 def branch(
-    session: Session, name: str | None, at: str | None, query: str | None, topic: bool, rename: bool, as_json: bool
+    session: Session,
+    name: str | None,
+    at: str | None,
+    query: str | None,
+    topic: bool,
+    rename: bool,
+    model: str | None,
+    as_json: bool,
 ) -> None:
     """Make a branch of a session, called NAME.
 
@@ -39,12 +47,24 @@ def branch(
     if rename and name is None:
         raise InputError("--rename needs the new NAME: ctxfold branch SESSION NAME --rename")
     action: Wish = "auto" if query is not None else "new_topic" if topic else "rename" if rename else "create"
-    moved = session.branch(action, query, at, name)
+    moved = session.branch(action, None, at, name) if query is None else _place(session, query, model)
     if as_json:
         print_json(moved)
         return
     why = f": {moved.reason} ({moved.confidence:.0%} sure)" if moved.reason else ""
     click.echo(escape_controls(f"{moved.action.replace('_', ' ')}{why}; {_format_place(moved)}"))
+
+
+def _place(session: Session, message: str, model: str | None) -> Move:
+    """Where a model places a message, where one is named or set; else where the embedded decider does."""
+    import anyio
+
+    from ctxfold.models import folder
+    from ctxfold.models.deciders import Deciders
+
+    decided = anyio.run(Deciders(folder(model)).branch, session, message)
+    show_note(decided.note)
+    return decided.made
 
 
 @session_command

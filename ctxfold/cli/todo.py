@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ctxfold.cli.options import session_command
-from ctxfold.cli.output import escape_controls, print_json
+from ctxfold.cli.options import model_option, session_command
+from ctxfold.cli.output import escape_controls, print_json, show_note
 from ctxfold.errors import InputError
 
 if TYPE_CHECKING:
@@ -17,7 +17,8 @@ __all__ = ["todo"]
 
 
 @session_command
-@click.option("--plan", is_flag=True, help="First read what was said and done since the last plan.")
+@click.option("--plan", is_flag=True, help="First let a model read what was said and done since the last plan.")
+@model_option
 @click.option("--summary", metavar="TEXT", help="Write the dialogue so far in words.")
 @click.option("--add", "added", multiple=True, metavar="TEXT", help="Add an item; may be given several times.")
 @click.option("--done", multiple=True, metavar="ID=REF", help="Close an item, and the ref that shows it is done.")
@@ -25,6 +26,7 @@ __all__ = ["todo"]
 def todo(
     session: Session,
     plan: bool,
+    model: str | None,
     summary: str | None,
     added: tuple[str, ...],
     done: tuple[str, ...],
@@ -41,7 +43,7 @@ def todo(
     if summary is not None or entries:
         session.plan(summary, entries or None)
     elif plan:
-        _plan(session)
+        _plan(session, model)
     intent = session.intent
     if as_json:
         print_json(intent)
@@ -56,15 +58,14 @@ def todo(
         click.echo(f"nothing is planned in {session.name}: --add an item, or --plan to read what was said", err=True)
 
 
-def _plan(session: Session) -> None:
-    """Plan with the folder's model, where one is set; else the embedded planner does."""
+def _plan(session: Session, model: str | None) -> None:
+    """Plan with a model, where one is named or set; else the embedded planner does."""
     import anyio
 
     from ctxfold.models import folder
-    from ctxfold.models.deciders.intent import Attendant
+    from ctxfold.models.deciders import Deciders
 
-    for note in anyio.run(Attendant(folder()).plan, session).notes:
-        click.echo(f"note: {note}", err=True)
+    show_note(anyio.run(Deciders(folder(model)).plan, session).note)
 
 
 def _close(option: str, entry: str, state: str) -> dict[str, str]:

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from ctxfold.decisions.intent.evidence import Deed
 from ctxfold.decisions.intent.plan import Heard
 from ctxfold.decisions.intent.sources import Source
-from ctxfold.decisions.refactor.evidence import act, answered, facts_of
-from ctxfold.decisions.refactor.values import Act, Case, Fact
+from ctxfold.decisions.refactor.repetition import call_of
+from ctxfold.decisions.refactor.values import Call, Case
 from ctxfold.errors import RefError
 from ctxfold.log.compact.cells import parse
 from ctxfold.log.compact.outcome import succeeded
@@ -189,10 +189,9 @@ _GROWING = 2
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """What a step shows: its calls, the facts they told, whether the user spoke in it, and the notes a model wrote in it."""
+    """What a step shows: its calls, whether the user spoke in it, and the notes a model wrote in it."""
 
-    acts: tuple[Act, ...] = ()
-    facts: tuple[Fact, ...] = ()
+    calls: tuple[Call, ...] = ()
     spoken: bool = False
     notes: tuple[str, ...] = ()
 
@@ -204,7 +203,7 @@ class Trail:
     seen: dict[int, _Seen] = field(default_factory=dict)
     growing: set[int] = field(default_factory=set)
 
-    def case(self, tx: Reading, session: int, workspace: Workspace, budget: int, asked: bool = False) -> Case:
+    def case(self, tx: Reading, session: int, workspace: Workspace, budget: int, named: bool = False) -> Case:
         """A workspace with the evidence of the steps that stand in it.
 
         Args:
@@ -212,34 +211,22 @@ class Trail:
             session: the session's row id.
             workspace: what is looked at.
             budget: o200k tokens of a view.
-            asked: whether somebody named the operator.
+            named: whether somebody named the operator.
         """
         steps = [step for block in workspace.blocks for step in block.steps]
         self._read(tx, session, steps)
         seen = [(step, self.seen[step]) for step in steps]
         return Case(
             workspace,
-            tuple(act for _, each in seen for act in each.acts),
-            tuple(sorted((fact for _, each in seen for fact in each.facts), key=lambda fact: fact.order)),
+            tuple(call for _, each in seen for call in each.calls),
             frozenset(step for step, each in seen if each.spoken),
             budget,
             tx.cover.next_tile(session),
             frozenset(note for _, each in seen for note in each.notes),
-            asked,
+            named,
             lambda: _history(tx, session, steps),
             lambda ref: _text(tx, session, ref),
         )
-
-    def acts(self, tx: Reading, session: int, steps: Sequence[int]) -> tuple[Act, ...]:
-        """The calls of some steps, in order.
-
-        Args:
-            tx: an open transaction.
-            session: the session's row id.
-            steps: the steps.
-        """
-        self._read(tx, session, steps)
-        return tuple(act for step in steps for act in self.seen[step].acts)
 
     def _read(self, tx: Reading, session: int, steps: Sequence[int]) -> None:
         """Read the steps that are new, those that may have grown, and those that late results came to."""
@@ -264,21 +251,16 @@ def _seen(tx: Reading, records: Sequence[StoredRecord]) -> _Seen:
     for record in records:
         if record.kind == "result":
             results.setdefault(record.call_id, []).append(record)
-    acts: list[Act] = []
-    facts: list[Fact] = []
+    calls: list[Call] = []
     for record in records:
-        if record.kind != "call":
-            continue
-        made = act(record.step, f"s{record.step}.{record.k}", tx.log.text(record.entry))
-        came = results.get(record.call_id, [])
-        if came:
-            result = came.pop(0)
-            ref, text = f"s{result.step}.{result.k}", tx.log.text(result.entry)
-            made = answered(made, ref, text, result.origin == "page")
-            facts += [] if made.failure else facts_of(made.key, text, ref, result.id)
-        acts.append(made)
+        if record.kind == "call":
+            came = results.get(record.call_id, [])
+            result = came.pop(0) if came else None
+            text = None if result is None else tx.log.text(result.entry)
+            page = result is not None and result.origin == "page"
+            calls.append(call_of(record.step, tx.log.text(record.entry), text, page))
     notes = tuple(f"s{each.step}.{each.k}" for each in records if each.kind == "note" and each.origin == "model")
-    return _Seen(tuple(acts), tuple(facts), any(record.kind == "user" for record in records), notes)
+    return _Seen(tuple(calls), any(record.kind == "user" for record in records), notes)
 
 
 def _history(tx: Reading, session: int, steps: Sequence[int]) -> str:

@@ -309,15 +309,15 @@ class Session:
         """Mend a history that went bad (ACR): the view alone, never the log. What does not pass its checks is not applied, and the result says why.
 
         Args:
-            operator: state_abstract, noise_filter, fact_rectify, path_prune, cognitive_boosting or attention_anchor; `auto` lets the router choose, or
-                none; `none` notes that a router of the caller's own saw nothing.
+            operator: state_abstract, noise_filter, fact_rectify, path_prune, cognitive_boosting or attention_anchor; `auto` lets the router choose, which
+                looks for exact repetition and the high-water mark: a healthy history is left alone, and nothing is committed.
             text: what the operator puts in place; None for the embedded rules. For fact_rectify corrections, one a line: `OLD => NEW (s12.2)`.
             by: who decided, and why.
             dry_run: only say what would become of it.
             budget: o200k tokens of the view it is for.
 
         Raises:
-            InputError: no such operator.
+            InputError: no such operator, or a text without one.
         """
         limit = None if budget is None else Budget.of(budget).tokens
         wish = wish_of(check.as_text(operator), text, check.as_by(by), limit)

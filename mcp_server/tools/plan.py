@@ -8,7 +8,6 @@ from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult
 from pydantic import BaseModel
 
-from ctxfold.models.deciders.intent import Attendant
 from ctxfold.workspace.intent import Intent
 from mcp_server.sessions.pool import Pools, pool_for
 from mcp_server.tools.results import format_facts, shorten
@@ -44,20 +43,19 @@ async def plan(
     session: str, ctx: Context[Pools], summary: str = "", todo: tuple[ItemGiven, ...] = ()
 ) -> Annotated[CallToolResult, Planned]:
     """Set the intent."""
-    pool, entries, notes = pool_for(ctx), [each.to_entry() for each in todo], list[str]()
+    pool, entries = pool_for(ctx), [each.to_entry() for each in todo]
     if summary or entries:
-        await pool.use(session, lambda opened: opened.plan(summary or None, entries or None))
-    else:
-        notes += (await Attendant(pool.timed_folder()).plan(pool.lease(session))).notes
-    intent = await pool.use(session, lambda opened: opened.intent)
-    return format_facts(_describe_intent(intent, notes))
+        intent = await pool.use(session, lambda opened: opened.plan(summary or None, entries or None))
+        return format_facts(_describe_intent(intent))
+    decided = await pool.deciders.plan(pool.lease(session))
+    return format_facts(_describe_intent(decided.made, decided.note))
 
 
-def _describe_intent(intent: Intent, notes: list[str]) -> Planned:
+def _describe_intent(intent: Intent, note: str = "") -> Planned:
     return Planned(
         open=[f"{item.id} {shorten(item.text)}" for item in intent.open],
         done=[item.id for item in intent.items if item.state == "done"],
         dropped=[item.id for item in intent.items if item.state == "dropped"],
         constraints=[f"{each.ref} {shorten(each.text)}" for each in intent.binding],
-        notes=notes,
+        notes=[note] if note else [],
     )

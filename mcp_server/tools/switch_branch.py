@@ -31,6 +31,7 @@ class Moved(BaseModel, frozen=True):
     confidence: float
     reason: str
     branches: list[str]
+    notes: list[str] = []
 
 
 async def switch_branch(
@@ -41,10 +42,15 @@ async def switch_branch(
     def move(opened: Session) -> Moved:
         return _describe_move(opened.branch(action, query or None, step or None, to or None), opened.tree())
 
-    return format_facts(await pool_for(ctx).use(session, move))
+    pool = pool_for(ctx)
+    if action == "auto" and query and not (to or step):
+        decided = await pool.deciders.branch(pool.lease(session), query)
+        topics = await pool.use(session, lambda opened: opened.tree())
+        return format_facts(_describe_move(decided.made, topics, decided.note))
+    return format_facts(await pool.use(session, move))
 
 
-def _describe_move(move: Move, topics: Sequence[Topic]) -> Moved:
+def _describe_move(move: Move, topics: Sequence[Topic], note: str = "") -> Moved:
     return Moved(
         action=move.action,
         branch=move.branch,
@@ -53,4 +59,5 @@ def _describe_move(move: Move, topics: Sequence[Topic]) -> Moved:
         confidence=move.confidence,
         reason=move.reason,
         branches=[f"{topic.name}: {branch.name}" for topic in topics for branch in topic.branches][-_NAMED:],
+        notes=[note] if note else [],
     )

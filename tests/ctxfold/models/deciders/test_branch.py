@@ -1,10 +1,10 @@
-"""The mover: a model's placement stands when it names what is there; else it goes back once, then the message goes on, and the answer says so."""
+"""Placing a message by a model: its placement stands when it names what is there; else it goes back once, then the message goes on, and the answer says so."""
 
 import pytest
 
 from ctxfold import Session
 from ctxfold.errors import InputError, ModelUnavailable
-from ctxfold.models.deciders.branch import Mover
+from ctxfold.models.deciders import Deciders
 from ctxfold.models.script import ScriptedModel
 
 pytestmark = pytest.mark.anyio
@@ -31,8 +31,8 @@ def placed(action: str, confidence: float = 0.9, **more: object) -> dict[str, ob
 
 async def test_a_models_move_is_made_and_the_event_says_whose_it_is(session: Session):
     model = ScriptedModel(placed("switch", branch="leak"), name="strong")
-    moved = await Mover(model).move(session, MESSAGE)
-    assert (moved.decider, moved.note, moved.move.branch) == ("model", "", "leak")
+    moved = await Deciders(model).branch(session, MESSAGE)
+    assert (moved.decider, moved.note, moved.made.branch) == ("model", "", "leak")
     event = session.history()[0]
     assert (event.kind, event.decider, event.cause) == ("moved", "model", "it asks about the heap")
     (request,) = model.requests
@@ -42,8 +42,8 @@ async def test_a_models_move_is_made_and_the_event_says_whose_it_is(session: Ses
 
 
 async def test_a_fork_keeps_the_step_it_names_and_a_topic_begins(session: Session):
-    assert (await Mover(ScriptedModel(placed("create", step="s1"))).move(session, "What if Osaka?")).move.tip == 1
-    assert (await Mover(ScriptedModel(placed("new_topic"))).move(session, "My roses are ill.")).move.tip == 0
+    assert (await Deciders(ScriptedModel(placed("create", step="s1"))).branch(session, "What if Osaka?")).made.tip == 1
+    assert (await Deciders(ScriptedModel(placed("new_topic"))).branch(session, "My roses are ill.")).made.tip == 0
 
 
 @pytest.mark.parametrize(
@@ -59,23 +59,27 @@ async def test_a_fork_keeps_the_step_it_names_and_a_topic_begins(session: Sessio
 )
 async def test_what_is_not_there_goes_back_once(session: Session, wrong: dict[str, object]):
     model = ScriptedModel(wrong, placed("switch", branch="leak"))
-    assert (await Mover(model).move(session, MESSAGE)).move.branch == "leak"
+    assert (await Deciders(model).branch(session, MESSAGE)).made.branch == "leak"
     assert len(model.requests) == 2
 
 
-async def test_twice_wrong_in_doubt_or_out_of_reach_goes_on_and_says_so(session: Session):
+async def test_twice_wrong_or_out_of_reach_goes_on_and_says_so(session: Session):
     for model in (
         ScriptedModel({}, {}, name="weak"),
-        ScriptedModel(placed("switch", 0.3, branch="leak"), name="weak"),
         ScriptedModel(ModelUnavailable("gone"), name="weak"),
     ):
-        moved = await Mover(model).move(session, MESSAGE)
-        assert (moved.move.action, moved.move.branch, moved.decider) == ("continue", "main", "embedded")
+        moved = await Deciders(model).branch(session, MESSAGE)
+        assert (moved.made.action, moved.made.branch, moved.decider) == ("continue", "main", "embedded")
         assert "weak" in moved.note
     assert session.branch_name == "main"
 
 
-async def test_without_a_model_the_embedded_decider_decides(session: Session):
-    assert (await Mover(None).move(session, "Back to the heap memory of our Node service")).move.branch == "leak"
-    with pytest.raises(InputError):
-        await Mover(None).move(session, " ")
+async def test_in_doubt_the_message_goes_on(session: Session):
+    moved = await Deciders(ScriptedModel(placed("switch", 0.3, branch="leak"))).branch(session, MESSAGE)
+    assert (moved.made.action, moved.made.branch, moved.made.reason) == ("continue", "main", "in doubt: 0.30")
+
+
+async def test_an_empty_message_decides_nothing(session: Session):
+    for model in (None, ScriptedModel(placed("continue"))):
+        with pytest.raises(InputError):
+            await Deciders(model).branch(session, " ")

@@ -1,4 +1,4 @@
-"""The attendant: a model's plan and its choice of lines stand when the log bears them out; else they go back once, then the embedded deciders take over and say so."""
+"""Planning and extracting by a model: its plan and its choice of lines stand when the log bears them out; else they go back once, then the embedded deciders take over and say so."""
 
 import json
 from collections.abc import Iterator
@@ -10,10 +10,15 @@ from ctxfold import Session
 from ctxfold.config import Endpoint
 from ctxfold.decisions.intent.triggers import Trigger
 from ctxfold.errors import InputError, ModelUnavailable
-from ctxfold.models import Reply, Request, Usage, folder
+from ctxfold.models import Model, Reply, Request, Usage, folder
 from ctxfold.models.anthropic import AnthropicModel
-from ctxfold.models.deciders.intent import Attendant
+from ctxfold.models.deciders import Decided, Deciders
+from ctxfold.models.deciders.intent import Extract
+from ctxfold.models.deciders.lease import leased
+from ctxfold.models.deciders.loop import decide
 from ctxfold.models.script import ScriptedModel
+from ctxfold.session.intent import Wanted
+from ctxfold.workspace.intent import Extraction
 from tests.support.folders import strong_folder
 from tests.support.messages.server import Answer, Decide, MessagesServer, Words, in_turn
 from tests.support.sessions import events, prose, settled
@@ -66,12 +71,11 @@ def fold_all(session: Session) -> None:
 
 async def test_a_models_plan_stands_over_the_wire_and_the_event_says_whose_it_is_and_why(session: Session):
     with MessagesServer(in_turn(Decide(PLAN, name="plan"))) as server:
-        kept = await Attendant(served(server)).keep(session, 8_000)
+        kept = await Deciders(served(server)).maintain(session, 8_000)
         assert len(server.journal) == 1
-    assert [str(trigger) for trigger in kept.triggers] == ["intent change: asked, constraint"]
     assert kept.notes == ()
     assert kept.usage.prompt > 0
-    assert planned(session) == [("model", "intent change: asked, constraint; written by claude-strong")]
+    assert planned(session) == [("model", "intent change: new words; written by claude-strong")]
     assert "so far: The user wants order W-2003 refunded; it came broken." in settled(session)
     assert [item.text for item in session.intent.open] == [item["text"] for item in PLAN["todo"]]
     assert session.intent.constraints, "the register is the user's words, whoever plans"
@@ -79,23 +83,26 @@ async def test_a_models_plan_stands_over_the_wire_and_the_event_says_whose_it_is
 
 async def test_no_model_is_asked_where_nothing_calls_for_it(session: Session):
     model = ScriptedModel(PLAN)
-    attendant = Attendant(model)
-    await attendant.keep(session, 8_000)
+    deciders = Deciders(model)
+    await deciders.maintain(session, 8_000)
     session.record_reply("I will look into it.")
-    session.record_turn(user="Thank you!")
-    assert (await attendant.keep(session, 8_000)).triggers == ()
+    await deciders.maintain(session, 8_000)
     assert len(model.requests) == 1
+    session.record_turn(user="And order W-2004?")
+    kept = await deciders.maintain(session, 8_000)
+    assert kept.notes == ("script could not be asked: ModelUnavailable",)
+    assert (await deciders.maintain(session, 8_000)).notes == (), "nobody is asked twice about the same words"
 
 
 async def test_the_model_sees_what_is_known_and_what_is_new_each_under_its_ref(session: Session):
     model = ScriptedModel(PLAN, PLAN)
-    await Attendant(model).plan(session)
+    await Deciders(model).plan(session)
     session.record_reply("Refunded.")
     session.record_turn(user="Actually, make it a replacement instead.")
-    await Attendant(model).plan(session)
+    await Deciders(model).plan(session)
     first, second = (request.messages[-1]["content"][0]["text"] for request in model.requests)
     assert "s1.1 user: Please refund order W-2003" in first
-    assert "s2.2" not in second.split("New since then")[1]
+    assert "s2.2" not in second.split("The log since then")[1]
     assert "t1 open: Refund W-2003 to the user's card" in second
     assert "Actually, make it a replacement instead." in second
     assert "data" in model.requests[0].system
@@ -105,10 +112,10 @@ async def test_evidence_is_held_against_the_log_and_a_claim_goes_back_once(sessi
     claim = {**PLAN, "todo": [{"text": "Look up W-2003", "state": "done", "evidence": ["s9"]}]}
     right = {**PLAN, "todo": [{"text": "Look up W-2003", "state": "done", "evidence": ["s1.3"]}]}
     with MessagesServer(in_turn(Decide(claim, name="plan"), Decide(right, name="plan"))) as server:
-        kept = await Attendant(served(server)).plan(session)
+        kept = await Deciders(served(server)).plan(session)
         again = json.dumps(server.journal[1].body)
-    assert "does not show that t1 is done" in again
-    assert kept.notes == ()
+    assert "s9" in again
+    assert kept.note == ""
     assert [(item.state, item.evidence) for item in session.intent.items] == [("done", ("s1.3",))]
 
 
@@ -118,39 +125,41 @@ async def test_evidence_is_held_against_the_log_and_a_claim_goes_back_once(sessi
         ((Words("I would rather not."), Words("No.")), "answering without its tool"),
         ((Decide({"todo": []}, name="plan"), Decide({"summary": ""}, name="plan")), "its form"),
         ((Decide({**PLAN, "more": 1}, name="plan"), Decide({"summary": 3}, name="plan")), "its form"),
-        ((Decide({"summary": "Refund W-9999."}, name="plan"),) * 2, "inventing values"),
+        ((Decide({"summary": "Refund W-9999."}, name="plan"),) * 2, "inventing 1 value"),
         ((Decide({**PLAN, "todo": [{"id": "t7", "state": "done"}]}, name="plan"),) * 2, "its evidence"),
-        ((Decide({**PLAN, "todo": [{"text": "Pay 77.12 EUR"}]}, name="plan"),) * 2, "inventing values"),
+        ((Decide({**PLAN, "todo": [{"text": "Pay 77.12 EUR"}]}, name="plan"),) * 2, "inventing 2 values"),
     ],
 )
 async def test_a_plan_of_no_use_is_the_embedded_planners_work_and_the_event_says_so(
     session: Session, answers: tuple[Answer, ...], fault: str
 ):
     with MessagesServer(in_turn(*answers)) as server:
-        kept = await Attendant(served(server)).plan(session, Trigger("intent change", "asked"))
+        kept = await Deciders(served(server)).plan(session)
         assert len(server.journal) == 2
-    assert kept.notes == (f"claude-strong was refused twice, at last for {fault}",)
-    assert planned(session) == [("embedded", f"intent change: asked; {kept.notes[0]}")]
-    assert [item.ref for item in session.intent.open] == ["s1.1"]
+    assert kept.note == f"claude-strong was refused twice, at last for {fault}"
+    assert all(decider == "embedded" and kept.note in cause for decider, cause in planned(session))
     assert "9999" not in settled(session)
 
 
 async def test_a_model_that_cannot_be_asked_stops_nothing(session: Session):
-    kept = await Attendant(ScriptedModel(ModelUnavailable("overloaded"), name="far")).plan(session)
-    assert kept.notes == ("far could not be asked: ModelUnavailable",)
-    assert session.intent.open
+    kept = await Deciders(ScriptedModel(ModelUnavailable("overloaded"), name="far")).plan(session)
+    assert kept.note == "far could not be asked: ModelUnavailable"
+
+
+async def triggered(model: Model, session: Session) -> Decided[Extraction]:
+    """An extraction that a trigger calls for."""
+    wanted = Wanted("total of W-2003", None, 200, Trigger("unresolved reference", "W-2003"))
+    return await decide(model, leased(session), Extract(model.name, wanted))
 
 
 async def test_lines_that_a_model_chose_stand_byte_for_byte(session: Session):
     fold_all(session)
     chosen = {"selections": [{"ref": "s1.3:2-3", "why": "the refund", "facts": ["W-2003", "W-7777"]}]}
     with MessagesServer(in_turn(Decide(chosen, name="extract"))) as server:
-        kept = await Attendant(served(server)).extract(
-            session, "total of W-2003", 200, Trigger("unresolved reference", "W-2003")
-        )
+        kept = await triggered(served(server), session)
         asked = server.journal[0].body["messages"][-1]["content"][0]["text"]
     assert '2|  "order": "W-2003",' in asked
-    assert kept.notes == ()
+    assert kept.note == ""
     assert extracted(session) == [("model", "unresolved reference: W-2003; chosen by claude-strong")]
     (extract,) = session.intent.extracts
     assert extract.text == session.recall("s1.3:2-3").text
@@ -161,32 +170,32 @@ async def test_lines_that_are_not_there_go_back_once_and_then_the_embedded_extra
     fold_all(session)
     wrong = {"selections": [{"ref": "s1.3:900-901"}, {"ref": "s77"}]}
     model = ScriptedModel(wrong, wrong, name="weak")
-    kept = await Attendant(model).extract(session, "total of W-2003", 200, Trigger("unresolved reference", "W-2003"))
+    kept = await triggered(model, session)
     assert "has 6 lines" in json.dumps(model.requests[1].messages[-1]["content"])
-    assert kept.notes == ("weak was refused twice, at last for its lines",)
-    assert extracted(session) == [("embedded", f"unresolved reference: W-2003; {kept.notes[0]}")]
+    assert kept.note == "weak was refused twice, at last for its lines"
+    assert extracted(session) == [("embedded", f"unresolved reference: W-2003; {kept.note}")]
     assert '"total": 103.5' in settled(session)
 
 
 async def test_a_model_may_choose_nothing(session: Session):
     fold_all(session)
-    kept = await Attendant(ScriptedModel({"selections": []})).extract(session)
-    assert kept.notes == ()
+    kept = await Deciders(ScriptedModel({"selections": []})).extract(session)
+    assert kept.note == ""
     assert extracted(session) == []
 
 
 async def test_a_strong_folder_sees_to_a_long_session_and_every_reply_is_paid_for(session: Session):
     with MessagesServer(strong_folder(PLAN)) as server:
-        attendant = Attendant(served(server))
+        deciders = Deciders(served(server))
         usage, folded = Usage(), 0
         for number in range(1, 10):
             look_up(session, number)
-            kept = await attendant.keep(session, 1_000)
+            kept = await deciders.maintain(session, 1_000)
             usage, folded = usage + kept.usage, folded + len(kept.folded)
         billed = sum(exchange.usage["output_tokens"] for exchange in server.journal)
     assert folded
     assert usage.output == billed
-    assert [decider for decider, _ in (*planned(session), *extracted(session))].count("embedded") == 0
+    assert {decider for decider, _ in planned(session)} == {"model"}
     assert session.view(1_000).tokens <= 1_000
 
 
@@ -204,20 +213,21 @@ class Interrupted(ScriptedModel):
 
 
 async def test_words_said_while_the_model_wrote_are_not_lost(session: Session):
-    kept = await Attendant(Interrupted(session, PLAN)).plan(session)
-    assert kept.notes == ("the user spoke while the model wrote",)
-    assert "Please also check order W-2004." in [item.text for item in session.intent.items]
+    kept = await Deciders(Interrupted(session, PLAN)).plan(session)
+    assert kept.note == "the session changed while script wrote"
+    assert "W-2003 refunded" not in session.intent.summary
+    assert "Please also check order W-2004." in session.view().text
 
 
 async def test_a_model_without_tools_plans_in_words(session: Session):
     said = f"<think>hm</think>Here it is.\n<tool_call>{json.dumps({'name': 'plan', 'arguments': PLAN})}</tool_call>"
     with MessagesServer(in_turn(Words(said))) as server:
-        kept = await Attendant(served(server)).plan(session)
-    assert kept.notes == ()
+        kept = await Deciders(served(server)).plan(session)
+    assert kept.note == ""
     assert [decider for decider, _ in planned(session)] == ["model"]
 
 
-async def test_a_model_without_tools_folds_in_the_text_form_and_its_compliance_is_counted(session: Session):
+async def test_a_model_without_tools_folds_in_the_text_form(session: Session):
     for number in range(1, 10):
         look_up(session, number)
 
@@ -225,34 +235,33 @@ async def test_a_model_without_tools_folds_in_the_text_form_and_its_compliance_i
         if body["tools"][0]["name"] != "keep":
             return Decide(PLAN, name="plan")
         asked = body["messages"][-1]["content"][0]["text"]
-        steps = asked.split("The steps to fold, ")[1].split(".")[0]
+        steps = asked.split("the steps to fold, ")[1].split(", each")[0]
         fold = {"type": "deep_consolidation", "target": {"ids": [steps]}, "summary_text": "Looked up orders."}
         return Words(f"Folding.\n<context>{json.dumps({'fold': fold})}</context>")
 
     with MessagesServer(answer) as server:
-        kept = await Attendant(served(server)).keep(session, 1_000)
+        kept = await Deciders(served(server)).maintain(session, 1_000)
     assert kept.folded
-    assert (kept.compliance.replies, kept.compliance.folds, kept.compliance.refused) == (1, 1, 0)
     assert [event.decider for event in events(session) if event.kind == "folded"] == ["model"]
 
 
-async def test_the_attendants_model_is_a_setting_of_its_own(
-    monkeypatch: pytest.MonkeyPatch, session: Session, tmp_path
-):
+async def test_the_model_is_a_setting_of_its_own(monkeypatch: pytest.MonkeyPatch, session: Session, tmp_path):
     script = tmp_path / "plans.jsonl"
     script.write_text(json.dumps(PLAN), encoding="utf-8")
     monkeypatch.setenv("CTXFOLD_FOLDER_MODEL", f"script:{script}")
-    await Attendant(folder()).plan(session)
+    await Deciders(folder()).plan(session)
     assert planned(session)[0][0] == "model"
     monkeypatch.setenv("CTXFOLD_FOLDER_MODEL", "nobody")
     with pytest.raises(InputError, match="no model is named"):
-        Attendant(folder())
+        Deciders(folder())
     monkeypatch.delenv("CTXFOLD_FOLDER_MODEL")
-    assert Attendant(folder()).name == ""
+    assert Deciders(folder()).name == ""
 
 
 async def test_without_a_model_the_embedded_deciders_see_to_all(session: Session):
-    kept = await Attendant(None).keep(session, 8_000)
-    assert [str(trigger) for trigger in kept.triggers] == ["intent change: asked, constraint"]
+    for number in range(1, 10):
+        look_up(session, number)
+    kept = await Deciders(None).maintain(session, 1_000)
+    assert kept.folded
     assert (kept.usage, kept.notes) == (Usage(), ())
-    assert planned(session) == [("embedded", "intent change: asked, constraint")]
+    assert {event.decider for event in events(session) if event.kind == "folded"} == {"embedded"}
