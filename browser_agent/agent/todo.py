@@ -11,9 +11,8 @@ from contextlib import suppress
 from browser_agent.deciders.protocol import Decided
 from browser_agent.deciders.sources import Source
 from ctxfold import Session
-from ctxfold.decisions.intent.cues import clauses
-from ctxfold.decisions.intent.likeness import content, overlap
 from ctxfold.errors import InputError
+from ctxfold.text import query_words
 from ctxfold.workspace.by import By
 
 __all__ = ["answered", "applied", "opened"]
@@ -24,15 +23,13 @@ _SHARE = 0.3
 
 
 def opened(session: Session, task: str, cause: str = "intent change: the task") -> None:
-    """The task as items: one for each thing it asks for in so many words, else itself.
+    """The task as an item, in its own words.
 
     Args:
         session: its last record holds the task.
         task: the task.
         cause: why, for the history.
     """
-    if any(clause.asks for clause in clauses(task)):
-        session.plan(by=By("embedded", cause))
     if not session.intent.open:
         session.plan(todo=[" ".join(task.split())[:_ITEM]], by=By("embedded", cause))
 
@@ -67,8 +64,14 @@ def answered(session: Session, said: str, sources: Sequence[Source]) -> None:
     items = session.intent.open
     if not refs or not items:
         return
-    about = content(said)
-    met = [item for item in items if len(items) == 1 or overlap(content(item.text), about) >= _SHARE]
+    about = frozenset(query_words(said))
+    met = [item for item in items if len(items) == 1 or _shared(item.text, about) >= _SHARE]
     for item in met:
-        with suppress(InputError):  # a page that says it failed is no evidence: the item stays open
+        with suppress(InputError):  # a passage whose record is gone is no evidence: the item stays open
             session.plan(todo=[{"id": item.id, "state": "done", "evidence": refs}], by=By("embedded", "answered"))
+
+
+def _shared(text: str, about: frozenset[str]) -> float:
+    """The share of a text's words that stand among others."""
+    asked = frozenset(query_words(text))
+    return len(asked & about) / len(asked) if asked else 0.0

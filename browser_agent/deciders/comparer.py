@@ -132,7 +132,7 @@ class Comparer:
         """The way to an alternative's branch: it is made, or in a run that goes on is there; None where one stands on it."""
         if situation.workspace.elsewhere.branch == next_.name:
             return None
-        there = {limb.branch for limb in situation.workspace.elsewhere.limbs}
+        there = {each.branch for each in situation.workspace.elsewhere.branches}
         if next_.name in there:
             return BranchWritten(action="switch", to=next_.name, found=found)
         return BranchWritten(action="create", to=next_.name, at=self._trunk or None, found=found)

@@ -1,4 +1,4 @@
-"""`ctxfold branch`: a new branch or topic, another name, or where a message belongs."""
+"""`ctxfold branch` and `ctxfold switch`: a new branch or topic, another name, another branch, or which branches a message is like."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ctxfold.cli.output import harmless, print_json
 from ctxfold.errors import InputError
 
 if TYPE_CHECKING:
-    from ctxfold.session.branch import Wish
+    from ctxfold.decisions.branch.values import Move, Wish
 
 __all__ = ["branch", "switch"]
 
@@ -20,7 +20,7 @@ __all__ = ["branch", "switch"]
 @session_argument
 @click.argument("name", required=False)
 @click.option("--at", metavar="STEP", help="The last step the new branch keeps; the end of this branch if not said.")
-@click.option("--query", metavar="MESSAGE", help="Let the message decide: go on, fork, switch, or begin a topic.")
+@click.option("--query", metavar="MESSAGE", help="List the branches, those most like the message first; nothing moves.")
 @click.option("--topic", is_flag=True, help="Begin a topic.")
 @click.option("--rename", is_flag=True, help="Give this branch the name.")
 @json_option
@@ -42,7 +42,7 @@ def branch(
     if sum((topic, rename, query is not None)) > 1:
         raise InputError("--topic, --rename and --query do not go together: give one of them")
     if query is not None and (name or at):
-        raise InputError("--query lets the message decide: leave NAME and --at out")
+        raise InputError("--query only lists branches: leave NAME and --at out")
     if at and (topic or rename):
         raise InputError("--at says where a new branch turns off: leave it out beside --topic and --rename")
     if rename and name is None:
@@ -50,27 +50,42 @@ def branch(
     action: Wish = "auto" if query is not None else "new_topic" if topic else "rename" if rename else "create"
     with existing(session, store) as opened:
         moved = opened.branch(action, query, at, name)
-    if as_json:
-        print_json(moved)
-        return
-    why = f": {moved.reason} ({moved.confidence:.0%} sure)" if moved.reason else ""
-    tip = f"s{moved.tip}" if moved.tip else "nothing yet"
-    click.echo(harmless(f"{moved.action.replace('_', ' ')}{why}; on {moved.branch} of {moved.topic}, at {tip}"))
+    _show(moved, as_json)
 
 
 @click.command()
 @session_argument
-@click.argument("name")
+@click.argument("name", required=False)
+@click.option("--query", metavar="MESSAGE", help="List the branches, those most like the message first; nothing moves.")
 @json_option
 @store_option
-def switch(session: str, name: str, as_json: bool, store: str | None) -> None:
+def switch(session: str, name: str | None, query: str | None, as_json: bool, store: str | None) -> None:
     """Go to the branch NAME of a session, in whichever topic it stands.
 
     What is recorded and shown next is of that branch; `ctxfold tree` shows them all.
     """
+    if (name is None) == (query is None):
+        raise InputError(
+            "give either the NAME of a branch to go to, or --query to see which branches a message is like"
+        )
     with existing(session, store) as opened:
-        moved = opened.branch("switch", to=name)
+        moved = opened.branch("switch", to=name) if query is None else opened.branch("auto", query)
+    _show(moved, as_json)
+
+
+def _show(moved: Move, as_json: bool) -> None:
     if as_json:
         print_json(moved)
         return
-    click.echo(harmless(f"on {moved.branch} of {moved.topic}, at {f's{moved.tip}' if moved.tip else 'nothing yet'}"))
+    for each in moved.ranked:
+        said = each.said if len(each.said) <= _SAID else f"{each.said[:_SAID]}…"
+        click.echo(harmless(f"{each.score:.2f}  {each.name} of {each.topic}  {said}"))
+    why = f": {moved.reason}" if moved.reason else ""
+    tip = f"s{moved.tip}" if moved.tip else "nothing yet"
+    click.echo(harmless(f"{moved.action.replace('_', ' ')}{why}; on {moved.branch} of {moved.topic}, at {tip}"))
+    if moved.ranked:
+        click.echo("nothing moved; to go to one: ctxfold switch SESSION NAME", err=True)
+
+
+_SAID = 80
+"""Characters of a branch's last message that a line shows."""

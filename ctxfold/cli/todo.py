@@ -1,4 +1,4 @@
-"""`ctxfold todo`: what a session is after."""
+"""`ctxfold todo`: the register of a session: to-do, constraints and decisions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import click
 
 from ctxfold.cli.options import existing, json_option, session_argument, store_option
 from ctxfold.cli.output import harmless, print_json
-from ctxfold.errors import InputError
 
 if TYPE_CHECKING:
     from ctxfold import Session
@@ -18,11 +17,22 @@ __all__ = ["todo"]
 
 @click.command()
 @session_argument
-@click.option("--plan", is_flag=True, help="First read what was said and done since the last plan.")
+@click.option(
+    "--plan", is_flag=True, help="Let the folder's model write it from what was said and done since the last plan."
+)
 @click.option("--summary", metavar="TEXT", help="Write the dialogue so far in words.")
 @click.option("--add", "added", multiple=True, metavar="TEXT", help="Add an item; may be given several times.")
-@click.option("--done", multiple=True, metavar="ID=REF", help="Close an item, and the ref that shows it is done.")
-@click.option("--drop", multiple=True, metavar="ID=REF", help="Drop an item, and the ref of the user's words.")
+@click.option("--done", multiple=True, metavar="ID[=REF]", help="Close an item, with the ref that shows it is done.")
+@click.option("--drop", multiple=True, metavar="ID[=REF]", help="Drop an item, with the ref of the user's words.")
+@click.option(
+    "--constraint",
+    "constraints",
+    multiple=True,
+    metavar="[ID=]TEXT",
+    help="Add what must hold; ID names the one it supersedes.",
+)
+@click.option("--decision", "decisions", multiple=True, metavar="[ID=]TEXT", help="Add what was decided; ID as above.")
+@click.option("--lift", multiple=True, metavar="ID", help="Lift a constraint or a decision.")
 @json_option
 @store_option
 def todo(
@@ -32,19 +42,25 @@ def todo(
     added: tuple[str, ...],
     done: tuple[str, ...],
     drop: tuple[str, ...],
+    constraints: tuple[str, ...],
+    decisions: tuple[str, ...],
+    lift: tuple[str, ...],
     as_json: bool,
     store: str | None,
 ) -> None:
-    """Show a session's to-do and the constraints that hold; plan it anew.
+    """Show a session's to-do, constraints and decisions; write them.
 
-    Items change state by evidence: the user's words, or a call that succeeded. None is ever lost; `ctxfold undo` takes a plan back.
+    None is ever lost; `ctxfold undo` takes what was written back.
     """
     entries: list[str | dict[str, str]] = [*added]
-    entries += [_closed("--done", entry, "done") for entry in done]
-    entries += [_closed("--drop", entry, "dropped") for entry in drop]
+    entries += [_closed(entry, "done") for entry in done]
+    entries += [_closed(entry, "dropped") for entry in drop]
+    held, settled = ([_stated(each, sign) for each in given] for given, sign in ((constraints, "c"), (decisions, "d")))
+    held += [{"id": each, "state": "lifted"} for each in lift if not each.startswith("d")]
+    settled += [{"id": each, "state": "lifted"} for each in lift if each.startswith("d")]
     with existing(session, store) as opened:
-        if summary is not None or entries:
-            opened.plan(summary, entries or None)
+        if summary is not None or entries or held or settled:
+            opened.plan(summary, entries, held, settled)
         elif plan:
             _plan(opened)
         intent = opened.intent
@@ -54,28 +70,37 @@ def todo(
     for item in intent.items:
         shown = f"  [{' '.join(item.evidence)}]" if item.evidence else ""
         click.echo(harmless(f"{item.id}  {item.state:<7}  {' '.join(item.text.split())}{shown}"))
-    for each in intent.constraints:
-        holds = "" if each.superseded_by is None else f"  superseded by {each.superseded_by}"
-        click.echo(harmless(f"{each.id}  {each.ref:<7}  {' '.join(each.text.split())}{holds}"))
-    if not intent.items and not intent.constraints:
-        click.echo(f"nothing is planned in {session}: add --plan to read what was said and done", err=True)
+    for each in (*intent.constraints, *intent.decisions):
+        state = f"superseded by {each.superseded_by}" if each.superseded_by else "lifted" if each.lifted else "holds"
+        click.echo(
+            harmless(f"{each.id}  {state:<7}  {' '.join(each.text.split())}{f'  [{each.ref}]' if each.ref else ''}")
+        )
+    if not (intent.items or intent.constraints or intent.decisions):
+        click.echo(f"nothing is written for {session}: give --add, --constraint or --decision with its words", err=True)
 
 
 def _plan(session: Session) -> None:
-    """Plan with the folder's model, where one is set; else the embedded planner does."""
+    """Plan with the folder's model; without one nothing changes, and what to give is said."""
     import anyio
 
     from ctxfold.models import folder
     from ctxfold.models.deciders.intent import Attendant
 
-    for note in anyio.run(Attendant(folder()).plan, session).notes:
+    model = folder()
+    if model is None:
+        click.echo(
+            "note: no model is set to plan with: give --add, --done, --drop, --constraint or --decision", err=True
+        )
+    for note in anyio.run(Attendant(model).plan, session).notes:
         click.echo(f"note: {note}", err=True)
 
 
-def _closed(option: str, entry: str, state: str) -> dict[str, str]:
+def _closed(entry: str, state: str) -> dict[str, str]:
     name, _, ref = entry.partition("=")
-    if not name or not ref:
-        raise InputError(
-            f"{option} takes ID=REF, such as t2=s12: an item of the to-do, and the ref that shows it is {state}"
-        )
-    return {"id": name, "state": state, "evidence": ref}
+    return {"id": name, "state": state, **({"evidence": ref} if ref else {})}
+
+
+def _stated(entry: str, sign: str) -> str | dict[str, str]:
+    """A statement as it was given: its text, or behind an id such as `c2` and `=` the text that takes the place of that one."""
+    name, found, text = entry.partition("=")
+    return {"id": name, "text": text} if found and name[:1] == sign and name[1:].isdecimal() else entry

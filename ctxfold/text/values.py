@@ -6,14 +6,16 @@ import re
 from functools import lru_cache
 
 from ctxfold.text.entities import entities
-from ctxfold.text.phrases import listed
 from ctxfold.text.sentences import Span
+from ctxfold.text.words import STOP_WORDS
 
 __all__ = ["facts_of"]
 
 _NAME = re.compile(r"(?<![\w.])[A-Z][\w'’-]*[A-Za-z](?:[ ](?:(?:de|la|of|van|von|del|da|di) )?[A-Z][\w'’-]*)*")
 _DIGITS = re.compile(r"(?:[€£¥₹$#]|(?<![A-Za-z_]))[A-Za-z_]*+\d[\w.,:/-]*\w|\d", re.ASCII)
 """A run of letters is tried from its beginning alone, not again from each of them."""
+_LEADING = STOP_WORDS | {"i"}
+"""Words that are no name where they stand in capitals before one."""
 
 
 def facts_of(text: str) -> list[str]:
@@ -35,7 +37,7 @@ def _facts(text: str) -> tuple[str, ...]:
     for found in _NAME.finditer(text):
         words = found[0].split(" ")
         start = found.start()
-        while words and words[0].lower().replace("’", "'") in listed("common"):
+        while words and words[0].lower().replace("’", "'").partition("'")[0] in _LEADING:
             start += len(words[0]) + 1
             words = words[1:]
         if words and ((start > 0 and not _opens(text, start)) or len(words) > 1):

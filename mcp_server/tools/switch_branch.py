@@ -1,4 +1,4 @@
-"""The `switch_branch` tool: where in the session's forest the next message belongs. It records no message."""
+"""The `switch_branch` tool: goes to a branch or begins one, or lists the branches that a message is like."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from pydantic import BaseModel
 
 from ctxfold import Move
 from mcp_server.sessions.pool import Desks, Seat, at
-from mcp_server.tools.results import facts
+from mcp_server.tools.results import facts, short
 
 Told = Literal["auto", "create", "switch", "new_topic", "rename"]
 """What a host may ask for; to go on it need not ask."""
 
 
 class Moved(BaseModel, frozen=True):
-    """Where one stands now, how one came there and why, and every branch there is."""
+    """Where one stands now, how one came there and why, every branch there is, and those most like the message."""
 
     action: str
     branch: str
     topic: str
     tip: str
-    confidence: float
     reason: str
     branches: list[str]
+    like: list[str]
 
 
 async def switch_branch(
@@ -45,13 +45,15 @@ def _moved(seat: Seat, move: Move) -> Moved:
         branch=move.branch,
         topic=move.topic,
         tip=f"s{move.tip}" if move.tip else "none",
-        confidence=move.confidence,
         reason=move.reason,
         branches=[f"{topic.name}: {branch.name}" for topic in seat.session.tree() for branch in topic.branches][
             -_NAMED:
         ],
+        like=[f"{each.name} {each.score:.2f} {short(each.said)}" for each in move.ranked[:_LIKE]],
     )
 
 
 _NAMED = 40
 """Branches an answer names, the newest."""
+_LIKE = 5
+"""Branches an answer names as like the message, the most alike."""

@@ -66,7 +66,7 @@ def _shown(workspace: Workspace) -> str:
         parts += [block.summary] if isinstance(block, Tile) else []
         parts.append(text_of(spelled(block.lines)))
     parts += [item.text for item in intent.items] + [each.text for each in intent.constraints]
-    parts += [each.text for each in intent.extracts] + [said.text for said in intent.course]
+    parts += [each.text for each in intent.extracts] + [intent.summary]
     parts += [pin.text for pin in (guidance.thought, guidance.key_info) if pin is not None]
     return "\n".join(parts)
 

@@ -11,9 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 
-from ctxfold.decisions.intent.likeness import content
 from ctxfold.decisions.refactor.values import Case, Fact
-from ctxfold.text import sentences
+from ctxfold.text import query_words, sentences
 from ctxfold.text.values import facts_of as values_said
 from ctxfold.workspace.intent import Constraint
 
@@ -224,7 +223,7 @@ def _bound(clause: str, start: int, constraints: Sequence[Constraint]) -> Iterat
         new = old
         while new.superseded_by in by:
             new = by[new.superseded_by or ""]
-        if new is old or not content(old.text) & content(new.text) & content(clause):
+        if new is old or not set(query_words(old.text)) & set(query_words(new.text)) & set(query_words(clause)):
             continue
         before, after = values_said(old.text), values_said(new.text)
         gone = [value for value in before if value not in after]

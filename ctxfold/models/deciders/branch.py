@@ -13,11 +13,11 @@ from typing import Any, Literal, TypeVar
 import anyio.to_thread
 from pydantic import BaseModel, ConfigDict, Field
 
+from ctxfold.decisions.branch.values import Move
 from ctxfold.errors import BranchError, InvalidReply, ModelError
 from ctxfold.log.refs import parse_step
 from ctxfold.models import Model, Reply, Request, Tool, Usage, ask
 from ctxfold.prompts import prompt
-from ctxfold.session.history.branches import Move
 from ctxfold.session.session import Session
 from ctxfold.workspace.by import By
 
@@ -128,10 +128,10 @@ def _asked(session: Session, message: str) -> tuple[str, Callable[[Mapping[str, 
 
 
 def _numbers(session: Session) -> list[int]:
-    """The steps of the path and of every limb that is shown."""
+    """The steps of the path and of every other branch that is shown."""
     workspace = session.workspace
     path = [step for block in workspace.blocks for step in block.steps]
-    return path + [step for limb in workspace.elsewhere.limbs for turn in limb.turns for step in turn.steps]
+    return path + [step for branch in workspace.elsewhere.branches for turn in branch.turns for step in turn.steps]
 
 
 def _apply(session: Session, placed: Placement) -> Move:

@@ -7,7 +7,7 @@ cheap agent. It holds no session and decides nothing itself.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from ctxfold.decisions.fold.parse import Compliance
 from ctxfold.decisions.fold.verify import invented
 from ctxfold.decisions.intent.triggers import Trigger
-from ctxfold.decisions.intent.written import ItemWritten, LinesWritten
+from ctxfold.decisions.intent.written import ItemWritten, LinesWritten, StatementWritten
 from ctxfold.errors import InputError, InvalidReply, ModelError, StaleDecision
 from ctxfold.models import Model, Reply, Request, Tool, Usage, settle
 from ctxfold.models.deciders.fold import Planner
@@ -46,6 +46,12 @@ class PlanWritten(BaseModel):
     summary: str = Field(min_length=1, max_length=4_000, description="The dialogue so far, in one plain paragraph.")
     todo: tuple[ItemWritten, ...] = Field(
         default=(), max_length=40, description="New items and changed ones; what you leave out stays as it is."
+    )
+    constraints: tuple[StatementWritten, ...] = Field(
+        default=(), max_length=40, description="Bounds the user set, and those they changed or took back."
+    )
+    decisions: tuple[StatementWritten, ...] = Field(
+        default=(), max_length=40, description="What was settled with the user, and need not be asked again."
     )
 
 
@@ -140,7 +146,7 @@ class Attendant:
         return Kept(folded, due, tuple(notes), usage, spent.compliance)
 
     async def plan(self, session: Session | Book, trigger: Trigger | None = None) -> Kept:
-        """Set the intent: the model's summary and to-do, else the embedded planner's.
+        """Set the intent as the model writes it; without one it stays as it is.
 
         Args:
             session: where, or what lends it; it is used in worker threads, and free while a model writes.
@@ -148,7 +154,6 @@ class Attendant:
         """
         book = lent(session)
         if self._model is None:
-            await book(lambda session: session.plan(by=By("embedded"), trigger=trigger))
             return Kept()
         model, tally = self._model, _Tally()
         shown = await book(for_plan)
@@ -156,18 +161,16 @@ class Attendant:
         async def take(arguments: Mapping[str, Any]) -> None:
             tally.fault = "its form"
             written = PlanWritten.model_validate(arguments)
-            texts = [written.summary, *(item.text for item in written.todo)]
+            held = (*written.constraints, *written.decisions)
+            texts = [written.summary, *(item.text for item in written.todo), *(each.text for each in held)]
             tally.fault = "inventing values"
             _must_not_invent("\n".join(texts), shown)
             tally.fault = "its evidence"
-            todo = [item.given() for item in written.todo]
             by = By("model", f"{_reason(trigger)}; written by {model.name}")
-            await book(lambda session: _planned(session, shown, written.summary, todo, by, trigger))
+            await book(lambda session: _planned(session, shown, written, by, trigger))
 
         request = _request("plan_system", prompt("plan_request", **shown.blanks), self._plan)
         note = await self._settled(request, take, tally)
-        if note:
-            await book(lambda session: session.plan(by=By("embedded", f"{_reason(trigger)}; {note}"), trigger=trigger))
         return Kept(notes=(note,) if note else (), usage=tally.usage)
 
     async def extract(
@@ -221,18 +224,18 @@ class Attendant:
         return ""
 
 
-def _planned(
-    session: Session, shown: Material, summary: str, todo: Sequence[dict[str, Any]], by: By, trigger: Trigger | None
-) -> None:
+def _planned(session: Session, shown: Material, written: PlanWritten, by: By, trigger: Trigger | None) -> None:
     """Plan as a model wrote.
 
     Raises:
         StaleDecision: the user spoke meanwhile.
-        InputError: an unknown item, or a state that nothing shows.
+        InputError: an unknown id, or a ref where nothing is recorded.
     """
     if not shown.stands(session.workspace):
         raise StaleDecision("the user spoke while the plan was written; plan again")
-    session.plan(summary, todo, by, trigger)
+    todo = [item.given() for item in written.todo]
+    held, settled = ([each.given() for each in part] for part in (written.constraints, written.decisions))
+    session.plan(written.summary, todo, held, settled, by, trigger)
 
 
 def _found(session: Session, wanted: Wanted, reason: str = "") -> Extraction:

@@ -94,11 +94,13 @@ def _numbered(session: Session, query: str) -> Iterator[str]:
 def _known(workspace: Workspace) -> dict[str, str]:
     intent: Intent = workspace.intent
     todo = [f"{item.id} {item.state}: {item.text}" for item in intent.items]
-    binding = [f"{each.ref}: {each.text}" for each in intent.binding]
+    binding = [f"{each.id} {each.text} ({each.ref})" for each in intent.binding]
+    settled = [f"{each.id} {each.text} ({each.ref})" for each in intent.decisions if each.holds]
     return {
         "goal": " / ".join(note.text for note in workspace.notes) or "not said",
         "todo": "\n".join(todo) or "empty",
         "constraints": "\n".join(binding) or "none",
+        "decisions": "\n".join(settled) or "none",
     }
 
 
