@@ -1,28 +1,31 @@
-"""A conversation that wanders: an alternative, another topic, a return. Each message finds its place, and the view loses nothing.
+"""A conversation that wanders: an alternative, another topic, a return. Whoever drives says where each message goes; the view loses nothing.
 
 python examples/wandering.py
 """
 
+from typing import Any
+
 from ctxfold import Session
 
-DIALOGUE = [
-    ("Six days in Kyoto with two kids, at most 4200 euros.", "continue"),
-    ("Which neighbourhood is quiet at night?", "continue"),
-    ("What if we stayed in Osaka instead and took the train?", "create"),
-    ("By the way, our Node service leaks 50 MB of heap an hour since release 4.2.", "new_topic"),
-    ("Back to Osaka: which station should we stay near?", "switch"),
-    ("I think the first plan is better after all.", "switch"),
-    ("Give me the final plan, with everything we discussed.", "continue"),
+DIALOGUE: list[tuple[str, dict[str, Any]]] = [
+    ("Six days in Kyoto with two kids, at most 4200 euros.", {"action": "continue"}),
+    ("Which neighbourhood is quiet at night?", {"action": "continue"}),
+    ("What if we stayed in Osaka instead and took the train?", {"action": "create", "to": "osaka"}),
+    ("Our Node service leaks 50 MB of heap an hour since release 4.2.", {"action": "new_topic", "to": "leak"}),
+    ("Back to Osaka: which station should we stay near?", {"action": "switch", "to": "osaka"}),
+    ("Give me the final plan, with everything we discussed.", {"action": "continue"}),
 ]
 
 
 def main() -> None:
-    """Say each line, look where it went, and read the view at the end."""
+    """Say each line where it belongs, see which branches it is like, and read the view at the end."""
     with Session.open("wandering", store=":memory:") as session:
-        for words, expected in DIALOGUE:
-            move = session.branch("auto", query=words)
-            print(f"{move.action:<9} {move.branch:<28} {words}")
-            assert move.action == expected, move
+        for words, where in DIALOGUE:
+            stayed = session.branch("auto", query=words)
+            assert stayed.action == "continue", "a message moves nothing by itself"
+            like = ", ".join(f"{each.name} {each.score:.2f}" for each in stayed.ranked)
+            move = session.branch(**where)
+            print(f"{move.action:<9} {move.branch:<6} {words}  [{like}]")
             session.record_turn(user=words)
             session.record_reply("Noted: " + "here is what I would do. " * 40)
         view = session.view(budget=2000)

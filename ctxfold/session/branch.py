@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ctxfold.decisions.branch.checks import check_wish
 from ctxfold.decisions.branch.embedded import ranked
 from ctxfold.decisions.branch.values import BranchMove, Move, RankedBranch, Wish
@@ -51,7 +53,9 @@ def _ranked(tx: Reading, now: Handle, query: str | None) -> tuple[RankedBranch, 
         InputError: there is no message.
     """
     forest = now.forest(tx)
-    message = query if query is not None else forest.path[-1].said if forest.path else ""
+    message = query or ""
+    if query is None and forest.path:
+        message, forest = forest.path[-1].said, replace(forest, path=forest.path[:-1])
     if not message.strip():
         raise InputError("nothing to compare the branches with; give the user's message as the query")
     return ranked(forest, message)

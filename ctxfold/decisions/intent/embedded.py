@@ -21,6 +21,8 @@ __all__ = ["choose_lines"]
 
 _WHOLE = 90
 """o200k tokens up to which an object is taken whole."""
+_SHORT = 24
+"""o200k tokens up to which a field without a word of the query goes with those that hold one."""
 _FIELDS = 6
 """Fields that stand for a larger object of which no field holds a word of the query: its first."""
 _FAINT = 0.3
@@ -146,8 +148,13 @@ def _of_object(source: Source, each: _Object, asked: frozenset[str]) -> _Unit:
     if len(whole) <= _WHOLE * 8 and count(whole) <= _WHOLE:
         kept = [each.lines]
     else:
-        kept = [lines for lines, text in each.fields if not asked.isdisjoint(words(text))]
-        kept = kept or [lines for lines, _ in each.fields[:_FIELDS]]
+        telling = {lines: text for lines, text in each.fields if not asked.isdisjoint(words(text))}
+        left = _WHOLE - sum(map(count, telling.values()))
+        for lines, text in each.fields:
+            if lines not in telling and len(text) <= _SHORT * 8 and (price := count(text)) <= min(left, _SHORT):
+                telling[lines] = text
+                left -= price
+        kept = [*telling] or [lines for lines, _ in each.fields[:_FIELDS]]
     return _Unit(source, tuple(_joined({*kept, *each.naming})), said, each.name)
 
 

@@ -18,6 +18,8 @@ __all__ = ["Trigger", "folded", "holds_name", "lost_reference", "newest_fold", "
 
 _NAMES = 6
 """Names that are looked up at most."""
+_RECENT = 6
+"""Blocks at the end in which the user's new words are looked for."""
 _SHORT = 2
 """Characters from which a value may be one that the log is searched for."""
 _READ = 4_000
@@ -56,7 +58,7 @@ def lost_reference(workspace: Workspace, fresh: Callable[[Line], bool], held: Ca
         fresh: whether a line is new since the view was last looked at.
         held: whether the log held a value before.
     """
-    said = [line.text for block in workspace.blocks[-_NAMES:] for line in block.said if fresh(line)]
+    said = [line.text.partition(" ")[2] for block in workspace.blocks[-_RECENT:] for line in block.said if fresh(line)]
     names = [name for text in said for name in facts_of(text[:_READ]) if len(name) >= _SHORT]
     if not names:
         return None
