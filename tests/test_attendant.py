@@ -66,25 +66,13 @@ def fold_all(session: Session) -> None:
 
 async def test_a_models_plan_stands_over_the_wire_and_the_event_says_whose_it_is_and_why(session: Session):
     with MessagesServer(in_turn(Decide(PLAN, name="plan"))) as server:
-        kept = await Attendant(served(server)).keep(session, 8_000)
+        kept = await Attendant(served(server)).plan(session, Trigger("intent change", "asked"))
         assert len(server.journal) == 1
-    assert [str(trigger) for trigger in kept.triggers] == ["intent change: asked, constraint"]
     assert kept.notes == ()
     assert kept.usage.prompt > 0
-    assert planned(session) == [("model", "intent change: asked, constraint; written by claude-strong")]
+    assert planned(session) == [("model", "intent change: asked; written by claude-strong")]
     assert "so far: The user wants order W-2003 refunded; it came broken." in settled(session)
     assert [item.text for item in session.intent.open] == [item["text"] for item in PLAN["todo"]]
-    assert session.intent.constraints, "the register is the user's words, whoever plans"
-
-
-async def test_no_model_is_asked_where_nothing_calls_for_it(session: Session):
-    model = ScriptedModel(PLAN)
-    attendant = Attendant(model)
-    await attendant.keep(session, 8_000)
-    session.record_reply("I will look into it.")
-    session.record_turn(user="Thank you!")
-    assert (await attendant.keep(session, 8_000)).triggers == ()
-    assert len(model.requests) == 1
 
 
 async def test_the_model_sees_what_is_known_and_what_is_new_each_under_its_ref(session: Session):
@@ -107,7 +95,7 @@ async def test_evidence_is_held_against_the_log_and_a_claim_goes_back_once(sessi
     with MessagesServer(in_turn(Decide(claim, name="plan"), Decide(right, name="plan"))) as server:
         kept = await Attendant(served(server)).plan(session)
         again = json.dumps(server.journal[1].body)
-    assert "does not show that t1 is done" in again
+    assert "nothing is recorded at s9" in again
     assert kept.notes == ()
     assert [(item.state, item.evidence) for item in session.intent.items] == [("done", ("s1.3",))]
 
@@ -123,22 +111,21 @@ async def test_evidence_is_held_against_the_log_and_a_claim_goes_back_once(sessi
         ((Decide({**PLAN, "todo": [{"text": "Pay 77.12 EUR"}]}, name="plan"),) * 2, "inventing values"),
     ],
 )
-async def test_a_plan_of_no_use_is_the_embedded_planners_work_and_the_event_says_so(
+async def test_a_plan_of_no_use_changes_nothing_and_the_note_says_why(
     session: Session, answers: tuple[Answer, ...], fault: str
 ):
     with MessagesServer(in_turn(*answers)) as server:
         kept = await Attendant(served(server)).plan(session, Trigger("intent change", "asked"))
         assert len(server.journal) == 2
     assert kept.notes == (f"claude-strong was refused twice, at last for {fault}",)
-    assert planned(session) == [("embedded", f"intent change: asked; {kept.notes[0]}")]
-    assert [item.ref for item in session.intent.open] == ["s1.1"]
-    assert "9999" not in settled(session)
+    assert planned(session) == []
+    assert session.intent.empty
 
 
 async def test_a_model_that_cannot_be_asked_stops_nothing(session: Session):
     kept = await Attendant(ScriptedModel(ModelUnavailable("overloaded"), name="far")).plan(session)
     assert kept.notes == ("far could not be asked: ModelUnavailable",)
-    assert session.intent.open
+    assert session.intent.empty
 
 
 async def test_lines_that_a_model_chose_stand_byte_for_byte(session: Session):
@@ -203,12 +190,6 @@ class Interrupted(ScriptedModel):
         return await super().decide(request)
 
 
-async def test_words_said_while_the_model_wrote_are_not_lost(session: Session):
-    kept = await Attendant(Interrupted(session, PLAN)).plan(session)
-    assert kept.notes == ("the user spoke while the model wrote",)
-    assert "Please also check order W-2004." in [item.text for item in session.intent.items]
-
-
 async def test_a_model_without_tools_plans_in_words(session: Session):
     said = f"<think>hm</think>Here it is.\n<tool_call>{json.dumps({'name': 'plan', 'arguments': PLAN})}</tool_call>"
     with MessagesServer(in_turn(Words(said))) as server:
@@ -251,8 +232,21 @@ async def test_the_attendants_model_is_a_setting_of_its_own(
     assert Attendant(folder()).name == ""
 
 
-async def test_without_a_model_the_embedded_deciders_see_to_all(session: Session):
+async def test_words_said_while_the_model_wrote_are_not_planned_over(session: Session):
+    kept = await Attendant(Interrupted(session, PLAN)).plan(session)
+    assert kept.notes == ("the user spoke while the model wrote",)
+    assert session.intent.empty
+
+
+async def test_a_models_constraints_and_decisions_stand_in_the_register(session: Session):
+    held = {"constraints": [{"text": "refund W-2003 only", "ref": "s1.1"}], "decisions": [{"text": "to the card"}]}
+    await Attendant(ScriptedModel({**PLAN, **held})).plan(session)
+    assert [(each.id, each.text, each.ref) for each in session.intent.binding] == [("c1", "refund W-2003 only", "s1.1")]
+    assert [each.text for each in session.intent.decisions] == ["to the card"]
+
+
+async def test_without_a_model_nothing_is_planned(session: Session):
     kept = await Attendant(None).keep(session, 8_000)
-    assert [str(trigger) for trigger in kept.triggers] == ["intent change: asked, constraint"]
-    assert (kept.usage, kept.notes) == (Usage(), ())
-    assert planned(session) == [("embedded", "intent change: asked, constraint")]
+    assert (kept.triggers, kept.usage, kept.notes) == ((), Usage(), ())
+    await Attendant(None).plan(session)
+    assert session.intent.empty

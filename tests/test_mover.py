@@ -75,7 +75,8 @@ async def test_twice_wrong_in_doubt_or_out_of_reach_goes_on_and_says_so(session:
     assert session.branch_name == "main"
 
 
-async def test_without_a_model_the_embedded_decider_decides(session: Session):
-    assert (await Mover(None).move(session, "Back to the heap memory of our Node service")).move.branch == "leak"
+async def test_without_a_model_a_message_goes_on_and_the_branches_are_ranked(session: Session):
+    moved = (await Mover(None).move(session, "Back to the heap memory of our Node service")).move
+    assert (moved.action, moved.branch, moved.ranked[0].name) == ("continue", "main", "leak")
     with pytest.raises(InputError):
         await Mover(None).move(session, " ")

@@ -69,7 +69,7 @@ def test_a_statement_is_superseded_lifted_and_put_in_force_again(session: Sessio
     old, new = session.intent.constraints
     assert (old.superseded_by, old.ref, new.holds) == ("c2", "s1.1", True)
     session.plan(constraints=[{"id": "c2", "state": "lifted"}])
-    assert session.intent.binding == ()
+    assert not session.intent.binding
     assert "constraints:" not in settled(session)
     session.plan(constraints=[{"id": "c2", "state": "holds"}])
     assert [each.text for each in session.intent.binding] == ["email only on Mondays"]
@@ -138,7 +138,8 @@ def test_a_fork_has_the_to_do_of_the_step_it_left_at_and_a_new_topic_has_none(se
     session.branch("switch", to="main")
     assert len(session.intent.items) == 2
     session.branch("new_topic", to="food")
-    assert (session.intent.items, session.intent.decisions) == ((), ())
+    assert not session.intent.items
+    assert not session.intent.decisions
 
 
 def test_undo_voids_a_plan_and_redo_brings_it_back(session: Session) -> None:

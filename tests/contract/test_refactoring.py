@@ -207,7 +207,7 @@ def test_repeats_can_be_filtered_and_nothing_else_goes(session: Session) -> None
 def test_a_constraint_last_shown_long_ago_is_anchored(session: Session) -> None:
     """The user's words come back at the end, with their ref."""
     session.record_turn(user="Find a flat in Porto. It must not cost more than 900 EUR.")
-    session.plan()
+    session.plan(constraints=["It must not cost more than 900 EUR."])
     for at in range(30):
         called(session, "get_flat", {"n": at}, json.dumps({"flat_id": f"F-{at}", "rent": 700 + at}))
     done = session.refactor()

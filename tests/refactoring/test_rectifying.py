@@ -172,13 +172,13 @@ def test_values_that_changed_are_marked_when_it_is_asked_for():
 def test_a_constraint_the_user_took_back_is_corrected_in_a_summary():
     with Session.open("trip", store=":memory:") as session:
         session.record_turn(user="Find a flat in Porto. The rent must be at most 900 EUR.")
-        session.plan()
+        session.plan(constraints=["The rent must be at most 900 EUR."])
         called(
             session, "search", {"city": "Porto"}, "A long list of flats, of which none is free before the spring. " * 4
         )
         session.fold(summary="Looking for flats; the rent must be at most 900 EUR.", first_step=1, last_step=1)
         session.record_turn(user="Actually, make the rent at most 1100 EUR.")
-        session.plan()
+        session.plan(constraints=[{"id": "c1", "text": "Actually, make the rent at most 1100 EUR."}])
         session.record_reply("Fine.")
         done = session.refactor("fact_rectify")
         assert done.applied, done.reason

@@ -61,7 +61,9 @@ def for_plan(session: Session) -> Material:
         if left < 0:
             break
         new.append(said)
+    settled = "\n".join(f"{each.id} {each.text} ({each.ref})" for each in intent.decisions if each.holds) or "none"
     blanks = {**_known(workspace), "course": intent.summary or "nothing yet", "new": "\n".join(reversed(new))}
+    blanks["decisions"] = settled
     return Material(blanks, _steps(workspace), _last(workspace))
 
 
@@ -95,12 +97,10 @@ def _known(workspace: Workspace) -> dict[str, str]:
     intent: Intent = workspace.intent
     todo = [f"{item.id} {item.state}: {item.text}" for item in intent.items]
     binding = [f"{each.id} {each.text} ({each.ref})" for each in intent.binding]
-    settled = [f"{each.id} {each.text} ({each.ref})" for each in intent.decisions if each.holds]
     return {
         "goal": " / ".join(note.text for note in workspace.notes) or "not said",
         "todo": "\n".join(todo) or "empty",
         "constraints": "\n".join(binding) or "none",
-        "decisions": "\n".join(settled) or "none",
     }
 
 
