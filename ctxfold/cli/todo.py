@@ -29,10 +29,9 @@ __all__ = ["todo"]
     "constraints",
     multiple=True,
     metavar="[ID=]TEXT",
-    help="Add what must hold; ID names the one it supersedes.",
+    help="Add what must hold; ID=TEXT replaces one, ID= lifts it.",
 )
 @click.option("--decision", "decisions", multiple=True, metavar="[ID=]TEXT", help="Add what was decided; ID as above.")
-@click.option("--lift", multiple=True, metavar="ID", help="Lift a constraint or a decision.")
 @json_option
 @store_option
 def todo(
@@ -44,7 +43,6 @@ def todo(
     drop: tuple[str, ...],
     constraints: tuple[str, ...],
     decisions: tuple[str, ...],
-    lift: tuple[str, ...],
     as_json: bool,
     store: str | None,
 ) -> None:
@@ -52,12 +50,12 @@ def todo(
 
     None is ever lost; `ctxfold undo` takes what was written back.
     """
+    from ctxfold.decisions.intent.plan import statements_of
+
     entries: list[str | dict[str, str]] = [*added]
     entries += [_closed(entry, "done") for entry in done]
     entries += [_closed(entry, "dropped") for entry in drop]
-    held, settled = ([_stated(each, sign) for each in given] for given, sign in ((constraints, "c"), (decisions, "d")))
-    held += [{"id": each, "state": "lifted"} for each in lift if not each.startswith("d")]
-    settled += [{"id": each, "state": "lifted"} for each in lift if each.startswith("d")]
+    held, settled = statements_of(constraints, "c"), statements_of(decisions, "d")
     with existing(session, store) as opened:
         if summary is not None or entries or held or settled:
             opened.plan(summary, entries, held, settled)
@@ -98,9 +96,3 @@ def _plan(session: Session) -> None:
 def _closed(entry: str, state: str) -> dict[str, str]:
     name, _, ref = entry.partition("=")
     return {"id": name, "state": state, **({"evidence": ref} if ref else {})}
-
-
-def _stated(entry: str, sign: str) -> str | dict[str, str]:
-    """A statement as it was given: its text, or behind an id such as `c2` and `=` the text that takes the place of that one."""
-    name, found, text = entry.partition("=")
-    return {"id": name, "text": text} if found and name[:1] == sign and name[1:].isdecimal() else entry

@@ -8,6 +8,7 @@ from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult
 from pydantic import BaseModel, ConfigDict
 
+from ctxfold.decisions.intent.plan import statements_of
 from ctxfold.workspace.intent import Intent, Statement
 from mcp_server.sessions.pool import Desks, at
 from mcp_server.tools.record import planned
@@ -23,18 +24,6 @@ class ItemGiven(BaseModel):
     id: str = ""
     state: Literal["open", "done", "dropped"] = "open"
     evidence: str = ""
-
-
-class StatementGiven(BaseModel):
-    """A constraint or a decision: a new text, or one by its id with its new state."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    text: str = ""
-    id: str = ""
-    state: Literal["holds", "lifted"] = "holds"
-    supersedes: str = ""
-    ref: str = ""
 
 
 class Planned(BaseModel, frozen=True):
@@ -56,11 +45,12 @@ async def plan(
     ctx: Context[Desks],
     summary: str = "",
     todo: tuple[ItemGiven, ...] = (),
-    constraints: tuple[StatementGiven, ...] = (),
-    decisions: tuple[StatementGiven, ...] = (),
+    constraints: tuple[str, ...] = (),
+    decisions: tuple[str, ...] = (),
 ) -> Annotated[CallToolResult, Planned]:
     """Set the intent."""
-    items, held, settled = ([_entry(each) for each in part] for part in (todo, constraints, decisions))
+    items = [_entry(each) for each in todo]
+    held, settled = statements_of(constraints, "c"), statements_of(decisions, "d")
     if not (summary or items or held or settled):
         intent, notes = await planned(at(ctx), session, "", ())
         return facts(_planned(intent, notes if at(ctx).folder is not None else (NOTHING,)))
@@ -68,7 +58,7 @@ async def plan(
     return facts(_planned(intent, ()))
 
 
-def _entry(given: ItemGiven | StatementGiven) -> dict[str, Any]:
+def _entry(given: ItemGiven) -> dict[str, Any]:
     """An entry as it was given: what was left out is not said."""
     return {name: value for name, value in given.model_dump(exclude_unset=True).items() if value}
 

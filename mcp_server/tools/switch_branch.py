@@ -17,7 +17,7 @@ Told = Literal["auto", "create", "switch", "new_topic", "rename"]
 
 
 class Moved(BaseModel, frozen=True):
-    """Where one stands now, how one came there and why, every branch there is, and those most like the message."""
+    """Where one stands now, how one came there and why, and every branch there is; for `auto` those most like the message."""
 
     action: str
     branch: str
@@ -25,7 +25,6 @@ class Moved(BaseModel, frozen=True):
     tip: str
     reason: str
     branches: list[str]
-    like: list[str]
 
 
 async def switch_branch(
@@ -46,11 +45,16 @@ def _moved(seat: Seat, move: Move) -> Moved:
         topic=move.topic,
         tip=f"s{move.tip}" if move.tip else "none",
         reason=move.reason,
-        branches=[f"{topic.name}: {branch.name}" for topic in seat.session.tree() for branch in topic.branches][
-            -_NAMED:
-        ],
-        like=[f"{each.name} {each.score:.2f} {short(each.said)}" for each in move.ranked[:_LIKE]],
+        branches=_like(move) if move.ranked else _names(seat),
     )
+
+
+def _like(move: Move) -> list[str]:
+    return [f"{each.topic}: {each.name} {each.score:.2f} {short(each.said)}" for each in move.ranked[:_LIKE]]
+
+
+def _names(seat: Seat) -> list[str]:
+    return [f"{topic.name}: {branch.name}" for topic in seat.session.tree() for branch in topic.branches][-_NAMED:]
 
 
 _NAMED = 40

@@ -51,7 +51,21 @@ def test_the_register_is_written_and_shown(trip: str) -> None:
         "d1 holds by = train [s1]".split(),
     ]
     closed = invoked(
-        todo, [trip, "--add", "Pack", "--drop", "t1=s1.1", "--done", "t2", "--lift", "c2", "--lift", "d1", "--json"]
+        todo,
+        [
+            trip,
+            "--add",
+            "Pack",
+            "--drop",
+            "t1=s1.1",
+            "--done",
+            "t2",
+            "--constraint",
+            "c2=",
+            "--decision",
+            "d1=",
+            "--json",
+        ],
     )
     told = json.loads(closed.stdout)
     assert [(item["id"], item["state"], item["evidence"]) for item in told["items"]] == [

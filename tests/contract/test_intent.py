@@ -138,8 +138,7 @@ def test_a_fork_has_the_to_do_of_the_step_it_left_at_and_a_new_topic_has_none(se
     session.branch("switch", to="main")
     assert len(session.intent.items) == 2
     session.branch("new_topic", to="food")
-    assert not session.intent.items
-    assert not session.intent.decisions
+    assert session.intent.empty
 
 
 def test_undo_voids_a_plan_and_redo_brings_it_back(session: Session) -> None:

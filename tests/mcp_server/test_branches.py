@@ -30,17 +30,13 @@ async def test_a_message_is_compared_and_the_host_moves_by_name() -> None:
         ):
             if topic:
                 moved = await told(client, action="new_topic", to=topic)
-                assert (moved["action"], moved["branches"], moved["like"]) == (
-                    "new_topic",
-                    ["main: main", "leak: leak"],
-                    [],
-                )
+                assert (moved["action"], moved["branches"]) == ("new_topic", ["main: main", "leak: leak"])
             await client.call_tool("record", {"session": "trip", "user": words})
             await client.call_tool("record", {"session": "trip", "reply": "Noted."})
         stayed = await told(client, query="Back to Kyoto: which district?")
         assert (stayed["action"], stayed["branch"], stayed["tip"]) == ("continue", "leak", "s2")
-        assert stayed["like"][0].startswith("main 0.")
-        assert "Six days in Kyoto" in stayed["like"][0]
+        assert stayed["branches"][0].startswith("main: main 0.")
+        assert "Six days in Kyoto" in stayed["branches"][0]
         assert (await told(client, action="switch", to="main"))["branch"] == "main"
         assert (await told(client, action="create", to="cheap", step="s1"))["branch"] == "cheap"
         assert (await told(client, action="rename", to="cheaper"))["branches"][1] == "main: cheaper"

@@ -28,8 +28,8 @@ async def test_the_host_writes_the_register_and_reads_it_as_a_resource() -> None
         assert "write todo, constraints or decisions" in nothing.structured_content["notes"][0]
         planned = await client.call_tool(
             "plan", {
-                "session": "trip", "todo": [{"text": "Book a room in Porto"}], "constraints": [{"text": "at most 90 EUR"}],
-                "decisions": [{"text": "no flight", "ref": "s1"}],
+                "session": "trip", "todo": [{"text": "Book a room in Porto"}], "constraints": ["at most 90 EUR"],
+                "decisions": ["no flight"],
             },
         )  # fmt: skip
         assert planned.structured_content == {
@@ -39,7 +39,7 @@ async def test_the_host_writes_the_register_and_reads_it_as_a_resource() -> None
         done = await client.call_tool(
             "plan", {
                 "session": "trip", "todo": [{"text": "Pack"}, {"id": "t1", "state": "done", "evidence": "s1.1"}],
-                "constraints": [{"id": "c1", "text": "at most 95 EUR"}], "decisions": [{"id": "d1", "state": "lifted"}],
+                "constraints": ["c1=at most 95 EUR"], "decisions": ["d1="],
             },
         )  # fmt: skip
         assert done.structured_content is not None

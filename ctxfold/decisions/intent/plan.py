@@ -22,7 +22,7 @@ from ctxfold.workspace.intent import (
     number_of,
 )
 
-__all__ = ["items_given", "resolve_plan", "statements_given"]
+__all__ = ["items_given", "resolve_plan", "statements_given", "statements_of"]
 
 _STATES = {"open", "done", "dropped"}
 _HOLDS = {None: None, "holds": True, "lifted": False}
@@ -71,6 +71,23 @@ def statements_given(given: object, what: str) -> tuple[StatementGiven, ...]:
             raise InputError(f"what supersedes {old} needs a text; give its words")
         made.append(StatementGiven(name, _flat(entry), _HOLDS[state], old, ref))
     return tuple(made)
+
+
+def statements_of(texts: Sequence[str], sign: str) -> list[str | dict[str, str]]:
+    """Constraints or decisions from the one-line form of a shell or a tool, as `Session.plan` takes them.
+
+    Args:
+        texts: new ones by their words; `c2=words` takes the place of c2, `c2=` lifts it.
+        sign: `c` for constraints, `d` for decisions.
+    """
+    made: list[str | dict[str, str]] = []
+    for text in texts:
+        name, found, words = text.partition("=")
+        if not (found and name[:1] == sign and name[1:].isdecimal()):
+            made.append(text)
+        else:
+            made.append({"id": name, "text": words} if words.strip() else {"id": name, "state": "lifted"})
+    return made
 
 
 def _entries(given: object, what: str, texts: Sequence[str]) -> Iterator[Mapping[str, Any]]:
