@@ -6,12 +6,11 @@ Source: U-Fold's intent-aware summary with its to-do list, and its extracted too
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from ctxfold.errors import CorruptStore
 
 __all__ = [
-    "CAUSES",
     "Cause",
     "Constraint",
     "Decision",
@@ -34,7 +33,6 @@ __all__ = [
 State = Literal["open", "done", "dropped"]
 Cause = Literal["asked for", "intent change", "unresolved reference", "budget pressure"]
 """Why something was planned or extracted."""
-CAUSES: tuple[Cause, ...] = get_args(Cause)
 
 
 @dataclass(frozen=True, slots=True)
