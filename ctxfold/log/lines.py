@@ -18,6 +18,7 @@ __all__ = [
     "AI",
     "ALSO",
     "BINDING",
+    "DECIDED",
     "ELSEWHERE",
     "EXTRACTS",
     "GOAL",
@@ -50,7 +51,8 @@ GOAL = "goal:"
 GOAL_NOW = "goal now:"
 SO_FAR = "so far:"
 TO_DO = "to-do:"
-BINDING = "constraints, newest wins"
+BINDING = "constraints:"
+DECIDED = "decisions:"
 SUPERSEDED = "superseded:"
 EXTRACTS = "extracts:"
 ALSO = "also:"
@@ -61,7 +63,7 @@ THINKING = "[Thought]"
 KEY_INFO = "[KEY INFO]"
 
 _WORDS = (
-    *(USER, AI, NOTE, GOAL, GOAL_NOW, SO_FAR, TO_DO, BINDING, SUPERSEDED, EXTRACTS, ALSO),
+    *(USER, AI, NOTE, GOAL, GOAL_NOW, SO_FAR, TO_DO, BINDING, DECIDED, SUPERSEDED, EXTRACTS, ALSO),
     *(HERE, ELSEWHERE, TOPIC, THINKING, KEY_INFO),
     *(f"{opening(name).partition(':')[0]}:" for name in ("legend", "extract_hint")),
 )
@@ -70,11 +72,11 @@ _STEPS = r"s\d+(?:-s\d+)?(?:, s\d+(?:-s\d+)?)*"
 _ADDRESSED = (
     rf"{_STEPS}(?:…| (?:failed|partial)(?!\S))",
     r"s\d+(?:-s\d+|, s\d+|\.\d+)\S*(?!\S)",
-    r"[st]\d+[ \t]+(?![-+*/%&|^=!,;:.?)\]}])",
+    r"[cdst]\d+[ \t]+(?![-+*/%&|^=!,;:.?)\]}])",
     r"\[s\d",
     r"<<s\d",
 )
-"""The addresses that begin a block, a constraint, an item of the to-do, a stub, a fence. `s1 = 2` is code, and begins none of them."""
+"""The addresses that begin a block, a constraint, a decision, an item of the to-do, a stub, a fence. `s1 = 2` is code, and begins none of them."""
 _MARKED = r"[<>](?!\S)"
 """What was called, and what came back."""
 

@@ -11,7 +11,7 @@ from ctxfold.log.records import Step
 from ctxfold.log.refs import RecordRef
 from ctxfold.session.evidence import Trail
 from ctxfold.session.history.commit import GENESIS, head_of, state_of
-from ctxfold.session.history.elsewhere import Surroundings
+from ctxfold.session.history.elsewhere import OtherBranches
 from ctxfold.session.history.intents import intent_of
 from ctxfold.session.history.load import REACH, load, waiting_at
 from ctxfold.session.history.refactorings import guidance_of
@@ -19,7 +19,7 @@ from ctxfold.session.known import Words
 from ctxfold.session.record import Branch, Result, Taken, arrive
 from ctxfold.store.protocol import Reading, Store, Writing
 from ctxfold.store.values import HeadRow, State
-from ctxfold.workspace.forest import Grove
+from ctxfold.workspace.forest import ForestView
 from ctxfold.workspace.intent import Intent
 from ctxfold.workspace.workspace import HEADER, RawStep, Workspace
 
@@ -63,7 +63,7 @@ class Handle:
         self._head: HeadRow | None = None
         self._newest = 0
         self._redacted = 0
-        self._around = Surroundings(session)
+        self._around = OtherBranches(session)
 
     @contextmanager
     def reading(self) -> Iterator[Reading]:
@@ -97,9 +97,9 @@ class Handle:
         around = self._around.of(tx, self.branch, state)
         return self._workspace if around.empty else replace(self._workspace, elsewhere=around)
 
-    def grove(self, tx: Reading) -> Grove:
+    def forest(self, tx: Reading) -> ForestView:
         """The forest as a decider is shown it."""
-        return self._around.grove(tx, self.branch, self.refresh(tx))
+        return self._around.forest(tx, self.branch, self.refresh(tx))
 
     def look(self, tx: Reading) -> int:
         """See that the session is still there; the number of its newest event.
@@ -115,7 +115,7 @@ class Handle:
         newest, redacted = found
         if redacted != self._redacted:
             self._drop()
-            self._around = Surroundings(self.session)
+            self._around = OtherBranches(self.session)
             self._redacted = redacted
         return newest
 

@@ -11,7 +11,7 @@ from functools import partial
 
 from ctxfold.log.lines import Line
 from ctxfold.tokens import count, head
-from ctxfold.view.elsewhere import NOTHING, VALUES
+from ctxfold.view.elsewhere import NOTHING, SHARE, VALUES
 from ctxfold.view.intent import FORMS, GISTS, closing, gist, within
 from ctxfold.view.ladder import WORDS_HEAD, clip, descend, joined
 from ctxfold.view.latest import shared, shrunk
@@ -39,11 +39,7 @@ def closed(parts: Parts, form: int) -> Parts:
     """The parts with the intent at their end in one of its forms, behind it what refactorings left."""
     if parts.intent is None or parts.guidance is None:
         return parts
-    shown: dict[str, str] = {}
-    for line in parts.lines:
-        if line.kind == "user":
-            shown[line.ref] = shown.get(line.ref, "") + line.text
-    said = closing(parts.intent, shown, form)
+    said = closing(parts.intent, form)
     guided = shown_guidance(parts.guidance, [block.text for block in parts.blocks], form)
     return replace(parts, closing="\n".join(part for part in (parts.now, said, guided) if part))
 
@@ -103,7 +99,7 @@ def _words_to_gist(parts: Parts, aim: int, form: int, said: dict[str, Line]) -> 
 
 def fit(parts: Parts, aim: int, query: Query) -> Parts:
     """Let parts take shorter forms, rung by rung, until they cost at most `aim`."""
-    parts = replace(parts, aside=parts.aside.within(parts.aside.share * aim))
+    parts = replace(parts, elsewhere=parts.elsewhere.within(SHARE * aim))
     parts = _messages_to_share(parts, aim)
     if parts.intent is not None:
         parts = _fit_planned(parts, aim, query)
@@ -113,13 +109,13 @@ def fit(parts: Parts, aim: int, query: Query) -> Parts:
     if parts.tokens > aim:
         parts = _merge_stubs(parts)
     for yields in (
-        _aside_to_values,
+        _elsewhere_to_values,
         partial(_latest_to_share, share=HALF, query=query),
         _words_to_heads,
         partial(_latest_to_share, share=LATEST, query=query),
         _words_to_refs,
         partial(_latest_to_head, query=query),
-        _aside_to_refs,
+        _elsewhere_to_refs,
         _goal_to_head,
         _all_to_stub,
     ):
@@ -151,13 +147,13 @@ def _reworded(parts: Parts, shorter: Callable[[Line], Line], *, latest: bool = F
     return replace(parts, words=words, blocks=tuple(blocks))
 
 
-def _aside_to_values(parts: Parts, aim: int) -> Parts:
+def _elsewhere_to_values(parts: Parts, aim: int) -> Parts:
     """What stands elsewhere as far down as the values the user said, where that is needed."""
-    return replace(parts, aside=parts.aside.within(parts.aside.tokens - (parts.tokens - aim), VALUES))
+    return replace(parts, elsewhere=parts.elsewhere.within(parts.elsewhere.tokens - (parts.tokens - aim), VALUES))
 
 
-def _aside_to_refs(parts: Parts, aim: int) -> Parts:
-    return replace(parts, aside=parts.aside.within(aim // 16))
+def _elsewhere_to_refs(parts: Parts, aim: int) -> Parts:
+    return replace(parts, elsewhere=parts.elsewhere.within(aim // 16))
 
 
 def _merge_stubs(parts: Parts) -> Parts:
@@ -238,7 +234,7 @@ def _goal_to_head(parts: Parts, aim: int) -> Parts:
         parts,
         opening=head(parts.opening, max(aim // 2, 48)) + " …",
         closing=head(parts.closing, aim // 8),
-        aside=parts.aside.head(aim // 8),
+        elsewhere=parts.elsewhere.head(aim // 8),
     )
 
 
@@ -247,7 +243,7 @@ def _all_to_stub(parts: Parts, aim: int) -> Parts:
     steps = tuple(step for block in parts.blocks for step in block.steps)
     raw = sum(block.raw for block in parts.blocks)
     if not steps:
-        return replace(parts, opening=head(parts.opening, max(aim - 8, 0)), words=(), closing="", aside=NOTHING)
+        return replace(parts, opening=head(parts.opening, max(aim - 8, 0)), words=(), closing="", elsewhere=NOTHING)
     bundle = Older(steps[0], steps[-1], len(steps), raw)
     opening = head(parts.opening, max(aim - 60, 8))
     return replace(
@@ -257,5 +253,5 @@ def _all_to_stub(parts: Parts, aim: int) -> Parts:
         words=(),
         blocks=(),
         closing="",
-        aside=parts.aside.head(aim // 8),
+        elsewhere=parts.elsewhere.head(aim // 8),
     )

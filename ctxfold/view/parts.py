@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ctxfold.log.lines import Line
 from ctxfold.tokens import count
-from ctxfold.view.elsewhere import NOTHING, Aside, refs_of
+from ctxfold.view.elsewhere import NOTHING, ElsewhereText, refs_of
 from ctxfold.view.ladder import Shown
 from ctxfold.workspace.guidance import Guidance
 from ctxfold.workspace.intent import Intent
@@ -29,7 +29,7 @@ class Parts:
         now: the goal's revisions alone.
         intent: what `closing` is made of; None where nothing was ever planned or guided.
         guidance: the same.
-        aside: what stands elsewhere in the forest.
+        elsewhere: what stands elsewhere in the forest.
     """
 
     opening: str
@@ -40,12 +40,12 @@ class Parts:
     now: str = ""
     intent: Intent | None = None
     guidance: Guidance | None = None
-    aside: Aside = NOTHING
+    elsewhere: ElsewhereText = NOTHING
 
     @property
     def end(self) -> str:
         """What changes at every step: what stands elsewhere, then the intent."""
-        return "\n".join(part for part in (self.aside.text, self.closing) if part)
+        return "\n".join(part for part in (self.elsewhere.text, self.closing) if part)
 
     def texts(self) -> list[str]:
         """The text blocks of the view, in order."""
@@ -64,7 +64,7 @@ class Parts:
     def refs(self) -> tuple[str, ...]:
         """The addresses of steps that stand in it, in order."""
         path = (ref for block in self.blocks for ref in spans(block.steps).split(", "))
-        return (*map(_where, self.older), *path, *(refs_of(self.aside.around) if self.aside.text else ()))
+        return (*map(_where, self.older), *path, *(refs_of(self.elsewhere.held) if self.elsewhere.text else ()))
 
     @property
     def fixed(self) -> int:
@@ -73,7 +73,7 @@ class Parts:
             count(self.opening)
             + sum(count(_bundle(older)) for older in self.older)
             + count(self.closing)
-            + self.aside.tokens
+            + self.elsewhere.tokens
             + sum(line.tokens for line in self.words)
             + 6
         )

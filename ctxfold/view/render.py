@@ -8,11 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ctxfold.decisions.branch.cues import asks_for_all
 from ctxfold.log.lines import GOAL, GOAL_NOW, unposed
 from ctxfold.prompts import prompt
 from ctxfold.tokens import Budget, count_lines
-from ctxfold.view.elsewhere import Aside
+from ctxfold.view.elsewhere import ElsewhereText
 from ctxfold.view.fit import closed, fit
 from ctxfold.view.ladder import show
 from ctxfold.view.parts import Parts
@@ -124,7 +123,7 @@ def _settled(workspace: Workspace) -> Parts:
     now = "\n".join(unposed(f"{GOAL_NOW} {text}") for text in workspace.revisions)
     parts = Parts(opening, older, workspace.words, blocks, now, now)
     if not workspace.elsewhere.empty:
-        parts = replace(parts, aside=Aside.of(workspace.elsewhere, asks_for_all(workspace.asked)))
+        parts = replace(parts, elsewhere=ElsewhereText.of(workspace.elsewhere))
     guidance = workspace.guidance.at(workspace.path_length)
     if workspace.intent.empty and guidance.silent:
         return parts

@@ -187,6 +187,18 @@ def test_repeats_can_be_filtered_and_nothing_else_goes(session: Session) -> None
     assert done.tokens[1] < done.tokens[0]
 
 
+def test_a_constraint_last_shown_long_ago_is_anchored(session: Session) -> None:
+    """The user's words come back at the end, with their ref."""
+    session.record_turn(user="Find a flat in Porto. It must not cost more than 900 EUR.")
+    session.plan(constraints=["It must not cost more than 900 EUR."])
+    for at in range(30):
+        called(session, "get_flat", {"n": at}, json.dumps({"flat_id": f"F-{at}", "rent": 700 + at}))
+    done = session.refactor()
+    assert (done.operator, done.applied) == ("attention_anchor", True)
+    assert "900 EUR" in settled(session)[-400:]
+    assert session.refactor().operator == "none"
+
+
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_every_operator_can_be_undone_and_redone_to_the_byte(database: Path, operator: Operator) -> None:
     """Before and after are shown, and stand again in another process."""

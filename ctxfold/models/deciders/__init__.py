@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 import anyio
 from pydantic import BaseModel
 
+from ctxfold.decisions.branch.values import Move
 from ctxfold.decisions.intent.triggers import Trigger
 from ctxfold.decisions.refactor.values import Operator, Refactored
 from ctxfold.models.deciders.branch import Place
@@ -18,7 +19,6 @@ from ctxfold.models.deciders.lease import SessionLease, leased
 from ctxfold.models.deciders.loop import Decided, Decision, Timed, decide
 from ctxfold.models.deciders.refactor import Route, Write
 from ctxfold.models.protocol import Model, Usage
-from ctxfold.session.history.branches import Move
 from ctxfold.session.intent import Wanted
 from ctxfold.session.maintain import extraction_of
 from ctxfold.session.session import Session

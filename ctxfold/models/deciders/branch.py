@@ -10,11 +10,11 @@ from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from ctxfold.decisions.branch.values import Move
 from ctxfold.errors import BranchError
 from ctxfold.log.refs import parse_step
 from ctxfold.models.deciders.loop import Kind, Question
 from ctxfold.prompts import prompt
-from ctxfold.session.history.branches import Move
 from ctxfold.session.session import Session
 from ctxfold.workspace.by import By
 
@@ -88,4 +88,6 @@ def _steps(session: Session) -> frozenset[int]:
     """The steps of the path and of every branch that is shown."""
     workspace = session.workspace
     path = [step for block in workspace.blocks for step in block.steps]
-    return frozenset(path + [step for limb in workspace.elsewhere.limbs for turn in limb.turns for step in turn.steps])
+    return frozenset(
+        path + [step for branch in workspace.elsewhere.branches for turn in branch.turns for step in turn.steps]
+    )

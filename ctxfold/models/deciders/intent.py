@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from inspect import signature
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from ctxfold.decisions.intent.triggers import Trigger
-from ctxfold.decisions.intent.written import ItemWritten, LinesWritten
+from ctxfold.decisions.intent.written import ItemWritten, LinesWritten, StatementWritten
 from ctxfold.errors import StaleDecision
 from ctxfold.log.json_lines import line_form
 from ctxfold.models.deciders.loop import Kind, Question
@@ -39,22 +38,6 @@ RECORD, HITS = 160, 12
 """Lines of one record that it is shown, around those that fit best, and how many records."""
 
 
-class StatementWritten(BaseModel):
-    """A constraint or a decision: a new text, or one that is there by its id with what changed."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    id: str = Field(default="", description="Of one that is there; leave it out for a new one.")
-    text: str = Field(default="", max_length=600, description="Its words, with exact values.")
-    state: Literal["holds", "lifted"] | None = Field(default=None, description="Only where it changes.")
-    supersedes: str = Field(default="", description="The id of the one whose place it takes.")
-    ref: str = Field(default="", description="Where its words stand, as s12.1.")
-
-    def given(self) -> dict[str, str]:
-        """The entry as a plan takes it: what was left out is not said."""
-        return {name: value for name, value in self.model_dump().items() if value}
-
-
 class PlanWritten(BaseModel):
     """What a model answers when it plans: U-Fold's summary and to-do, and the register of what holds."""
 
@@ -65,10 +48,10 @@ class PlanWritten(BaseModel):
         default=(), max_length=40, description="New items and changed ones; what you leave out stays as it is."
     )
     constraints: tuple[StatementWritten, ...] = Field(
-        default=(), max_length=40, description="What the user set, forbade or lifted; only what is new or changed."
+        default=(), max_length=40, description="Bounds the user set, and those they changed or took back."
     )
     decisions: tuple[StatementWritten, ...] = Field(
-        default=(), max_length=40, description="What was decided; only what is new or changed."
+        default=(), max_length=40, description="What was settled with the user, and need not be asked again."
     )
 
     @property
@@ -81,12 +64,8 @@ class PlanWritten(BaseModel):
     def given(self) -> dict[str, Any]:
         """The plan as `Session.plan` takes it."""
         register = {"constraints": self.constraints, "decisions": self.decisions}
-        held = {name: [each.given() for each in said] for name, said in register.items() if name in _TAKEN}
+        held = {name: [each.given() for each in said] for name, said in register.items()}
         return {"summary": self.summary, "todo": [item.given() for item in self.todo], **held}
-
-
-_TAKEN = signature(Session.plan).parameters
-"""What a plan may be given."""
 
 
 class LinesChosen(BaseModel):

@@ -84,7 +84,9 @@ def known(workspace: Workspace) -> dict[str, str]:
     return {
         "goal": " / ".join(note.text for note in workspace.notes) or "not said",
         "todo": "\n".join(f"{item.id} {item.state}: {item.text}" for item in intent.items) or "empty",
-        "constraints": "\n".join(f"{each.ref}: {each.text}" for each in intent.binding) or "none",
+        "constraints": "\n".join(f"{each.id} {each.text} ({each.ref})" for each in intent.binding) or "none",
+        "decisions": "\n".join(f"{each.id} {each.text} ({each.ref})" for each in intent.decisions if each.holds)
+        or "none",
     }
 
 
