@@ -1,6 +1,7 @@
 """What every test stands on: asyncio for anyio's plugin, and a home and store of its own. It never touches the user's."""
 
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -9,6 +10,11 @@ from hypothesis import settings
 
 settings.register_profile("ctxfold", deadline=None, print_blob=True)  # a shared machine's clock proves nothing
 settings.load_profile("ctxfold")
+
+if (
+    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+):  # as shells start what runs in the background; processes of tests inherit it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

@@ -48,7 +48,8 @@ class Session:
 
     A handle stands on one branch; two handles on one session, in one process or in two, are both live, and every method may be called from any
     thread. Of a session that was deleted under its handle every method raises UnknownSession. Where a budget is not said, it is the session's own;
-    budgets are tokens of `model`, o200k tokens where none is named, and one below the least raises BudgetError. Arguments of a wrong type raise InputError.
+    budgets are tokens of `model`, o200k tokens where none is named, and one below the least raises BudgetError. Arguments of a wrong type raise InputError, what
+    is no address RefError.
 
     Args:
         name: its name.
@@ -262,7 +263,7 @@ class Session:
         who = check.as_by(by)
         given = plan_given(check.as_text_or_none(summary), todo, constraints, decisions)
         with self._at.writing() as tx:
-            return plan(tx, self._at, given, who, trigger)
+            return plan(tx, self._at, given, who, check.as_trigger(trigger))
 
     def extract(
         self,
@@ -284,9 +285,13 @@ class Session:
         Raises:
             InputError: selections that cannot be read or of which none names lines that are there. Nothing is changed then.
         """
-        who, most = check.as_by(by), check.as_number(budget, "the budget of an extraction")
+        who, cause, most = (
+            check.as_by(by),
+            check.as_trigger(trigger),
+            check.as_number(budget, "the budget of an extraction"),
+        )
         with self._at.writing() as tx:
-            return extracted(tx, self._at, Wanted(check.as_text_or_none(need), selections, most, trigger), who)
+            return extracted(tx, self._at, Wanted(check.as_text_or_none(need), selections, most, cause), who)
 
     def maintain(self, budget: int | None = None, model: str | None = None, act: bool = True) -> tuple[Trigger, ...]:
         """Extract where a trigger calls for it: the driver's call after it records; it seldom does anything. Returns the triggers.

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, cast, get_args
 
 from ctxfold.decisions.fold.directive import FoldDirective
+from ctxfold.decisions.intent.triggers import Trigger
 from ctxfold.errors import InputError
 from ctxfold.log.records import Call, Origin
 from ctxfold.log.refs import Ref, parse_step
@@ -26,6 +27,7 @@ __all__ = [
     "as_results",
     "as_text",
     "as_text_or_none",
+    "as_trigger",
     "as_utf8",
 ]
 
@@ -118,6 +120,13 @@ def as_utf8(text: object, what: str) -> str:
             f"{what} holds half a character (a lone surrogate, at {error.start}); give whole characters"
         ) from error
     return words
+
+
+def as_trigger(given: object) -> Trigger | None:
+    """A trigger, as `Session.maintain` returns them, or None."""
+    if given is not None and not isinstance(given, Trigger):
+        raise InputError(f"a trigger is wanted, not {type(given).__name__}; give one that maintain returned, or None")
+    return given
 
 
 def as_by(by: object) -> By:

@@ -86,8 +86,7 @@ def test_the_defaults_of_the_surface_are_as_published() -> None:
         }
 
     assert {"goal": None, "store": None}.items() <= defaults(Session.open).items()
-    assert defaults(Session.view)["budget"] == 8_000
-    assert defaults(Session.consolidate)["budget"] == 8_000
+    assert defaults(Session.view)["budget"] is defaults(Session.consolidate)["budget"] is None  # the session's own
     assert {"summary": None, "first_step": None, "last_step": None}.items() <= defaults(Session.fold).items()
     assert defaults(Session.record_result)["key"] is None
     assert {"summary": None, "todo": None}.items() <= defaults(Session.plan).items()

@@ -154,7 +154,7 @@ def test_two_processes_writing_one_session_a_thousand_times_lose_nothing(tmp_pat
             print("ready", flush=True)
             sys.stdin.readline()
             for n in range(500):
-                print(session.record_reply(f"{sys.argv[2]}-{n}"), flush=True)
+                print(session.record_reply(f"{sys.argv[2]}-{n}").step, flush=True)
         """)
     writers = [python("-c", source, str(store), name, stdin=subprocess.PIPE) for name in ("left", "right")]
     for writer in writers:

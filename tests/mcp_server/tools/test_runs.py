@@ -25,7 +25,7 @@ TIDES = (
     "<title>Tides</title><main><h1>Tides</h1><h2 id=spring>Spring tides</h2>"
     "<p>A spring tide comes twice a month, at new moon and at full moon.</p></main>"
 )
-TASK = "How often does a spring tide come?"
+TASK = "At which moon does a spring tide come?"
 
 
 @asynccontextmanager

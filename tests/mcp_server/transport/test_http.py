@@ -204,7 +204,7 @@ async def test_live_pages_and_runs_outlast_the_connection_and_are_their_principa
             assert "Spring tides" in said(await call(ALICE, "page_open", session="trip", url=site.url))
             assert "twice a month" in said(await call(ALICE, "page_read", session="trip", find="twice"))
             assert "no page is open" in said(await call(BOB, "page_read", session="trip"))
-            asked = {"session": "trip", "task": "How often does a spring tide come?", "start_url": site.url}
+            asked = {"session": "trip", "task": "Which tide comes twice a month?", "start_url": site.url}
             found = (await call(ALICE, "browse", **asked)).structured_content
             assert found is not None
             assert "twice a month" in found["answer"]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from importlinter.cli import EXIT_STATUS_SUCCESS, lint_imports
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PACKAGES = ("ctxfold", "browser_agent", "mcp_server")
 CLI_ROOMS = ("ctxfold.cli", "browser_agent.cli", "mcp_server.cli")
 

@@ -1,4 +1,4 @@
-"""The public double of the Messages API is as strict as the API, and accounts for its cache."""
+"""The double of the Messages API is as strict as the API, and accounts for its cache."""
 
 from __future__ import annotations
 

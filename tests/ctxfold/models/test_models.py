@@ -171,7 +171,7 @@ def test_a_dated_name_has_the_price_of_its_model_and_an_unknown_one_has_none():
 
 
 def test_the_price_file_says_when_and_where_it_was_read():
-    path = Path(__file__).parents[2] / "ctxfold" / "models" / "prices.json"
+    path = Path(__file__).parents[3] / "ctxfold" / "models" / "prices.json"
     prices = json.loads(path.read_text(encoding="utf-8"))
     assert prices["read"]
     assert prices["sources"]
