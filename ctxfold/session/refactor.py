@@ -16,7 +16,7 @@ from ctxfold.session.history.refactorings import put_refactoring, put_refusal
 from ctxfold.session.record import Branch
 from ctxfold.store.protocol import Reading, Writing
 from ctxfold.tokens import count
-from ctxfold.view.ladder import show
+from ctxfold.view.show import show
 from ctxfold.workspace.by import By, Decider
 from ctxfold.workspace.guidance import shown_guidance
 from ctxfold.workspace.workspace import Workspace

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, overload
 
 from ctxfold.decisions.branch.values import Move, Wish
-from ctxfold.decisions.fold.consolidate import due
+from ctxfold.decisions.fold.embedded import due
 from ctxfold.decisions.intent.triggers import Trigger
 from ctxfold.decisions.refactor.values import Refactored
 from ctxfold.errors import InputError

@@ -3,110 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 
-from ctxfold.log.lines import ALSO, BINDING, DECIDED, EXTRACTS, SO_FAR, TO_DO, Line, fence, unposed
-from ctxfold.text import Span, sentences, windows
-from ctxfold.text.values import facts_of
+from ctxfold.log.lines import ALSO, BINDING, DECIDED, EXTRACTS, SO_FAR, TO_DO, fence, unposed
 from ctxfold.tokens import count, head
-from ctxfold.view.excerpt import excerpt, read
 from ctxfold.workspace.intent import Extract, Intent, Item, Statement
 
-__all__ = ["FORMS", "GISTS", "closing", "gist", "within"]
-
-# The user's messages in less room than they need
-
-GISTS = 4
-"""How many forms a message has, the last but values."""
-
-_READ = 3_000
-"""Tokens for which a message is read at least, whatever its room."""
-_ENDS = 20_000
-"""Letters of a message's beginning, and as many of its end, whose sentences are looked at."""
-_AROUND = (200, 100, 50, 24)
-"""Letters that stay on both sides of a value when the rest of its sentence goes: as many as there is room for."""
-_ASKS = ("?", "？")
-
-
-def gist(line: Line, form: int, room: int = 0) -> Line:
-    """A message in one of its shorter forms: never longer than it was.
-
-    Args:
-        line: the message as a view shows it.
-        form: 0 keeps its first and last sentence, its questions and those that hold a value; 1 those that hold a value, or the first where none
-            does; 2 the values with the words around them; 3 the values alone.
-        room: o200k tokens the message may cost: as far as a form leaves some of it, the first two keep more sentences and the third more words.
-    """
-    mark, text, tail = _parted(line, room)
-    left = room - count(mark) - count(tail) - 2
-    match form:
-        case 0 | 1:
-            kept = _kept(text, form)
-            short = excerpt(text, max(left, sum(count(words) + 2 for words in {span.of(text) for span in kept})), kept)
-        case 2:
-            forms = (_near_values(text, around) for around in _AROUND)
-            short = next((words for words in forms if count(words) <= left), "") or _near_values(text, _AROUND[-1])
-        case _:
-            short = "; ".join(dict.fromkeys(facts_of(text)))
-    return _reworded(line, f"{mark} {short}{tail}")
-
-
-def within(line: Line, room: int) -> Line:
-    """A message in a room: first the sentences that hold a value, from its beginning and its end; then more of both.
-
-    Args:
-        line: the message as a view shows it.
-        room: o200k tokens it may cost.
-
-    Returns:
-        The message, where it fits as it is; else slices of it with marks between.
-    """
-    if line.tokens <= room:
-        return line
-    mark, text, tail = _parted(line, room)
-    return _reworded(line, f"{mark} {excerpt(text, room - count(mark) - count(tail) - 2, _kept(text, 1))}{tail}")
-
-
-def _parted(line: Line, room: int) -> tuple[str, str, str]:
-    """The marker of a message, what is read of its words for a room, and the ref that stands behind what is left of them."""
-    mark, _, text = line.text.partition(" ")
-    return mark, read(text, max(room, _READ)), f" […{line.ref}]"
-
-
-def _reworded(line: Line, text: str) -> Line:
-    tokens = count(text) + 1
-    return line.reworded(text, tokens, line.keys) if tokens < line.tokens else line
-
-
-@lru_cache(maxsize=64)
-def _kept(text: str, form: int) -> tuple[Span, ...]:
-    """The sentences of a text that a form keeps; of a long text those of its beginning and its end."""
-    every = [span for span in sentences(text) if span.start < _ENDS or span.start > len(text) - _ENDS]
-    telling = [span for span in every if facts_of(span.of(text))]
-    if form:
-        return tuple(telling or every[:1])
-    asking = [span for span in every if span.of(text).endswith(_ASKS)]
-    return tuple(sorted({*every[:1], *every[-1:], *asking, *telling}))
-
-
-def _near_values(text: str, around: int) -> str:
-    """The values of a text, each with some letters of the words around it."""
-    return " … ".join(dict.fromkeys(span.of(text) for span in windows(text, _values(text), around, around)))
-
-
-@lru_cache(maxsize=64)
-def _values(text: str) -> tuple[Span, ...]:
-    """Wherever the values of a text stand in it."""
-    found: set[Span] = set()
-    for value in facts_of(text):
-        at = text.find(value)
-        while at >= 0:
-            found.add(Span(at, at + len(value)))
-            at = text.find(value, at + len(value))
-    return tuple(sorted(found, key=lambda span: (span.start, -span.end)))
-
-
-# The register
+__all__ = ["FORMS", "closing"]
 
 FORMS = 5
 """How many forms the register has, the last but ids."""

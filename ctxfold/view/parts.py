@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ctxfold.log.lines import Line
 from ctxfold.tokens import count
 from ctxfold.view.elsewhere import NOTHING, ElsewhereText, refs_of
-from ctxfold.view.ladder import Shown
+from ctxfold.view.show import Shown
 from ctxfold.workspace.guidance import Guidance
 from ctxfold.workspace.intent import Intent
 from ctxfold.workspace.workspace import Older, spans
@@ -23,7 +23,6 @@ class Parts:
     Attributes:
         opening: legend and goal.
         older: stretches of which nothing but an address stands.
-        words: the user's words of those.
         blocks: the cover, each block as it is shown.
         closing: what the end says of the goal's revisions, the intent and guidance.
         now: the goal's revisions alone.
@@ -34,7 +33,6 @@ class Parts:
 
     opening: str
     older: tuple[Older, ...]
-    words: tuple[Line, ...]
     blocks: tuple[Shown, ...]
     closing: str
     now: str = ""
@@ -49,7 +47,7 @@ class Parts:
 
     def texts(self) -> list[str]:
         """The text blocks of the view, in order."""
-        front = [self.opening, *map(_bundle, self.older), *(line.text for line in self.words)]
+        front = [self.opening, *map(_bundle, self.older)]
         return [
             "\n".join(text for text in front if text),
             *(block.text for block in self.blocks),
@@ -74,7 +72,6 @@ class Parts:
             + sum(count(_bundle(older)) for older in self.older)
             + count(self.closing)
             + self.elsewhere.tokens
-            + sum(line.tokens for line in self.words)
             + 6
         )
 
@@ -86,7 +83,6 @@ class Parts:
     @property
     def lines(self) -> Iterator[Line]:
         """Every line that stands in it."""
-        yield from self.words
         for block in self.blocks:
             yield from block.lines
 

@@ -11,8 +11,7 @@ from typing import Any
 
 from ctxfold.decisions.intent.checks import OVERHEAD
 from ctxfold.decisions.intent.values import Source
-from ctxfold.log.compact.cells import Spelled, parse
-from ctxfold.log.facts import identity
+from ctxfold.log.json_tree import Spelled, parse
 from ctxfold.text import BM25, best_line, query_words, select, words
 from ctxfold.tokens import count
 from ctxfold.workspace.intent import Extract
@@ -173,12 +172,18 @@ def _objects(tree: Any) -> Iterator[_Object]:
             elif isinstance(child, (dict, list)) and child:
                 inner.append((child, at, path if key is None else f"{path} {key}".strip()))
             at += size
-        named = identity(node) if isinstance(node, dict) else None
+        named = _first_name(node) if isinstance(node, dict) else None
         own = [lines for lines, text in fields if named and text.startswith(f"{named[0]} ")][:1]
         naming = (*around, *own)
         stack.extend((child, start, where, naming) for child, start, where in reversed(inner))
         if fields:
             yield _Object((line, at), path, tuple(fields), f"{path}|{named[0]}={named[1]}" if named else "", naming)
+
+
+def _first_name(node: dict[str, Any]) -> tuple[str, str] | None:
+    """The first field of an object that holds a text or a whole number, by which the object is told from others."""
+    named = ((key, str(value)) for key, value in node.items() if isinstance(value, (str, int)) and value is not True)
+    return next(named, None)
 
 
 def _plain(child: Any) -> bool:

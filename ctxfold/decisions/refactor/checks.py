@@ -9,18 +9,15 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import assert_never
 
-from ctxfold.decisions.fold.consolidate import pinned_in, price
-from ctxfold.decisions.fold.embedded import newest
+from ctxfold.decisions.fold.tile import price
 from ctxfold.decisions.fold.verify import invented
 from ctxfold.decisions.refactor.apply import depth_of, refactor
-from ctxfold.decisions.refactor.lines import points_only
 from ctxfold.decisions.refactor.values import AddNote, Case, Refactoring, Supersede
 from ctxfold.errors import FoldError
-from ctxfold.log.compact.ditto import spelled
-from ctxfold.log.compact.prose import values
 from ctxfold.log.lines import Line, text_of
 from ctxfold.text import sentences
 from ctxfold.tokens import count
+from ctxfold.view.pieces import values_in
 from ctxfold.workspace.workspace import Block, Tile, Workspace
 
 __all__ = ["DEPTH", "fault", "most"]
@@ -140,10 +137,10 @@ def _words(case: Case, made: Refactoring) -> str:
 def _values_in_force(workspace: Workspace, made: Refactoring, then: Workspace) -> str:
     """Of the values in force in what is replaced, nearly all stand afterwards: in its place, or elsewhere in the view."""
     for tile in made.tiles:
-        before = _in_force(workspace, _under(workspace, tile), made)
+        before = _in_force(_under(workspace, tile), made)
         after = _values([tile.summary], tile.lines)
         for effect in made.effects:
-            after |= values(effect.fact.was) if isinstance(effect, Supersede) else set()
+            after |= values_in(effect.fact.was) if isinstance(effect, Supersede) else set()
         if len(before & after) < RECALL * len(before):
             after |= _values([], (line for block in then.blocks for line in block.lines))
         if len(before & after) < RECALL * len(before):
@@ -151,13 +148,11 @@ def _values_in_force(workspace: Workspace, made: Refactoring, then: Workspace) -
     return ""
 
 
-def _in_force(workspace: Workspace, blocks: Sequence[Block], made: Refactoring) -> set[str]:
+def _in_force(blocks: Sequence[Block], made: Refactoring) -> set[str]:
     """The values of a stretch's facts; for a prune those of every text of a tool or a page."""
     kinds = {"user", "note", "data"} | ({"text"} if made.operator == "path_prune" else set())
-    lines = spelled([line for block in blocks for line in block.lines])
-    return _values([], (line for line in newest(lines, pinned_in(workspace, blocks)) if line.kind in kinds))
+    return _values([], (line for block in blocks for line in block.lines if line.kind in kinds))
 
 
 def _values(texts: Iterable[str], lines: Iterable[Line]) -> set[str]:
-    shown = (line.text for line in lines if not points_only(line))
-    return set(chain.from_iterable(map(values, chain(texts, shown))))
+    return set(chain.from_iterable(map(values_in, chain(texts, (line.text for line in lines)))))

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import assert_never
 
-from ctxfold.decisions.fold.consolidate import due, embedded_tile, price, tile_of
 from ctxfold.decisions.fold.directive import stretch
-from ctxfold.decisions.fold.embedded import Room, Settings
+from ctxfold.decisions.fold.embedded import Batch, Settings, due, embedded_tile
+from ctxfold.decisions.fold.tile import price, tile_of
 from ctxfold.decisions.refactor.checks import fault
 from ctxfold.decisions.refactor.lines import without_repeats
 from ctxfold.decisions.refactor.repetition import Loop, duplicates, loops
@@ -71,15 +71,16 @@ def embedded(operator: Operator, case: Case) -> Refactoring | Refusal:
 
 
 def state_abstract(case: Case) -> Refactoring | Refusal:
-    """Fold what stands before the latest step into one tile: what a consolidation keeps where one is due, else every fact and half of the prose."""
+    """Fold what stands before the latest step into one tile: what a consolidation keeps where one is due, else half."""
     workspace = case.workspace
-    wanted = due(workspace, case.budget, _SETTINGS)
-    blocks = workspace.blocks[: case.protected] if wanted is None else wanted[0]
+    batch = due(workspace, case.budget, _SETTINGS)
+    if batch is None:
+        before, newest = workspace.blocks[: case.protected], workspace.blocks[case.protected :]
+        batch = Batch(before, newest, sum(block.tokens for block in before) // 2)
+    blocks = batch.blocks
     if not blocks:
         return Refusal("nothing stands before the latest step")
-    cost = sum(block.tokens for block in blocks)
-    room = wanted[1] if wanted is not None else Room(cost, min(int(_SETTINGS.rest * case.budget), cost // 2))
-    tile = embedded_tile(workspace, blocks, case.tile, room, query_of(workspace))
+    tile = embedded_tile(batch, blocks, case.tile, case.budget, query_of(workspace))
     if tile.whole or price(tile) >= price(*blocks):
         return Refusal("what stands there is facts alone; nothing could be shortened")
     return Refactoring("state_abstract", (PutTile(tile),), f"state of {spans(tile.steps)}")
@@ -95,7 +96,7 @@ def noise_filter(case: Case) -> Refactoring | Refusal:
             blocks = stretch(case.workspace, run[0], run[-1])
         except FoldError:
             continue
-        kept = without_repeats(case.workspace, blocks, repeats)
+        kept = without_repeats(blocks, repeats)
         tile = tile_of(blocks, case.tile + len(effects), "", kept, "embedded", status="completed")
         if price(tile) < price(*blocks):
             effects.append(PutTile(tile))
@@ -123,7 +124,7 @@ def path_prune(case: Case) -> Refactoring | Refusal:
     effects: list[PutTile] = []
     for loop in loops(case):
         blocks = _foldable(case, loop)
-        tile = _pruned(case, blocks, loop.repeats, case.tile + len(effects)) if blocks else None
+        tile = _pruned(blocks, loop.repeats, case.tile + len(effects)) if blocks else None
         if tile is not None:
             effects.append(PutTile(tile))
     if not effects:
@@ -144,9 +145,9 @@ def _foldable(case: Case, loop: Loop) -> Sequence[Block]:
         return ()
 
 
-def _pruned(case: Case, blocks: Sequence[Block], repeats: frozenset[int], number: int) -> Tile | None:
+def _pruned(blocks: Sequence[Block], repeats: frozenset[int], number: int) -> Tile | None:
     """The tile of a loop, with a word on the world outside where that still makes the view smaller; None where nothing does."""
-    lines = without_repeats(case.workspace, blocks, repeats)
+    lines = without_repeats(blocks, repeats)
     before = price(*blocks)
     for summary in (prompt("refactor_pruned"), ""):
         tile = tile_of(blocks, number, summary, lines, "embedded", status="failed")

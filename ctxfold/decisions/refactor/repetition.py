@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 
 from ctxfold.decisions.refactor.values import Call, Case
-from ctxfold.log.compact.cells import parse
-from ctxfold.log.facts import canonical
+from ctxfold.log.json_tree import canonical, parse
 from ctxfold.workspace.workspace import RawStep
 
 __all__ = ["Loop", "call_of", "duplicates", "loops"]

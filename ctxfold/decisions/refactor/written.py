@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from ctxfold.decisions.fold.consolidate import due, tile_of
 from ctxfold.decisions.fold.directive import stretch
-from ctxfold.decisions.fold.embedded import Settings
+from ctxfold.decisions.fold.embedded import Settings, due
+from ctxfold.decisions.fold.tile import tile_of
 from ctxfold.decisions.refactor.embedded import noted, path_prune
 from ctxfold.decisions.refactor.lines import without_told
 from ctxfold.decisions.refactor.values import (
@@ -24,8 +24,7 @@ from ctxfold.decisions.refactor.values import (
     Supersede,
 )
 from ctxfold.errors import InputError
-from ctxfold.tokens import count
-from ctxfold.view.ladder import show
+from ctxfold.view.show import show
 from ctxfold.workspace.guidance import Pin, Slot, Superseded
 from ctxfold.workspace.workspace import Block, Origin, RawStep, Tile, spans
 
@@ -92,7 +91,7 @@ def written(operator: Operator, case: Case, text: str, origin: Origin) -> Refact
     match operator:
         case "state_abstract":
             wanted = due(case.workspace, case.budget, Settings())
-            blocks = case.workspace.blocks[: case.protected] if wanted is None else wanted[0]
+            blocks: Sequence[Block] = case.workspace.blocks[: case.protected] if wanted is None else wanted.blocks
             return _told(operator, case, blocks, text, origin)
         case "noise_filter":
             return _told(operator, case, case.workspace.blocks[: case.protected], text, origin)
@@ -112,7 +111,7 @@ def _told(operator: Operator, case: Case, blocks: Sequence[Block], text: str, or
     """A tile that says `text` in place of blocks, with the user's words and the rows whose values it does not hold."""
     if not blocks:
         return Refusal("nothing stands before the latest step")
-    tile = tile_of(blocks, case.tile, text, without_told(case.workspace, blocks, text), origin)
+    tile = tile_of(blocks, case.tile, text, without_told(blocks, text), origin)
     return Refactoring(operator, (PutTile(tile),), f"told of {spans(tile.steps)}")
 
 
@@ -224,7 +223,7 @@ def _reworded(block: Block, line: int, text: str) -> Block:
     if line < 0 and isinstance(block, Tile):
         return replace(block, summary=text)
     lines = list(block.lines)
-    lines[line] = lines[line].reworded(text, count(text) + 1, lines[line].keys)
+    lines[line] = lines[line].reworded(text)
     return replace(block, lines=tuple(lines))
 
 

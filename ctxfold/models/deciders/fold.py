@@ -8,10 +8,10 @@ from typing import Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ctxfold.decisions.fold.consolidate import due, told_tile
 from ctxfold.decisions.fold.directive import stretch
-from ctxfold.decisions.fold.embedded import Settings
+from ctxfold.decisions.fold.embedded import Settings, due
 from ctxfold.decisions.fold.parse import parse
+from ctxfold.decisions.fold.tile import told_tile
 from ctxfold.errors import FoldError, InputError, StaleDecision
 from ctxfold.models.deciders.loop import Kind, Question
 from ctxfold.models.deciders.material import invents_nothing, known, last_said, log_of, records, whole
@@ -90,9 +90,9 @@ class Consolidate:
         """Ask for a summary of what is due."""
         workspace = session.workspace
         found = due(workspace, self.limit, Settings()) if workspace.older is None else None
-        if found is None or sum(block.tokens for block in found[0]) > LONGEST:
+        if found is None or sum(block.tokens for block in found.blocks) > LONGEST:
             return "the stretch is too long"
-        return _question(session, workspace, found[0], f"high water, written by {self.model}", lambda tile: (tile,))
+        return _question(session, workspace, found.blocks, f"high water, written by {self.model}", lambda tile: (tile,))
 
     def fall_back(self, session: Session, why: str) -> tuple[Tile, ...]:
         """Let the embedded folder consolidate."""
@@ -115,7 +115,7 @@ def _question(
 
     def apply(session: Session, written: FoldSummary) -> Made:
         invents_nothing("summary", written.summary, source, steps)
-        told_tile(workspace, blocks, 0, written.summary, "model")
+        told_tile(blocks, 0, written.summary, "model")
         _must_stand(session, blocks)
         return made(session.fold(written.summary, steps[0], steps[-1], By("model", cause)))
 

@@ -15,8 +15,7 @@ from ctxfold.store.codec import unpack_json
 from ctxfold.store.protocol import Reading
 from ctxfold.store.values import HeadRow, Path, State, StoredRecord
 from ctxfold.text import select
-from ctxfold.tokens import count
-from ctxfold.view.ladder import clip
+from ctxfold.tokens import count, head
 from ctxfold.workspace.forest import NOWHERE, BranchSummary, Elsewhere, ForestView, Turn
 from ctxfold.workspace.workspace import load_lines, spans
 
@@ -194,7 +193,16 @@ def _rows(records: Sequence[StoredRecord]) -> str:
     chosen = found or [record for record in records[-8:] if record.kind != "user"]
     lines: list[Line] = [line for record in chosen for line in load_lines(unpack_json(record.form))]
     if found:
-        return text_of(clip(line, 2 * _GIST) for line in lines)
+        return text_of(_clip(line, 2 * _GIST) for line in lines)
     calls = [line for line in lines if line.kind in ("call", "say")][-1:]
     got = [line for line in lines if line.kind in ("data", "text")][:2]
-    return text_of(clip(line, _ROW) for line in (*calls, *got))
+    return text_of(_clip(line, _ROW) for line in (*calls, *got))
+
+
+def _clip(line: Line, tokens: int) -> Line:
+    """A line cut to its beginning, a document flattened to one line; itself when it is short enough already."""
+    if line.tokens <= tokens + 8:
+        return line
+    body = line.text.partition("\n")[2].rpartition("\n")[0] if line.text.startswith("<<") else ""
+    text = f"< {' '.join(body[: tokens * 40].split())}" if body else line.text
+    return line.reworded(f"{head(text, tokens)} […{line.tokens} tok {line.ref}]")

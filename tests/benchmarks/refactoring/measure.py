@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from ctxfold import Session
-from ctxfold.log.compact.prose import values
+from ctxfold.view.pieces import values_in as values
 from tests.benchmarks.fidelity.policies import Routed
 from tests.benchmarks.fidelity.recordings import Recording
 from tests.benchmarks.refactoring.planting import Planted, failing, inventions, to_and_fro

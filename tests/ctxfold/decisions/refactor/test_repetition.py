@@ -5,7 +5,6 @@ import json
 import pytest
 
 from ctxfold import Session
-from ctxfold.decisions.refactor.lines import body
 from ctxfold.decisions.refactor.repetition import call_of
 from tests.support.faults import called, failing, visited
 from tests.support.sessions import events, settled
@@ -144,9 +143,3 @@ def test_what_a_step_took_in_after_it_was_looked_at_counts():
         visited(session, "sines")
         assert session.refactor().operator == "none"
         assert [call.answered for call in session._at.trail.seen[slow].calls] == [True]
-
-
-def test_the_body_of_a_line_is_what_it_says(session: Session):
-    visited(session, "lisboa")
-    (page,) = [line for block in session.workspace.blocks for line in block.lines if "berths" in line.text]
-    assert body(page).startswith("Page lisboa The harbor")

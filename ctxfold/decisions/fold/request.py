@@ -11,9 +11,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ctxfold.decisions.fold.directive import FoldDirective, stretch
+from ctxfold.decisions.fold.tags import Tag
 from ctxfold.errors import FoldError
 from ctxfold.log.refs import BlockRef, StepRef, StretchRef, parse_ref
-from ctxfold.view.omissions import Tag
 from ctxfold.workspace.workspace import Tile, Workspace
 
 __all__ = ["wanted"]

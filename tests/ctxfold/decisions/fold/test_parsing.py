@@ -12,7 +12,17 @@ from ctxfold import Session
 from ctxfold.decisions.fold.directive import FoldDirective
 from ctxfold.decisions.fold.parse import Compliance, Parsed, parse
 from ctxfold.workspace.by import By
-from tests.folding.malformed import FOLD, GOOD, NOT_FITTING, NOT_WELL_FORMED, SILENT, compress, context, fold, ids
+from tests.ctxfold.decisions.fold.malformed import (
+    FOLD,
+    GOOD,
+    NOT_FITTING,
+    NOT_WELL_FORMED,
+    SILENT,
+    compress,
+    context,
+    fold,
+    ids,
+)
 from tests.support.sessions import add_steps, cover
 
 
