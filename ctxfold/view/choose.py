@@ -33,6 +33,8 @@ _EDGE = 0.25
 _MARKER = 2
 """o200k tokens of what a line begins with."""
 _NEWEST = 2.0
+_ANY = 1e-6
+"""What anything is worth while there is room: the newest before the oldest."""
 _STEP = 4
 """o200k tokens of the address that a step begins with."""
 
@@ -156,8 +158,6 @@ class _Choice:
             if item.place in self.kept[item.line] or self.spent + price > room:
                 continue
             rate = self._gain(item) / price
-            if rate <= 0:
-                continue
             if heap and rate < -heap[0][0] - 1e-9:
                 heapq.heappush(heap, (-rate, at))
                 continue
@@ -174,6 +174,7 @@ class _Choice:
             if not self.told[word]:
                 gain += self.rare[word] * (_NEAR if word in self.query else plain)
         gain += _EDGE if item.piece.edge and kind == "say" else 0.0
+        gain += _ANY * (1 + self.stretch.steps[item.line])
         return gain * (_NEWEST if self.stretch.steps[item.line] == self.last else 1.0)
 
     def _price(self, item: _Item) -> int:

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ctxfold.log.lines import Line, line
-from ctxfold.tokens import count
+from ctxfold.tokens import count, count_lines
 from ctxfold.view.choose import Chosen, Stretch, choose
 from ctxfold.view.pieces import pieces_of, words_of
 from ctxfold.view.shorten import shortened
-from ctxfold.view.show import Shown
-from ctxfold.workspace.workspace import HEADER, spans
+from ctxfold.view.show import Shown, addressed
+from ctxfold.workspace.workspace import spans
 
-__all__ = ["USER_WORDS", "condense", "lines_within"]
+__all__ = ["USER_WORDS", "condense", "stub"]
 
 USER_WORDS = 0.4
 """The share of a view's budget that the user's words may take before anything else."""
-_NEAR = 0.03
+_NEAR = 0.015
 """How near to its room a choice comes before it is left as it is."""
-_TRIES = 3
+_TRIES = 5
 _STUB = 0.05
 """Of what a stretch costs, what the word for it may."""
 _NAMES = 12
@@ -49,7 +49,7 @@ def condense(
     for _ in range(_TRIES):
         chosen = choose(stretch, wanted, near, int(USER_WORDS * budget))
         kept = shortened(stretch, chosen)[: sum(map(bool, chosen.kept[: len(lines)]))]
-        cost = sum(each.tokens for each in kept) + HEADER * len({_step(each) for each in kept})
+        cost = _cost(kept)
         if cost <= room and (room - cost <= _NEAR * room or all(map(bool, chosen.kept[: len(lines)]))):
             break
         wanted = max(int(wanted * room / max(cost, 1)) if cost > room else wanted + room - cost, 0)
@@ -58,17 +58,21 @@ def condense(
     for place, where in enumerate(owner):
         if chosen.kept[place]:
             made[where].append(next(at))
-    return lines_within(made, room)
+    return _without_oldest(made, room)
 
 
-def lines_within(made: list[list[Line]], room: int) -> list[list[Line]]:
+def _without_oldest(made: list[list[Line]], room: int) -> list[list[Line]]:
     """The same, without the oldest lines while they cost more than the room."""
-    cost = sum(each.tokens for lines in made for each in lines)
-    cost += HEADER * len({_step(each) for lines in made for each in lines})
+    over = _cost([each for lines in made for each in lines]) - room
     for lines in made:
-        while lines and cost > room:
-            cost -= lines.pop(0).tokens
+        while lines and over > 0:
+            over -= lines.pop(0).tokens
     return made
+
+
+def _cost(lines: Sequence[Line]) -> int:
+    """o200k tokens of lines as they stand under the addresses of their steps."""
+    return count_lines(addressed(lines)) + 1 if lines else 0
 
 
 def stub(steps: Sequence[int], raw: int, lines: Sequence[Line]) -> Line | None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ctxfold.tokens import head
+from ctxfold.tokens import count_lines, head
 from ctxfold.view.condense import condense
 from ctxfold.view.elsewhere import NOTHING, SHARE, VALUES
 from ctxfold.view.intent import FORMS, closing
 from ctxfold.view.parts import Parts
-from ctxfold.view.show import Shown
+from ctxfold.view.show import Shown, addressed
 from ctxfold.workspace.guidance import shown_guidance
 from ctxfold.workspace.workspace import Older
 
@@ -75,11 +75,7 @@ def _shorten(blocks: Sequence[Shown], room: int, budget: int, query: Sequence[st
 
 def _lines_cost(block: Shown) -> int:
     """What a block's lines cost with the addresses of their steps."""
-    return (
-        block.tokens
-        if block.lines and not block.summary and block.status not in ("failed", "partial")
-        else sum(line.tokens for line in block.lines)
-    )
+    return count_lines(addressed(block.lines)) + 1 if block.lines else 0
 
 
 def _without_bare(blocks: Sequence[Shown]) -> list[Shown]:

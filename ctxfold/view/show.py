@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from ctxfold.log.lines import Line, unposed
-from ctxfold.tokens import count
-from ctxfold.workspace.workspace import HEADER, Block, RawStep, Tile, spans
+from ctxfold.tokens import count_lines
+from ctxfold.workspace.workspace import Block, RawStep, Tile, spans
 
-__all__ = ["Shown", "show"]
+__all__ = ["Shown", "addressed", "show"]
 
 _TOLD = ("failed", "partial")
 """The endings a view mentions; what was completed needs no word."""
@@ -51,11 +51,7 @@ class Shown:
             made.append(f"{self._mark} {told}")
         elif self.status in _TOLD:
             made.append(self._mark)
-        at = ""
-        for line in self.lines:
-            step = line.ref.partition(".")[0]
-            made.append(line.text if step == at or line.kind == "stub" else f"{step} {line.text}")
-            at = step
+        made += addressed(self.lines)
         return tuple(made) or (f"[{spans(self.steps)} | {self.raw} tok | recall {spans(self.steps)}]",)
 
     @property
@@ -69,15 +65,23 @@ class Shown:
 
     @cached_property
     def tokens(self) -> int:
-        """o200k tokens of it, never less than its text costs."""
-        steps = len({line.ref.partition(".")[0] for line in self.lines})
-        summary = count(self.texts[0]) + 1 if self.summary or self.status in _TOLD else 0
-        bare = 0 if self.lines or summary else count(self.text) + 1
-        return summary + bare + HEADER * steps + sum(line.tokens for line in self.lines)
+        """o200k tokens of it, with the seam to what follows."""
+        return count_lines(self.texts) + 1
 
     def with_lines(self, lines: Sequence[Line]) -> Shown:
         """The same block with less of it."""
         return Shown(self.steps, self.raw, self.summary, tuple(lines), self.status, self.untrusted, whole=False)
+
+
+def addressed(lines: Iterable[Line]) -> list[str]:
+    """The texts of lines, the first of each step behind the step's address."""
+    made: list[str] = []
+    at = ""
+    for line in lines:
+        step = line.ref.partition(".")[0]
+        made.append(line.text if step == at or line.kind == "stub" else f"{step} {line.text}")
+        at = step
+    return made
 
 
 def show(block: Block) -> Shown:

@@ -82,7 +82,7 @@ class RawStep(_Lined):
         return (self.n,)
 
 
-HEADER = 4
+HEADER = 3
 """Tokens a block's own header costs at most."""
 
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from ctxfold.decisions.fold.tile import price, tile_of
 from ctxfold.log.lines import Line
+from ctxfold.tokens import count_lines
 from ctxfold.view.condense import condense, stub
-from ctxfold.view.show import Shown, show
-from ctxfold.workspace.workspace import HEADER, Block, RawStep, Tile, Workspace
+from ctxfold.view.show import Shown, addressed, show
+from ctxfold.workspace.workspace import Block, RawStep, Tile, Workspace
 
 __all__ = ["Batch", "Settings", "due", "embedded_tile", "micro_tile"]
 
@@ -42,6 +43,8 @@ class Settings:
 
 
 _SMALL = 8_000
+_LEAST = 4
+"""o200k tokens that a fold saves at least."""
 _DOCUMENT = 100
 """o200k tokens from which a text that stands in lines counts as a document."""
 
@@ -78,7 +81,8 @@ def due(workspace: Workspace, budget: int, settings: Settings) -> Batch | None:
         end -= 1
     if end == 0 or (end == 1 and isinstance(blocks[0], Tile)):
         return None
-    return Batch(blocks[:end], blocks[end:], max(int(settings.low * budget) - full, int(settings.least * budget)))
+    standing = min(full, price(*blocks[end:]))
+    return Batch(blocks[:end], blocks[end:], max(int(settings.low * budget) - standing, int(settings.least * budget)))
 
 
 def _documents(blocks: Sequence[Block], budget: int) -> float:
@@ -104,11 +108,10 @@ def embedded_tile(batch: Batch, opened: Sequence[Block], number: int, budget: in
         query: texts that say what the session is about now.
     """
     blocks = [show(block) for block in opened]
-    room = min(batch.room, price(*batch.blocks) - HEADER)
+    room = min(batch.room, price(*batch.blocks) - _LEAST)
     made = condense(blocks, [show(block) for block in batch.newest], room, budget, query)
     lines = [line for each in made for line in each]
-    stubs = room - sum(line.tokens for line in lines) - HEADER * len({line.ref.partition(".")[0] for line in lines})
-    lines = _with_stubs(blocks, made, stubs)
+    lines = _with_stubs(blocks, made, room - count_lines(addressed(lines)))
     tile = tile_of(batch.blocks, number, _summaries(opened), tuple(lines), "embedded")
     if price(tile) < price(*batch.blocks):
         return tile

@@ -1,0 +1,112 @@
+"""Levels of detail: every word below the high-water mark, no idle room above it, no cliff, and nothing above the budget whatever is in it."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+
+import pytest
+
+from ctxfold import Session
+from ctxfold.tokens import count
+
+ADVERSE: dict[str, Callable[[], str]] = {
+    "one long line": lambda: "x" * 1_000_000,
+    "blanks": lambda: " " * 200_000,
+    "no spaces": lambda: "漢字" * 40_000,
+    "tokens": lambda: "<|endoftext|>" * 5_000,
+    "a giant cell": lambda: json.dumps({"id": "A1", "blob": "word " * 50_000}),
+    "many cells": lambda: json.dumps({f"key{n}": n for n in range(5_000)}),
+    "a table": lambda: json.dumps([{"id": f"R{n}", "name": f"n{n}", "note": "so " * 30} for n in range(1_000)]),
+    "a document": lambda: "\n".join(f"line {n} of some code(x={n})" for n in range(8_000)),
+    "brackets": lambda: "[" * 50_000,
+}
+
+
+def order(n: int) -> str:
+    return json.dumps({"order_id": f"W-{1000 + n}", "status": "open", "track": f"TR{n:04d}K", "weight_g": 300 + 7 * n})
+
+
+def dialogue(session: Session, turns: int, budget: int) -> list[int]:
+    """A long dialogue with calls, consolidated as it goes; the view's tokens after each turn."""
+    sizes: list[int] = []
+    chance = random.Random(5)
+    for n in range(turns):
+        session.record_turn(user=f"Please look at order W-{1000 + n}: it should have come on day {n}.")
+        call = {"name": "get_order", "args": {"order_id": f"W-{1000 + n}"}, "id": "c"}
+        session.record_step(explanation="", calls=[call], results=[{"id": "c", "text": order(n)}])
+        session.record_reply(f"Order W-{1000 + n} is open. " + "I would wait for it. " * chance.randrange(1, 12))
+        session.consolidate(budget)
+        sizes.append(session.view(budget).tokens)
+    return sizes
+
+
+def test_below_the_high_water_mark_every_word_stands(session: Session) -> None:
+    words = [f"The {n}th reason is that nothing of number {n * 7919} was ever promised; so I say." for n in range(20)]
+    for word in words:
+        session.record_turn(user=f"And then? {word}")
+        session.record_reply(f"{word} That is why, and I keep to it.")
+    session.consolidate(8_000)
+    text = session.view(8_000).text
+    assert all(text.count(word) == 2 for word in words)
+
+
+def test_a_document_stands_byte_for_byte(session: Session) -> None:
+    document = '{\n  "blue": "#0087ff",\n\n  "gray":   242\n}\n'
+    call = {"name": "read", "args": {"path": "dark.json"}, "id": "c"}
+    session.record_step("Reading.", calls=[call], results=[{"id": "c", "text": document}])
+    assert document in session.view().text
+
+
+@pytest.mark.parametrize(("budget", "low"), [(2_000, 0.80), (8_000, 0.60)])
+def test_a_view_is_never_idle_and_never_falls_off_a_cliff(session: Session, budget: int, low: float) -> None:
+    sizes = dialogue(session, 150, budget)
+    full = next(n for n, size in enumerate(sizes) if size > low * budget)
+    assert max(sizes) <= budget
+    assert min(sizes[full:]) >= (low - 0.04) * budget
+    drops = [before - after for before, after in zip(sizes, sizes[1:], strict=False)]
+    assert max(drops) <= budget / 3
+
+
+@pytest.mark.parametrize("budget", [256, 700, 3_000])
+@pytest.mark.parametrize("make", ADVERSE.values(), ids=ADVERSE)
+@pytest.mark.parametrize("kind", ["user", "reply", "result", "argument"])
+def test_no_text_makes_a_view_larger_than_its_budget(
+    session: Session, kind: str, make: Callable[[], str], budget: int
+) -> None:
+    text = make()
+    session.record_turn(user="What is in it?")
+    match kind:
+        case "user":
+            session.record_turn(user=text)
+        case "reply":
+            session.record_reply(text)
+        case "result":
+            call = {"name": "get", "args": {}, "id": "c"}
+            session.record_step("", calls=[call], results=[{"id": "c", "text": text}])
+        case _:
+            call = {"name": "put", "args": {"text": text}, "id": "c"}
+            session.record_step("", calls=[call], results=[{"id": "c", "text": "ok"}])
+    session.consolidate(budget)
+    view = session.view(budget)
+    assert count(view.text) <= budget
+    assert view.text == session.view(budget).text
+
+
+def test_a_view_for_less_than_its_cover_uses_most_of_its_room(session: Session) -> None:
+    dialogue(session, 60, 8_000)
+    for budget in (300, 1_000, 3_000):
+        assert session.view(budget).tokens >= 0.8 * budget
+
+
+def test_a_fold_keeps_call_and_result_together(session: Session) -> None:
+    dialogue(session, 60, 1_000)
+    for line in session.view(1_000).text.splitlines():
+        if line.startswith("< ") and "TR0" in line:
+            break
+    else:
+        pytest.fail("no result stands")
+    text = session.view(1_000).text
+    for row in (row for row in text.splitlines() if row.startswith("< ") and "track=" in row):
+        assert "> get_order(" in text[: text.index(row)]
