@@ -21,6 +21,8 @@ _CLOSING = 0.4
 _LATEST = 0.6
 """Of the room for blocks, what the newest may take where not everything fits."""
 _LEAST = 24
+_TRIES = 6
+"""How often blocks are shortened anew where the seams between them cost more than was left for them."""
 
 
 def closed(parts: Parts, form: int) -> Parts:
@@ -51,9 +53,13 @@ def fit(parts: Parts, aim: int, query: Sequence[str]) -> Parts:
         parts = replace(parts, elsewhere=parts.elsewhere.within(aim // 16, VALUES))
     if parts.fixed > (1 - _CLOSING) * aim:
         parts = _cut_ends(parts, aim)
-    if parts.tokens > aim:
-        parts = replace(parts, blocks=_shorten(parts.blocks, aim - parts.fixed, aim, query))
-    return parts if parts.tokens <= aim else _address_only(parts, aim)
+    room = aim - parts.fixed
+    for _ in range(_TRIES):
+        fitted = replace(parts, blocks=_shorten(parts.blocks, room, aim, query)) if parts.tokens > aim else parts
+        if fitted.tokens <= aim:
+            return fitted
+        room -= fitted.tokens - aim
+    return _address_only(parts, aim)
 
 
 def _shorten(blocks: Sequence[Shown], room: int, budget: int, query: Sequence[str]) -> tuple[Shown, ...]:
