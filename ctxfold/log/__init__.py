@@ -1,1 +1,1 @@
-"""Records, steps, refs, and the compact rendering of a record into lines with ledger keys."""
+"""Records, steps, refs, and the full form of a record as lines."""

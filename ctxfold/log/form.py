@@ -77,7 +77,7 @@ def _result(record: Record) -> Iterator[Line]:
     text = _BLOB.sub(_short, record.text)
     tree = None if "\n" in text.strip() else parse(text)
     if tree is None:
-        words = fence(record.ref, text) if text else "< (nothing)"
+        words = fence(record.ref, text) if text else '< ""'
         yield line("text", record.ref, words, untrusted=record.untrusted)
         return
     for row in rows_of(tree):

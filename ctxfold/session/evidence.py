@@ -46,7 +46,7 @@ class Sources:
     def quoting(self, text: str) -> Source | None:
         """A record that holds a text, one of the user's before others, those of tools and pages before the assistant's."""
         plain, found = " ".join(text.split()).casefold(), list[tuple[int, StoredRecord]]()
-        for row, _ in self.tx.facts.search(self.session, plain[:_QUERY], _LOOKED):
+        for row, _ in self.tx.search.ranked(self.session, plain[:_QUERY], _LOOKED):
             record = self.tx.log.record_by_id(row)
             if record is not None and plain in " ".join(self.tx.log.text(record.entry).split()).casefold():
                 found.append(
@@ -70,7 +70,7 @@ class Sources:
             hits = (
                 ranked(self.tx, self.session, telling, most)
                 if whole
-                else self.tx.facts.search(self.session, telling, most)
+                else self.tx.search.ranked(self.session, telling, most)
             )
             for row, _ in hits:
                 record = self.tx.log.record_by_id(row)
@@ -82,7 +82,7 @@ class Sources:
 
     def holds(self, name: str, upto: Place) -> bool:
         """Whether a record up to a place, said by no user, holds a value."""
-        for row in self.tx.facts.holding(self.session, name, _LOOKED):
+        for row in self.tx.search.holding(self.session, name, _LOOKED):
             record = self.tx.log.record_by_id(row)
             if record is None or record.kind == "user" or (record.step, record.k) > upto:
                 continue

@@ -55,7 +55,7 @@ def search(tx: Reading, session: int, query: str, limit: int) -> list[Hit]:
 
 def ranked(tx: Reading, session: int, query: str, limit: int) -> list[tuple[int, float]]:
     """The row ids of the records that hold words of a query, best first, each with a score that grows with fit. Arguments as of `search`."""
-    scores = dict(tx.facts.search(session, query, limit))
+    scores = dict(tx.search.ranked(session, query, limit))
     for long in tx.log.longer(session, SEARCHED):
         behind = _behind(tx.log.text(long.entry), query)
         if behind:

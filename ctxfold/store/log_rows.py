@@ -184,11 +184,10 @@ class LogRows:
         self._run("INSERT INTO fts (rowid, text) VALUES (?, ?)", (made, searchable(record.text)))
         return int(made or 0)
 
-    def blank(self, session: int, record: StoredRecord, text: str, form: bytes) -> None:
+    def blank(self, record: StoredRecord, text: str, form: bytes) -> None:
         self.unindex(record)
         entry = self.add_entry(text)
         self._run("UPDATE record SET entry = ?, shown = NULL, form = ? WHERE id = ?", (entry, form, record.id))
-        self._run("DELETE FROM fact WHERE session = ? AND record = ?", (session, record.id))
         self._run("INSERT INTO fts (rowid, text) VALUES (?, ?)", (record.id, searchable(text)))
 
     def rename(self, session: int, record: StoredRecord, call_id: str | None, idempotency: str | None) -> None:

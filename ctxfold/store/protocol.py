@@ -9,7 +9,7 @@ from typing import Protocol
 from ctxfold.log.records import Record, Step
 from ctxfold.store.values import EventRow, HeadRow, Path, SessionRow, StoredRecord, TopicRow
 
-__all__ = ["Cover", "Facts", "Forest", "Log", "Reading", "Sessions", "Store", "Writing"]
+__all__ = ["Cover", "Forest", "Log", "Reading", "Search", "Sessions", "Store", "Writing"]
 
 
 class Sessions(Protocol):
@@ -157,7 +157,7 @@ class Log(Protocol):
     ) -> int:
         """Keep a record; its row id. It can be searched from here on."""
 
-    def blank(self, session: int, record: StoredRecord, text: str, form: bytes) -> None:
+    def blank(self, record: StoredRecord, text: str, form: bytes) -> None:
         """Put another text in place of a record's, and drop what was derived from the old one."""
 
     def rename(self, session: int, record: StoredRecord, call_id: str | None, idempotency: str | None) -> None:
@@ -219,16 +219,10 @@ class Cover(Protocol):
         """Rewrite a note's text: for redaction alone."""
 
 
-class Facts(Protocol):
-    """What is derived: ledger keys and search."""
+class Search(Protocol):
+    """The words of records, which can be indexed anew."""
 
-    def known(self, session: int, key: int, path: Path) -> int | None:
-        """The newest record on a path that settles a ledger key."""
-
-    def add_facts(self, session: int, lane: int, depth: int, facts: Iterable[tuple[int, int]]) -> None:
-        """Ledger rows of one step as (key, record)."""
-
-    def search(self, session: int, query: str, limit: int) -> list[tuple[int, float]]:
+    def ranked(self, session: int, query: str, limit: int) -> list[tuple[int, float]]:
         """Records that hold the words, best first, with a score that grows with fit."""
 
     def holding(self, session: int, name: str, limit: int) -> list[int]:
@@ -255,8 +249,8 @@ class Reading(Protocol):
         """Tiles, cells and notes."""
 
     @property
-    def facts(self) -> Facts:
-        """Ledger keys and search."""
+    def search(self) -> Search:
+        """Full-text search."""
 
 
 class Writing(Reading, Protocol):

@@ -9,15 +9,16 @@ __all__ = ["APPLICATION", "VERSION", "create", "upgrade"]
 
 APPLICATION = 0x63747866
 """The number in a file's header that says whose it is."""
-VERSION = 6
+VERSION = 7
 _BRINGS = {
     1: ("event", "intent"),
     2: ("session", "budget"),
     3: ("event", "guide"),
-    4: ("fact", "era"),
     5: ("unscrubbed", "id"),
 }
 """Of each upgrade a table and a column that it brings: where that is there already, it is done, whatever the version says."""
+_UPGRADES = (1, 2, 3, 5, 6)
+"""The versions that have a script. From 4 to 5 changed only a table that version 7 drops."""
 
 
 def create(connection: sqlite3.Connection) -> None:
@@ -33,7 +34,7 @@ def upgrade(connection: sqlite3.Connection) -> None:
     run("BEGIN IMMEDIATE")
     try:
         for older in range(run("PRAGMA user_version").fetchone()[0], VERSION):
-            if not run("SELECT 1 FROM pragma_table_info(?) WHERE name = ?", _BRINGS[older]).fetchall():
+            if older in _UPGRADES and not _is_done(connection, older):
                 lines = _read(f"upgrade_{older}").splitlines(keepends=True)
                 words = "".join(line for line in lines if not line.startswith("--"))
                 for statement in filter(str.strip, words.split(";")):
@@ -43,6 +44,14 @@ def upgrade(connection: sqlite3.Connection) -> None:
     except BaseException:
         run("ROLLBACK")
         raise
+
+
+def _is_done(connection: sqlite3.Connection, older: int) -> bool:
+    brings = _BRINGS.get(older)
+    return (
+        brings is not None
+        and connection.execute("SELECT 1 FROM pragma_table_info(?) WHERE name = ?", brings).fetchone() is not None
+    )
 
 
 def _read(script: str) -> str:

@@ -59,7 +59,7 @@ class SessionsRows:
         records = list(self._log.entries_of(session))
         for record in records:
             self._log.unindex(record)
-        for table in ("record", "step", "lane", "event", "head", "topic", "tile", "cell", "note", "fact"):
+        for table in ("record", "step", "lane", "event", "head", "topic", "tile", "cell", "note"):
             self._run(f"DELETE FROM {table} WHERE session = ?", (session,))
         self._log.sweep()
         self._run("DELETE FROM session WHERE id = ?", (session,))

@@ -17,11 +17,11 @@ from pathlib import Path as FilePath
 
 from ctxfold.errors import BusyStore, CorruptStore, CtxfoldError, FullDisk, NotOurStore, ReadOnlyStore, StoreError
 from ctxfold.store.cover_rows import CoverRows
-from ctxfold.store.facts_rows import FactsRows
 from ctxfold.store.forest_rows import ForestRows
 from ctxfold.store.guard import Guard, is_needed
 from ctxfold.store.log_rows import LogRows
 from ctxfold.store.schema import APPLICATION, VERSION, create, upgrade
+from ctxfold.store.search_rows import SearchRows
 from ctxfold.store.sessions_rows import SessionsRows
 
 __all__ = ["SqliteStore"]
@@ -43,7 +43,7 @@ class _Rows:
         self.forest = ForestRows(connection)
         self.log = LogRows(connection)
         self.cover = CoverRows(connection)
-        self.facts = FactsRows(connection)
+        self.search = SearchRows(connection)
 
 
 class SqliteStore:

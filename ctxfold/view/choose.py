@@ -146,7 +146,7 @@ class _Choice:
     def made(self, room: int, words: int) -> Chosen:
         """The choice."""
         items = [_Item(line, place, piece, line) for line in self.open for place, piece in enumerate(self.pieces[line])]
-        for item in sorted(items, key=lambda item: (-item.line, item.place)):
+        for item in sorted(items, key=lambda item: (-item.line, not item.piece.edge, item.place)):
             if self.stretch.lines[item.line].kind == "user" and self.spent + self._price(item) <= min(words, room):
                 self._take(item)
         heap = [(-self._gain(item) / self._price(item), at) for at, item in enumerate(items)]

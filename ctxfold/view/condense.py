@@ -44,15 +44,17 @@ def condense(
     whole = [False] * len(lines) + [True] * len(behind)
     stretch = Stretch([*lines, *behind], [*steps, *after], whole)
     near = frozenset(word for text in query for word in words_of(text))
-    wanted, kept = room, list[Line]()
-    chosen = Chosen((), 0)
+    wanted = room
+    tried: list[tuple[int, Chosen, list[Line]]] = []
     for _ in range(_TRIES):
         chosen = choose(stretch, wanted, near, int(USER_WORDS * budget))
         kept = shortened(stretch, chosen)[: sum(map(bool, chosen.kept[: len(lines)]))]
         cost = _cost(kept)
+        tried.append((cost, chosen, kept))
         if cost <= room and (room - cost <= _NEAR * room or all(map(bool, chosen.kept[: len(lines)]))):
             break
         wanted = max(int(wanted * room / max(cost, 1)) if cost > room else wanted + room - cost, 0)
+    _, chosen, kept = max(tried, key=lambda each: (each[0] <= room, each[0] if each[0] <= room else -each[0]))
     made: list[list[Line]] = [[] for _ in blocks]
     at = iter(kept)
     for place, where in enumerate(owner):

@@ -55,7 +55,7 @@ def fit(parts: Parts, aim: int, query: Sequence[str]) -> Parts:
         parts = _cut_ends(parts, aim)
     room = aim - parts.fixed
     for _ in range(_TRIES):
-        fitted = replace(parts, blocks=_shorten(parts.blocks, room, aim, query)) if parts.tokens > aim else parts
+        fitted = _without_bare(parts, _shorten(parts.blocks, room, aim, query)) if parts.tokens > aim else parts
         if fitted.tokens <= aim:
             return fitted
         room -= fitted.tokens - aim
@@ -76,7 +76,7 @@ def _shorten(blocks: Sequence[Shown], room: int, budget: int, query: Sequence[st
         block if len(lines) == len(block.lines) and list(block.lines) == lines else block.with_lines(lines)
         for block, lines in zip(older, made, strict=True)
     ]
-    return (*_without_bare(kept), latest)
+    return (*kept, latest)
 
 
 def _lines_cost(block: Shown) -> int:
@@ -84,9 +84,16 @@ def _lines_cost(block: Shown) -> int:
     return count_lines(addressed(block.lines)) + 1 if block.lines else 0
 
 
-def _without_bare(blocks: Sequence[Shown]) -> list[Shown]:
-    """The blocks of which something stands: gaps in the step numbers say the rest."""
-    return [block for block in blocks if block.lines or block.summary]
+def _without_bare(parts: Parts, blocks: Sequence[Shown]) -> Parts:
+    """The parts with blocks of which something stands; the stretch from the first to the last of the others is one address before them."""
+    bare = [block for block in blocks if not (block.lines or block.summary)]
+    kept = tuple(block for block in blocks if block.lines or block.summary)
+    if not bare:
+        return replace(parts, blocks=kept)
+    first = parts.older[0].first if parts.older else bare[0].steps[0]
+    count = sum(older.count for older in parts.older) + sum(len(block.steps) for block in bare)
+    raw = sum(older.raw for older in parts.older) + sum(block.raw for block in bare)
+    return replace(parts, blocks=kept, older=(Older(first, bare[-1].steps[-1], count, raw),))
 
 
 def _cut_ends(parts: Parts, aim: int) -> Parts:

@@ -49,8 +49,8 @@ class Shown:
                 else unposed(self.summary)
             )
             made.append(f"{self._mark} {told}")
-        elif self.status in _TOLD:
-            made.append(self._mark)
+        elif self.status is not None:
+            made.append(f"[{self._mark}]")
         made += addressed(self.lines)
         return tuple(made) or (f"[{spans(self.steps)} | {self.raw} tok | recall {spans(self.steps)}]",)
 

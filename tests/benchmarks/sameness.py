@@ -1,4 +1,4 @@
-"""Whether a change that should only be quicker says the same, to the byte: compact forms, ledger keys, tiles, revisions and views, before and after.
+"""Whether a change that should only be quicker says the same, to the byte: forms, tiles, revisions and views, before and after.
 
     python -m tests.benchmarks.sameness KEPT.json [RECORDINGS.jsonl.gz | FOLDER …] [--sessions 20] [--seeds 200]
 
@@ -34,7 +34,6 @@ BUDGETS = (300, 1_000, 3_000, 8_000, 60_000)
 TABLES = {
     "forms": "SELECT step, k, at, kind, origin, call_id, form FROM record ORDER BY id",
     "steps": "SELECT n, parent, lane, depth, open, tokens, raw, upto, raw_upto FROM step ORDER BY session, n",
-    "facts": "SELECT era, key, lane, depth, record FROM fact ORDER BY era, key, lane, depth, record",
     "tiles": "SELECT id, first, last, tokens, body FROM tile ORDER BY session, id",
     "events": "SELECT seq, head, prev, kind, decider, cause, json, revision FROM event ORDER BY session, seq",
 }

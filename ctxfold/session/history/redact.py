@@ -106,7 +106,7 @@ def _by_pattern(tx: Writing, session: int, pattern: re.Pattern[str]) -> tuple[Re
         if after != before:
             records += 1
             size += sum(len(encode(found[0])) for found in pattern.finditer(before))
-        _rewrite(tx, session, record, before, after, mask)
+        _rewrite(tx, record, before, after, mask)
     return Redaction(records, size), _Masks(mask, frozenset())
 
 
@@ -136,7 +136,7 @@ def _by_ref(tx: Writing, session: int, ref: Address) -> tuple[Redaction, _Masks]
         after = _blank_lines(before, ref) if isinstance(ref, RangeRef) else stars(before)
         size += _count_changed(before, after) if isinstance(ref, RangeRef) else len(encode(before))
         quotes |= _find_quotes(before, after)
-        _rewrite(tx, session, record, before, after, stars)
+        _rewrite(tx, record, before, after, stars)
     wanted = sorted(quotes, key=len, reverse=True)
 
     def mask(text: str) -> str:
@@ -214,13 +214,13 @@ def _mask_line(line: Line, mask: Mask) -> Line:
     return line.reworded(text)
 
 
-def _rewrite(tx: Writing, session: int, record: StoredRecord, before: str, after: str, mask: Mask) -> None:
+def _rewrite(tx: Writing, record: StoredRecord, before: str, after: str, mask: Mask) -> None:
     form = load_lines(unpack_json(record.form))
     lines = tuple(_mask_line(line, mask) for line in form)
     shown = record.shown is not None and mask(tx.log.text(record.shown)) != tx.log.text(record.shown)
     if before == after and lines == form and not shown:
         return
-    tx.log.blank(session, record, after, pack_json(dump_lines(lines)))
+    tx.log.blank(record, after, pack_json(dump_lines(lines)))
 
 
 def _mask_tiles(tx: Writing, session: int, masks: _Masks) -> int:

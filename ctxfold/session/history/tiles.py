@@ -62,10 +62,7 @@ def load_tile(tree: Any) -> Tile:
 
 def read_tile(tx: Reading, session: int, tile: int) -> Tile:
     """A tile by number. Raises CorruptStore when it is not there."""
-    body = tx.cover.tile(session, tile)
-    if body is None:
-        raise CorruptStore(f"block b{tile} is not there; restore a copy of the store")
-    return load_tile(unpack_json(body))
+    return load_tile(unpack_json(_body(tx, session, tile)))
 
 
 class Outline(NamedTuple):
@@ -106,9 +103,16 @@ def _is_written(summary: str, origin: str) -> bool:
     return bool(summary) or origin != "embedded"
 
 
-def tile_digest(tile: Tile) -> bytes:
-    """The content hash of a tile."""
-    return digest(encode(canonical(dump_tile(tile))))
+def tile_digest(tx: Reading, session: int, tile: int) -> bytes:
+    """The content hash of a tile as it is stored: an older version wrote its lines in another form. Raises CorruptStore when it is not there."""
+    return digest(encode(canonical(unpack_json(_body(tx, session, tile)))))
+
+
+def _body(tx: Reading, session: int, tile: int) -> bytes:
+    body = tx.cover.tile(session, tile)
+    if body is None:
+        raise CorruptStore(f"block b{tile} is not there; restore a copy of the store")
+    return body
 
 
 def put_tile(tx: Writing, session: int, state: State, tile: Tile, said: tuple[Decider, str], head: HeadRow) -> State:

@@ -142,7 +142,7 @@ def _material(tx: Reading, session: int, event: EventRow) -> list[bytes]:
         )
     ]
     tiles = [*([payload["tile"]] if "tile" in payload else []), *payload.get("tiles", ())]
-    return pieces + [tile_digest(read_tile(tx, session, tile)) for tile in tiles]
+    return pieces + [tile_digest(tx, session, tile) for tile in tiles]
 
 
 def _revision(tx: Reading, session: int, event: EventRow, made: dict[int, bytes]) -> bytes:

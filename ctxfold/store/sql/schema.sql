@@ -1,4 +1,4 @@
--- The store, version 6. Facts and search are derived and can be rebuilt; everything else is the record.
+-- The store, version 7. The search is derived and can be rebuilt; everything else is the record.
 -- The number of a session is never given twice: a handle that outlives its session must not come to stand on another.
 CREATE TABLE session (
   id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, created REAL NOT NULL, current INTEGER NOT NULL DEFAULT 0, budget INTEGER NOT NULL DEFAULT 0
@@ -33,8 +33,4 @@ CREATE INDEX event_redacted ON event (session, seq) WHERE kind = 'redacted';
 CREATE TABLE tile (session INTEGER NOT NULL, id INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, tokens INTEGER NOT NULL, body BLOB NOT NULL, PRIMARY KEY (session, id)) WITHOUT ROWID;
 CREATE TABLE cell (session INTEGER NOT NULL, id INTEGER NOT NULL, prev INTEGER NOT NULL, tile INTEGER NOT NULL, PRIMARY KEY (session, id)) WITHOUT ROWID;
 CREATE TABLE note (session INTEGER NOT NULL, id INTEGER NOT NULL, prev INTEGER NOT NULL, slot TEXT NOT NULL, text BLOB NOT NULL, PRIMARY KEY (session, id)) WITHOUT ROWID;
-CREATE TABLE fact (
-  session INTEGER NOT NULL, era INTEGER NOT NULL, key INTEGER NOT NULL, lane INTEGER NOT NULL, depth INTEGER NOT NULL, record INTEGER NOT NULL,
-  PRIMARY KEY (session, era, key, lane, depth, record)
-) WITHOUT ROWID;
 CREATE VIRTUAL TABLE fts USING fts5 (text, content = '', detail = none, tokenize = 'porter unicode61 remove_diacritics 2');

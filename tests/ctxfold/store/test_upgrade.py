@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import sqlite3
 from pathlib import Path
 
@@ -12,6 +11,24 @@ import pytest
 import ctxfold
 from ctxfold import Session
 from ctxfold.errors import UnknownSession
+
+OLD = Path(__file__).with_name("version_0_1.jsonl")
+"""A session that version 0.1 wrote and exported: a host's tile, one of the embedded folder, steps in full."""
+
+_FACTS_6 = """
+    CREATE TABLE fact (
+      session INTEGER NOT NULL, era INTEGER NOT NULL, key INTEGER NOT NULL, lane INTEGER NOT NULL, depth INTEGER NOT NULL, record INTEGER NOT NULL,
+      PRIMARY KEY (session, era, key, lane, depth, record)
+    ) WITHOUT ROWID;
+    INSERT INTO fact VALUES (1, 0, 4711, 0, 1, 3);
+    PRAGMA user_version = 6;
+"""
+
+_FACTS_4 = """
+    CREATE TABLE fact (session INTEGER NOT NULL, key INTEGER NOT NULL, lane INTEGER NOT NULL, depth INTEGER NOT NULL, record INTEGER NOT NULL,
+      PRIMARY KEY (session, key, lane, depth, record)) WITHOUT ROWID;
+    INSERT INTO fact VALUES (1, 4711, 0, 1, 3);
+"""
 
 _BACK_TO_5 = """
     CREATE TABLE older (
@@ -23,15 +40,6 @@ _BACK_TO_5 = """
     DROP TABLE unscrubbed;
     DROP INDEX event_redacted;
     PRAGMA user_version = 5;
-"""
-
-_BACK_TO_4 = """
-    ALTER TABLE fact RENAME TO fact_5;
-    CREATE TABLE fact (session INTEGER NOT NULL, key INTEGER NOT NULL, lane INTEGER NOT NULL, depth INTEGER NOT NULL, record INTEGER NOT NULL,
-      PRIMARY KEY (session, key, lane, depth, record)) WITHOUT ROWID;
-    INSERT INTO fact SELECT session, key, lane, depth, record FROM fact_5;
-    DROP TABLE fact_5;
-    PRAGMA user_version = 4;
 """
 
 
@@ -50,24 +58,57 @@ def looked_up(session: Session, n: int) -> int:
     ).step
 
 
-def test_facts_of_a_store_of_version_4_are_found_after_the_upgrade(tmp_path: Path) -> None:
-    """What is recorded afterwards points at the same records as in a store that was never older."""
-    now, then = tmp_path / "now.db", tmp_path / "then.db"
-    with Session.open("trip", store=str(now)) as session:
-        for n in range(50):
+@pytest.mark.parametrize("back", [_FACTS_6, _BACK_TO_5 + _FACTS_4 + "PRAGMA user_version = 4;"], ids=["6", "4"])
+def test_a_store_with_keys_of_facts_loses_them_and_nothing_else(tmp_path: Path, back: str) -> None:
+    """The table is gone after the upgrade; what a session said, and what is found in it, stays."""
+    store = tmp_path / "then.db"
+    with Session.open("trip", store=str(store)) as session:
+        for n in range(20):
             looked_up(session, n)
-    shutil.copy(now, then)
-    connection = sqlite3.connect(then)
-    connection.executescript(_BACK_TO_4)
-    connection.close()
-    with Session.open("trip", store=str(now)) as session, Session.open("trip", store=str(then)) as older:
-        for n in range(50, 70):
-            assert looked_up(session, n) == looked_up(older, n)
-        assert older.view().text == session.view().text
-    assert facts(then) == facts(now) != []
+        shown, found = session.view().text, session.recall(query="Casa do Rio")
+    run(store, back)
+    with Session.open("trip", store=str(store)) as session:
+        assert session.view().text == shown
+        assert session.recall(query="Casa do Rio") == found != []
+        looked_up(session, 20)
+    assert "fact" not in tables(store)
+    assert ctxfold.verify_session("trip", store=str(store)) == 21
 
 
-@pytest.mark.parametrize("version", [1, 2, 3, 4, 5])
+def test_a_session_of_version_0_1_replays_and_goes_on(tmp_path: Path) -> None:
+    """Its lines and tiles keep the form they were written in: hashes are taken over what is stored."""
+    store = str(tmp_path / "then.db")
+    ctxfold.import_session(OLD, store=store)
+    run(Path(store), _FACTS_6)
+    events = ctxfold.verify_session("trip", store=store)
+    with Session.open("trip", store=store) as session:
+        shown = session.view(20_000).text
+        assert "s1-s5 < Looked at H-7 in rounds: the price was 80." in shown
+        assert "s13 ai: The price of H-7 is 84 now." in shown
+        assert '"name": "Casa do Rio", "price": 80' in session.recall("s4.3").text
+        looked_up(session, 20)
+        assert ctxfold.verify_session("trip", store=store) == events + 1
+        session.fold("H-7 cost 80 to 82.", "s6", "s12")
+        assert ctxfold.verify_session("trip", store=store) == events + 2
+
+
+def test_a_session_of_version_0_1_can_be_redacted_and_exported(tmp_path: Path) -> None:
+    """What its tiles hold is masked like any other text, and the chain of revisions holds afterwards."""
+    store, other = str(tmp_path / "then.db"), str(tmp_path / "now.db")
+    ctxfold.import_session(OLD, store=store)
+    with Session.open("trip", store=store) as session:
+        assert "QX-4471" in session.view(20_000).text
+        session.redact("QX-4471")
+        shown = session.view(20_000).text
+    assert "QX-4471" not in shown
+    assert ctxfold.verify_session("trip", store=store) > 0
+    ctxfold.export_session("trip", tmp_path / "trip.jsonl", store=store)
+    ctxfold.import_session(tmp_path / "trip.jsonl", store=other)
+    with Session.open("trip", store=other) as session:
+        assert session.view(20_000).text == shown
+
+
+@pytest.mark.parametrize("version", [1, 2, 3, 4, 5, 6])
 def test_a_store_that_has_what_an_upgrade_brings_opens_whatever_version_it_says(tmp_path: Path, version: int) -> None:
     """A copy put together from two files, or a build between two versions, leaves such a store."""
     store = tmp_path / "now.db"
@@ -75,14 +116,10 @@ def test_a_store_that_has_what_an_upgrade_brings_opens_whatever_version_it_says(
         for n in range(20):
             looked_up(session, n)
         before = session.view().text
-    kept = facts(store)
-    connection = sqlite3.connect(store)
-    connection.execute(f"PRAGMA user_version = {version}")
-    connection.close()
+    run(store, f"PRAGMA user_version = {version}")
     for _ in range(2):
         with Session.open("trip", store=str(store)) as session:
             assert session.view().text == before
-    assert facts(store) == kept != []
 
 
 def test_sessions_of_a_store_of_version_5_are_kept_and_their_numbers_not_given_again(tmp_path: Path) -> None:
@@ -93,9 +130,7 @@ def test_sessions_of_a_store_of_version_5_are_kept_and_their_numbers_not_given_a
             looked_up(session, 1)
             session.set_budget(3_000)
             session.branch("create", to="other")
-    connection = sqlite3.connect(store)
-    connection.executescript(_BACK_TO_5)
-    connection.close()
+    run(store, _BACK_TO_5)
     kept = rows(store)
     with Session.open("last", store=str(store)) as handle:
         assert rows(store) == kept
@@ -109,6 +144,13 @@ def test_sessions_of_a_store_of_version_5_are_kept_and_their_numbers_not_given_a
         assert session.recall("s1").text.count("Casa do Rio") == 1
 
 
+def run(store: Path, script: str) -> None:
+    """Run SQL on a store that nobody has open."""
+    connection = sqlite3.connect(store)
+    connection.executescript(script)
+    connection.close()
+
+
 def rows(store: Path) -> list[tuple[object, ...]]:
     """The sessions as they are kept."""
     connection = sqlite3.connect(store)
@@ -117,9 +159,9 @@ def rows(store: Path) -> list[tuple[object, ...]]:
     return found
 
 
-def facts(store: Path) -> list[tuple[int, ...]]:
-    """The ledger's rows as they are kept."""
+def tables(store: Path) -> set[str]:
+    """The names of a store's tables."""
     connection = sqlite3.connect(store)
-    rows = connection.execute("SELECT * FROM fact ORDER BY 1, 2, 3, 4, 5, 6").fetchall()
+    found = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     connection.close()
-    return rows
+    return found
