@@ -8,10 +8,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ctxfold.decisions.branch.values import Move
     from ctxfold.decisions.fold.directive import FoldDirective
     from ctxfold.decisions.refactor.values import Refactored
     from ctxfold.errors import CtxfoldError
-    from ctxfold.session.history.branches import Move
     from ctxfold.session.history.events import Event
     from ctxfold.session.history.export import SessionInfo, delete_session, export_session, sessions, verify_session
     from ctxfold.session.history.redact import Redaction
@@ -59,7 +59,7 @@ _HOMES = {
     "FoldDirective": "decisions.fold.directive",
     "Hit": "session.search",
     "Intent": "workspace.intent",
-    "Move": "session.history.branches",
+    "Move": "decisions.branch.values",
     "Recalled": "session.recall",
     "Redaction": "session.history.redact",
     "Refactored": "decisions.refactor.values",

@@ -103,13 +103,14 @@ async def _read_step(session: str, n: str, ctx: Context[Pools, Any]) -> str:
 
 
 def _format_todo(opened: Session) -> str:
-    """The to-do, an item a line, then the constraints that hold."""
+    """The to-do, an item a line, then the constraints and decisions that hold."""
     intent = opened.intent
     items = [
         " · ".join(part for part in (item.id, item.state, item.text, " ".join(item.evidence)) if part)
         for item in intent.items
     ]
-    return "\n".join([*items, *(f"{each.ref} · {each.text}" for each in intent.binding)])
+    holding = [each for each in (*intent.constraints, *intent.decisions) if each.holds]
+    return "\n".join([*items, *(" · ".join(filter(None, (each.id, each.text, each.ref))) for each in holding)])
 
 
 def _format_blocks(opened: Session) -> str:

@@ -30,7 +30,7 @@ from ctxfold import Session
 from ctxfold.config import EXPLORER
 from ctxfold.errors import InputError, UnknownSession
 from ctxfold.models import Model, load
-from ctxfold.models.deciders.intent import Attendant, Kept
+from ctxfold.models.deciders import Deciders, Maintained
 from ctxfold.tokens import Budget
 
 __all__ = ["BrowserAgent"]
@@ -75,7 +75,7 @@ class BrowserAgent:
         self._safety = safety or Safety()
         self._secrets = Secrets(self._safety.secrets)
         named = self._keeping.folder
-        self._attendant = Attendant(load(named) if isinstance(named, str) else named)
+        self._deciders = Deciders(load(named) if isinstance(named, str) else named)
         self._browser: Browser | None = None
 
     async def run(
@@ -114,14 +114,14 @@ class BrowserAgent:
                 await anyio.to_thread.run_sync(self._check_new, task.strip(), start_url)
                 window = await self._window(held, start_url, told)
             session = await anyio.to_thread.run_sync(self._open, task.strip())
-            journal = Journal(session, self._budget, _counted_as(self._model), self._secrets, self._attendant)
+            journal = Journal(session, self._budget, _counted_as(self._model), self._secrets, self._deciders)
             _at_the_end(held, journal)
             goal = await anyio.to_thread.run_sync(lambda: session.goal)
             named = start_url or (await journal.start_address() if self._keeping.resume else None)
             begin = await self._begin(journal, start_url)
             evidence = Evidence()
             decider = self._decider(goal, evidence, shape)
-            asked = Kept()
+            asked = Maintained()
             if session.created or task.strip():
                 asked = await journal.asked(task.strip() or goal, start_url)
             window = window or await self._window(held, named, told)

@@ -19,7 +19,7 @@ from browser_agent.network.secrets import Secrets
 from ctxfold import Session, View
 from ctxfold.decisions.intent.triggers import Trigger
 from ctxfold.errors import FoldError
-from ctxfold.models.deciders.intent import Attendant, Kept
+from ctxfold.models.deciders import Deciders, Maintained
 from ctxfold.tokens import Budget, count
 from ctxfold.workspace.by import By
 from ctxfold.workspace.workspace import Workspace
@@ -56,7 +56,7 @@ class Context:
 
     view: View
     workspace: Workspace
-    kept: Kept
+    kept: Maintained
 
 
 class Journal:
@@ -67,7 +67,7 @@ class Journal:
         budget: tokens a view may take.
         model: the model that reads the view; None counts o200k tokens.
         secrets: what must not be written down.
-        attendant: who folds, plans and extracts where that is due; None for the embedded deciders.
+        deciders: who folds, plans and extracts where that is due; None for the embedded deciders.
     """
 
     def __init__(
@@ -76,27 +76,28 @@ class Journal:
         budget: int,
         model: str | None,
         secrets: Secrets,
-        attendant: Attendant | None = None,
+        deciders: Deciders | None = None,
     ) -> None:
         self.name = session.name
         self._session = session
         self._budget = budget
         self._model = model
         self._scrub = secrets.scrub
-        self._attendant = attendant or Attendant(None)
+        self._deciders = deciders or Deciders(None)
 
     @property
     def folder(self) -> str:
         """The model that folds, plans and extracts; empty for the embedded deciders."""
-        return self._attendant.name
+        return self._deciders.name
 
-    async def asked(self, task: str, start: str | None) -> Kept:
+    async def asked(self, task: str, start: str | None) -> Maintained:
         """The user's task, as a turn, with the address they named to begin at; and as the to-do. Returns what a model had to do with that."""
         words = self._scrub(task if start is None else f"{task}\n{start}")
         await _threaded(lambda: self._session.record_turn(user=words))
-        kept = (
-            await self._attendant.plan(self._session, Trigger("intent change", "the task")) if self.folder else Kept()
-        )
+        kept = Maintained()
+        if self.folder:
+            planned = await self._deciders.plan(self._session, Trigger("intent change", "the task"))
+            kept = Maintained(notes=(planned.note,) if planned.note else (), usage=planned.usage)
         await _threaded(lambda: open_task(self._session, self._scrub(task)))
         return kept
 
@@ -106,7 +107,7 @@ class Journal:
 
     async def context(self, now: str) -> Context:
         """Fold, plan and extract where that is due, then render: with `now` behind it, the view still fits the budget."""
-        kept = await self._attendant.keep(self._session, self._budget, self._model)
+        kept = await self._deciders.maintain(self._session, self._budget, self._model)
 
         def render() -> Context:
             view = self._session.view(self._budget - count(now) - 2, self._model)

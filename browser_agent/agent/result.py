@@ -10,7 +10,7 @@ from browser_agent.deciders.sources import Source
 from ctxfold.decisions.fold.parse import Compliance
 from ctxfold.models import Usage as ModelUsage
 from ctxfold.models import cost
-from ctxfold.models.deciders.intent import Kept
+from ctxfold.models.deciders import Maintained
 
 __all__ = ["Result", "Status", "StepTaken", "Usage"]
 
@@ -60,13 +60,12 @@ class Usage:
             dollars=_add_prices(self.dollars, *(cost(reply, model) for reply in replies)),
         )
 
-    def with_maintenance(self, kept: Kept, model: str) -> Usage:
+    def with_maintenance(self, kept: Maintained, model: str) -> Usage:
         """This, and what folding, planning and extracting by a model cost."""
         spent = kept.usage
         return replace(
             self,
             folder_tokens=self.folder_tokens + spent.prompt + spent.output,
-            compliance=self.compliance + kept.compliance,
             dollars=_add_prices(self.dollars, cost(spent, model) if spent.prompt else 0.0),
         )
 

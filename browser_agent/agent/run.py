@@ -25,7 +25,7 @@ from browser_agent.deciders.protocol import Decided, Decider, Situation
 from browser_agent.deciders.sources import Evidence, Source, address
 from browser_agent.observation import Observation
 from ctxfold.errors import BrowserGone, InputError, InvalidReply, PageUnreachable
-from ctxfold.models.deciders.intent import Kept
+from ctxfold.models.deciders import Maintained
 from ctxfold.prompts import prompt
 from ctxfold.view.render import View
 
@@ -171,7 +171,7 @@ class Run:
         self.add_cost(context.kept)
         return context, closing
 
-    def add_cost(self, kept: Kept) -> None:
+    def add_cost(self, kept: Maintained) -> None:
         """Take note of what a model did to the session beside the steps: what it cost, and what was not its work."""
         usage = self._now.usage.with_maintenance(kept, self._journal.folder)
         self._now = replace(self._now, usage=usage, aside=(*self._now.aside, *kept.notes))

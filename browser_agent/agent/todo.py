@@ -11,6 +11,7 @@ from browser_agent.deciders.protocol import Decided
 from browser_agent.deciders.sources import Source
 from ctxfold import Session
 from ctxfold.errors import InputError
+from ctxfold.text import query_words
 from ctxfold.workspace.by import By
 
 __all__ = ["apply_todo", "close_answered", "open_task"]
@@ -49,3 +50,9 @@ def close_answered(session: Session, sources: Sequence[Source]) -> None:
     for item in items if refs and len(items) == 1 else ():
         with suppress(InputError):  # a page that says it failed is no evidence: the item stays open
             session.plan(todo=[{"id": item.id, "state": "done", "evidence": refs}], by=By("embedded", "answered"))
+
+
+def _shared(text: str, about: frozenset[str]) -> float:
+    """The share of a text's words that stand among others."""
+    asked = frozenset(query_words(text))
+    return len(asked & about) / len(asked) if asked else 0.0

@@ -16,9 +16,9 @@ from browser_agent.browser.window import Window
 from browser_agent.deciders.decision import Decision
 from browser_agent.deciders.describe import describe_decision
 from ctxfold.errors import InputError
-from ctxfold.models import InTime, Model
-from ctxfold.models.deciders.intent import Attendant
-from ctxfold.models.deciders.lease import Book
+from ctxfold.models import Model
+from ctxfold.models.deciders import Deciders
+from ctxfold.models.deciders.lease import SessionLease
 from ctxfold.prompts import prompt
 
 __all__ = ["BUDGET", "Page", "Reading", "Shown", "Wish"]
@@ -141,7 +141,7 @@ class Page:
         self._browser = browser
         self._window = window
         self._watch = watch
-        self._folder = folder
+        self._deciders = Deciders(folder, PATIENCE)
         self._guard = LoopGuard()
         self._need = ""
         self._lock = anyio.Lock()
@@ -172,7 +172,7 @@ class Page:
         """Let the browser reach the origin of `url`, private or not."""
         self._browser.permit(url)
 
-    async def do(self, book: Book, wish: Wish, agreed: Asked | None = None) -> Shown:
+    async def do(self, book: SessionLease, wish: Wish, agreed: Asked | None = None) -> Shown:
         """Do what a call wants, and show the page after it.
 
         Args:
@@ -203,10 +203,9 @@ class Page:
         """End the page and its browser at once."""
         await self._browser.end()
 
-    async def _maintain(self, book: Book) -> None:
+    async def _maintain(self, lease: SessionLease) -> None:
         """Fold, plan and extract where that is due, at the session's own budget."""
-        budget = await book(lambda session: session.budget)
-        await Attendant(None if self._folder is None else InTime(self._folder, PATIENCE)).keep(book, budget)
+        await self._deciders.maintain(lease)
 
     def _held_back(self, wish: Wish, agreed: Asked | None) -> str:
         """Why a wish is not done; empty where it may be. What only reads is never held back."""
@@ -222,7 +221,7 @@ class Page:
             return ""
         return prompt("notice_unagreed", _PROMPTS, kinds=", ".join(asked.kinds))
 
-    async def _perform(self, book: Book, step: int, wish: Wish) -> Outcome:
+    async def _perform(self, book: SessionLease, step: int, wish: Wish) -> Outcome:
         """Act and look. A call that is cancelled leaves a step that says so."""
         self._window.settings = replace(self._window.settings, budget=wish.budget)
         try:

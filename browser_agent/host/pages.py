@@ -25,7 +25,7 @@ from browser_agent.network.egress import Egress, origin_of
 from browser_agent.network.secrets import Secrets
 from ctxfold.errors import BrowserGone, CtxfoldError, InputError, PageUnreachable, Refused, UnknownPage
 from ctxfold.models import Model
-from ctxfold.models.deciders.lease import Book
+from ctxfold.models.deciders.lease import SessionLease
 
 __all__ = ["IDLE", "MOST", "PATIENCE", "Means", "Pages"]
 
@@ -127,7 +127,9 @@ class Pages:
         """Note that a page was shown, here or in a run."""
         self._reach = self._reach.after_showing(url)
 
-    async def open(self, session: str, book: Book, url: str, need: str = "", agreed: Asked | None = None) -> Shown:
+    async def open(
+        self, session: str, book: SessionLease, url: str, need: str = "", agreed: Asked | None = None
+    ) -> Shown:
         """Open an address in the session's page; in a fresh one where there is none.
 
         Args:
@@ -157,7 +159,7 @@ class Pages:
     async def act(
         self,
         session: str,
-        book: Book,
+        book: SessionLease,
         actions: Sequence[Mapping[str, Any]],
         why: str = "",
         agreed: Asked | None = None,
@@ -179,7 +181,7 @@ class Pages:
         page = self._open_page(session)
         return await self._do(session, page, book, Wish(why, _validate_actions(actions)), agreed)
 
-    async def read(self, session: str, book: Book, reading: Reading) -> Shown:
+    async def read(self, session: str, book: SessionLease, reading: Reading) -> Shown:
         """Show the session's page, or a part of it, without acting on it.
 
         Args:
@@ -210,7 +212,7 @@ class Pages:
         if self._ending:
             await asyncio.wait(set(self._ending))
 
-    async def _do(self, session: str, page: Page, book: Book, wish: Wish, agreed: Asked | None = None) -> Shown:
+    async def _do(self, session: str, page: Page, book: SessionLease, wish: Wish, agreed: Asked | None = None) -> Shown:
         shown = await page.do(book, wish, agreed)
         self.note_shown(shown.url)
         if shown.kind == "browser_gone":

@@ -19,7 +19,7 @@ from browser_agent.host.pages import Means, Pages
 from browser_agent.observation.inline import clean, cut
 from ctxfold.config import EXPLORER
 from ctxfold.errors import CtxfoldError, InputError, UnknownRun
-from ctxfold.models.deciders.lease import Book
+from ctxfold.models.deciders.lease import SessionLease
 
 __all__ = ["BEAT", "MOST", "PATIENCE", "Errand", "Runs", "Standing", "Told"]
 
@@ -115,7 +115,9 @@ class Runs:
         self._runs: OrderedDict[str, _Run] = OrderedDict()
         self._ending: set[asyncio.Task[None]] = set()
 
-    async def browse(self, session: str, book: Book, errand: Errand, agreed: Asked | None, told: Told) -> Standing:
+    async def browse(
+        self, session: str, book: SessionLease, errand: Errand, agreed: Asked | None, told: Told
+    ) -> Standing:
         """Begin a run and wait for it a while. A call that is cancelled takes its run with it.
 
         Args:
@@ -169,7 +171,7 @@ class Runs:
         if left:
             await asyncio.wait(left, timeout=_LAST)
 
-    async def _begin(self, session: str, book: Book, errand: Errand, agreed: Asked | None) -> _Run:
+    async def _begin(self, session: str, book: SessionLease, errand: Errand, agreed: Asked | None) -> _Run:
         task, start_url = errand.task.strip(), errand.start_url or None
         if not task:
             raise InputError("there is no task; say in a sentence what is wanted")
@@ -207,7 +209,7 @@ class Runs:
         async with run.agent as agent:
             return await agent.run(errand.task, errand.start_url or None, watching=Watching(step=took))
 
-    async def _follow(self, run: _Run, book: Book, step: int) -> None:
+    async def _follow(self, run: _Run, book: SessionLease, step: int) -> None:
         """See a run to its end, and write that into the session it was asked for in."""
         await asyncio.wait({run.work})
         if run.work.cancelled():

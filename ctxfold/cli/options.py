@@ -19,6 +19,7 @@ __all__ = [
     "budget_option",
     "confirm",
     "json_option",
+    "model_option",
     "open_existing",
     "session_argument",
     "session_command",
@@ -34,6 +35,13 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON."
 yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask first.")
 budget_option = click.option(
     "--budget", type=int, default=BUDGET, show_default=True, metavar="TOKENS", help="The most tokens the view may take."
+)
+
+
+model_option = click.option(
+    "--model",
+    metavar="NAME",
+    help="The model that decides: claude-…, script:FILE; CTXFOLD_FOLDER_MODEL if not said, else the embedded decider.",
 )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-__all__ = ["escape_controls", "format_time", "is_terminal", "print_json", "print_table", "print_text"]
+__all__ = ["escape_controls", "format_time", "is_terminal", "print_json", "print_table", "print_text", "show_note"]
 
 KEPT = {"\n", "\t"}
 INVISIBLE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
@@ -47,6 +47,12 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Non
 def print_text(text: str) -> None:
     """Print text that may hold anything: as it is into a pipe or file, harmless on a terminal."""
     click.echo(escape_controls(text) if is_terminal() else text)
+
+
+def show_note(note: str) -> None:
+    """Say on standard error why something is not the model's work; nothing where there is nothing to say."""
+    if note:
+        click.echo(f"note: {escape_controls(note)}", err=True)
 
 
 def escape_controls(text: str) -> str:

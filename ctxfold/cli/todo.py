@@ -1,4 +1,4 @@
-"""`ctxfold todo`: what a session is after."""
+"""`ctxfold todo`: the register of a session: to-do, constraints and decisions."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ctxfold.cli.options import session_command
-from ctxfold.cli.output import escape_controls, print_json
-from ctxfold.errors import InputError
+from ctxfold.cli.options import model_option, session_command
+from ctxfold.cli.output import escape_controls, print_json, show_note
 
 if TYPE_CHECKING:
     from ctxfold import Session
@@ -17,60 +16,79 @@ __all__ = ["todo"]
 
 
 @session_command
-@click.option("--plan", is_flag=True, help="First read what was said and done since the last plan.")
+@click.option("--plan", is_flag=True, help="Let a model write it from what was said and done since the last plan.")
+@model_option
 @click.option("--summary", metavar="TEXT", help="Write the dialogue so far in words.")
 @click.option("--add", "added", multiple=True, metavar="TEXT", help="Add an item; may be given several times.")
-@click.option("--done", multiple=True, metavar="ID=REF", help="Close an item, and the ref that shows it is done.")
-@click.option("--drop", multiple=True, metavar="ID=REF", help="Drop an item, and the ref of the user's words.")
+@click.option("--done", multiple=True, metavar="ID[=REF]", help="Close an item, with the ref that shows it is done.")
+@click.option("--drop", multiple=True, metavar="ID[=REF]", help="Drop an item, with the ref of the user's words.")
+@click.option(
+    "--constraint",
+    "constraints",
+    multiple=True,
+    metavar="[ID=]TEXT",
+    help="Add what must hold; ID=TEXT replaces one, ID= lifts it.",
+)
+@click.option("--decision", "decisions", multiple=True, metavar="[ID=]TEXT", help="Add what was decided; ID as above.")
 def todo(
     session: Session,
     plan: bool,
+    model: str | None,
     summary: str | None,
     added: tuple[str, ...],
     done: tuple[str, ...],
     drop: tuple[str, ...],
+    constraints: tuple[str, ...],
+    decisions: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Show a session's to-do and the constraints that hold; plan it anew.
+    """Show a session's to-do, constraints and decisions; write them.
 
-    Items change state by evidence: the user's words, or a call that succeeded. None is ever lost; `ctxfold undo` takes a plan back.
+    None is ever lost; `ctxfold undo` takes what was written back.
     """
+    from ctxfold.decisions.intent.plan import statements_of
+
     entries: list[str | dict[str, str]] = [*added]
-    entries += [_close("--done", entry, "done") for entry in done]
-    entries += [_close("--drop", entry, "dropped") for entry in drop]
-    if summary is not None or entries:
-        session.plan(summary, entries or None)
+    entries += [_close(entry, "done") for entry in done]
+    entries += [_close(entry, "dropped") for entry in drop]
+    held, settled = statements_of(constraints, "c"), statements_of(decisions, "d")
+    if summary is not None or entries or held or settled:
+        session.plan(summary, entries, held, settled)
     elif plan:
-        _plan(session)
+        _plan(session, model)
     intent = session.intent
     if as_json:
         print_json(intent)
         return
     for item in intent.items:
-        evidence = f"  [{' '.join(item.evidence)}]" if item.evidence else ""
-        click.echo(escape_controls(f"{item.id}  {item.state:<7}  {' '.join(item.text.split())}{evidence}"))
-    for each in intent.constraints:
-        holds = "" if each.superseded_by is None else f"  superseded by {each.superseded_by}"
-        click.echo(escape_controls(f"{each.id}  {each.ref:<7}  {' '.join(each.text.split())}{holds}"))
-    if not intent.items and not intent.constraints:
-        click.echo(f"nothing is planned in {session.name}: --add an item, or --plan to read what was said", err=True)
+        shown = f"  [{' '.join(item.evidence)}]" if item.evidence else ""
+        click.echo(escape_controls(f"{item.id}  {item.state:<7}  {' '.join(item.text.split())}{shown}"))
+    for each in (*intent.constraints, *intent.decisions):
+        state = f"superseded by {each.superseded_by}" if each.superseded_by else "lifted" if each.lifted else "holds"
+        click.echo(
+            escape_controls(
+                f"{each.id}  {state:<7}  {' '.join(each.text.split())}{f'  [{each.ref}]' if each.ref else ''}"
+            )
+        )
+    if not (intent.items or intent.constraints or intent.decisions):
+        click.echo(
+            f"nothing is written for {session.name}: give --add, --constraint or --decision with its words", err=True
+        )
 
 
-def _plan(session: Session) -> None:
-    """Plan with the folder's model, where one is set; else the embedded planner does."""
+def _plan(session: Session, model: str | None) -> None:
+    """Plan with a model; without one nothing changes, and what to give is said."""
     import anyio
 
     from ctxfold.models import folder
-    from ctxfold.models.deciders.intent import Attendant
+    from ctxfold.models.deciders import Deciders
 
-    for note in anyio.run(Attendant(folder()).plan, session).notes:
-        click.echo(f"note: {note}", err=True)
+    asked = folder(model)
+    if asked is None:
+        show_note("no model is set to plan with: give --add, --done, --drop, --constraint or --decision")
+    show_note(anyio.run(Deciders(asked).plan, session).note)
 
 
-def _close(option: str, entry: str, state: str) -> dict[str, str]:
+def _close(entry: str, state: str) -> dict[str, str]:
     name, _, ref = entry.partition("=")
-    if not name or not ref:
-        raise InputError(
-            f"{option} takes ID=REF, such as t2=s12: an item of the to-do, and the ref that shows it is {state}"
-        )
-    return {"id": name, "state": state, "evidence": ref}
+    return {"id": name, "state": state, **({"evidence": ref} if ref else {})}

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ctxfold.log.compact.cells import Spelled, parse
+from ctxfold.log.json_tree import Spelled, parse
 
 __all__ = ["LINE_FORM", "indented", "line_form", "plain", "spelled_tree", "written"]
 

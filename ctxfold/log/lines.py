@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
+from ctxfold.log.rows import Table
 from ctxfold.prompts import opening
 from ctxfold.tokens import count_lines
 
@@ -18,6 +19,7 @@ __all__ = [
     "AI",
     "ALSO",
     "BINDING",
+    "DECIDED",
     "ELSEWHERE",
     "EXTRACTS",
     "GOAL",
@@ -38,7 +40,6 @@ __all__ = [
     "fence",
     "line",
     "text_of",
-    "texts_of",
     "unposed",
 ]
 
@@ -50,7 +51,8 @@ GOAL = "goal:"
 GOAL_NOW = "goal now:"
 SO_FAR = "so far:"
 TO_DO = "to-do:"
-BINDING = "constraints, newest wins"
+BINDING = "constraints:"
+DECIDED = "decisions:"
 SUPERSEDED = "superseded:"
 EXTRACTS = "extracts:"
 ALSO = "also:"
@@ -61,7 +63,7 @@ THINKING = "[Thought]"
 KEY_INFO = "[KEY INFO]"
 
 _WORDS = (
-    *(USER, AI, NOTE, GOAL, GOAL_NOW, SO_FAR, TO_DO, BINDING, SUPERSEDED, EXTRACTS, ALSO),
+    *(USER, AI, NOTE, GOAL, GOAL_NOW, SO_FAR, TO_DO, BINDING, DECIDED, SUPERSEDED, EXTRACTS, ALSO),
     *(HERE, ELSEWHERE, TOPIC, THINKING, KEY_INFO),
     *(f"{opening(name).partition(':')[0]}:" for name in ("legend", "extract_hint")),
 )
@@ -70,11 +72,11 @@ _STEPS = r"s\d+(?:-s\d+)?(?:, s\d+(?:-s\d+)?)*"
 _ADDRESSED = (
     rf"{_STEPS}(?:…| (?:failed|partial)(?!\S))",
     r"s\d+(?:-s\d+|, s\d+|\.\d+)\S*(?!\S)",
-    r"[st]\d+[ \t]+(?![-+*/%&|^=!,;:.?)\]}])",
+    r"[cdst]\d+[ \t]+(?![-+*/%&|^=!,;:.?)\]}])",
     r"\[s\d",
     r"<<s\d",
 )
-"""The addresses that begin a block, a constraint, an item of the to-do, a stub, a fence. `s1 = 2` is code, and begins none of them."""
+"""The addresses that begin a block, a constraint, a decision, an item of the to-do, a stub, a fence. `s1 = 2` is code, and begins none of them."""
 _MARKED = r"[<>](?!\S)"
 """What was called, and what came back."""
 
@@ -84,8 +86,8 @@ POSING = re.compile(
 """Matches where a line begins as one of ours or another speaker's does."""
 
 
-LineKind = Literal["user", "say", "call", "data", "text", "note"]
-"""user: the user's words; say: the assistant's; call: what was called; data: one row of facts; text: raw text of a tool or page; note: a note."""
+LineKind = Literal["user", "say", "call", "data", "text", "note", "stub"]
+"""stub: steps of which nothing stands; user: the user's words; say: the assistant's; call: what was called; data: one row of facts; text: raw text of a tool or page; note: a note."""
 
 
 class Line(NamedTuple):
@@ -96,49 +98,32 @@ class Line(NamedTuple):
         ref: the record it renders, `s12.2`.
         text: what stands in the view, marker included, no newline at its end.
         tokens: o200k tokens of `text` with its newline.
-        keys: the ledger keys whose value this line shows; later lines may point at them.
-        points: the ledger keys whose value stands at an earlier line, which this one names by ref.
+        cuts: of a row and of a call, where in the text its first cell begins and where each ends.
+        depth: how deep it stands under the first line of its record.
+        table: whether it holds the columns of a table, or cells under them.
         untrusted: whether any of it came from a tool or a page.
-        joined: whether it stands on the line before it, when that is of the same record, or of a call as this is.
     """
 
     kind: LineKind
     ref: str
     text: str
     tokens: int
-    keys: tuple[int, ...] = ()
-    points: tuple[int, ...] = ()
+    cuts: tuple[int, ...] = ()
+    depth: int = 0
+    table: Table = "none"
     untrusted: bool = False
-    joined: bool = False
 
     def __hash__(self) -> int:
         return hash(self.text)
 
-    def reworded(self, text: str, tokens: int, keys: tuple[int, ...]) -> Line:
-        """The same line in other words."""
-        return Line(self.kind, self.ref, text, tokens, keys, self.points, self.untrusted, self.joined)
-
-    @property
-    def indent(self) -> int:
-        """How deep a row of facts stands under the row it belongs to."""
-        return len(self.text) - len(self.words)
-
-    @property
-    def words(self) -> str:
-        """A row of facts without its marker."""
-        return self.text.lstrip("<> ")
+    def reworded(self, text: str) -> Line:
+        """The same line with other words: a part of its own, or a mark for what is left out."""
+        return Line(self.kind, self.ref, text, cost((text,)) + 1, (), self.depth, "none", self.untrusted)
 
 
-def line(
-    kind: LineKind,
-    ref: str,
-    text: str,
-    keys: tuple[int, ...] = (),
-    points: tuple[int, ...] = (),
-    untrusted: bool = False,
-) -> Line:
-    """A line with its tokens counted. One token is added for the seam to the next."""
-    return Line(kind, ref, text, cost((text,)) + 1, keys, points, untrusted)
+def line(kind: LineKind, ref: str, text: str, depth: int = 0, untrusted: bool = False) -> Line:
+    """A line without cells, its tokens counted. One token is added for the seam to the next."""
+    return Line(kind, ref, text, cost((text,)) + 1, (), depth, "none", untrusted)
 
 
 def cost(texts: Iterable[str]) -> int:
@@ -183,23 +168,5 @@ def unposed(text: str) -> str:
 
 
 def text_of(lines: Iterable[Line]) -> str:
-    """Lines as a view shows them: one under the other, joined rows behind each other."""
-    return "\n".join(texts_of(lines))
-
-
-def texts_of(lines: Iterable[Line]) -> list[str]:
-    """The texts that stand one under the other, joined rows as one."""
-    made: list[str] = []
-    before: Line | None = None
-    for each in lines:
-        if before is not None and _continues(each, before):
-            seam = " " if made[-1].endswith(":") or (each.kind == "call" and not before.joined) else "; "
-            made[-1] += seam + each.text.lstrip("<> ")
-        else:
-            made.append(each.text)
-        before = each
-    return made
-
-
-def _continues(each: Line, before: Line) -> bool:
-    return each.joined and before.kind == each.kind and (before.ref == each.ref or each.kind == "call")
+    """Lines as a view shows them, one under the other."""
+    return "\n".join(line.text for line in lines)

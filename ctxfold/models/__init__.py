@@ -1,23 +1,19 @@
-"""Who can be asked for a decision, by name. `explorer`, the embedded decider, is none of these: it needs no model.
-
-Nothing here imports a provider's SDK; a model does so when it is first asked.
-"""
+"""Models that can be asked for a decision, by name. A provider's SDK is imported when its model is first asked."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from ctxfold import config
-from ctxfold.errors import InputError, ModelKeyMissing
+from ctxfold.errors import InputError, ModelError, ModelKeyMissing
 from ctxfold.models.anthropic import AnthropicModel
 from ctxfold.models.prices import cost
 from ctxfold.models.protocol import Message, Model, Reply, Request, Tool, Usage, Words, ask, settle
 from ctxfold.models.script import ScriptedModel, read_script
-from ctxfold.models.timeout import Absent, InTime
 
 __all__ = [
     "Absent",
-    "InTime",
     "Message",
     "Model",
     "Reply",
@@ -61,7 +57,7 @@ def load(name: str) -> Model | None:
 
 
 def folder(named: str | None = None, *, must: bool = True) -> Model | None:
-    """The model that folds, plans and extracts, whoever decides the rest: a setting of its own.
+    """The model that folds, plans, extracts, refactors and places messages, whoever decides the rest: a setting of its own.
 
     Args:
         named: the model; None for what ``CTXFOLD_FOLDER_MODEL`` names.
@@ -81,3 +77,20 @@ def folder(named: str | None = None, *, must: bool = True) -> Model | None:
         if must or name is None:
             raise
         return Absent(name, error)
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """A model that cannot be had now: it answers each question with the reason, so that the embedded deciders take over and say so.
+
+    Attributes:
+        name: how it is called.
+        reason: why it cannot be asked.
+    """
+
+    name: str
+    reason: ModelError
+
+    async def decide(self, request: Request) -> Reply:  # noqa: ARG002 - a model takes one
+        """Say why not. Raises ModelError always."""
+        raise self.reason

@@ -1,7 +1,4 @@
-"""What it means to ask a model for a decision: the request, the reply, the protocol every model keeps, and `ask`, which validates.
-
-It knows no provider and no network, holds no session and applies nothing: a decision is handed to whoever asked.
-"""
+"""What it means to ask a model for a decision: the request, the reply, the protocol every model keeps, and `ask`."""
 
 from __future__ import annotations
 
@@ -195,37 +192,6 @@ Words = Callable[[str], Mapping[str, Any]]
 """Reads the arguments out of a reply in words, for models without tools. Raises InputError where it holds none."""
 
 
-async def ask(
-    model: Model,
-    request: Request,
-    validate: Callable[[Mapping[str, Any]], Decision],
-    seen: Callable[[Reply], None],
-    words: Words | None = None,
-) -> Decision:
-    """Ask for a decision and hold the reply against its schema. A reply that does not fit goes back once, with the reason.
-
-    Args:
-        model: who is asked.
-        request: what is asked.
-        validate: makes the decision of a reply's arguments, `SomeDecision.model_validate` for one; it refuses them by
-            raising pydantic's ValidationError or an InputError.
-        seen: told of each reply as it arrives, one that does not fit included, so that no usage is lost.
-        words: reads a reply that calls no tool; None reads the one form every tool has in words.
-
-    Returns:
-        The decision.
-
-    Raises:
-        InvalidReply: the second reply did not fit either. The caller lets the embedded decider take over, and says so.
-        ModelError: the model could not be asked.
-    """
-
-    async def take(arguments: Mapping[str, Any]) -> Decision:
-        return validate(arguments)
-
-    return await settle(model, request, take, seen, words)
-
-
 async def settle(
     model: Model,
     request: Request,
@@ -233,14 +199,14 @@ async def settle(
     seen: Callable[[Reply], None],
     words: Words | None = None,
 ) -> Decision:
-    """`ask`, where only applying a decision shows whether it can be: `take` validates and applies, and refuses as `validate` does.
+    """Ask for a decision. A reply that does not fit goes back once, with the reason.
 
     Args:
         model: who is asked.
         request: what is asked.
-        take: makes the decision of a reply's arguments and applies it.
-        seen: told of each reply as it arrives.
-        words: reads a reply that calls no tool.
+        take: makes the decision of a reply's arguments, and may apply it; refuses them by raising pydantic's ValidationError or an InputError.
+        seen: told of each reply as it arrives, one that does not fit included, so that no usage is lost.
+        words: reads a reply that calls no tool; None reads the one form every tool has in words.
 
     Raises:
         InvalidReply: the second reply did not fit either.
@@ -262,6 +228,21 @@ async def settle(
     raise InvalidReply(
         f"{model.name} twice gave a decision that does not fit ({last_fault}): ask again, or name another model"
     )
+
+
+async def ask(
+    model: Model,
+    request: Request,
+    validate: Callable[[Mapping[str, Any]], Decision],
+    seen: Callable[[Reply], None],
+    words: Words | None = None,
+) -> Decision:
+    """`settle` where the decision is only checked, by `SomeDecision.model_validate` for one, and handed back."""
+
+    async def take(arguments: Mapping[str, Any]) -> Decision:
+        return validate(arguments)
+
+    return await settle(model, request, take, seen, words)
 
 
 def _arguments(reply: Reply, tool: str, words: Words | None) -> Mapping[str, Any]:

@@ -1,144 +1,58 @@
-"""What of the log an intent is decided on: the user's words and the deeds since it was last read, records as evidence and as sources. It decides nothing."""
+"""The log as the deciders read it: records as sources of words and lines, and the calls of a path with their results."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ctxfold.decisions.intent.evidence import Deed
-from ctxfold.decisions.intent.plan import Heard
-from ctxfold.decisions.intent.sources import Source
-from ctxfold.decisions.refactor.evidence import act, answered, facts_of
-from ctxfold.decisions.refactor.values import Act, Case, Fact
+from ctxfold.decisions.intent.triggers import holds_name
+from ctxfold.decisions.intent.values import Source
+from ctxfold.decisions.refactor.repetition import call_of
+from ctxfold.decisions.refactor.values import Call, Case
 from ctxfold.errors import RefError
-from ctxfold.log.compact.cells import parse
-from ctxfold.log.compact.outcome import succeeded
-from ctxfold.log.refs import BlockRef, RecordRef, StretchRef, parse_ref
+from ctxfold.log.refs import RecordRef, parse_ref
 from ctxfold.session.search import ranked
 from ctxfold.store.protocol import Reading
 from ctxfold.store.values import StoredRecord
 from ctxfold.text import STOP_WORDS
 from ctxfold.workspace.workspace import Workspace
 
-__all__ = ["Place", "Sources", "Trail", "since"]
-
+__all__ = ["Place", "Sources", "Trail", "end_of"]
 
 Place = tuple[int, int]
 """Where a record stands: its step, and its place in that."""
+_LONG_CALL = 240
+"""Characters from which a call is more than the question its result answers."""
+_LOOKED = 12
+_QUERY = 300
 
 
-def since(tx: Reading, session: int, tip: int, read: Place) -> tuple[list[Heard | Deed], Place]:
-    """The user's words and the answered calls of a path behind a place, in order, and where the path ends now.
-
-    A page that was looked at is no deed: seeing a thing does not get it done.
-
-    Args:
-        tx: an open transaction.
-        session: the session's row id.
-        tip: the last step of the path.
-        read: up to where it was read before.
-    """
-    if not tip:
-        return [], (0, 0)
-    path = tx.log.path(session, tip)
-    step, k = read
-    last = tx.log.step(session, step) if step else None
-    newest = tx.log.step(session, tip)
-    depth = newest.depth if newest else 0
-    low = last.depth if last is not None and last.depth <= dict(path).get(last.lane, 0) else 1
-    along = [each.n for each in tx.log.along(session, path, max(1, low - _BEHIND), depth)]
-    numbers = [each.n for each in tx.log.along(session, path, low, depth)]
-    records = tx.log.records(session, along)
-    known = set(numbers)
-    fresh = [record for record in records if record.step in known and (record.step != step or record.k > k)]
-    late = [record for record in tx.log.records(session, numbers, late=True) if record.at != step or low == 1]
-    found: list[Heard | Deed] = []
-    turns = (
-        _turns(tx, records, {n: at for at, n in enumerate(along)}) if any(each.kind == "user" for each in fresh) else {}
-    )
-    order = {n: at for at, n in enumerate(numbers)}
-    for record in sorted([*fresh, *late], key=lambda each: (order.get(each.at, len(order)), each.id)):
-        if record.kind == "user":
-            found.append(Heard(f"s{record.step}.{record.k}", tx.log.text(record.entry), *turns[record.id]))
-        elif record.kind == "result" and record.origin != "page":
-            deed = _deed(tx, session, record)
-            found += [deed] if deed else []
-    return found, (tip, max((record.k for record in tx.log.records(session, [tip])), default=0))
-
-
-def _turns(
-    tx: Reading, records: Sequence[StoredRecord], order: dict[int, int]
-) -> dict[int, tuple[str, tuple[str, ...]]]:
-    """For each message of the user, what was replied before it, without a call, and to which of the user's records."""
-    called = {record.step for record in records if record.kind == "call"}
-    found: dict[int, tuple[str, tuple[str, ...]]] = {}
-    reply, asked = "", tuple[str, ...]()
-    for record in sorted(records, key=lambda each: (order.get(each.at, len(order)), each.id)):
-        if record.kind == "user":
-            found[record.id] = (reply, asked)
-            asked = (f"s{record.step}.{record.k}",) if reply else (*asked, f"s{record.step}.{record.k}")
-            reply = ""
-        elif record.kind == "assistant" and record.step not in called:
-            reply = tx.log.text(record.entry)
-    return found
-
-
-_BEHIND = 12
-"""Steps before what is new in which is looked for what was replied last."""
-
-
-def _deed(tx: Reading, session: int, result: StoredRecord) -> Deed | None:
-    calls = [
-        record
-        for record in tx.log.records(session, [result.step])
-        if record.kind == "call" and record.call_id == result.call_id
-    ]
-    if not calls:
-        return None
-    said = parse(tx.log.text(calls[0].entry))
-    name = str(said.get("name", "")) if isinstance(said, dict) else ""
-    args = json.dumps(said.get("args"), ensure_ascii=False, default=str) if isinstance(said, dict) else ""
-    step = result.step
-    return Deed(f"s{step}.{calls[0].k}", f"s{step}.{result.k}", name, args, tx.log.text(result.entry))
+def end_of(tx: Reading, session: int, tip: int) -> Place:
+    """The last record of a path that ends with a step."""
+    return (tip, max((record.k for record in tx.log.records(session, [tip])), default=0)) if tip else (0, 0)
 
 
 @dataclass(frozen=True)
 class Sources:
-    """The log of a session, as evidence and as sources."""
+    """The log of a session, as plans and extractions read it."""
 
     tx: Reading
     session: int
 
-    def shows(self, ref: str) -> tuple[str, ...] | None:
-        """The records behind an address that can be evidence."""
-        try:
-            named = parse_ref(ref)
-        except RefError:
-            return None
-        if isinstance(named, (BlockRef, StretchRef)):
-            return None
-        wanted = getattr(named, "record", None)
-        found: list[str] = []
-        for record in self.tx.log.records(self.session, [named.step]):
-            if wanted is not None and record.k != wanted:
-                continue
-            if record.kind == "user":
-                found.append(f"s{record.step}.{record.k}")
-            elif record.kind in ("result", "call"):
-                found += self._answered(record)
-        return tuple(dict.fromkeys(found)) or None
-
-    def _answered(self, record: StoredRecord) -> list[str]:
-        """A call and a result of it that says it succeeded."""
-        for other in self.tx.log.records(self.session, [record.step]):
-            if other.kind == "result" and other.call_id == record.call_id and succeeded(self.tx.log.text(other.entry)):
-                return [f"s{record.step}.{record.k}", f"s{other.step}.{other.k}"]
-        return []
-
     def of(self, step: int) -> list[Source]:
         """The records of a step in order."""
-        return [self._source(record) for record in self.tx.log.records(self.session, [step])]
+        return [self._source(record) for record in self.tx.log.records(self.session, [step])] if step else []
+
+    def quoting(self, text: str) -> Source | None:
+        """A record that holds a text, one of the user's before others, those of tools and pages before the assistant's."""
+        plain, found = " ".join(text.split()).casefold(), list[tuple[int, StoredRecord]]()
+        for row, _ in self.tx.facts.search(self.session, plain[:_QUERY], _LOOKED):
+            record = self.tx.log.record_by_id(row)
+            if record is not None and plain in " ".join(self.tx.log.text(record.entry).split()).casefold():
+                found.append(
+                    (("user", "result").index(record.kind) if record.kind in ("user", "result") else 2, record)
+                )
+        return self._source(min(found, key=lambda each: (each[0], each[1].id))[1]) if found else None
 
     def found(self, queries: Sequence[str], most: int, *, whole: bool) -> list[Source]:
         """Results, notes and telling calls that hold words of any query, the newest first.
@@ -150,8 +64,15 @@ class Sources:
         """
         rows: dict[int, StoredRecord] = {}
         for asked in queries:
-            telling = " ".join(word for word in asked.split() if word.lower().strip(".,:;!?") not in STOP_WORDS)
-            for row, _ in self._ranked(telling or asked, most, whole):
+            telling = (
+                " ".join(word for word in asked.split() if word.lower().strip(".,:;!?") not in STOP_WORDS) or asked
+            )
+            hits = (
+                ranked(self.tx, self.session, telling, most)
+                if whole
+                else self.tx.facts.search(self.session, telling, most)
+            )
+            for row, _ in hits:
                 record = self.tx.log.record_by_id(row)
                 if record is not None and record.kind in ("result", "call", "note"):
                     rows[row] = record
@@ -159,27 +80,19 @@ class Sources:
         sources = [self._source(record) for record in newest]
         return [source for source in sources if source.kind != "call" or len(source.text) > _LONG_CALL]
 
-    def _ranked(self, query: str, most: int, whole: bool) -> list[tuple[int, float]]:
-        return ranked(self.tx, self.session, query, most) if whole else self.tx.facts.search(self.session, query, most)
-
     def holds(self, name: str, upto: Place) -> bool:
-        """Whether a record up to a place, said by no user, holds a name."""
+        """Whether a record up to a place, said by no user, holds a value."""
         for row in self.tx.facts.holding(self.session, name, _LOOKED):
             record = self.tx.log.record_by_id(row)
             if record is None or record.kind == "user" or (record.step, record.k) > upto:
                 continue
-            if name.lower() in self.tx.log.text(record.entry).lower():
+            if holds_name(self.tx.log.text(record.entry), name):
                 return True
         return False
 
     def _source(self, record: StoredRecord) -> Source:
         text = self.tx.log.text(record.entry)
         return Source(record.step, record.k, record.kind, text, record.origin in ("tool", "page"))
-
-
-_LONG_CALL = 240
-"""Characters from which a call is more than the question its result answers."""
-_LOOKED = 12
 
 
 _CHUNK = 256
@@ -189,10 +102,9 @@ _GROWING = 2
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """What a step shows: its calls, the facts they told, whether the user spoke in it, and the notes a model wrote in it."""
+    """What a step shows: its calls, whether the user spoke in it, and the notes a model wrote in it."""
 
-    acts: tuple[Act, ...] = ()
-    facts: tuple[Fact, ...] = ()
+    calls: tuple[Call, ...] = ()
     spoken: bool = False
     notes: tuple[str, ...] = ()
 
@@ -204,7 +116,7 @@ class Trail:
     seen: dict[int, _Seen] = field(default_factory=dict)
     growing: set[int] = field(default_factory=set)
 
-    def case(self, tx: Reading, session: int, workspace: Workspace, budget: int, asked: bool = False) -> Case:
+    def case(self, tx: Reading, session: int, workspace: Workspace, budget: int, named: bool = False) -> Case:
         """A workspace with the evidence of the steps that stand in it.
 
         Args:
@@ -212,34 +124,22 @@ class Trail:
             session: the session's row id.
             workspace: what is looked at.
             budget: o200k tokens of a view.
-            asked: whether somebody named the operator.
+            named: whether somebody named the operator.
         """
         steps = [step for block in workspace.blocks for step in block.steps]
         self._read(tx, session, steps)
         seen = [(step, self.seen[step]) for step in steps]
         return Case(
             workspace,
-            tuple(act for _, each in seen for act in each.acts),
-            tuple(sorted((fact for _, each in seen for fact in each.facts), key=lambda fact: fact.order)),
+            tuple(call for _, each in seen for call in each.calls),
             frozenset(step for step, each in seen if each.spoken),
             budget,
             tx.cover.next_tile(session),
             frozenset(note for _, each in seen for note in each.notes),
-            asked,
+            named,
             lambda: _history(tx, session, steps),
             lambda ref: _text(tx, session, ref),
         )
-
-    def acts(self, tx: Reading, session: int, steps: Sequence[int]) -> tuple[Act, ...]:
-        """The calls of some steps, in order.
-
-        Args:
-            tx: an open transaction.
-            session: the session's row id.
-            steps: the steps.
-        """
-        self._read(tx, session, steps)
-        return tuple(act for step in steps for act in self.seen[step].acts)
 
     def _read(self, tx: Reading, session: int, steps: Sequence[int]) -> None:
         """Read the steps that are new, those that may have grown, and those that late results came to."""
@@ -264,21 +164,16 @@ def _seen(tx: Reading, records: Sequence[StoredRecord]) -> _Seen:
     for record in records:
         if record.kind == "result":
             results.setdefault(record.call_id, []).append(record)
-    acts: list[Act] = []
-    facts: list[Fact] = []
+    calls: list[Call] = []
     for record in records:
-        if record.kind != "call":
-            continue
-        made = act(record.step, f"s{record.step}.{record.k}", tx.log.text(record.entry))
-        came = results.get(record.call_id, [])
-        if came:
-            result = came.pop(0)
-            ref, text = f"s{result.step}.{result.k}", tx.log.text(result.entry)
-            made = answered(made, ref, text, result.origin == "page")
-            facts += [] if made.failure else facts_of(made.key, text, ref, result.id)
-        acts.append(made)
+        if record.kind == "call":
+            came = results.get(record.call_id, [])
+            result = came.pop(0) if came else None
+            text = None if result is None else tx.log.text(result.entry)
+            page = result is not None and result.origin == "page"
+            calls.append(call_of(record.step, tx.log.text(record.entry), text, page))
     notes = tuple(f"s{each.step}.{each.k}" for each in records if each.kind == "note" and each.origin == "model")
-    return _Seen(tuple(acts), tuple(facts), any(record.kind == "user" for record in records), notes)
+    return _Seen(tuple(calls), any(record.kind == "user" for record in records), notes)
 
 
 def _history(tx: Reading, session: int, steps: Sequence[int]) -> str:

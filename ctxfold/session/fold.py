@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ctxfold.decisions.fold.consolidate import due, embedded_tile, micro_tile, told_tile
 from ctxfold.decisions.fold.directive import FoldDirective, fold, stretch
-from ctxfold.decisions.fold.embedded import Settings
+from ctxfold.decisions.fold.embedded import Settings, due, embedded_tile, micro_tile
+from ctxfold.decisions.fold.tile import told_tile
 from ctxfold.session.handle import Handle
 from ctxfold.session.history.commit import Happened, advance
 from ctxfold.session.history.tiles import put_tile
@@ -47,7 +47,7 @@ def folded(tx: Writing, now: Handle, directive: FoldDirective, by: By) -> Tile:
     if directive.summary is None:
         tile = micro_tile(workspace, blocks, number, SETTINGS, query_of(workspace))
         return _put(tx, now, place, blocks, tile, By("embedded", by.reason))
-    tile = told_tile(workspace, blocks, number, directive.summary, "model" if by.decider == "model" else "host")
+    tile = told_tile(blocks, number, directive.summary, "model" if by.decider == "model" else "host")
     return _put(tx, now, place, blocks, tile, by)
 
 
@@ -62,15 +62,13 @@ def consolidated(tx: Writing, now: Handle, limit: int, by: By) -> tuple[Tile, ..
     """
     older = now.place(tx).workspace.older
     place = now.place(tx, upto=older.first if older else None)
-    wanted = due(place.workspace, limit, SETTINGS)
-    if wanted is None:
+    batch = due(place.workspace, limit, SETTINGS)
+    if batch is None:
         return ()
-    blocks, room = wanted
-    tight = limit < SETTINGS.batched
-    opened = unfolded(tx, place.session, place.workspace, blocks, REACH * limit) if tight else ()
+    opened = unfolded(tx, place.session, place.workspace, batch.blocks, REACH * limit)
     number = tx.cover.next_tile(place.session)
-    tile = embedded_tile(place.workspace, blocks, number, room, query_of(place.workspace), opened)
-    return () if tile.whole else (_put(tx, now, place, blocks, tile, by),)
+    tile = embedded_tile(batch, opened, number, limit, query_of(place.workspace))
+    return () if tile.whole else (_put(tx, now, place, batch.blocks, tile, by),)
 
 
 def _put(tx: Writing, now: Handle, place: Branch, blocks: Sequence[Block], tile: Tile, by: By) -> Tile:

@@ -11,15 +11,14 @@ from ctxfold.log.records import Step
 from ctxfold.log.refs import RecordRef
 from ctxfold.session.evidence import Trail
 from ctxfold.session.history.commit import GENESIS, head_of, state_of
-from ctxfold.session.history.elsewhere import Surroundings
+from ctxfold.session.history.elsewhere import OtherBranches
 from ctxfold.session.history.intents import intent_of
 from ctxfold.session.history.load import REACH, load, waiting_at
 from ctxfold.session.history.refactorings import guidance_of
-from ctxfold.session.known import Words
 from ctxfold.session.record import Branch, Result, Taken, arrive
 from ctxfold.store.protocol import Reading, Store, Writing
 from ctxfold.store.values import HeadRow, State
-from ctxfold.workspace.forest import Grove
+from ctxfold.workspace.forest import ForestView
 from ctxfold.workspace.intent import Intent
 from ctxfold.workspace.workspace import HEADER, RawStep, Workspace
 
@@ -56,14 +55,13 @@ class Handle:
         self.session = session
         self._state: State | None = None
         self._workspace = Workspace()
-        self._words: Words | None = None
         self._loaded = 0
         self._planned = 0
         self._waiting = 0
         self._head: HeadRow | None = None
         self._newest = 0
         self._redacted = 0
-        self._around = Surroundings(session)
+        self._around = OtherBranches(session)
 
     @contextmanager
     def reading(self) -> Iterator[Reading]:
@@ -97,9 +95,9 @@ class Handle:
         around = self._around.of(tx, self.branch, state)
         return self._workspace if around.empty else replace(self._workspace, elsewhere=around)
 
-    def grove(self, tx: Reading) -> Grove:
+    def forest(self, tx: Reading) -> ForestView:
         """The forest as a decider is shown it."""
-        return self._around.grove(tx, self.branch, self.refresh(tx))
+        return self._around.forest(tx, self.branch, self.refresh(tx))
 
     def look(self, tx: Reading) -> int:
         """See that the session is still there; the number of its newest event.
@@ -115,7 +113,7 @@ class Handle:
         newest, redacted = found
         if redacted != self._redacted:
             self._drop()
-            self._around = Surroundings(self.session)
+            self._around = OtherBranches(self.session)
             self._redacted = redacted
         return newest
 
@@ -144,7 +142,6 @@ class Handle:
         if self._state is None or self._state.seq != state.seq or other:
             loaded = load(tx, self.session, state, max(REACH, 4 * reach), upto)
             self._workspace = replace(loaded, guidance=guidance_of(tx, self.session, state.guide))
-            self._words = None
             self._loaded = self._workspace.tokens
             self._state = state
             self._around.forget()
@@ -160,11 +157,7 @@ class Handle:
     def place(self, tx: Reading, upto: int | None = None) -> Branch:
         """Where recording and deciding happen now; `upto` is a step that must be loaded."""
         state = self.refresh(tx, upto=upto)
-        if self._words is None:
-            self._words = Words(self._workspace)
-        return Branch(
-            self.session, self._head or head_of(tx, self.session, self.branch), state, self._workspace, self._words
-        )
+        return Branch(self.session, self._head or head_of(tx, self.session, self.branch), state, self._workspace)
 
     def place_of(self, tx: Reading, step: int) -> Branch:
         """Where a late result of a step is shown: on this branch when the step lies on its path, else on the branch last moved that holds it."""
@@ -176,7 +169,7 @@ class Handle:
             state = state_of(tx, self.session, head)
             if _holds_step(tx, self.session, state, old):
                 workspace = load(tx, self.session, state)
-                return Branch(self.session, head, state, workspace, Words(workspace))
+                return Branch(self.session, head, state, workspace)
         return here
 
     def took(self, taken: Taken) -> None:
@@ -198,9 +191,7 @@ class Handle:
                 if isinstance(block, RawStep) and not block.settled:
                     blocks[at] = replace(block, settled=True)
         tokens = HEADER + sum(line.tokens for line in lines)
-        blocks.append(grown := RawStep(step.n, lines, step.raw, tokens, not step.open and self._waiting <= 0))
-        if self._words is not None:
-            self._words.grew(grown)
+        blocks.append(RawStep(step.n, lines, step.raw, tokens, not step.open and self._waiting <= 0))
         self._workspace = replace(self._workspace, path_length=step.depth, blocks=tuple(blocks), unfolded=step.raw_upto)
         self._loaded += sum(line.tokens for line in taken.lines)
         self._stands(taken.state)
@@ -208,8 +199,6 @@ class Handle:
 
     def became(self, state: State, workspace: Workspace, freed: int) -> None:
         """Take in a fold or a refactoring, and how many o200k tokens it took off the cover."""
-        if self._words is not None:
-            self._words.became(self._workspace, workspace)
         self._stands(state)
         self._workspace = workspace
         self._loaded -= freed
@@ -256,7 +245,7 @@ class Handle:
 
     def _drop(self) -> None:
         """Keep no text that was read of this branch."""
-        self._state, self._words, self._workspace, self._loaded = None, None, Workspace(), 0
+        self._state, self._workspace, self._loaded = None, Workspace(), 0
         self.trail = Trail()
 
 

@@ -1,7 +1,4 @@
-"""From a wish to a committed plan or extraction: what was said and done since is read, the decision resolved, applied and kept.
-
-It works inside a write transaction that the session opens. What is committed is resolved: replaying it decides nothing again.
-"""
+"""The intent decisions, plan and extract, made and committed inside a write transaction that the session opens."""
 
 from __future__ import annotations
 
@@ -10,88 +7,73 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ctxfold.decisions.intent.apply import extract, set_intent
-from ctxfold.decisions.intent.extract import chosen
-from ctxfold.decisions.intent.plan import planned
-from ctxfold.decisions.intent.selections import OVERHEAD, resolved, selections_of
-from ctxfold.decisions.intent.told import told, wishes
-from ctxfold.decisions.intent.triggers import Trigger, folded, newest_fold
+from ctxfold.decisions.intent.checks import OVERHEAD, resolve_selections, selections_given
+from ctxfold.decisions.intent.embedded import choose_lines
+from ctxfold.decisions.intent.plan import items_given, resolve_plan, statements_given
+from ctxfold.decisions.intent.triggers import Trigger, newest_fold
+from ctxfold.decisions.intent.values import PlanGiven
 from ctxfold.errors import InputError
 from ctxfold.prompts import prompt
-from ctxfold.session.evidence import Sources, since
+from ctxfold.session.evidence import Sources, end_of
 from ctxfold.session.handle import Handle
 from ctxfold.session.history.intents import next_constraint, put_extraction, put_intent
 from ctxfold.store.protocol import Writing
-from ctxfold.text.values import facts_of
 from ctxfold.tokens import count
-from ctxfold.workspace.by import By, Decider
-from ctxfold.workspace.intent import Cause, Extract, Extraction, Intent, IntentChange, Item, Said
+from ctxfold.workspace.by import By
+from ctxfold.workspace.intent import Extract, Extraction, Intent
 from ctxfold.workspace.workspace import Workspace
 
-__all__ = ["ASKED", "Selections", "Todo", "Wanted", "extracted", "plan"]
+__all__ = ["Selections", "Statements", "Todo", "Wanted", "extracted", "plan", "plan_given"]
 
 Todo = Sequence[str | Mapping[str, Any]]
 """A to-do as it is given: texts, or `{"id"?, "text"?, "state"?, "evidence"?}`."""
+Statements = Sequence[str | Mapping[str, Any]]
+"""Constraints or decisions as they are given: texts, or `{"id"?, "text"?, "state"?, "supersedes"?, "ref"?}`."""
 Selections = Sequence[Mapping[str, Any]]
 """What to extract as it is given: `{"ref", "why"?, "todo"?, "path"?, "facts"?}`."""
 
-ASKED: Cause = "asked for"
-"""The cause of what nobody but the caller called for."""
-
 _SEARCHED = 24
 _LEAST = 16
-_RECENT = 4
-"""Blocks at the end in which the assistant's last words are looked for: the user may have said yes to them."""
 
 
-def plan(
-    tx: Writing, now: Handle, summary: str | None, todo: Todo | None, by: By, trigger: Trigger | None = None
-) -> Intent:
-    """Set the intent of a branch: by what was given, and for the rest by the user's words and the deeds since the last plan.
+def plan_given(
+    summary: str | None, todo: Todo | None, constraints: Statements | None, decisions: Statements | None
+) -> PlanGiven:
+    """A plan as a caller gave it.
 
     Raises:
-        InputError: a to-do that cannot be read, an unknown item, or a state that nothing shows.
+        InputError: an empty summary, or entries that cannot be read.
     """
     if summary is not None and not summary.strip():
         raise InputError("an empty summary says nothing; leave it out to keep the one there is")
-    given = None if todo is None else wishes(todo)
+    return PlanGiven(
+        None if summary is None else summary.strip(),
+        () if todo is None else items_given(todo),
+        () if constraints is None else statements_given(constraints, "a list of constraints"),
+        () if decisions is None else statements_given(decisions, "a list of decisions"),
+    )
+
+
+def plan(tx: Writing, now: Handle, given: PlanGiven, by: By, trigger: Trigger | None = None) -> Intent:
+    """Set the intent of a branch by what was given; where that changes nothing, nothing is committed.
+
+    Raises:
+        InputError: an unknown id, or an address where nothing is recorded.
+    """
     place = now.place(tx)
-    before = place.workspace.intent
-    upto = before.looked if trigger else before.read
-    events, read = since(tx, place.session, place.state.tip, upto)
-    embedded = planned(before, events, next_constraint(tx, place.session), todo=given is None)
-    change = replace(embedded, read=read)
-    outside = by.decider != "embedded" and _untrusted(place.workspace)
-    if given is not None:
-        items = told(before, given, Sources(tx, place.session), events, untrusted=outside)
-        change = replace(change, items=items)
-    if summary is not None:
-        change = replace(change, course=(Said("", "told", summary.strip(), outside),), afresh=True)
-    decider: Decider = "embedded" if summary is None and given is None else by.decider
-    now.looked = read
-    if change.nothing or (change.afresh and _same(before, change)):
+    before, tip = place.workspace.intent, place.state.tip
+    if given.nothing:
         return before
-    said = (decider, by.reason or _cause(change))
+    log, read = Sources(tx, place.session), end_of(tx, place.session, tip)
+    change = resolve_plan(before, given, log, tip, next_constraint(tx, place.session), read)
+    now.looked = max(now.looked, read)
+    if change.nothing:
+        return before
+    said = (by.decider, by.reason or (str(trigger) if trigger else "told"))
     after = put_intent(tx, place.session, place.head, place.state, before, change, said)
     intent = set_intent(before, change)
     now.intends(after, intent)
     return intent
-
-
-def _same(before: Intent, change: IntentChange) -> bool:
-    return before.course == change.course and not change.items and not change.constraints
-
-
-def _cause(change: IntentChange) -> str:
-    turned = {said.cue for said in change.course} & {"changed", "cancelled", "returned"}
-    if turned:
-        return f"intent change: {', '.join(sorted(turned))}"
-    if change.afresh:
-        return "told"
-    return "new words" if change.course else "evidence"
-
-
-def _untrusted(workspace: Workspace) -> bool:
-    return workspace.older is not None or any(line.untrusted for block in workspace.blocks for line in block.lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +94,7 @@ class Wanted:
 
 
 def extracted(tx: Writing, now: Handle, wanted: Wanted, by: By) -> Extraction:
-    """Put lines of the log at the end of the view: those that were chosen, or those that serve the intent.
+    """Put lines of the log at the end of the view: those that were chosen, or those nearest to what is wanted.
 
     Raises:
         InputError: selections that cannot be read, or of which none names lines that are there; nothing is changed then.
@@ -122,75 +104,43 @@ def extracted(tx: Writing, now: Handle, wanted: Wanted, by: By) -> Extraction:
     place = now.place(tx)
     workspace, intent = place.workspace, place.workspace.intent
     log = Sources(tx, place.session)
-    made = Extraction((), cause_of(workspace, wanted), " ".join((wanted.need or "").split()))
+    cause = wanted.trigger.cause if wanted.trigger is not None else "asked for"
+    made = Extraction((), cause, " ".join((wanted.need or "").split()))
     if wanted.selections is not None:
         items = frozenset(item.id for item in intent.items)
-        done = resolved(selections_of(wanted.selections), log, items, wanted.budget)
+        done = resolve_selections(selections_given(wanted.selections), log, items, wanted.budget)
         if not done.extracts:
             raise InputError(f"nothing was extracted: {'; '.join(done.omitted[:3]) or 'no selection was given'}"[:400])
         counts, omitted = tuple(sorted(done.counts.items())), tuple(done.omitted[:40])
         made = replace(made, extracts=tuple(done.extracts), counts=counts, omitted=omitted)
     else:
-        made = replace(made, extracts=_embedded(log, workspace, wanted))
+        made = replace(made, extracts=_found(log, workspace, wanted))
     tokens = sum(count(each.text) + OVERHEAD for each in made.extracts)
     before = intent.extraction
     asked = wanted.trigger is None or (before is not None and before.asked and before.extracts[:1] == made.extracts[:1])
-    made = replace(made, tokens=tokens, hint=_hint(intent.open), seen=newest_fold(workspace), asked=asked)
-    decider: Decider = "embedded" if wanted.selections is None else by.decider
+    hint = prompt("extract_hint", item=intent.open[0].id) if intent.open else ""
+    made = replace(made, tokens=tokens, hint=hint, seen=newest_fold(workspace), asked=asked)
     now.pressed = made.seen
     if made.extracts == intent.extracts and (wanted.trigger is not None or not made.extracts):
         return made
-    said = (decider, by.reason or made.cause)
+    said = ("embedded" if wanted.selections is None else by.decider, by.reason or made.cause)
     after = put_extraction(tx, place.session, place.head, place.state, intent, made, said)
     now.intends(after, extract(intent, made))
     return made
 
 
-def _embedded(log: Sources, workspace: Workspace, wanted: Wanted) -> tuple[Extract, ...]:
+def _found(log: Sources, workspace: Workspace, wanted: Wanted) -> tuple[Extract, ...]:
+    """What the embedded extractor finds; for a trigger, beside what somebody asked for."""
     intent, need = workspace.intent, wanted.need
-    said = [line.text.partition(" ")[2] for block in workspace.blocks for line in block.lines if line.kind == "user"]
-    about = [*(item.text for item in intent.open), *said[-1:], *(each.text for each in intent.binding)]
-    if wanted.trigger is not None:
-        offered = [line.text for block in workspace.blocks[-_RECENT:] for line in block.lines if line.kind == "say"]
-        about = [*said[-1:], *offered[-1:], *about]
-    query = "\n".join(part[:2_000] for part in ([need] if need else about or [workspace.goal]))
-    found = log.found(
-        [query, *(item.text for item in intent.open[:4] if not need)], _SEARCHED, whole=wanted.trigger is None
-    )
+    about = [*(item.text for item in intent.open), workspace.asked, *(each.text for each in intent.binding)]
+    query = "\n".join(part[:2_000] for part in ([need] if need else about) if part) or workspace.goal
+    queries = [query, *(item.text for item in intent.open[:4] if not need)]
+    sources = log.found(queries, _SEARCHED, whole=wanted.trigger is None)
     if wanted.trigger is None:
-        return tuple(chosen(query, found, intent.open, wanted.budget))
+        return tuple(choose_lines(query, sources, wanted.budget))
     shown = "\n".join(line.text for block in workspace.blocks for line in block.lines)
-    fresh = chosen(query, found, intent.open, wanted.budget, shown)
-    return _beside(intent, fresh, wanted.trigger)
-
-
-def _beside(intent: Intent, fresh: Sequence[Extract], trigger: Trigger) -> tuple[Extract, ...]:
-    """What a trigger found, beside what somebody asked for; where it found nothing and the intent is as it was, what stood there stays."""
+    fresh = choose_lines(query, sources, wanted.budget, shown)
     before = intent.extraction
-    if before is None:
-        return tuple(fresh)
-    changed = trigger.cause == "intent change"
-    stays = (before.asked and not (fresh and changed)) or not (fresh or changed)
-    kept = before.extracts if stays else ()
+    kept = before.extracts if before is not None and (before.asked or not fresh) else ()
     known = {each.ref for each in kept}
     return (*kept, *(each for each in fresh if each.ref not in known))
-
-
-def cause_of(workspace: Workspace, wanted: Wanted) -> Cause:
-    """Why something is extracted now: the trigger's word; else what is needed stands nowhere in the cover, the intent changed, or the cover was folded."""
-    if wanted.trigger is not None:
-        return wanted.trigger.cause
-    need = wanted.need
-    if need:
-        shown = "\n".join(line.text for block in workspace.blocks for line in block.lines).lower()
-        if any(fact.lower() not in shown for fact in facts_of(f". {need}")):
-            return "unresolved reference"
-    course = workspace.intent.course
-    if course and course[-1].cue in ("changed", "cancelled", "returned"):
-        return "intent change"
-    return "budget pressure" if folded(workspace) and not need else "asked for"
-
-
-def _hint(items: Sequence[Item]) -> str:
-    """What the next act should heed."""
-    return prompt("extract_hint", item=items[0].id) if items else ""

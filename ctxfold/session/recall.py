@@ -25,11 +25,15 @@ class Recalled:
         ref: the address.
         text: for a record, its exact text; for a step or stretch, all its records under one-line headers; for a range, those lines.
         derived: whether the text is a derived form rather than a record's own: headers added, or lines of indented JSON.
+        kind: for a record, what it is: user, assistant, call, result or note; empty else.
+        origin: for a record, where it came from: user, model, tool or page; empty else.
     """
 
     ref: str
     text: str
     derived: bool = False
+    kind: str = ""
+    origin: str = ""
 
 
 def recall(tx: Reading, session: int, ref: Address, branch: str) -> Recalled:
@@ -46,7 +50,8 @@ def recall(tx: Reading, session: int, ref: Address, branch: str) -> Recalled:
     """
     match ref:
         case RecordRef():
-            return Recalled(str(ref), tx.log.text(_record(tx, session, ref.step, ref.record).entry))
+            record = _record(tx, session, ref.step, ref.record)
+            return Recalled(str(ref), tx.log.text(record.entry), kind=record.kind, origin=record.origin)
         case StepRef():
             return Recalled(str(ref), _steps(tx, session, (ref.step,)), derived=True)
         case StretchRef():

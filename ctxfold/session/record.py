@@ -9,17 +9,15 @@ import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, repeat
 
 from ctxfold.errors import RefError
-from ctxfold.log.compact.record import compact
-from ctxfold.log.facts import canonical
+from ctxfold.log.form import lines_of
+from ctxfold.log.json_tree import canonical
 from ctxfold.log.lines import Line
 from ctxfold.log.records import Call, Kind, Origin, Record, Step
 from ctxfold.log.refs import RecordRef
 from ctxfold.session.history.commit import Happened, advance
 from ctxfold.session.history.tiles import cover_with
-from ctxfold.session.known import PathLedger, Words
 from ctxfold.store.codec import digest, encode, pack_text
 from ctxfold.store.protocol import Writing
 from ctxfold.store.values import HeadRow, State, StoredRecord
@@ -37,7 +35,6 @@ class Branch:
     head: HeadRow
     state: State
     workspace: Workspace
-    words: Words
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +113,7 @@ def record(tx: Writing, branch: Branch, made: Sequence[Draft], *, fills: bool) -
         Record(step.n, k + at, draft.kind, draft.origin, draft.text, draft.call_id, step.n, draft.shown)
         for at, draft in enumerate(made, 1)
     ]
-    lines, raw, material = _keep(tx, branch, step, paired(records), [None] * len(records))
+    lines, raw, material = _keep(tx, session, paired(records), [None] * len(records))
     step = _grown(step, lines, raw)
     tx.log.replace_step(session, step)
     payload = {"step": step.n, "parent": step.parent, "open": step.open, "records": [record.k for record in records]}
@@ -201,7 +198,7 @@ def arrive(tx: Writing, branch: Branch, step: int, result: Result, key: str | No
         at = _new_step(tx, session, tip) if _shared(tx, branch, tip) else tip
     call = _uncounted(there, result.id, late=at.n != step)
     record = Record(step, len(there) + 1, "result", result.origin, result.text, result.id, at.n, result.shown, call)
-    lines, raw, material = _keep(tx, branch, at, [record], [key])
+    lines, raw, material = _keep(tx, session, [record], [key])
     grown = _grown(at, lines, raw)
     tx.log.replace_step(session, grown)
     payload = {"step": step, "record": record.k, "at": at.n}
@@ -232,29 +229,22 @@ def _uncounted(there: Sequence[StoredRecord], call_id: str, *, late: bool) -> in
 
 
 def _keep(
-    tx: Writing, branch: Branch, step: Step, records: Sequence[Record], keys: Sequence[str | None]
+    tx: Writing, session: int, records: Sequence[Record], keys: Sequence[str | None]
 ) -> tuple[tuple[Line, ...], int, list[bytes]]:
     """Render and store records; their lines, raw cost and content hashes."""
-    past = PathLedger(tx, branch.session, tx.log.path_to(branch.session, step.lane, step.depth), branch.words)
     lines: list[Line] = []
     material: list[bytes] = []
-    facts: list[tuple[int, int]] = []
     raw = 0
     for record, key in zip(records, keys, strict=True):
-        rendered = compact(record, past)
-        settled = list(chain.from_iterable([line.keys for line in rendered]))
-        past.took(record, rendered, settled)
+        rendered = lines_of(record)
         form = canonical(dump_lines(rendered))
         entry = tx.log.add_entry(record.text)
         shown = None if record.shown is None else tx.log.add_entry(record.shown)
-        row = tx.log.add_record(branch.session, record, entry, shown, pack_text(form), key)
-        facts += zip(settled, repeat(row))
+        tx.log.add_record(session, record, entry, shown, pack_text(form), key)
         hashes = digest(encode(record.text)), None if record.shown is None else digest(encode(record.shown))
         material += material_of((record.kind, record.origin, record.call_id), *hashes, form)
         lines += rendered
         raw += count(record.text)
-    if facts:
-        tx.facts.add_facts(branch.session, step.lane, step.depth, facts)
     return tuple(lines), raw, material
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, overload
 
-from ctxfold.decisions.fold.consolidate import due
+from ctxfold.decisions.branch.values import Move, Wish
+from ctxfold.decisions.fold.embedded import due
 from ctxfold.decisions.intent.triggers import Trigger
 from ctxfold.decisions.refactor.values import Refactored
 from ctxfold.errors import InputError
@@ -13,16 +14,16 @@ from ctxfold.log.records import Origin
 from ctxfold.log.refs import RecordRef, Ref, StepRef, parse_ref, parse_step
 from ctxfold.session import screenshots
 from ctxfold.session import validate as check
-from ctxfold.session.branch import Wish, branched
+from ctxfold.session.branch import branched
 from ctxfold.session.fold import SETTINGS, consolidated, folded, goal_set
 from ctxfold.session.handle import Handle
-from ctxfold.session.history.branches import Move, check_name
+from ctxfold.session.history.branches import check_name
 from ctxfold.session.history.commit import head_of
 from ctxfold.session.history.events import Event, history, shown
 from ctxfold.session.history.redact import Redaction, redact
 from ctxfold.session.history.tree import Topic, tree
 from ctxfold.session.history.undo import redo, undo
-from ctxfold.session.intent import Selections, Todo, Wanted, extracted, plan
+from ctxfold.session.intent import Selections, Statements, Todo, Wanted, extracted, plan, plan_given
 from ctxfold.session.maintain import maintained, triggers
 from ctxfold.session.open import found, opened, store_of
 from ctxfold.session.recall import Recalled, recall
@@ -241,23 +242,28 @@ class Session:
         self,
         summary: str | None = None,
         todo: Todo | None = None,
+        constraints: Statements | None = None,
+        decisions: Statements | None = None,
         by: By = _HOST,
         trigger: Trigger | None = None,
     ) -> Intent:
-        """Set what the session is after (U-Fold's intent).
+        """Write the register: what the session is after (U-Fold's intent). What is left out stays; with nothing given, nothing is committed.
 
         Args:
             summary: the dialogue so far, in words; None leaves what there is.
-            todo: texts, or `{"id"?, "text"?, "state"?, "evidence"?}`; what is left out stays.
+            todo: texts, or `{"id"?, "text"?, "state"?, "evidence"?}` with a state of open, done or dropped; evidence is refs such as `s12`.
+            constraints: texts, or `{"id"?, "text"?, "state"?, "supersedes"?, "ref"?}` with a state of holds or lifted. They hold on every branch.
+            decisions: the same, of this branch.
             by: who decided, and why.
             trigger: what called for it; None where somebody asked.
 
         Raises:
-            InputError: a summary that is empty, a to-do that cannot be read, an unknown item, or a state that nothing shows.
+            InputError: an empty summary, entries that cannot be read, an unknown id, or a ref where nothing is recorded.
         """
         who = check.as_by(by)
+        given = plan_given(check.as_text_or_none(summary), todo, constraints, decisions)
         with self._at.writing() as tx:
-            return plan(tx, self._at, check.as_text_or_none(summary), todo, who, check.as_trigger(trigger))
+            return plan(tx, self._at, given, who, check.as_trigger(trigger))
 
     def extract(
         self,
@@ -314,15 +320,15 @@ class Session:
         """Mend a history that went bad (ACR): the view alone, never the log. What does not pass its checks is not applied, and the result says why.
 
         Args:
-            operator: state_abstract, noise_filter, fact_rectify, path_prune, cognitive_boosting or attention_anchor; `auto` lets the router choose, or
-                none; `none` notes that a router of the caller's own saw nothing.
+            operator: state_abstract, noise_filter, fact_rectify, path_prune, cognitive_boosting or attention_anchor; `auto` lets the router choose, which
+                looks for exact repetition and the high-water mark: a healthy history is left alone, and nothing is committed.
             text: what the operator puts in place; None for the embedded rules. For fact_rectify corrections, one a line: `OLD => NEW (s12.2)`.
             by: who decided, and why.
             dry_run: only say what would become of it.
             budget: o200k tokens of the view it is for.
 
         Raises:
-            InputError: no such operator.
+            InputError: no such operator, or a text without one.
         """
         limit = None if budget is None else Budget.of(budget).tokens
         wish = wish_of(check.as_text(operator), text, check.as_by(by), limit)
@@ -343,15 +349,15 @@ class Session:
         """Go to a branch or topic, or begin one. Call it before the message is recorded.
 
         Args:
-            action: `auto` decides by `query`; `continue` stays; `create` forks at a step; `switch` goes to a branch of any topic; `new_topic`
+            action: `auto` stays too, and ranks the branches by how alike they are to `query`: `Move.ranked`; `continue` stays; `create` forks at a step; `switch` goes to a branch of any topic; `new_topic`
                 begins an empty path; `rename` gives this branch the name `to`.
-            query: for `auto`, the message; None for the user's last words on this branch, which stay where they are.
+            query: for `auto`, the message; None for the user's last words on this branch.
             at: for `create`, the last step the new branch keeps; None for the current tip.
             to: the branch's name; None lets one be given (not for `switch` and `rename`).
             by: who decided, and why.
 
         Raises:
-            InputError: no such move, nothing to decide by, or a message, step or name that the move has no use for.
+            InputError: no such move, nothing to compare, or a message, step or name that the move has no use for.
             SessionNameError, RefError: a new name, or a step, that is none.
             BranchError: an unknown or taken name, or a step that is not on this branch.
         """

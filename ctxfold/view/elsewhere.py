@@ -1,7 +1,6 @@
-"""What stands beside the path, as the volatile end of a view shows it: in forms from full to nothing but refs. It decides no budget.
+"""What stands on other branches as the end of a view shows it, in forms from full to nothing but addresses.
 
-Source: Context-Agent lists each turn of an inactive branch as the user's words and a summary of the reply, in order, none twice; a question for
-everything brings all of the user's words.
+Source: Context-Agent lists each turn of an inactive branch as the user's words and a summary of the reply, in order, none twice.
 """
 
 from __future__ import annotations
@@ -13,21 +12,21 @@ from functools import lru_cache
 from ctxfold.log.lines import ELSEWHERE, HERE, TOPIC, USER
 from ctxfold.text.values import facts_of
 from ctxfold.tokens import count, head
-from ctxfold.workspace.forest import NOWHERE, Elsewhere, Limb, Turn
+from ctxfold.workspace.forest import NOWHERE, BranchSummary, Elsewhere, Turn
 from ctxfold.workspace.workspace import spans
 
-__all__ = ["FORMS", "NOTHING", "VALUES", "Aside", "refs_of"]
+__all__ = ["FORMS", "NOTHING", "SHARE", "VALUES", "ElsewhereText", "refs_of"]
 
 FORMS = 6
 """How many forms there are: five that show every turn, shorter and shorter, and the last, in which old turns are but addresses."""
 VALUES = FORMS - 2
 """The form that keeps the values the user said in every turn, and no more."""
+SHARE = 0.35
+"""Of a view's budget, what it may take before it takes a shorter form."""
 
 _SAID = (60, 60, 60, 24, 0)
 """o200k tokens of a message that stands whole; of a longer one stand its head and its values."""
 _REPLY = (40, 16, 0, 0, 0)
-_WHOLE = 400
-"""The same where everything was asked for."""
 _NEWEST = 0.6
 """Of the room of the last form, what the newest turns may fill with their words; those before them keep their values, as far as that goes."""
 _NAMED = 24
@@ -36,36 +35,32 @@ _SEAM = 14
 """Tokens a branch's heading and the address of its older turns cost at most, but for long names."""
 _READ = 20_000
 
+_Piece = tuple[str, int]
+"""A turn as it stands, and what it costs with its line end."""
+
 
 @dataclass(frozen=True, slots=True)
-class Aside:
+class ElsewhereText:
     """What stands elsewhere, in one of its forms.
 
     Attributes:
-        around: what there is.
-        everything: whether the user asked for all that was said.
+        held: what there is.
         form: the form.
         text: what stands in the view; empty for nothing.
         tokens: o200k tokens of the text, with the seam before it.
     """
 
-    around: Elsewhere = NOWHERE
-    everything: bool = False
+    held: Elsewhere = NOWHERE
     form: int = 0
     text: str = ""
     tokens: int = 0
 
     @classmethod
-    def of(cls, around: Elsewhere, everything: bool = False) -> Aside:
+    def of(cls, held: Elsewhere) -> ElsewhereText:
         """The full form: every turn with what came of it."""
-        return cls(around, everything)._in(0, 0) if any(limb.turns for limb in around.limbs) else NOTHING
+        return NOTHING if held.empty else cls(held)._in(0, 0)
 
-    @property
-    def share(self) -> float:
-        """Of a view's budget, what it may take before it takes a shorter form."""
-        return 0.6 if self.everything else 0.35
-
-    def within(self, room: float, last: int = FORMS - 1) -> Aside:
+    def within(self, room: float, last: int = FORMS - 1) -> ElsewhereText:
         """The first form from this one on that costs at most `room`; the form `last` where none does.
 
         Args:
@@ -79,90 +74,89 @@ class Aside:
             found = found._in(last, room)
         return found
 
-    def head(self, tokens: int) -> Aside:
+    def head(self, tokens: int) -> ElsewhereText:
         """Its first tokens, where not even addresses fit."""
         text = head(self.text, tokens)
         return replace(self, text=text, tokens=count(text) + 1 if text else 0)
 
-    def _in(self, form: int, room: float) -> Aside:
-        limbs = [limb for limb in self.around.limbs if limb.turns]
-        said = _WHOLE if self.everything else 60
+    def _in(self, form: int, room: float) -> ElsewhereText:
+        branches = [branch for branch in self.held.branches if branch.turns]
         if form < FORMS - 1:
-            level = (said if self.everything and form < 3 else _SAID[form], _REPLY[form])
-            text, tokens = _shown(self.around, [(limb, [_turn(turn, *level) for turn in limb.turns]) for limb in limbs])
+            said, reply = _SAID[form], _REPLY[form]
+            text, tokens = _listed(
+                self.held, [(each, [_turn(turn, said, reply) for turn in each.turns]) for each in branches]
+            )
         else:
-            text, tokens = _newest(self.around, limbs, room, said)
+            text, tokens = _newest(self.held, branches, room)
         return replace(self, form=form, text=text, tokens=tokens)
 
 
-Piece = tuple[str, int]
-"""A turn as it stands, and what it costs with its line end."""
+NOTHING = ElsewhereText()
+"""Nothing stands elsewhere."""
 
 
-def _shown(around: Elsewhere, limbs: Sequence[tuple[Limb, Sequence[Piece]]]) -> Piece:
-    """Limbs with their last turns, each in some form; the turns before those are an address."""
-    lines = [_line(f"{HERE} topic {around.topic}, branch {around.branch}; {ELSEWHERE}")]
-    for limb, pieces in limbs:
-        before = [step for turn in limb.turns[: len(limb.turns) - len(pieces)] for step in turn.steps]
-        earlier = ", ".join(part for part in (limb.earlier, spans(before)) if part)
-        lines.append(_line(_heading(limb)))
+def _listed(held: Elsewhere, branches: Sequence[tuple[BranchSummary, Sequence[_Piece]]]) -> _Piece:
+    """Branches with their last turns, each in some form; the turns before those are an address."""
+    lines = [_line(f"{HERE} topic {held.topic}, branch {held.branch}; {ELSEWHERE}")]
+    for branch, pieces in branches:
+        before = [step for turn in branch.turns[: len(branch.turns) - len(pieces)] for step in turn.steps]
+        earlier = ", ".join(part for part in (branch.earlier, spans(before)) if part)
+        after = f" from s{branch.forked_at}" if branch.forked_at else ""
+        lines.append(_line(f"{TOPIC} {branch.topic}, branch {branch.branch}{after}]"))
         lines += [_line(f"[{earlier} | recall]")] if earlier else []
         lines += pieces
     return "\n".join(text for text, _ in lines), sum(tokens for _, tokens in lines)
 
 
-def _newest(around: Elsewhere, limbs: Sequence[Limb], room: float, said: int) -> Piece:
+def _newest(held: Elsewhere, branches: Sequence[BranchSummary], room: float) -> _Piece:
     """The newest turns of the branches left last in their words, older ones by their values, the oldest by address, as far as the room goes."""
-    kept: dict[str, list[Piece]] = {}
+    kept: dict[str, list[_Piece]] = {}
     spent = 24.0
-    for limb in sorted(limbs, key=lambda limb: -limb.visited):
+    for branch in sorted(branches, key=lambda branch: -branch.visited):
         spent += _SEAM
-        for turn in reversed(limb.turns):
-            piece = _turn(turn, said if spent < _NEWEST * room else 0, 0)
+        for turn in reversed(branch.turns):
+            piece = _turn(turn, _SAID[0] if spent < _NEWEST * room else 0, 0)
             if spent + piece[1] > room:
                 break
             spent += piece[1]
-            kept.setdefault(limb.branch, []).insert(0, piece)
-    text, tokens = _shown(around, [(limb, kept[limb.branch]) for limb in limbs if limb.branch in kept])
-    gone = [limb for limb in limbs if limb.branch not in kept]
+            kept.setdefault(branch.branch, []).insert(0, piece)
+    text, tokens = _listed(held, [(each, kept[each.branch]) for each in branches if each.branch in kept])
+    gone = [branch for branch in branches if branch.branch not in kept]
     if not gone:
         return text, tokens
     lead, price = (text, tokens) if kept else ("", 0)
-    forms = [_line(_addresses(gone, named, around)) for named in (_NAMED, 8, 0)]
+    forms = [_line(_addresses(gone, named, held)) for named in (_NAMED, 8, 0)]
     rest = next((form for form in forms if price + form[1] <= room), forms[-1])
     return "\n".join(part for part in (lead, rest[0]) if part), price + rest[1]
 
 
-NOTHING = Aside()
-"""Nothing stands elsewhere."""
+def _addresses(branches: Sequence[BranchSummary], named: int, held: Elsewhere) -> str:
+    """Branches by name and steps, the first few."""
+    steps = [
+        f"{each.branch} {spans([step for turn in each.turns for step in turn.steps])}" for each in branches[:named]
+    ]
+    if len(branches) > named:
+        steps.append(f"{len(branches) - named} more branches of {len({each.topic for each in held.branches})} topics")
+    return f"{ELSEWHERE} {'; '.join(steps)}"
 
 
-def refs_of(around: Elsewhere) -> Iterable[str]:
+def refs_of(held: Elsewhere) -> Iterable[str]:
     """The addresses of the steps that stand beside the path, in order."""
-    return (ref for limb in around.limbs for turn in limb.turns for ref in spans(turn.steps).split(", "))
-
-
-def _heading(limb: Limb) -> str:
-    after = f" from s{limb.forked_at}" if limb.forked_at else ""
-    return f"{TOPIC} {limb.topic}, branch {limb.branch}{after}]"
+    return (ref for branch in held.branches for turn in branch.turns for ref in spans(turn.steps).split(", "))
 
 
 @lru_cache(maxsize=2_048)
-def _line(text: str) -> Piece:
+def _line(text: str) -> _Piece:
     return text, count(text) + 1
 
 
-def _turn(turn: Turn, said: int, reply: int) -> Piece:
-    return _piece(turn.steps, turn.said, turn.gist if reply else "", said, reply)
-
-
 @lru_cache(maxsize=16_384)
-def _piece(steps: tuple[int, ...], words: str, gist: str, said: int, reply: int) -> Piece:
+def _turn(turn: Turn, said: int, reply: int) -> _Piece:
     """A turn: its steps, the user's words, what came of it."""
-    where = spans(steps)
-    parts = [f"{where} {_words(words, said)}" if words else where]
-    if gist:
-        parts.append(gist if reply >= 40 else "\n".join(_clipped(line, reply) for line in gist.splitlines()[:1]))
+    where = spans(turn.steps)
+    parts = [f"{where} {_words(turn.said, said)}" if turn.said else where]
+    if reply and turn.gist:
+        parts.append(turn.gist if reply >= _REPLY[0] else _clipped(turn.gist.splitlines()[0], reply))
     return _line("\n".join(part for part in parts if part))
 
 
@@ -179,14 +173,3 @@ def _clipped(text: str, most: int) -> str:
     if text.startswith("<<"):
         return ""
     return text if count(text) <= most else f"{head(text, most)} …"
-
-
-def _addresses(limbs: Sequence[Limb], named: int, around: Elsewhere) -> str:
-    """Branches by name and steps, the first few."""
-    steps = [f"{limb.branch} {spans([step for turn in limb.turns for step in turn.steps])}" for limb in limbs[:named]]
-    more = (
-        [f"{len(limbs) - named} more branches of {len({limb.topic for limb in around.limbs})} topics"]
-        if len(limbs) > named
-        else []
-    )
-    return f"{ELSEWHERE} {'; '.join([*steps, *more])}"

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from ctxfold.log.lines import Line
 from ctxfold.tokens import count
-from ctxfold.view.elsewhere import NOTHING, Aside, refs_of
-from ctxfold.view.ladder import Shown
+from ctxfold.view.elsewhere import NOTHING, ElsewhereText, refs_of
+from ctxfold.view.show import Shown
 from ctxfold.workspace.guidance import Guidance
 from ctxfold.workspace.intent import Intent
 from ctxfold.workspace.workspace import Older, spans
@@ -23,33 +23,31 @@ class Parts:
     Attributes:
         opening: legend and goal.
         older: stretches of which nothing but an address stands.
-        words: the user's words of those.
         blocks: the cover, each block as it is shown.
         closing: what the end says of the goal's revisions, the intent and guidance.
         now: the goal's revisions alone.
         intent: what `closing` is made of; None where nothing was ever planned or guided.
         guidance: the same.
-        aside: what stands elsewhere in the forest.
+        elsewhere: what stands elsewhere in the forest.
     """
 
     opening: str
     older: tuple[Older, ...]
-    words: tuple[Line, ...]
     blocks: tuple[Shown, ...]
     closing: str
     now: str = ""
     intent: Intent | None = None
     guidance: Guidance | None = None
-    aside: Aside = NOTHING
+    elsewhere: ElsewhereText = NOTHING
 
     @property
     def end(self) -> str:
         """What changes at every step: what stands elsewhere, then the intent."""
-        return "\n".join(part for part in (self.aside.text, self.closing) if part)
+        return "\n".join(part for part in (self.elsewhere.text, self.closing) if part)
 
     def texts(self) -> list[str]:
         """The text blocks of the view, in order."""
-        front = [self.opening, *map(_bundle, self.older), *(line.text for line in self.words)]
+        front = [self.opening, *map(_bundle, self.older)]
         return [
             "\n".join(text for text in front if text),
             *(block.text for block in self.blocks),
@@ -64,7 +62,7 @@ class Parts:
     def refs(self) -> tuple[str, ...]:
         """The addresses of steps that stand in it, in order."""
         path = (ref for block in self.blocks for ref in spans(block.steps).split(", "))
-        return (*map(_where, self.older), *path, *(refs_of(self.aside.around) if self.aside.text else ()))
+        return (*map(_where, self.older), *path, *(refs_of(self.elsewhere.held) if self.elsewhere.text else ()))
 
     @property
     def fixed(self) -> int:
@@ -73,8 +71,7 @@ class Parts:
             count(self.opening)
             + sum(count(_bundle(older)) for older in self.older)
             + count(self.closing)
-            + self.aside.tokens
-            + sum(line.tokens for line in self.words)
+            + self.elsewhere.tokens
             + 6
         )
 
@@ -86,7 +83,6 @@ class Parts:
     @property
     def lines(self) -> Iterator[Line]:
         """Every line that stands in it."""
-        yield from self.words
         for block in self.blocks:
             yield from block.lines
 

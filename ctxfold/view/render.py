@@ -8,15 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ctxfold.decisions.branch.cues import asks_for_all
-from ctxfold.log.lines import GOAL, GOAL_NOW, unposed
+from ctxfold.log.lines import GOAL, GOAL_NOW, Line, unposed
 from ctxfold.prompts import prompt
 from ctxfold.tokens import Budget, count_lines
-from ctxfold.view.elsewhere import Aside
+from ctxfold.view.elsewhere import ElsewhereText
 from ctxfold.view.fit import closed, fit
-from ctxfold.view.ladder import show
 from ctxfold.view.parts import Parts
-from ctxfold.view.relevance import Query
+from ctxfold.view.show import Shown, show
 from ctxfold.workspace.workspace import Older, Workspace
 
 __all__ = ["View", "query_of", "render"]
@@ -45,19 +43,12 @@ class View:
     unfolded: int
 
 
-def query_of(workspace: Workspace) -> Query:
-    """What the session is about now: the goal, the user's newest words, the latest step."""
+def query_of(workspace: Workspace) -> list[str]:
+    """Texts that say what the session is about now: the goal and its revisions, the open to-do, the user's newest words, the latest step."""
     said = [line.text for block in workspace.blocks[-8:] for line in block.said]
     latest = workspace.latest
     calls = [line.text for line in latest.lines if line.kind in ("call", "say")] if latest else []
-    parts = [
-        (workspace.goal, 1.0),
-        *((text, 1.0) for text in workspace.revisions),
-        *((text, 1.0) for text in said[-2:]),
-        *((item.text, 0.8) for item in workspace.intent.open),
-        *((text, 0.6) for text in calls),
-    ]
-    return Query.of(parts)
+    return [workspace.goal, *workspace.revisions, *(item.text for item in workspace.intent.open), *said[-2:], *calls]
 
 
 def render(workspace: Workspace, budget: Budget) -> View:
@@ -119,13 +110,17 @@ def _settled(workspace: Workspace) -> Parts:
     goal = unposed(f"{GOAL} {workspace.goal}") if workspace.goal else ""
     opening = "\n".join(text for text in (prompt("legend").strip(), goal) if text)
     older = () if workspace.older is None else (workspace.older,)
-    last = len(workspace.blocks) - 1
-    blocks = tuple(show(block, at == last) for at, block in enumerate(workspace.blocks))
+    words = [Shown((_step(line),), 0, "", (line,), None, False, whole=True) for line in workspace.words]
+    blocks = (*words, *map(show, workspace.blocks))
     now = "\n".join(unposed(f"{GOAL_NOW} {text}") for text in workspace.revisions)
-    parts = Parts(opening, older, workspace.words, blocks, now, now)
+    parts = Parts(opening, older, blocks, now, now)
     if not workspace.elsewhere.empty:
-        parts = replace(parts, aside=Aside.of(workspace.elsewhere, asks_for_all(workspace.asked)))
+        parts = replace(parts, elsewhere=ElsewhereText.of(workspace.elsewhere))
     guidance = workspace.guidance.at(workspace.path_length)
     if workspace.intent.empty and guidance.silent:
         return parts
     return closed(replace(parts, intent=workspace.intent, guidance=guidance), 0)
+
+
+def _step(line: Line) -> int:
+    return int(line.ref.removeprefix("s").partition(".")[0])

@@ -1,11 +1,11 @@
-"""The forest as a decider and a view see it: turns, the limbs they stand on, where one stands. Frozen values; they are read elsewhere."""
+"""The forest of a session as frozen values: the turns of the active path, and what every other branch holds beside it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["NOWHERE", "Action", "Choice", "Elsewhere", "Grove", "Limb", "Turn"]
+__all__ = ["NOWHERE", "Action", "BranchSummary", "Elsewhere", "ForestView", "Turn"]
 
 Action = Literal["continue", "create", "switch", "new_topic", "rename"]
 
@@ -30,7 +30,7 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Limb:
+class BranchSummary:
     """What a branch holds that stands on no other: its own turns.
 
     Attributes:
@@ -57,17 +57,17 @@ class Elsewhere:
     Attributes:
         branch: the branch one stands on.
         topic: its topic.
-        limbs: the other branches of the topic, then those of other topics; each turn stands on one of them alone.
+        branches: the other branches of the topic, then those of other topics; each turn stands on one of them alone.
     """
 
     branch: str = ""
     topic: str = ""
-    limbs: tuple[Limb, ...] = ()
+    branches: tuple[BranchSummary, ...] = ()
 
     @property
     def empty(self) -> bool:
         """Whether nothing was said anywhere else."""
-        return not any(limb.turns for limb in self.limbs)
+        return not any(each.turns for each in self.branches)
 
 
 NOWHERE = Elsewhere()
@@ -75,38 +75,8 @@ NOWHERE = Elsewhere()
 
 
 @dataclass(frozen=True, slots=True)
-class Grove:
-    """All that a decider is shown: the active path with what lies on other branches, and each branch's order in its topic.
-
-    Attributes:
-        path: the turns of the active path, shared ones included, oldest first.
-        shared: how many of them, from the first, stand on another branch too.
-        around: what stands beside it.
-        branches: the names of the active topic's branches, oldest first.
-        topics: the names of the topics, oldest first, with the branch of each that moved last.
-    """
+class ForestView:
+    """All that a decider is shown: the turns of the active path, shared ones included, oldest first, and what stands beside it."""
 
     path: tuple[Turn, ...]
-    shared: int
-    around: Elsewhere
-    branches: tuple[str, ...]
-    topics: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """Where a message belongs.
-
-    Attributes:
-        action: what to do.
-        at: for `create`, the last step the new branch keeps.
-        to: for `switch`, the branch; for what is new, a name.
-        confidence: 0 to 1. What is doubtful continues.
-        reason: why, in a few words for the history.
-    """
-
-    action: Action
-    at: int | None = None
-    to: str | None = None
-    confidence: float = 1.0
-    reason: str = ""
+    elsewhere: Elsewhere

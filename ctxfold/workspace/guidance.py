@@ -1,6 +1,6 @@
-"""What refactorings left beside the cover, as frozen values: a thought, the key facts, superseded values, and how much was refactored. It decides nothing.
+"""What refactorings left beside the cover, as frozen values: a thought, the key facts, superseded values, and how much was refactored.
 
-Source: ACR's cognitive boosting (`[Thought]`) and attention anchor (`[KEY INFO]`). Each stands once: a newer one takes the place of the one before.
+Source: ACR's cognitive boosting (`[Thought]`) and attention anchor (`[KEY INFO]`).
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ class Superseded:
     """A value that a newer event took the place of.
 
     Attributes:
-        of: what the value is of: an object's own name, or the words of its call.
-        field: which of its fields.
+        of: what the value is of; empty where nobody said.
+        field: which of its fields; empty where nobody said.
         was: the older value.
         at: the record that held it; empty where only a summary did.
         now: the newer value.
@@ -117,7 +117,7 @@ def shown_guidance(guidance: Guidance, texts: Sequence[str], form: int) -> str:
     """
     stale = [each for each in guidance.superseded if any(each.was in text for text in texts)]
     named = [
-        f"{each.of} {each.field}: {each.now} ({each.by}), not {each.was}{f' ({each.at})' if each.at else ''}"
+        f"{_named(each)}{each.now} ({each.by}), not {each.was}{f' ({each.at})' if each.at else ''}"
         for each in stale[-_SUPERSEDED:]
     ]
     parts: list[str] = []
@@ -127,6 +127,11 @@ def shown_guidance(guidance: Guidance, texts: Sequence[str], form: int) -> str:
         if pin is not None:
             parts.append(_pinned(pin, title, _ROOM[form]))
     return "\n".join(parts)
+
+
+def _named(each: Superseded) -> str:
+    named = " ".join(filter(None, (each.of, each.field)))
+    return f"{named}: " if named else ""
 
 
 def _pinned(pin: Pin, title: str, most: int) -> str:

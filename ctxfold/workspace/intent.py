@@ -1,30 +1,28 @@
-"""What a session is after, as frozen values: to-do, constraints, what was asked in which order, and extracts. They decide nothing and read no log.
+"""What a session is after, as frozen values: summary, to-do, constraints, decisions and extracts, and their JSON.
 
-Source: U-Fold's intent-aware summary with its to-do list, and its extracted tool log. Here an item has a state that only evidence changes, and a
-constraint outlives the turn, the branch and the fold it was said in.
+Source: U-Fold's intent-aware summary with its to-do list, and its extracted tool log.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
 
 from ctxfold.errors import CorruptStore
 
 __all__ = [
-    "AMENDED",
-    "CAUSES",
     "Cause",
     "Constraint",
-    "Cue",
+    "Decision",
     "Extract",
     "Extraction",
     "Intent",
     "IntentChange",
     "Item",
     "Passed",
-    "Said",
     "State",
+    "Statement",
+    "Summary",
     "dump_change",
     "dump_extraction",
     "load_change",
@@ -33,13 +31,8 @@ __all__ = [
 ]
 
 State = Literal["open", "done", "dropped"]
-AMENDED = " → "
-"""Stands between an item's words and those that changed it."""
-Cue = Literal["asked", "changed", "cancelled", "returned", "settled", "told"]
-"""What a turn did to the intent; `told` is a summary that a host or a model wrote."""
 Cause = Literal["asked for", "intent change", "unresolved reference", "budget pressure"]
-"""Why something was extracted."""
-CAUSES: tuple[Cause, ...] = get_args(Cause)
+"""Why something was planned or extracted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +41,11 @@ class Item:
 
     Attributes:
         id: its number on this branch, `t3`.
-        text: what is to be done; in the user's own words where the user asked.
+        text: what is to be done.
         state: open, done or dropped.
-        ref: the record it was asked in, empty when a host or a model put it there.
-        evidence: the records that changed its state, oldest first.
-        untrusted: whether it may derive from text of a tool or a page.
+        ref: the record that holds its words, else the step it was written at; empty where nothing was recorded.
+        evidence: the addresses that were given for its states, oldest first.
+        untrusted: whether its words stand in text of a tool or a page.
     """
 
     id: str
@@ -64,29 +57,44 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Constraint:
-    """What the user asked to hold, forbade, or said that must stay exact: a slice of their own words.
+class Statement:
+    """Something that holds until it is superseded or lifted.
 
     Attributes:
-        id: its number in the session, `c4`.
-        text: the words, exactly.
-        ref: the record they stand in.
-        superseded_by: the constraint that took its place, None while it holds.
+        id: its number: of a constraint in the session, `c4`; of a decision on its branch, `d2`.
+        text: its words.
+        ref: the record that holds its words, else the step it was written at; empty where nothing was recorded.
+        superseded_by: what took its place, None while nothing did.
+        lifted: whether it was taken back.
+        untrusted: whether its words stand in text of a tool or a page.
     """
 
     id: str
     text: str
-    ref: str
+    ref: str = ""
     superseded_by: str | None = None
+    lifted: bool = False
+    untrusted: bool = False
+
+    @property
+    def holds(self) -> bool:
+        """Whether it is in force."""
+        return self.superseded_by is None and not self.lifted
+
+
+class Constraint(Statement):
+    """What must hold, whatever is done."""
+
+
+class Decision(Statement):
+    """What was settled, and need not be asked again."""
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """One stretch of the dialogue's course: where it stands, what it did, and the words; `told` by a host it has no ref."""
+class Summary:
+    """The dialogue so far in the words of a host or a model; `untrusted` as of an item."""
 
-    ref: str
-    cue: Cue
-    text: str
+    text: str = ""
     untrusted: bool = False
 
 
@@ -148,7 +156,7 @@ class Extraction:
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """What undone plans and extractions had looked at: of itself it calls for none again.
+    """What undone plans and extractions had looked at: it triggers nothing again.
 
     Attributes:
         read: the last record they had read, as (step, place in it).
@@ -164,21 +172,21 @@ class Intent:
     """What the session is after, as a view needs it.
 
     Attributes:
-        course: the dialogue's course, oldest first.
         items: the to-do, in the order it arose; it only grows, states change.
-        constraints: the session's register, on whichever branch each was said.
+        constraints: the session's, on whichever branch each was written.
+        decisions: this branch's.
+        told: the summary that was written last.
         extraction: the newest extraction, None when there is none.
-        read: the last of the user's records that was read, as (step, place in it).
-        planned: whether anything was ever planned here.
+        read: the last record that a plan had read, as (step, place in it).
         passed: what undone plans and extractions had looked at.
     """
 
-    course: tuple[Said, ...] = ()
     items: tuple[Item, ...] = ()
     constraints: tuple[Constraint, ...] = ()
+    decisions: tuple[Decision, ...] = ()
+    told: Summary = Summary()
     extraction: Extraction | None = None
     read: tuple[int, int] = (0, 0)
-    planned: bool = False
     passed: Passed = Passed()
 
     @property
@@ -188,8 +196,8 @@ class Intent:
 
     @property
     def summary(self) -> str:
-        """The dialogue's course as one text, each of the user's words under its address."""
-        return "\n".join(_told(said) for said in self.course)
+        """The dialogue so far; empty where nobody wrote it."""
+        return self.told.text
 
     @property
     def open(self) -> tuple[Item, ...]:
@@ -199,7 +207,7 @@ class Intent:
     @property
     def binding(self) -> tuple[Constraint, ...]:
         """The constraints that hold."""
-        return tuple(each for each in self.constraints if each.superseded_by is None)
+        return tuple(each for each in self.constraints if each.holds)
 
     @property
     def extracts(self) -> tuple[Extract, ...]:
@@ -209,45 +217,35 @@ class Intent:
     @property
     def empty(self) -> bool:
         """Whether a view has nothing to say of it."""
-        return not (self.planned or self.constraints or self.extracts)
+        return not (self.items or self.constraints or self.decisions or self.told.text or self.extracts)
 
     def item(self, wanted: str) -> Item | None:
         """An item by its id."""
         return next((item for item in self.items if item.id == wanted), None)
 
 
-def _told(said: Said) -> str:
-    match said.cue:
-        case "told":
-            return said.text
-        case "asked":
-            return f"{said.ref}: {said.text}"
-        case _:
-            return f"{said.ref} ({said.cue}): {said.text}"
-
-
 @dataclass(frozen=True, slots=True)
 class IntentChange:
-    """The decision: what a plan changed, resolved.
+    """The decision: what a plan changed, resolved; new values and changed ones, whole.
 
     Attributes:
-        course: what is added to the dialogue's course; with `afresh`, what it is from now on.
-        items: new items, and items whose state or text changed, whole.
-        constraints: new ones, and older ones that are superseded now, whole.
-        read: up to where the user's words were read.
-        afresh: whether `course` replaces what was there.
+        items: of the to-do.
+        constraints: of the session.
+        decisions: of the branch.
+        told: the summary from now on; None leaves what there is.
+        read: up to where the log was read.
     """
 
-    course: tuple[Said, ...] = ()
     items: tuple[Item, ...] = ()
     constraints: tuple[Constraint, ...] = ()
+    decisions: tuple[Decision, ...] = ()
+    told: Summary | None = None
     read: tuple[int, int] = (0, 0)
-    afresh: bool = False
 
     @property
     def nothing(self) -> bool:
         """Whether it would change nothing."""
-        return not (self.course or self.items or self.constraints or self.afresh)
+        return not (self.items or self.constraints or self.decisions) and self.told is None
 
 
 def number_of(name: str) -> int:
@@ -257,50 +255,38 @@ def number_of(name: str) -> int:
 
 def dump_change(change: IntentChange) -> dict[str, Any]:
     """A change as JSON."""
-    return {
-        "course": [[said.ref, said.cue, said.text, said.untrusted] for said in change.course],
-        "items": [
-            {
-                "id": item.id, "text": item.text, "state": item.state, "ref": item.ref, "evidence": list(item.evidence),
-                "untrusted": item.untrusted,
-            }
-            for item in change.items
-        ],
-        "constraints": [
-            {"id": each.id, "text": each.text, "ref": each.ref, "superseded_by": each.superseded_by}
-            for each in change.constraints
-        ],
-        "read": list(change.read), "afresh": change.afresh,
-    }  # fmt: skip
+    tree = asdict(change)
+    tree["summary"] = tree.pop("told")
+    return tree
 
 
 def load_change(tree: Any) -> IntentChange:
-    """A change from JSON made by `dump_change`. Raises CorruptStore when it is not."""
+    """A change from JSON made by `dump_change`, of this version or of 0.1. Raises CorruptStore when it is not."""
     try:
         return IntentChange(
-            tuple(Said(*said) for said in tree["course"]),
             tuple(Item(**{**item, "evidence": tuple(item["evidence"])}) for item in tree["items"]),
             tuple(Constraint(**each) for each in tree["constraints"]),
+            tuple(Decision(**each) for each in tree.get("decisions", ())),
+            _summary_of(tree),
             (int(tree["read"][0]), int(tree["read"][1])),
-            bool(tree["afresh"]),
         )
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise CorruptStore("a plan does not read back; restore a copy of the store") from error
 
 
+def _summary_of(tree: Any) -> Summary | None:
+    """The summary of a change. One of 0.1 holds stretches of the dialogue in its place, of which some are a host's or a model's words."""
+    if "course" not in tree:
+        return None if tree["summary"] is None else Summary(**tree["summary"])
+    told = [(text, untrusted) for _, cue, text, untrusted in tree["course"] if cue == "told"]
+    if not told and not tree["afresh"]:
+        return None
+    return Summary("\n".join(text for text, _ in told), any(untrusted for _, untrusted in told))
+
+
 def dump_extraction(made: Extraction) -> dict[str, Any]:
     """An extraction as JSON."""
-    return {
-        "extracts": [
-            {
-                "ref": each.ref, "text": each.text, "why": each.why, "todo": each.todo, "path": each.path, "facts": list(each.facts),
-                "untrusted": each.untrusted, "part": each.part,
-            }
-            for each in made.extracts
-        ],
-        "cause": made.cause, "need": made.need, "hint": made.hint, "counts": [list(pair) for pair in made.counts],
-        "omitted": list(made.omitted), "tokens": made.tokens, "seen": made.seen, "asked": made.asked,
-    }  # fmt: skip
+    return asdict(made)
 
 
 def load_extraction(tree: Any) -> Extraction:
@@ -308,12 +294,7 @@ def load_extraction(tree: Any) -> Extraction:
     try:
         found = tuple(Extract(**{**each, "facts": tuple(each["facts"])}) for each in tree["extracts"])
         counts = tuple((str(name), int(number)) for name, number in tree["counts"])
-        return replace(
-            Extraction(found, tree["cause"], tree["need"], tree["hint"], counts),
-            omitted=tuple(tree["omitted"]),
-            tokens=tree["tokens"],
-            seen=tree.get("seen", 0),
-            asked=tree.get("asked", True),
-        )
+        made = Extraction(**{**tree, "extracts": found, "counts": counts})
+        return replace(made, omitted=tuple(made.omitted))
     except (KeyError, TypeError, ValueError) as error:
         raise CorruptStore("an extraction does not read back; restore a copy of the store") from error

@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 from ctxfold.errors import CorruptStore
 from ctxfold.log.lines import Line, text_of
@@ -51,11 +51,6 @@ class _Lined:
     """What holds lines. What is asked of all of them at every fold is gathered once a block."""
 
     lines: tuple[Line, ...]
-
-    @cached_property
-    def points(self) -> frozenset[int]:
-        """The ledger keys that its lines point at."""
-        return frozenset(key for line in self.lines for key in line.points)
 
     @cached_property
     def said(self) -> tuple[Line, ...]:
@@ -145,11 +140,6 @@ class Tile(_Lined):
     def id(self) -> str:
         """Its address, `b7`."""
         return f"b{self.number}"
-
-    @cached_property
-    def keys(self) -> frozenset[int]:
-        """The ledger keys whose value still stands in it."""
-        return frozenset(key for line in self.lines for key in line.keys)
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,18 +249,39 @@ def _last(block: Block) -> int:
 
 
 def dump_lines(lines: Iterable[Line]) -> list[list[object]]:
-    """Lines as JSON: all they hold in order, their two marks as one number."""
-    return [[*line[:6], line.untrusted + 2 * line.joined] for line in lines]
+    """Lines as JSON: all they hold, in order."""
+    return [list(line) for line in lines]
 
 
 def load_lines(tree: object) -> tuple[Line, ...]:
-    """Lines from JSON made by `dump_lines`. Raises CorruptStore when it is not."""
+    """Lines from JSON made by `dump_lines`, or by version 0.1, whose lines held keys of facts. Raises CorruptStore when it is neither."""
     if not isinstance(tree, list):
         raise CorruptStore("rendered lines do not read back; restore a copy of the store")
     try:
-        return tuple(
-            Line(kind, ref, text, tokens, tuple(keys), tuple(points), bool(marks & 1), bool(marks & 2))
-            for kind, ref, text, tokens, keys, points, marks in tree
-        )
+        return tuple(_first_form(tree) if tree and len(tree[0]) == _FIRST_FORM else (_line(*parts) for parts in tree))
     except (TypeError, ValueError) as error:
         raise CorruptStore("rendered lines do not read back; restore a copy of the store") from error
+
+
+def _line(kind: Any, ref: str, text: str, tokens: int, cuts: Any, *rest: Any) -> Line:
+    depth, table, untrusted = rest
+    return Line(kind, ref, text, tokens, tuple(cuts), depth, table, untrusted)
+
+
+_FIRST_FORM = 7
+"""Parts of a line as version 0.1 kept it: keys of facts, pointers, and two marks as one number."""
+
+
+def _first_form(tree: list[Any]) -> list[Line]:
+    """Lines of version 0.1, those that stood behind each other as one."""
+    made: list[Line] = []
+    joined = False
+    for kind, ref, text, tokens, _, _, marks in tree:
+        before = made[-1] if made else None
+        if before is not None and marks & 2 and before.kind == kind and (before.ref == ref or kind == "call"):
+            seam = " " if before.text.endswith(":") or (kind == "call" and not joined) else "; "
+            made[-1] = before._replace(text=before.text + seam + text.lstrip("<> "), tokens=before.tokens + tokens)
+        else:
+            made.append(Line(kind, ref, text, tokens, untrusted=bool(marks & 1)))
+        joined = bool(marks & 2)
+    return made

@@ -17,8 +17,8 @@ import ctxfold
 import ctxfold.config
 from ctxfold import Session, SessionInfo
 from ctxfold.errors import InputError, UnknownSession
-from ctxfold.models import InTime, Model
-from ctxfold.models.deciders.lease import Book
+from ctxfold.models import Model
+from ctxfold.models.deciders import Deciders, SessionLease
 from ctxfold.tokens import Budget
 from mcp_server.sessions.browsing import Browsing, BrowsingSettings
 from mcp_server.sessions.subscriptions import current_principal
@@ -28,6 +28,8 @@ __all__ = ["PATIENCE", "Pools", "SessionPool", "pool_for"]
 PATIENCE = 35.0
 """Seconds that one call waits for the replies of the folder's model, all together."""
 
+PATIENCE = 35.0
+"""Seconds that one call waits for the replies of the folder's model, all together."""
 _HELD = 64
 """Most handles kept open; the one longest unused is closed for the next."""
 
@@ -41,7 +43,7 @@ class SessionPool:
         store: where the sessions are kept; None for the configured default.
         files: whether its host may name files on this machine.
         browsing: its browsers; None for the usual ones.
-        folder: the model that folds, plans and extracts what hosts leave to it; None for the embedded deciders.
+        folder: the model that decides what hosts leave to it; None for the embedded deciders.
     """
 
     def __init__(
@@ -52,8 +54,8 @@ class SessionPool:
         folder: Model | None = None,
     ) -> None:
         self.files = files
+        self.deciders = Deciders(folder, PATIENCE)
         self.browsing = browsing or Browsing(BrowsingSettings(), store, partial(_find_downloads, None))
-        self._folder = folder
         self._store = store
         self._handles: OrderedDict[str, Session] = OrderedDict()
         self._locks: WeakValueDictionary[str, anyio.Lock] = WeakValueDictionary()
@@ -101,17 +103,13 @@ class SessionPool:
                 await run_sync(opened.close)
                 raise
 
-    def lease(self, name: str) -> Book:
+    def lease(self, name: str) -> SessionLease:
         """A session for what goes on longer than one piece of work; it is free in between."""
 
         async def use(work: Callable[[Session], T]) -> T:
             return await self.use(name, work)
 
         return use
-
-    def timed_folder(self) -> Model | None:
-        """The folder's model, whose replies have `PATIENCE` seconds from now on; None for the embedded deciders."""
-        return None if self._folder is None else InTime(self._folder, PATIENCE)
 
     async def list(self) -> list[SessionInfo]:
         """All sessions of the store, the last used first."""
@@ -148,7 +146,7 @@ class Pools:
         store: the store of whoever needs no name; None for the configured default. A principal's own lies beside it.
         files: whether hosts may name files on this machine.
         browsing: how it browses; None for the usual settings.
-        folder: the model that folds, plans and extracts what hosts leave to it; None for the embedded deciders.
+        folder: the model that decides what hosts leave to it; None for the embedded deciders.
     """
 
     def __init__(

@@ -6,8 +6,6 @@ from mcp.server.mcpserver import Context
 from mcp_types import TextContent
 from pydantic import BaseModel
 
-from ctxfold.models.deciders.intent import Attendant
-from ctxfold.workspace.intent import Extraction
 from mcp_server.sessions.pool import Pools, pool_for
 from mcp_server.tools.results import format_extracts
 
@@ -24,8 +22,8 @@ async def extract(
     session: str, ctx: Context[Pools], need: str = "", lines: tuple[LinesGiven, ...] = (), budget: int = 400
 ) -> list[TextContent]:
     """Show what serves the intent."""
-    pool, chosen = pool_for(ctx), [each.model_dump() for each in lines]
+    pool, chosen, wanted = pool_for(ctx), [each.model_dump() for each in lines], need or None
     if chosen:
-        return format_extracts(await pool.use(session, lambda opened: opened.extract(need or None, chosen, budget)))
-    kept = await Attendant(pool.timed_folder()).extract(pool.lease(session), need or None, budget)
-    return format_extracts(kept.extraction or Extraction(()), kept.notes)
+        return format_extracts(await pool.use(session, lambda opened: opened.extract(wanted, chosen, budget)))
+    decided = await pool.deciders.extract(pool.lease(session), wanted, budget)
+    return format_extracts(decided.made, (decided.note,) if decided.note else ())

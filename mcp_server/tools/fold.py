@@ -8,7 +8,6 @@ from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult
 from pydantic import BaseModel
 
-from ctxfold.models.deciders.fold import Planner
 from ctxfold.workspace.workspace import spans
 from mcp_server.sessions.pool import Pools, pool_for
 from mcp_server.tools.results import format_facts
@@ -31,9 +30,17 @@ async def fold(
     """Fold a stretch of steps into one block."""
     pool, first, last = pool_for(ctx), first_step or None, last_step or None
     if summary:
-        tile, notes = await pool.use(session, lambda opened: opened.fold(summary, first, last)), []
+        tile, note = await pool.use(session, lambda opened: opened.fold(summary, first, last)), ""
     else:
-        done = await Planner(pool.timed_folder()).fold(pool.lease(session), first, last)
-        tile, notes = done.tile, [done.note] if done.note else []
-    facts = {"block": tile.id, "steps": spans(tile.steps), "scale": tile.scale}
-    return format_facts(Folded(**facts, tokens=tile.tokens, was_tokens=tile.raw, notes=notes))
+        decided = await pool.deciders.fold(pool.lease(session), first, last)
+        tile, note = decided.made, decided.note
+    notes = [note] if note else []
+    made = Folded(
+        block=tile.id,
+        steps=spans(tile.steps),
+        scale=tile.scale,
+        tokens=tile.tokens,
+        was_tokens=tile.raw,
+        notes=notes,
+    )
+    return format_facts(made)

@@ -1,4 +1,4 @@
-"""The `plan` tool: sets what the session is after, by evidence."""
+"""The `plan` tool: the host writes what the session is after, and reads it back."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult
 from pydantic import BaseModel
 
-from ctxfold.models.deciders.intent import Attendant
-from ctxfold.workspace.intent import Intent
+from ctxfold.decisions.intent.plan import statements_of
+from ctxfold.workspace.intent import Intent, Statement
 from mcp_server.sessions.pool import Pools, pool_for
 from mcp_server.tools.results import format_facts, shorten
 
@@ -31,33 +31,47 @@ class ItemGiven(BaseModel, frozen=True, extra="forbid"):
 
 
 class Planned(BaseModel, frozen=True):
-    """What is still to be done, and what holds."""
+    """What is still to be done, what holds, and what was decided."""
 
     open: list[str]
     done: list[str]
     dropped: list[str]
     constraints: list[str]
+    decisions: list[str]
     notes: list[str] = []
 
 
+NOTHING = "nothing was given: write todo, constraints or decisions as the user's words or results call for them"
+
+
 async def plan(
-    session: str, ctx: Context[Pools], summary: str = "", todo: tuple[ItemGiven, ...] = ()
+    session: str,
+    ctx: Context[Pools],
+    summary: str = "",
+    todo: tuple[ItemGiven, ...] = (),
+    constraints: tuple[str, ...] = (),
+    decisions: tuple[str, ...] = (),
 ) -> Annotated[CallToolResult, Planned]:
     """Set the intent."""
-    pool, entries, notes = pool_for(ctx), [each.to_entry() for each in todo], list[str]()
-    if summary or entries:
-        await pool.use(session, lambda opened: opened.plan(summary or None, entries or None))
-    else:
-        notes += (await Attendant(pool.timed_folder()).plan(pool.lease(session))).notes
-    intent = await pool.use(session, lambda opened: opened.intent)
-    return format_facts(_describe_intent(intent, notes))
+    pool, items = pool_for(ctx), [each.to_entry() for each in todo]
+    held, settled = statements_of(constraints, "c"), statements_of(decisions, "d")
+    if summary or items or held or settled:
+        intent = await pool.use(session, lambda opened: opened.plan(summary or None, items, held, settled))
+        return format_facts(_describe_intent(intent, ""))
+    decided = await pool.deciders.plan(pool.lease(session))
+    return format_facts(_describe_intent(decided.made, decided.note if pool.deciders.name else NOTHING))
 
 
-def _describe_intent(intent: Intent, notes: list[str]) -> Planned:
+def _describe_intent(intent: Intent, note: str) -> Planned:
     return Planned(
         open=[f"{item.id} {shorten(item.text)}" for item in intent.open],
         done=[item.id for item in intent.items if item.state == "done"],
         dropped=[item.id for item in intent.items if item.state == "dropped"],
-        constraints=[f"{each.ref} {shorten(each.text)}" for each in intent.binding],
-        notes=notes,
+        constraints=[_describe_statement(each) for each in intent.binding],
+        decisions=[_describe_statement(each) for each in intent.decisions if each.holds],
+        notes=[note] if note else [],
     )
+
+
+def _describe_statement(each: Statement) -> str:
+    return f"{each.id} {shorten(each.text)}{f' ({each.ref})' if each.ref else ''}"

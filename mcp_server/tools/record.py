@@ -15,7 +15,6 @@ from pydantic import BaseModel
 from ctxfold import Session
 from ctxfold.errors import InputError, Refused
 from ctxfold.log.refs import RecordRef, StepRef
-from ctxfold.models.deciders.intent import Attendant
 from ctxfold.workspace.workspace import spans
 from mcp_server.sessions.pool import Pools, SessionPool, pool_for
 from mcp_server.tools.read_file import read_text_file
@@ -98,7 +97,7 @@ async def _write(pool: SessionPool, session: str, entries: list[_Entry]) -> Reco
     """Record in order, then let the session fold, plan and extract where that is due, at its own budget."""
     refs = await pool.use(session, lambda opened: [entry.write(opened) for entry in entries])
     budget = await pool.use(session, lambda opened: opened.budget)
-    kept = await Attendant(pool.timed_folder()).keep(pool.lease(session), budget)
+    kept = await pool.deciders.maintain(pool.lease(session))
     return Recorded(
         recorded=list(dict.fromkeys(f"s{ref.step}" for ref in refs)),
         bytes=sum(entry.size for entry in entries),

@@ -23,12 +23,21 @@ class Mended(BaseModel, frozen=True):
     steps: str
     was_tokens: int
     tokens: int
+    notes: list[str] = []
 
 
 async def refactor(
     session: str, ctx: Context[Pools], operator: Literal["auto", Operator] = "auto", text: str = ""
 ) -> Annotated[CallToolResult, Mended]:
     """Mend the view."""
-    done = await pool_for(ctx).use(session, lambda opened: opened.refactor(operator, text or None))
+    pool = pool_for(ctx)
+    if text:
+        done, note = await pool.use(session, lambda opened: opened.refactor(operator, text)), ""
+    else:
+        decided = await pool.deciders.refactor(pool.lease(session), None if operator == "auto" else operator)
+        done, note = decided.made, decided.note
+    was, now = done.tokens
     facts = {"operator": done.operator, "applied": done.applied, "reason": done.reason, "steps": spans(done.steps)}
-    return format_facts(Mended.model_validate({**facts, "was_tokens": done.tokens[0], "tokens": done.tokens[1]}))
+    return format_facts(
+        Mended.model_validate({**facts, "was_tokens": was, "tokens": now, "notes": [note] if note else []})
+    )

@@ -1,4 +1,4 @@
-"""The `switch_branch` tool: moves in the session's forest, so that the next message stands where it belongs."""
+"""The `switch_branch` tool: goes to a branch or begins one, or lists the branches that a message is like."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from ctxfold import Move, Session
 from ctxfold.session.history.tree import Topic
 from mcp_server.sessions.pool import Pools, pool_for
-from mcp_server.tools.results import format_facts
+from mcp_server.tools.results import format_facts, shorten
 
 Action = Literal["auto", "create", "switch", "new_topic", "rename"]
 """What a host may ask for; to go on it need not ask."""
@@ -22,15 +22,15 @@ _NAMED = 40
 
 
 class Moved(BaseModel, frozen=True):
-    """Where one stands now, how one came there and why, and every branch there is."""
+    """Where one stands now, how one came there and why, and every branch there is; for `auto` those most like the message."""
 
     action: str
     branch: str
     topic: str
     tip: str
-    confidence: float
     reason: str
     branches: list[str]
+    notes: list[str] = []
 
 
 async def switch_branch(
@@ -41,16 +41,33 @@ async def switch_branch(
     def move(opened: Session) -> Moved:
         return _describe_move(opened.branch(action, query or None, step or None, to or None), opened.tree())
 
-    return format_facts(await pool_for(ctx).use(session, move))
+    pool = pool_for(ctx)
+    if action == "auto" and query and not (to or step):
+        decided = await pool.deciders.branch(pool.lease(session), query)
+        topics = await pool.use(session, lambda opened: opened.tree())
+        return format_facts(_describe_move(decided.made, topics, decided.note))
+    return format_facts(await pool.use(session, move))
 
 
-def _describe_move(move: Move, topics: Sequence[Topic]) -> Moved:
+def _describe_move(move: Move, topics: Sequence[Topic], note: str = "") -> Moved:
     return Moved(
         action=move.action,
         branch=move.branch,
         topic=move.topic,
         tip=f"s{move.tip}" if move.tip else "none",
-        confidence=move.confidence,
         reason=move.reason,
-        branches=[f"{topic.name}: {branch.name}" for topic in topics for branch in topic.branches][-_NAMED:],
+        branches=_list_likest(move) if move.ranked else _list_branches(topics),
+        notes=[note] if note else [],
     )
+
+
+def _list_likest(move: Move) -> list[str]:
+    return [f"{each.topic}: {each.name} {each.score:.2f} {shorten(each.said)}" for each in move.ranked[:_LIKE]]
+
+
+def _list_branches(topics: Sequence[Topic]) -> list[str]:
+    return [f"{topic.name}: {branch.name}" for topic in topics for branch in topic.branches][-_NAMED:]
+
+
+_LIKE = 5
+"""Branches an answer names as like the message, the most alike."""

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ctxfold import Session, export_session
-from ctxfold.log.compact.blobs import blobs, without_blobs
+from ctxfold.log.form import blobs
 from ctxfold.tokens import count
 from tests.support.sessions import WIDE, add_result
 
@@ -61,7 +61,7 @@ def test_another_picture_does_not_read_like_the_first(session: Session) -> None:
     ids=["a cursor", "digits", "letters", "words", "one letter", "signs"],
 )
 def test_what_has_to_be_handed_on_or_can_be_read_stays(text: str) -> None:
-    assert without_blobs(text) == text
+    assert blobs(text) == []
 
 
 def test_an_argument_of_bytes_takes_a_line_too(session: Session) -> None:

@@ -509,7 +509,7 @@ USES: dict[str, Callable[[Session], object]] = {
     "tree": lambda session: session.tree(),
     "picture": lambda session: session.picture(1, b"jpeg"),
     "redact": lambda session: session.redact("s1"),
-    "plan": lambda session: session.plan(),
+    "plan": lambda session: session.plan(todo=["Pack"]),
     "extract": lambda session: session.extract(need="anchor"),
     "attend": lambda session: session.maintain(),
     "refactor": lambda session: session.refactor(),

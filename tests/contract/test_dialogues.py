@@ -56,7 +56,6 @@ def test_every_value_of_the_user_stays_in_view_for_25_turns(session: Session, fo
     wanted: list[str] = []
     for n, turn in enumerate(turns(forms, seed)):
         session.record_turn(user=turn)
-        session.plan()
         wanted += facts_of(turn)
         if chance.random() < 0.6:
             rows = [{"id": f"X{n}{k}", "price": chance.randint(1, 999), "name": f"thing {k}"} for k in range(60)]
@@ -76,7 +75,6 @@ def test_a_message_that_outgrows_the_view_keeps_what_binds_in_it(session: Sessio
     chatter = "I was thinking about it the whole day and could not decide what to do about any of this at all. " * 6
     for n in range(12):
         session.record_turn(user=f"{chatter}We want at most {300 + n} EUR for room Q{n}-77. {chatter}")
-        session.plan()
         session.record_reply("Yes.")
     text = session.view(BUDGET).text
     assert [n for n in range(12) if f"at most {300 + n} EUR" not in text] == []

@@ -135,7 +135,7 @@ def test_the_embedded_extractor_finds_what_serves_the_open_items(session: Sessio
     session.record_turn(user="Find a flight to Rome under 100 EUR.")
     add_json(session, FLIGHTS)
     add_steps(session, 12)
-    session.plan()
+    session.plan(todo=["Find a flight to Rome"])
     made = session.extract()
     text = "\n".join(each.text for each in made.extracts)
     assert '"id": "LH44"' in text
@@ -202,25 +202,6 @@ def test_an_extraction_takes_the_place_of_the_one_before(log: Session) -> None:
     assert [each.ref for each in log.intent.extracts] == ["s1.3:9-9"]
     log.undo()
     assert settled(log) == first
-
-
-def test_the_cause_is_named_in_the_event(session: Session) -> None:
-    """Asked for, an intent that changed, something folded away that is needed, pressure on the budget."""
-    add_result(session, "The harbor code is QX-771.\n" + "filler words here\n" * 200)
-    session.extract(need="harbor")
-    session.record_turn(user="Find a boat.")
-    session.record_reply("Yes.")
-    session.record_turn(user="Actually, find a harbor instead.")
-    session.plan()
-    session.extract()
-    add_steps(session, 6)
-    session.fold(summary="Pages.", first_step=1, last_step=5)
-    session.extract(need="what does QX-771 open?")
-    session.record_turn(user="Thanks, and please find the harbor map.")
-    session.plan()
-    session.extract()
-    causes = [event.cause for event in events(session) if event.kind == "extracted"]
-    assert causes == ["asked for", "intent change", "unresolved reference", "budget pressure"]
 
 
 def test_text_of_tools_and_pages_stays_fenced_in_the_view(session: Session) -> None:

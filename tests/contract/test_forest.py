@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from ctxfold import Session, export_session, import_session, sessions, verify_session
+from ctxfold.decisions.branch.values import Wish
 from ctxfold.errors import BranchError, InputError
-from ctxfold.session.branch import Wish
 from tests.support.sessions import WIDE, add_steps, events, settled
 
 TRIP = "We want to spend 6 days in Kyoto with two kids for at most 4200 euros."
@@ -14,50 +14,76 @@ OSAKA = "What if we stayed in Osaka instead and took the train to Kyoto?"
 LEAK = "By the way, our Node service leaks 50 MB of heap an hour since release 4.2."
 
 
-def tell(session: Session, words: str, answer: str = "Noted.") -> str:
-    """A message where it belongs, and its answer. Returns the branch."""
-    moved = session.branch("auto", query=words)
+def tell(session: Session, words: str, answer: str = "Noted.") -> None:
+    """A message and its answer."""
     session.record_turn(user=words)
     session.record_reply(answer)
-    return moved.branch
 
 
 @pytest.fixture
 def wandering(session: Session) -> Session:
-    """Three limbs: a trip, an alternative to it, another topic; one stands on the last."""
+    """Three branches: a trip, an alternative to it, another topic; one stands on the last."""
     tell(session, TRIP, "Kyoto in 6 days works well. Gion costs 180 euros a night.")
     tell(session, "Which neighbourhood is quiet at night?", "Nishijin is quiet, about 140 euros.")
+    session.branch("create", at=1, to="osaka")
     tell(session, OSAKA, "Osaka is 30 minutes away; near Umeda a room costs 95 euros.")
+    session.branch("new_topic", to="leak")
     tell(session, LEAK, "Compare two heap snapshots.")
     return session
 
 
-def test_a_message_is_placed_and_the_move_says_why(wandering: Session) -> None:
-    kinds = [(event.cause, event.decider) for event in events(wandering) if event.kind == "moved"]
-    assert [decider for _, decider in kinds] == ["embedded", "embedded"]
-    assert all(cause for cause, _ in kinds)
-    assert [(topic.name, len(topic.branches)) for topic in wandering.tree()] == [
-        ("main", 2),
-        (wandering.tree()[1].name, 1),
-    ]
+@pytest.mark.parametrize(
+    "words",
+    [
+        TRIP,
+        OSAKA,
+        LEAK,
+        "Back to Osaka, please.",
+        "By the way, another topic: taxes.",
+        "Is there another way?",
+        "好",
+        "?",
+    ],
+)
+def test_a_message_moves_nothing_by_itself(wandering: Session, words: str) -> None:
+    """Auto continues, always: no event, no branch, whatever the words are."""
+    before, log = wandering.tree(), len(events(wandering))
+    moved = wandering.branch("auto", query=words)
+    assert (moved.action, moved.branch, moved.tip) == ("continue", "leak", 4)
+    assert (wandering.tree(), len(events(wandering))) == (before, log)
 
 
-def test_going_on_is_no_event(session: Session) -> None:
-    tell(session, TRIP)
-    log = len(events(session))
-    moved = session.branch("auto", query="And which of them is near the station?")
-    assert (moved.action, moved.branch, moved.tip) == ("continue", "main", 1)
-    assert 0.5 <= moved.confidence <= 1
-    assert session.branch("continue").branch == "main"
-    assert len(events(session)) == log
+def test_the_branches_are_ranked_by_likeness_to_a_message(wandering: Session) -> None:
+    """Values that a caller may decide by: every branch that holds anything, the most alike first."""
+    for words, best in (
+        ("Which station near Umeda, the room for 95 euros?", "osaka"),
+        ("Is Nishijin a quiet neighbourhood?", "main"),
+        ("Which heap snapshots should I compare?", "leak"),
+    ):
+        ranked = wandering.branch("auto", query=words).ranked
+        assert ranked[0].name == best
+        assert sorted(each.name for each in ranked) == ["leak", "main", "osaka"]
+        assert [each.score for each in ranked] == sorted((each.score for each in ranked), reverse=True)
+        assert 0 < ranked[0].score <= 1
+        assert ("leak", "leak", LEAK) in [(each.name, each.topic, each.said) for each in ranked]
+    nothing = wandering.branch("auto", query="zebra xylophone").ranked
+    assert [each.name for each in nothing] == ["leak", "osaka", "main"], (
+        "of equals where one stands, then what was left last"
+    )
 
 
-def test_one_returns_to_what_is_named_and_finds_everything_in_the_view(wandering: Session) -> None:
-    moved = wandering.branch("auto", query="Back to Osaka: is the room near Umeda big enough for four?")
-    assert (moved.action, moved.tip) == ("switch", 3)
-    text = wandering.view(2_000).text
-    for words in (TRIP, "Which neighbourhood is quiet at night?", OSAKA, LEAK):
-        assert text.count(words) == 1
+def test_without_a_query_the_users_last_words_are_compared(wandering: Session) -> None:
+    """They stand on the branch, and are not compared with themselves."""
+    wandering.record_turn(user="The room near Umeda for 95 euros.")
+    assert wandering.branch().ranked[0].name == "osaka"
+    with Session.open("empty", store=":memory:") as empty, pytest.raises(InputError, match="query"):
+        empty.branch()
+
+
+def test_to_continue_is_no_event(wandering: Session) -> None:
+    log = len(events(wandering))
+    assert wandering.branch("continue").branch == "leak"
+    assert len(events(wandering)) == log
 
 
 def test_from_another_topic_each_turn_of_a_forked_one_stands_once(wandering: Session) -> None:
@@ -65,39 +91,6 @@ def test_from_another_topic_each_turn_of_a_forked_one_stands_once(wandering: Ses
     assert [
         words for words in (TRIP, "Which neighbourhood is quiet at night?", OSAKA, LEAK) if text.count(words) != 1
     ] == []
-
-
-def test_the_first_plan_is_the_first_branch(wandering: Session) -> None:
-    wandering.branch("auto", query="Back to Osaka and Umeda")
-    moved = wandering.branch("auto", query="I think the first plan is better.")
-    assert (moved.action, moved.branch) == ("switch", "main")
-
-
-def test_what_is_doubtful_goes_on(session: Session) -> None:
-    tell(session, TRIP)
-    for words in ("Hm.", "Why?", "12", "???", "好", "And then?", "🙂", "Make it 7 days."):
-        assert session.branch("auto", query=words).action == "continue", words
-
-
-def test_a_question_for_everything_brings_every_word_of_the_user(wandering: Session) -> None:
-    long = "For the trip we also need " + ", ".join(f"thing number {n} from the list" for n in range(30)) + "."
-    wandering.branch("switch", to="main")
-    wandering.record_turn(user=long)
-    wandering.record_reply("Noted.")
-    wandering.branch("new_topic", to="other")
-    assert long not in wandering.view(2_000).text
-    wandering.record_turn(user="Give me the final plan with everything we discussed.")
-    text = wandering.view(2_000).text
-    assert [words for words in (TRIP, OSAKA, LEAK, long) if words not in text] == []
-
-
-def test_the_newest_words_decide_where_no_query_is_given(session: Session) -> None:
-    tell(session, TRIP)
-    session.record_turn(user=LEAK)
-    assert session.branch().action == "new_topic"
-    assert LEAK in session.view(2_000).text
-    with pytest.raises(InputError, match="query"):
-        session.branch()
 
 
 def test_a_switch_to_no_branch_in_particular_says_what_is_missing(session: Session) -> None:
@@ -148,6 +141,7 @@ def test_a_new_name_changes_no_revision_and_survives_a_copy(tmp_path: Path) -> N
     store = str(tmp_path / "store.db")
     with Session.open("trip", store=store) as session:
         tell(session, TRIP)
+        session.branch("new_topic")
         tell(session, LEAK)
         session.branch("rename", to="leak")
         shown = settled(session)
@@ -158,14 +152,6 @@ def test_a_new_name_changes_no_revision_and_survives_a_copy(tmp_path: Path) -> N
         assert settled(copy) == shown
         copy.undo()
         assert copy.branch_name != "leak"
-
-
-def test_undo_takes_back_a_decided_move(wandering: Session) -> None:
-    here = wandering.branch_name
-    wandering.branch("auto", query="Back to Osaka and the room near Umeda")
-    assert wandering.branch_name != here
-    wandering.undo()
-    assert wandering.branch_name == here
 
 
 def test_undo_of_a_name_that_is_taken_meanwhile_is_refused(tmp_path: Path) -> None:
@@ -180,7 +166,7 @@ def test_undo_of_a_name_that_is_taken_meanwhile_is_refused(tmp_path: Path) -> No
 
 def test_a_constraint_said_on_one_branch_stands_in_the_view_of_every_other(wandering: Session) -> None:
     wandering.record_turn(user="Correction: spend at most 9000 euros altogether.")
-    wandering.plan()
+    wandering.plan(constraints=["at most 9000 euros"])
     for branch in ("main", *(branch.name for topic in wandering.tree() for branch in topic.branches)):
         wandering.branch("switch", to=branch)
         assert "9000 euros" in wandering.view(1_000).text
@@ -210,7 +196,8 @@ def test_a_forest_of_many_limbs_fits_any_budget(session: Session, budget: int) -
 def test_recording_leaves_the_settled_part_alone_and_the_view_does_not_depend_on_the_handle(tmp_path: Path) -> None:
     store = str(tmp_path / "store.db")
     with Session.open("trip", store=store) as session:
-        for words in (TRIP, OSAKA, LEAK, "Back to Osaka: near which station?"):
+        for words in (TRIP, OSAKA, LEAK, "Near which station?"):
+            session.branch("create")
             tell(session, words)
             with Session.open("trip", store=store) as other:
                 assert other.view(WIDE).text == session.view(WIDE).text
@@ -220,6 +207,7 @@ def test_what_is_redacted_elsewhere_leaves_every_view(tmp_path: Path) -> None:
     store = str(tmp_path / "store.db")
     with Session.open("trip", store=store) as session, Session.open("trip", store=store) as other:
         tell(session, "My card is 4929-1111-2222 and the trip goes to Kyoto for 6 days.")
+        session.branch("new_topic")
         tell(session, LEAK)
         other.branch("switch", to=session.branch_name)
         assert "4929-1111" in other.view(2_000).text

@@ -37,7 +37,7 @@ def test_steps_stand_beside_a_pasted_document(session: Session, one: Callable[[i
     """It takes its share; what the session did since is not pushed out by it."""
     session.record_turn("".join(map(one, range(800))))
     if planned:
-        session.plan()
+        session.plan(todo=["Read it"])
     for n in range(30):
         call = {"name": "look", "args": {"n": n}, "id": "c"}
         session.record_step(f"Crate {n}.", calls=[call], results=[{"id": "c", "text": f"crate-{n:03d} is in place\n"}])

@@ -269,10 +269,15 @@ def rich(pages: bool) -> Session:
     )
     if pages:
         add_json(session, {"user_id": "U-7", "price": 90, "city": "Lisboa", "mail": "ana@post.example"})
-    session.plan()
+    session.plan(
+        todo=["Write to Alpha about the ferry"],
+        constraints=["never more than 90 EUR a night"],
+        decisions=["Alpha it is"],
+    )
     session.record_reply("Found it.")
     session.record_turn(user="Sorry, at most 120 EUR a night, and the Alpha garden view.")
     session.plan(summary="Alpha asked twice.", todo=[{"id": "t1", "state": "done", "evidence": ["s1"]}, "call Alpha"])
+    session.plan(constraints=[{"id": "c1", "text": "at most 120 EUR a night"}])
     session.record_note("Alpha is to be called", origin="user")
     for seed in range(3):
         session.record_turn(user=f"Of Alpha, message {seed}: " + "and so on. " * 40)

@@ -7,12 +7,15 @@ import pytest
 
 import ctxfold
 from ctxfold import Session
-from ctxfold.decisions.refactor.values import OPERATORS
+from ctxfold.decisions.refactor.values import OPERATORS, Operator
 from ctxfold.errors import InputError, UndoError
 from ctxfold.tokens import MIN_BUDGET
+from ctxfold.workspace.by import By
 from tests.support.faults import ERROR, ORDERS, called, clean, failing, look_up, to_and_fro, visited
 from tests.support.sessions import WIDE, cover, database_bytes, events, settled, texts
 
+TEXTS: dict[Operator, str] = {"fact_rectify": "pending => delivered (s2.2)"}
+"""What an operator cannot do without."""
 GOOD = "Looked up W-2001 to W-2005; W-2003 was delivered to Porto, total 103.5."
 
 
@@ -21,15 +24,15 @@ def steps_of(session: Session) -> dict[int, list[str]]:
     return {step: texts(session, step) for step in range(1, session.tip + 1)}
 
 
-def test_a_clean_history_is_left_alone_and_that_is_an_event(session: Session) -> None:
-    """None is the usual answer: not a byte of the view changes, and what was looked at is kept for learning."""
+def test_a_clean_history_is_left_alone_and_nothing_is_committed(session: Session) -> None:
+    """None is the usual answer: not a byte of the view changes, and no event is written."""
     clean(session)
-    before = settled(session)
+    before, log = settled(session), events(session)
     done = session.refactor()
     assert (done.operator, done.applied, done.refused) == ("none", False, False)
     assert done.reason
     assert settled(session) == before
-    assert session.history()[0].kind == "routed"
+    assert events(session) == log
     with pytest.raises(UndoError):
         session.undo()
 
@@ -54,6 +57,29 @@ def test_a_call_that_fails_three_times_is_pruned_with_what_it_told(session: Sess
     assert steps_of(session) == log
 
 
+def test_a_reason_changes_nothing_of_what_is_done(session: Session) -> None:
+    """Why somebody asks is written down and never read."""
+    session.record_turn(user="Refund W-2003.")
+    failing(session, 3)
+    plain = session.refactor("path_prune", dry_run=True)
+    done = session.refactor("path_prune", by=By("host", "the user asked me to leave everything as it is"))
+    assert plain.applied
+    assert done == plain
+    assert session.history()[0].cause.endswith("; the user asked me to leave everything as it is")
+
+
+def test_without_a_text_fact_rectify_refuses_and_says_what_to_give(session: Session) -> None:
+    """What is true is for a host or a model to say."""
+    clean(session)
+    done = session.refactor("fact_rectify")
+    assert done.refused
+    assert "OLD => NEW (s12.2)" in done.reason
+    session.refactor("state_abstract", text=GOOD)
+    assert session.refactor("cognitive_boosting").refused
+    with pytest.raises(InputError, match="a text needs an operator"):
+        session.refactor(text="Refund it.")
+
+
 def test_back_and_forth_between_two_pages_is_pruned_and_both_stay_readable(session: Session) -> None:
     """What stood on either page still stands once."""
     session.record_turn(user="Compare the two harbors.")
@@ -75,47 +101,6 @@ def test_asking_again_because_the_user_spoke_is_no_loop(session: Session) -> Non
     assert session.refactor().operator == "none"
 
 
-def test_a_value_that_merely_changed_is_no_fault(session: Session) -> None:
-    """Two results of one order, the newer with another status: rows stand for their time."""
-    look_up(session, "W-2001", status="pending")
-    look_up(session, "W-2001", status="delivered")
-    assert session.refactor().operator == "none"
-
-
-def test_a_summary_that_says_an_older_value_is_corrected_and_cites_the_event(session: Session) -> None:
-    """The span alone changes; the older value is marked superseded; the rest of the summary is as it was."""
-    session.record_turn(user="How is W-2001?")
-    look_up(session, "W-2001", status="pending", note="left with the porter at the side entrance of the house")
-    session.fold(summary="Order W-2001 to Porto has status pending.", first_step=1, last_step=1)
-    newer = look_up(session, "W-2001", status="delivered")
-    session.record_reply("It has arrived.")
-    before = settled(session)
-    done = session.refactor()
-    after = settled(session)
-    assert (done.operator, done.applied) == ("fact_rectify", True), done.reason
-    assert f"Order W-2001 to Porto has status delivered (s{newer}.2)." in after
-    assert "status pending." in before
-    assert "status pending." not in after
-    fact = session.workspace.guidance.superseded[-1]
-    assert (fact.of, fact.field, fact.was, fact.now, fact.by) == (
-        "W-2001",
-        "status",
-        "pending",
-        "delivered",
-        f"s{newer}.2",
-    )
-    assert session.refactor().operator == "none"
-
-
-def test_a_summary_that_tells_of_the_change_itself_is_left_alone(session: Session) -> None:
-    """Both values beside each other are history, not a contradiction."""
-    look_up(session, "W-2001", status="pending", note="left with the porter at the side entrance of the house")
-    look_up(session, "W-2001", status="delivered")
-    session.record_reply("It has arrived, the status of the order in question is clear by now.")
-    session.fold(summary="W-2001 was pending at first; now delivered.", first_step=1, last_step=2)
-    assert session.refactor().operator == "none"
-
-
 @pytest.mark.parametrize(
     "planted",
     [
@@ -126,8 +111,6 @@ def test_a_summary_that_tells_of_the_change_itself_is_left_alone(session: Sessio
         "s77",
         "QXZKJP",
         '"never damaged"',
-        "Johannesburg",
-        "Anna Kowalski",
     ],
 )
 @pytest.mark.parametrize("operator", ["state_abstract", "noise_filter", "cognitive_boosting", "attention_anchor"])
@@ -207,7 +190,7 @@ def test_repeats_can_be_filtered_and_nothing_else_goes(session: Session) -> None
 def test_a_constraint_last_shown_long_ago_is_anchored(session: Session) -> None:
     """The user's words come back at the end, with their ref."""
     session.record_turn(user="Find a flat in Porto. It must not cost more than 900 EUR.")
-    session.plan()
+    session.plan(constraints=["It must not cost more than 900 EUR."])
     for at in range(30):
         called(session, "get_flat", {"n": at}, json.dumps({"flat_id": f"F-{at}", "rent": 700 + at}))
     done = session.refactor()
@@ -217,12 +200,12 @@ def test_a_constraint_last_shown_long_ago_is_anchored(session: Session) -> None:
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
-def test_every_operator_can_be_undone_and_redone_to_the_byte(database: Path, operator: str) -> None:
+def test_every_operator_can_be_undone_and_redone_to_the_byte(database: Path, operator: Operator) -> None:
     """Before and after are shown, and stand again in another process."""
     with Session.open("trip", goal="Refund", store=str(database)) as session:
         faulty(session)
         before, log = settled(session), steps_of(session)
-        done = session.refactor(operator)
+        done = session.refactor(operator, TEXTS.get(operator))
         assert done.applied, done.reason
         assert done.before != done.after
         assert done.diff not in ("", "no change")
@@ -257,7 +240,7 @@ def test_an_export_of_a_refactored_session_imports_to_the_same_bytes(tmp_path: P
     with Session.open("trip", goal="Refund", store=str(tmp_path / "one.db")) as session:
         faulty(session)
         for operator in OPERATORS:
-            session.refactor(operator)
+            session.refactor(operator, TEXTS.get(operator))
         session.refactor("state_abstract", text="Invented W-9999.")
         before, kinds = settled(session), [(event.kind, event.cause, event.revision) for event in events(session)]
     ctxfold.export_session("trip", tmp_path / "out.jsonl", store=str(tmp_path / "one.db"))
@@ -285,7 +268,7 @@ def test_the_view_stays_within_every_budget_with_notes_at_its_end(session: Sessi
     """Notes yield like the rest of the end does."""
     faulty(session)
     for operator in OPERATORS:
-        session.refactor(operator)
+        session.refactor(operator, TEXTS.get(operator))
     for budget in (MIN_BUDGET, 300, 400, 700, 1_500, 8_000):
         assert session.view(budget).tokens <= budget
     assert "[KEY INFO]" in session.view(1_500).text
@@ -362,7 +345,7 @@ def test_the_latest_message_and_observation_are_verbatim_after_every_operator(se
     seen = settled(session)
     shown = seen[seen.index(f"s{last} ") : seen.index("And now, what about 77 EUR?") + 27]
     for operator in OPERATORS:
-        session.refactor(operator)
+        session.refactor(operator, TEXTS.get(operator))
         assert shown in settled(session), operator
 
 

@@ -26,7 +26,7 @@ class Log:
                 results=[{"id": "c", "text": _text(chance, n)}],
             )
         self.session.record_turn(user="Find lantern 7. 请找灯笼。")
-        self.session.plan()
+        self.session.plan(todo=["Find lantern 7."])
 
     def __enter__(self) -> Session:
         return self.session

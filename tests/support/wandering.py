@@ -27,7 +27,7 @@ def wander(seed: int, moves: int = 14, store: str = ":memory:") -> Counter[str]:
         for _ in range(moves):
             done[_one(session, chance, parents)] += 1
             _check(session, parents, shown)
-        _check_limbs(session, parents)
+        _check_branches(session, parents)
     return done
 
 
@@ -93,16 +93,16 @@ def _check(session: Session, parents: dict[int, int], shown: dict[tuple[object, 
         assert not set(steps) - steps_addressed(view.text)
 
 
-def _check_limbs(session: Session, parents: dict[int, int]) -> None:
-    """Seen from any branch, every step of the session stands in the view exactly once: on the path or on one limb. Every tip is a step or none."""
+def _check_branches(session: Session, parents: dict[int, int]) -> None:
+    """Seen from any branch, every step of the session stands in the view exactly once: on the path or on one other branch. Every tip is a step or none."""
     topics = session.tree()
     for branch in [branch.name for topic in topics for branch in topic.branches]:
         session.branch("switch", to=branch)
         steps = path(session)
-        limbs = [step for limb in session.workspace.elsewhere.limbs for turn in limb.turns for step in turn.steps]
-        assert len(limbs) == len(set(limbs)), "a step stands on two limbs"
-        assert not set(limbs) & set(steps), "a step of the path stands elsewhere too"
-        assert set(limbs) | set(steps) == set(parents), "a step stands nowhere"
+        others = [step for each in session.workspace.elsewhere.branches for turn in each.turns for step in turn.steps]
+        assert len(others) == len(set(others)), "a step stands on two branches"
+        assert not set(others) & set(steps), "a step of the path stands elsewhere too"
+        assert set(others) | set(steps) == set(parents), "a step stands nowhere"
     for each in (branch for topic in topics for branch in topic.branches):
         assert each.tip in (0, *parents)
         assert each.forked_at in (0, *parents)

@@ -1,246 +1,168 @@
-"""The embedded folder: what to keep of a stretch, decided from structure and relevance alone. No model, no network, the same input the same fold.
-
-What it keeps, in order: the user's words; facts that later lines point at; facts, newest version only; what was called; sentences that bear on the
-query. It never invents a word: every line it keeps is a line, or an exact part of one, that stood there before.
-"""
+"""The embedded folder: when and what to fold without being told how, and the tile it makes, from structure alone."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from ctxfold.decisions.fold.candidates import Candidate, candidates
-from ctxfold.log.compact.ditto import abridged, spelled
+from ctxfold.decisions.fold.tile import price, tile_of
 from ctxfold.log.lines import Line
-from ctxfold.tokens import count
-from ctxfold.view.attributed import GHOST, attributed, calls_of
-from ctxfold.view.failing import failure, unsaid
-from ctxfold.view.gathering import begins, gathered
-from ctxfold.view.relevance import Query
-from ctxfold.workspace.workspace import Block, RawStep, Status, Tile
+from ctxfold.view.condense import condense, stub
+from ctxfold.view.show import Shown, show
+from ctxfold.workspace.workspace import HEADER, Block, RawStep, Tile, Workspace
 
-__all__ = ["Room", "Settings", "condense", "kept_by_all", "newest", "status_of"]
+__all__ = ["Batch", "Settings", "due", "embedded_tile", "micro_tile"]
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How folding behaves: the AgentFold skill's parameters as numbers. A share is one of the budget.
+    """When the cover is consolidated, and how far. A share is one of the budget.
 
     Attributes:
-        trigger: share of the cover from which it is consolidated for the first time.
-        brim: share of the cover from which it is consolidated however little is raw.
-        rest: share it is worked down to when there is nothing but prose to keep.
-        grown: share of the raw steps from which they are folded once there are tiles: what makes a batch of them.
-        tail: share that the newest steps may fill raw after it.
-        facts: share that tiles may fill.
-        fill: how much of what is free of that share a new tile takes.
-        pressed: how much of what the raw steps leave free below the brim the tiles take when they are folded again.
-        prose: how much of a tile's room may be anything but rows of facts and calls.
-        least: raw steps that are folded at once, unless they are very long.
-        recent: steps that always stay raw.
-        window: newest steps that stay raw as long as they fill no more than `near` of the budget: what is being worked on.
-        near: see `window`.
-        batched: o200k tokens of a budget below which there are no batches: no prompt cache keeps so short a prefix, so folding tightly and
-            often costs nothing and keeps more.
-        micro: o200k tokens of prose a folded step keeps at most.
+        high: the high-water mark, from which the cover is consolidated.
+        low: the low-water mark, down to which it is worked.
+        spoken: share that the newest steps fill in full after it, in a dialogue.
+        documented: the same where all of the recent text is documents.
+        latest: the most that counts of the newest step: what is above it is bounded in the view.
+        least: share that the older steps get at least.
+        micro: share of a step that folding it alone leaves.
     """
 
-    trigger: float = 0.70
-    brim: float = 0.92
-    rest: float = 0.40
-    grown: float = 0.55
-    tail: float = 0.20
-    facts: float = 0.62
-    fill: float = 0.68
-    pressed: float = 0.77
-    prose: float = 0.50
-    least: int = 3
-    window: int = 6
-    near: float = 0.50
-    batched: int = 4_096
-    recent: int = 1
-    micro: int = 120
+    high: float = 0.90
+    low: float = 0.60
+    spoken: float = 0.15
+    documented: float = 0.43
+    latest: float = 0.60
+    least: float = 0.20
+    micro: float = 0.40
 
     def of(self, budget: int) -> Settings:
-        """The settings at a budget."""
-        return self if budget >= self.batched else replace(self, **_TIGHT)
+        """The settings at a budget: a small one has no room to spare, and no prefix cache keeps so short a prompt."""
+        return self if budget >= _SMALL else Settings(high=1.0, low=0.80, documented=0.58)
 
 
-_TIGHT: dict[str, Any] = {
-    "brim": 0.945,
-    "grown": 0.10,
-    "tail": 0.05,
-    "facts": 0.95,
-    "fill": 1.0,
-    "pressed": 1.0,
-    "least": 1,
-    "window": 0,
-}
-"""What differs where nothing is folded in batches: the newest step alone is raw, and tiles take all the rest."""
+_SMALL = 8_000
+_DOCUMENT = 100
+"""o200k tokens from which a text that stands in lines counts as a document."""
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
-    """What a fold may cost, in o200k tokens: prose is kept while all of it costs at most `prose`, facts and calls up to `facts`."""
+class Batch:
+    """What is due: the blocks to fold, the newest that stay full behind them, and the o200k tokens of the tile."""
 
-    facts: int
-    prose: int
-
-    def within(self, tokens: int) -> Room:
-        """The same, neither above a number of tokens."""
-        return Room(max(min(self.facts, tokens), 0), max(min(self.prose, tokens), 0))
+    blocks: Sequence[Block]
+    newest: Sequence[Block]
+    room: int
 
 
-def condense(
-    blocks: Sequence[Block], room: Room, query: Query, pinned: frozenset[int] = frozenset()
-) -> tuple[Line, ...]:
-    """What to keep of blocks within an allowance.
+def due(workspace: Workspace, budget: int, settings: Settings) -> Batch | None:
+    """What to fold so that the cover stands at the low-water mark; None below the high one, or where nothing may be folded.
 
     Args:
-        blocks: a contiguous stretch in path order.
-        room: what the kept lines may cost; what must stay does even when it alone costs more.
-        query: what the session is about now, to rank by.
-        pinned: ledger keys that later lines point at.
-
-    Returns:
-        Kept lines in their order, each with the ref it had.
+        workspace: the settled cover.
+        budget: o200k tokens of a view.
+        settings: water marks and shares.
     """
-    lines = newest(gathered(spelled([line for block in blocks for line in _lines(block)])), pinned)
-    found, kept = _chosen(lines, room, query, pinned)
-    results = _results(found)
-    rest = _without_bare(found, kept, results)
-    if rest is not None:
-        found, kept = _chosen(rest, room, query, pinned)
-        results = _results(found)
-    told = _telling(found, kept, results)
-    return tuple(abridged(attributed([told.get(item.at, item.line) for item in found], kept)))
+    settings = settings.of(budget)
+    if workspace.tokens + (0 if workspace.older is None else workspace.older.raw) <= settings.high * budget:
+        return None
+    blocks = workspace.blocks
+    share = settings.spoken + (settings.documented - settings.spoken) * _documents(blocks, budget)
+    end, full = len(blocks), 0
+    while end > 0:
+        block = blocks[end - 1]
+        newest = end == len(blocks)
+        if not newest and (not isinstance(block, RawStep) or (block.settled and full + block.tokens > share * budget)):
+            break
+        full += min(block.tokens, int(settings.latest * budget)) if newest else block.tokens
+        end -= 1
+    if end == 0 or (end == 1 and isinstance(blocks[0], Tile)):
+        return None
+    return Batch(blocks[:end], blocks[end:], max(int(settings.low * budget) - full, int(settings.least * budget)))
 
 
-def _results(found: Sequence[Candidate]) -> dict[int, list[int]]:
-    """The places of the calls behind which something they gave stands, each with the places of that."""
-    results: dict[int, list[int]] = {}
-    for at, call in enumerate(calls_of([item.line for item in found])):
-        if call is not None and found[at].line.kind != "call":
-            results.setdefault(call, []).append(at)
-    return results
+def _documents(blocks: Sequence[Block], budget: int) -> float:
+    """How much of the recent text is documents, 0 to 1."""
+    every = documents = 0
+    for block in reversed(blocks):
+        for line in block.lines:
+            every += line.tokens
+            documents += line.tokens * (line.kind in ("text", "call") and line.tokens > _DOCUMENT)
+        if every > budget:
+            break
+    return documents / max(every, 1)
 
 
-def _without_bare(
-    found: Sequence[Candidate], kept: Collection[int], results: Mapping[int, Sequence[int]]
-) -> list[Line] | None:
-    """The pieces without the results of the calls of which none is kept, told with others like them; None where there are none."""
-    bare = {call: places for call, places in results.items() if not any(each in kept for each in places)}
-    gone = {at for places in bare.values() for at in places}
-    told = _telling(found, kept, bare)
-    return gathered([told.get(item.at, item.line) for item in found if item.at not in gone]) if bare else None
-
-
-def _telling(
-    found: Sequence[Candidate], kept: Collection[int], results: Mapping[int, Sequence[int]]
-) -> dict[int, Line]:
-    """Calls whose results told an error of which nothing is kept, by their places: they say it themselves."""
-    told: dict[int, Line] = {}
-    errors: dict[str, str] = {}
-    for call, places in results.items():
-        given = [found[at].line for at in places]
-        standing = [found[at].line for at in places if at in kept]
-        error = errors[given[0].ref] = failure(given, errors)
-        if error and not failure(standing, errors):
-            told[call] = unsaid(found[call].line, error)
-    return told
-
-
-def _chosen(
-    lines: Sequence[Line], room: Room, query: Query, pinned: frozenset[int]
-) -> tuple[list[Candidate], dict[int, Line]]:
-    """The pieces of some lines, and those that are kept within an allowance, by their places."""
-    found = candidates(lines, query, pinned)
-    kept: dict[int, Line] = {}
-    for item in found:
-        if item.must:
-            kept.update(_with_parents(item, found, kept))
-    ranked = sorted(
-        (item for item in found if item.at not in kept and item.line.text != GHOST),
-        key=lambda item: (-item.worth / item.line.tokens, -item.at),
-    )
-    spent = sum(line.tokens for line in kept.values())
-    for item in ranked:
-        needed = _with_parents(item, found, kept)
-        price = sum([line.tokens for line in needed.values()])
-        if needed and spent + price <= (room.facts if item.line.kind in ("data", "call") else room.prose):
-            kept.update(needed)
-            spent += price
-    return found, kept
-
-
-def kept_by_all(blocks: Sequence[Block], pinned: frozenset[int]) -> tuple[Line, ...]:
-    """What every fold keeps, whoever wrote its summary: the user's words, and facts that later lines point at."""
-    lines = [line for block in blocks for line in block.lines]
-    found = candidates(lines, Query(()), pinned)
-    kept: dict[int, Line] = {}
-    for item in found:
-        if item.must and item.line.kind != "note":
-            kept.update(_with_parents(item, found, kept))
-    return tuple(kept[at] for at in sorted(kept))
-
-
-def _lines(block: Block) -> list[Line]:
-    """The lines of a block; a tile's prose as one of them."""
-    match block:
-        case RawStep():
-            return list(block.lines)
-        case Tile():
-            mark = "< " if block.untrusted else ""
-            prose = f"{mark}{' '.join(block.summary.split())}"
-            return [
-                *([Line("say", block.id, prose, count(prose) + 1, untrusted=block.untrusted)] if block.summary else []),
-                *block.lines,
-            ]
-
-
-def newest(lines: Sequence[Line], pinned: frozenset[int]) -> list[Line]:
-    """The lines without those whose every fact stands again, newer, further on.
+def embedded_tile(batch: Batch, opened: Sequence[Block], number: int, budget: int, query: Sequence[str]) -> Tile:
+    """The tile the embedded folder makes of a batch; it never costs more than its blocks do.
 
     Args:
-        lines: a stretch in path order.
-        pinned: ledger keys that later lines point at; what shows one of them stays.
+        batch: what is folded.
+        opened: the same steps with more of their lines, read from the log.
+        number: the tile's number.
+        budget: o200k tokens of the view.
+        query: texts that say what the session is about now.
     """
-    kept: list[Line] = []
-    later: set[int] = set()
-    for line in reversed(lines):
-        if (
-            line.keys
-            and line.kind != "user"
-            and not begins(line)
-            and later.issuperset(line.keys)
-            and pinned.isdisjoint(line.keys)
-        ):
-            continue
-        later.update(line.keys)
-        kept.append(line)
-    return kept[::-1]
+    blocks = [show(block) for block in opened]
+    room = min(batch.room, price(*batch.blocks) - HEADER)
+    made = condense(blocks, [show(block) for block in batch.newest], room, budget, query)
+    lines = [line for each in made for line in each]
+    stubs = room - sum(line.tokens for line in lines) - HEADER * len({line.ref.partition(".")[0] for line in lines})
+    lines = _with_stubs(blocks, made, stubs)
+    tile = tile_of(batch.blocks, number, _summaries(opened), tuple(lines), "embedded")
+    if price(tile) < price(*batch.blocks):
+        return tile
+    every = tuple(line for block in batch.blocks for line in block.lines)
+    return tile_of(batch.blocks, number, _summaries(batch.blocks), every, "embedded", whole=True)
 
 
-def _with_parents(item: Candidate, found: Sequence[Candidate], kept: dict[int, Line]) -> dict[int, Line]:
-    """A piece, and what it cannot be read without, as far as they do not stand yet."""
-    if item.at not in kept and kept.keys() >= {*item.parents}:
-        return {item.at: item.line}
-    needed: dict[int, Line] = {}
-    places = [item.at]
-    while places:
-        at = places.pop()
-        if at not in needed and at not in kept:
-            needed[at] = found[at].line
-            places.extend(found[at].parents)
-    return needed
+def micro_tile(
+    workspace: Workspace, blocks: Sequence[Block], number: int, settings: Settings, query: Sequence[str]
+) -> Tile:
+    """The tile of a stretch that someone asked to fold without saying how.
+
+    Args:
+        workspace: where the blocks stand.
+        blocks: a contiguous stretch of it.
+        number: the tile's number.
+        settings: the shares.
+        query: texts that say what the session is about now.
+    """
+    first = workspace.blocks.index(blocks[0])
+    newest = workspace.blocks[first + len(blocks) :]
+    tokens = sum(block.tokens for block in blocks)
+    batch = Batch(blocks, newest, max(int(settings.micro * tokens), _DOCUMENT))
+    return embedded_tile(batch, blocks, number, tokens, query)
 
 
-def status_of(blocks: Sequence[Block]) -> Status:
-    """How a stretch ended, from evidence: a failed tile at its end fails it, an unsettled step leaves it partial."""
-    last = blocks[-1]
-    match last:
-        case Tile():
-            return last.status
-        case RawStep():
-            return "completed" if last.settled else "partial"
+def _summaries(blocks: Sequence[Block]) -> str:
+    """What hosts and models wrote of tiles that are folded again."""
+    return "\n".join(block.summary for block in blocks if isinstance(block, Tile) and block.summary)
+
+
+def _with_stubs(blocks: Sequence[Shown], made: Sequence[list[Line]], room: int) -> list[Line]:
+    """The lines, and where nothing stands of neighbouring blocks a word for all of them, as far as there is room."""
+    found: list[Line] = []
+    gone: list[Shown] = []
+
+    def close() -> None:
+        nonlocal room
+        every = [line for block in gone for line in block.lines]
+        word = (
+            stub([step for block in gone for step in block.steps], sum(block.raw for block in gone), every)
+            if gone
+            else None
+        )
+        if word is not None and word.tokens <= room:
+            room -= word.tokens
+            found.append(word)
+        gone.clear()
+
+    for block, lines in zip(blocks, made, strict=True):
+        if lines:
+            close()
+            found += lines
+        else:
+            gone.append(block)
+    close()
+    return found

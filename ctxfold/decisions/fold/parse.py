@@ -19,9 +19,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ctxfold.decisions.fold.directive import FoldDirective
-from ctxfold.decisions.fold.wanted import wanted
+from ctxfold.decisions.fold.request import wanted
+from ctxfold.decisions.fold.tags import Marked, marked
 from ctxfold.errors import InputError
-from ctxfold.view.omissions import Marked, marked
 from ctxfold.workspace.workspace import Workspace
 
 __all__ = ["Compliance", "Parsed", "parse"]

@@ -1,37 +1,35 @@
-"""The appliers: an intent and a decision to the next intent. Pure; each kind of decision has exactly one, and replay uses no other."""
+"""The appliers of plans and extractions: an intent and a decision to the next intent. Pure; replay uses no other."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
+from typing import TypeVar
 
-from ctxfold.workspace.intent import Constraint, Extraction, Intent, IntentChange, Said
+from ctxfold.workspace.intent import Extraction, Intent, IntentChange, Item, Statement
 
-__all__ = ["VERSION", "extract", "register", "set_intent"]
+__all__ = ["VERSION", "extract", "merged", "set_intent"]
 
-VERSION = 1
-"""Of the appliers. Events hold resolved content, so an older session keeps its bytes when this grows."""
+VERSION = 2
+"""Of the appliers. Events hold resolved content, so an older session keeps its values when this grows."""
 
-_COURSE = 80
-"""Stretches of the course that are kept; the user's words themselves stay in the log."""
+T = TypeVar("T", bound=Item | Statement)
 
 
 def set_intent(intent: Intent, change: IntentChange) -> Intent:
-    """Apply a change: new items at the end, changed ones where they stood, none removed. Pure."""
-    fresh = {item.id: item for item in change.items}
-    items = tuple(fresh.pop(item.id, item) for item in intent.items) + tuple(fresh.values())
-    course: tuple[Said, ...] = change.course if change.afresh else (*intent.course, *change.course)
+    """Apply a change: new values at the end, changed ones where they stood, none removed. Pure."""
     return replace(
         intent,
-        course=course[-_COURSE:],
-        items=items,
-        constraints=register(intent.constraints, change.constraints),
+        items=merged(intent.items, change.items),
+        constraints=merged(intent.constraints, change.constraints),
+        decisions=merged(intent.decisions, change.decisions),
+        told=intent.told if change.told is None else change.told,
         read=change.read,
-        planned=True,
     )
 
 
-def register(known: tuple[Constraint, ...], changed: tuple[Constraint, ...]) -> tuple[Constraint, ...]:
-    """A register with constraints added, or superseded, by id. Pure."""
+def merged(known: Iterable[T], changed: Iterable[T]) -> tuple[T, ...]:
+    """Values with others added, or put in their places by id. Pure."""
     fresh = {each.id: each for each in changed}
     return tuple(fresh.pop(each.id, each) for each in known) + tuple(fresh.values())
 

@@ -14,8 +14,8 @@ import jmespath
 from jmespath.exceptions import JMESPathError
 from jmespath.functions import Functions
 
-from ctxfold.log.compact.cells import parse
 from ctxfold.log.json_lines import plain, spelled_tree, written
+from ctxfold.log.json_tree import parse
 
 __all__ = ["values_at"]
 

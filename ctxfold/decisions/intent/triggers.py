@@ -1,27 +1,27 @@
-"""When the intent is looked at again: on a change of it, on words that lean on something folded away, on pressure of the budget; never at every turn.
+"""When lines of the log are extracted unasked: on the user's words that name what the view has lost, and on pressure of the budget.
 
-Pure: it is handed what is new and what stands in the view, and names the reasons. Source: U-Fold recomputes its view at every user turn, which is its own
-stated weakness and defeats the prompt cache; here each trigger is named in the event it causes.
+Source: U-Fold recomputes its view at every user turn, which is its own stated weakness and defeats the prompt cache.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from ctxfold.log.lines import Line
-from ctxfold.text import query_words
 from ctxfold.text.values import facts_of
-from ctxfold.workspace.intent import Cause, Intent, IntentChange
-from ctxfold.workspace.workspace import RawStep, Tile, Workspace, spans
+from ctxfold.workspace.intent import Cause
+from ctxfold.workspace.workspace import Tile, Workspace, spans
 
-__all__ = ["Trigger", "changing", "folded", "leaning", "newest_fold", "pressing"]
+__all__ = ["Trigger", "folded", "holds_name", "lost_reference", "newest_fold", "pressing"]
 
 _NAMES = 6
 """Names that are looked up at most."""
-_WORD = 4
-"""Letters from which a plain word may name something; of scripts without blanks, signs from which one may."""
-_EAST = 2
+_RECENT = 6
+"""Blocks at the end in which the user's new words are looked for."""
+_SHORT = 2
+"""Characters from which a value may be one that the log is searched for."""
 _READ = 4_000
 _STRETCH = 8
 """Steps that must have been folded since for the budget to press: folds may come thick where steps are long."""
@@ -45,69 +45,44 @@ class Trigger:
         return f"{self.cause}: {self.detail}"
 
 
-def changing(before: Intent, change: IntentChange) -> Trigger | None:
-    """A change of intent: an item or a constraint that is new or other than before, or a turn in the dialogue. Words that change nothing are none."""
-    turned = {said.cue for said in change.course} & {"changed", "cancelled", "returned", "settled"}
-    known = {item.id for item in before.items}
-    named: list[str] = sorted(turned)
-    if any(item.id not in known for item in change.items):
-        named.append("asked")
-    if any(item.id in known for item in change.items) and not turned:
-        named.append("evidence")
-    if change.constraints:
-        named.append("constraint")
-    return Trigger("intent change", ", ".join(named)) if named else None
-
-
 def folded(workspace: Workspace) -> bool:
     """Whether anything on the path stands in the view in less than its full form."""
     return workspace.older is not None or any(isinstance(block, Tile) and not block.whole for block in workspace.blocks)
 
 
-def leaning(
-    workspace: Workspace, heard: Sequence[str], fresh: Callable[[Line], bool], held: Callable[[str], bool]
-) -> Trigger | None:
-    """Words that name what stands nowhere in the view and somewhere in the log.
+def lost_reference(workspace: Workspace, fresh: Callable[[Line], bool], held: Callable[[str], bool]) -> Trigger | None:
+    """A value in the user's words that stands nowhere else in the view and somewhere in the log.
 
     Args:
         workspace: the settled cover.
-        heard: what the user said since.
         fresh: whether a line is new since the view was last looked at.
-        held: whether the log held a name before.
+        held: whether the log held a value before.
     """
-    said = [line.text[:_READ] for line in _new(workspace, fresh) if line.kind in ("say", "call")]
-    names = [name for text in (*heard, *said) for name in facts_of(f". {text[:_READ]}") if len(name) >= _EAST]
-    names += [word for text in heard for word in query_words(text[:_READ]) if _telling(word)]
+    said = [line.text.partition(" ")[2] for block in workspace.blocks[-_RECENT:] for line in block.said if fresh(line)]
+    names = [name for text in said for name in facts_of(text[:_READ]) if len(name) >= _SHORT]
     if not names:
         return None
-    shown = "\n".join(_shown(workspace, fresh)).lower()
-    absent = [name for name in dict.fromkeys(names) if name.lower() not in shown]
+    shown = "\n".join(_shown(workspace, fresh))
+    absent = [name for name in dict.fromkeys(names) if not holds_name(shown, name)]
     lost = [name for name in absent[:_NAMES] if held(name)]
-    lost = [name for name in lost if not any(name != other and name in other for other in lost)]
     if not lost:
         return None
     return Trigger("unresolved reference", ", ".join(name[:40] for name in lost[:3]), " ".join(lost))
 
 
-def _telling(word: str) -> bool:
-    return len(word) >= (_WORD if word.isascii() else _EAST)
-
-
-def _new(workspace: Workspace, fresh: Callable[[Line], bool]) -> Iterable[Line]:
-    for block in reversed(workspace.blocks):
-        if not isinstance(block, RawStep) or not any(fresh(line) for line in block.lines):
-            return
-        yield from (line for line in block.lines if fresh(line))
+def holds_name(text: str, name: str) -> bool:
+    """Whether a value stands in a text as one of its own, not within a longer one."""
+    return re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", text, re.I | re.A) is not None
 
 
 def _shown(workspace: Workspace, fresh: Callable[[Line], bool]) -> Iterable[str]:
-    """What the view shows, the words that are looked into left out."""
+    """What the view shows beside the new words of the user."""
     yield from (line.text for line in workspace.words)
     yield from (each.text for each in workspace.intent.extracts)
     for block in workspace.blocks:
         if isinstance(block, Tile):
             yield block.summary
-        yield from (line.text for line in block.lines if line.kind not in ("user", "say", "call") or not fresh(line))
+        yield from (line.text for line in block.lines if line.kind != "user" or not fresh(line))
 
 
 def newest_fold(workspace: Workspace) -> int:

@@ -1,4 +1,4 @@
-"""What a model writes of an intent, as schemas it is shown: entries of a to-do, and lines it wants to see. They check their form and nothing else."""
+"""What a model writes of an intent, as schemas it is shown: entries of a to-do, statements that hold, and lines it wants to see."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-__all__ = ["ItemWritten", "LinesWritten"]
+__all__ = ["ItemWritten", "LinesWritten", "StatementWritten"]
 
 
 class ItemWritten(BaseModel):
@@ -30,6 +30,22 @@ class ItemWritten(BaseModel):
         """
         said: dict[str, Any] = {"id": self.id, "text": clean(self.text), "state": self.state}
         return {name: value for name, value in {**said, "evidence": list(self.evidence)}.items() if value}
+
+
+class StatementWritten(BaseModel):
+    """A constraint or a decision: a new text, or one that is there by its id with what changed."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str = Field(default="", description="Of one that is there; leave it out for a new one.")
+    text: str = Field(default="", max_length=600, description="Its words, with exact values.")
+    state: Literal["holds", "lifted"] | None = Field(default=None, description="Only where it changes.")
+    supersedes: str = Field(default="", description="The id of the one whose place it takes.")
+    ref: str = Field(default="", description="Where its words stand, as s12.1.")
+
+    def given(self) -> dict[str, str]:
+        """The entry as a plan takes it: what was left out is not said."""
+        return {name: value for name, value in self.model_dump().items() if value}
 
 
 class LinesWritten(BaseModel):

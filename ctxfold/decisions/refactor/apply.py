@@ -1,4 +1,4 @@
-"""The applier: a workspace and a refactoring to the next workspace. Pure; there is one, and replay uses no other."""
+"""Applies a refactoring to a workspace."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import assert_never
 
 from ctxfold.decisions.fold.directive import fold
-from ctxfold.decisions.refactor.values import Added, Effect, Outdated, Put, Refactoring
+from ctxfold.decisions.refactor.values import AddNote, Effect, PutTile, Refactoring, Supersede
 from ctxfold.workspace.guidance import Guidance, Pin
 from ctxfold.workspace.workspace import Tile, Workspace
 
-__all__ = ["VERSION", "refactor"]
+__all__ = ["VERSION", "depth_of", "refactor"]
 
 VERSION = 1
 """Of the applier. Events hold resolved content, so an older session keeps its bytes when this grows."""
@@ -38,13 +38,13 @@ def refactor(workspace: Workspace, refactoring: Refactoring) -> Workspace:
 def _with(workspace: Workspace, effect: Effect) -> Workspace:
     guidance = workspace.guidance
     match effect:
-        case Put(tile=tile):
+        case PutTile(tile=tile):
             depth = 1 + depth_of(workspace, tile)
             after = fold(workspace, tile)
             return replace(after, guidance=replace(guidance, depths=(*guidance.depths, (tile.number, depth))))
-        case Added(pin=pin):
+        case AddNote(pin=pin):
             return replace(workspace, guidance=_pinned(guidance, pin))
-        case Outdated(fact=fact):
+        case Supersede(fact=fact):
             others = tuple(each for each in guidance.superseded if each != fact)
             return replace(workspace, guidance=replace(guidance, superseded=(*others, fact)[-_SUPERSEDED:]))
         case _:
@@ -62,12 +62,7 @@ def _pinned(guidance: Guidance, pin: Pin) -> Guidance:
 
 
 def depth_of(workspace: Workspace, tile: Tile) -> int:
-    """How many refactorings stand inside each other already in the blocks that a tile would replace.
-
-    Args:
-        workspace: where it would stand.
-        tile: the tile.
-    """
+    """How many refactorings stand inside each other already in the blocks that a tile would replace."""
     depths = dict(workspace.guidance.depths)
     inside = set(tile.steps)
     numbers = (

@@ -1,1 +1,178 @@
-"""Asking a model for one of the four decisions, checking the reply, and falling back."""
+"""The four decisions by a model where one can be had, else by the embedded deciders: one object a process."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeVar
+from weakref import WeakKeyDictionary
+
+import anyio
+from pydantic import BaseModel
+
+from ctxfold.decisions.branch.values import Move
+from ctxfold.decisions.intent.triggers import Trigger
+from ctxfold.decisions.refactor.values import Operator, Refactored
+from ctxfold.models.deciders.branch import Place
+from ctxfold.models.deciders.fold import Consolidate, Fold, is_due
+from ctxfold.models.deciders.intent import Extract, Plan, new_words
+from ctxfold.models.deciders.lease import SessionLease, leased
+from ctxfold.models.deciders.loop import Decided, Decision, Timed, decide
+from ctxfold.models.deciders.refactor import Route, Write
+from ctxfold.models.protocol import Model, Usage
+from ctxfold.session.intent import Wanted
+from ctxfold.session.maintain import extraction_of
+from ctxfold.session.session import Session
+from ctxfold.tokens import Budget
+from ctxfold.workspace.intent import Extraction, Intent
+from ctxfold.workspace.workspace import Tile
+
+__all__ = ["Decided", "Deciders", "Maintained", "SessionLease"]
+
+Written = TypeVar("Written", bound=BaseModel)
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True, slots=True)
+class Maintained:
+    """What was done for a session that was recorded in.
+
+    Attributes:
+        folded: the tiles that were made.
+        triggers: what called for an extraction or a plan.
+        notes: why something is not the model's work, a line each.
+        usage: tokens of every reply, refused ones included.
+    """
+
+    folded: tuple[Tile, ...] = ()
+    triggers: tuple[Trigger, ...] = ()
+    notes: tuple[str, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+
+
+class Deciders:
+    """Decides for sessions: folds, plans, extracts, refactors, places messages.
+
+    Each method takes the session's handle, which it uses in worker threads, or what lends it; it is free while a model writes. A reply that cannot be
+    applied goes back once with the reason; then, and where the model cannot be asked, the embedded decider decides and note and event say why.
+
+    Args:
+        model: who is asked; None for the embedded deciders.
+        seconds: the time that one call waits for all of its replies; None for no limit.
+    """
+
+    def __init__(self, model: Model | None, seconds: float | None = None) -> None:
+        self._model = model
+        self._seconds = seconds
+        self._planned = WeakKeyDictionary[Session, str]()
+
+    @property
+    def name(self) -> str:
+        """The model's name; empty for the embedded deciders."""
+        return "" if self._model is None else self._model.name
+
+    async def fold(
+        self, session: Session | SessionLease, first_step: int | None = None, last_step: int | None = None
+    ) -> Decided[Tile]:
+        """Fold a stretch of a session.
+
+        Args:
+            session: where.
+            first_step: the first step; None for the last alone.
+            last_step: the last step; None for the latest.
+
+        Raises:
+            FoldError: nothing to fold there, or a cut through a tile.
+        """
+        return await self._decide(session, Fold(self.name, first_step, last_step))
+
+    async def plan(self, session: Session | SessionLease, trigger: Trigger | None = None) -> Decided[Intent]:
+        """Set what a session is after; `trigger` is what called for it, None where somebody asked."""
+        return await self._decide(session, Plan(self.name, trigger))
+
+    async def extract(
+        self, session: Session | SessionLease, need: str | None = None, budget: int = 400
+    ) -> Decided[Extraction]:
+        """Put lines of the log at the end of the view.
+
+        Args:
+            session: where.
+            need: what is wanted, in words; None for what the intent is about.
+            budget: o200k tokens that all of it may cost.
+
+        Raises:
+            InputError: too small a budget.
+        """
+        return await self._decide(session, Extract(self.name, Wanted(need, None, budget)))
+
+    async def refactor(
+        self, session: Session | SessionLease, operator: Operator | None = None, budget: int | None = None
+    ) -> Decided[Refactored]:
+        """Mend a history that went bad.
+
+        Args:
+            session: where.
+            operator: which; None lets the router choose, or none.
+            budget: o200k tokens of the view it is for; None for the session's own.
+        """
+        model, usage = self._timed(), Usage()
+        if operator is None:
+            routed = await decide(model, leased(session), Route(budget))
+            if isinstance(routed.made, Refactored):
+                return Decided(routed.made, routed.decider, routed.note, routed.usage)
+            operator, usage = routed.made, routed.usage
+        done = await decide(model, leased(session), Write(self.name, operator, budget))
+        return Decided(done.made, done.decider, done.note, usage + done.usage)
+
+    async def branch(self, session: Session | SessionLease, message: str) -> Decided[Move]:
+        """Go where a message of the user belongs, before it is recorded. Raises InputError for an empty message."""
+        return await self._decide(session, Place(message))
+
+    async def maintain(
+        self, session: Session | SessionLease, budget: int | None = None, model: str | None = None
+    ) -> Maintained:
+        """The driver's call after it records: consolidate at the high-water mark, plan where the user said something new and a model is there, extract
+        where a trigger calls for it. Most often nothing is due, and no one is asked.
+
+        Args:
+            session: where.
+            budget: tokens of the view it is for; None for the session's own.
+            model: the model that reads the view, by which those tokens are counted; None for o200k.
+
+        Raises:
+            BudgetError: a budget below the least.
+        """
+        lease, asked = leased(session), self._timed()
+        limit = Budget.of(await lease(lambda session: session.budget) if budget is None else budget, model).tokens
+        if asked is None:
+            tiles = await lease(lambda session: session.consolidate(limit))
+            return Maintained(tiles, await lease(lambda session: session.maintain(limit)))
+        folded, spent = tuple[Tile, ...](), list[tuple[str, Usage]]()
+        if await lease(lambda session: is_due(session, limit)):
+            consolidated = await decide(asked, lease, Consolidate(self.name, limit))
+            folded, spent = consolidated.made, [(consolidated.note, consolidated.usage)]
+        due = await lease(lambda session: session.maintain(limit, act=False))
+        if await lease(self._has_new_words):
+            planned = await decide(asked, lease, Plan(self.name, Trigger("intent change", "new words")))
+            spent.append((planned.note, planned.usage))
+        wanted = await lease(lambda session: extraction_of(due, session.workspace, limit))
+        if wanted is not None:
+            extracted = await decide(asked, lease, Extract(self.name, wanted))
+            spent.append((extracted.note, extracted.usage))
+        notes = tuple(note for note, _ in spent if note)
+        return Maintained(folded, due, notes, sum((usage for _, usage in spent), Usage()))
+
+    def _has_new_words(self, session: Session) -> bool:
+        """Whether the user said something that no plan has read and no model was asked about yet."""
+        ref = new_words(session)
+        fresh = bool(ref) and self._planned.get(session) != ref
+        if fresh:
+            self._planned[session] = ref
+        return fresh
+
+    async def _decide(self, session: Session | SessionLease, decision: Decision[Written, Made]) -> Decided[Made]:
+        return await decide(self._timed(), leased(session), decision)
+
+    def _timed(self) -> Model | None:
+        if self._model is None or self._seconds is None:
+            return self._model
+        return Timed(self._model, anyio.current_time() + self._seconds)

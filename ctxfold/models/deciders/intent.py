@@ -1,45 +1,45 @@
-"""Keeps a session's context while a driver works: consolidates, plans and extracts where that is due, with a model where one can be had.
-
-What a model writes is checked and applied by the session; a reply that cannot be applied goes back once with the reason. Then, and where the model
-cannot be asked, the embedded deciders take over and the event's cause says why. The model is a setting of its own, so a strong one can serve a
-cheap agent. It holds no session and decides nothing itself.
-"""
+"""Planning and extracting by a model: it writes the summary, the to-do and the register, and chooses lines of the log."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ctxfold.decisions.fold.parse import Compliance
-from ctxfold.decisions.fold.verify import invented
 from ctxfold.decisions.intent.triggers import Trigger
-from ctxfold.decisions.intent.written import ItemWritten, LinesWritten
-from ctxfold.errors import InputError, InvalidReply, ModelError, StaleDecision
-from ctxfold.models import Model, Reply, Request, Tool, Usage, settle
-from ctxfold.models.deciders.fold import Planner
-from ctxfold.models.deciders.lease import Book, lent
-from ctxfold.models.deciders.material import Material, for_extract, for_plan
+from ctxfold.decisions.intent.written import ItemWritten, LinesWritten, StatementWritten
+from ctxfold.errors import StaleDecision
+from ctxfold.log.json_lines import line_form
+from ctxfold.models.deciders.loop import Kind, Question
+from ctxfold.models.deciders.material import (
+    invents_nothing,
+    known,
+    last_said,
+    log_of,
+    place_of,
+    records,
+    steps_of,
+    whole,
+)
 from ctxfold.prompts import prompt
-from ctxfold.session.handle import DEFAULT_BUDGET
 from ctxfold.session.intent import Wanted
-from ctxfold.session.maintain import extraction_of
 from ctxfold.session.session import Session
-from ctxfold.tokens import Budget
+from ctxfold.tokens import count
 from ctxfold.workspace.by import By
-from ctxfold.workspace.intent import Extraction
-from ctxfold.workspace.workspace import Tile
+from ctxfold.workspace.intent import Extraction, Intent
 
-__all__ = ["Attendant", "Kept", "LinesChosen", "PlanWritten"]
+__all__ = ["Extract", "LinesChosen", "Plan", "PlanWritten", "new_words"]
 
-_REPLY = 8_000
-_NAMED = 8
+NEW, LOG = 16_000, 10_000
+"""o200k tokens of dialogue, and of lines, that a model is shown at most."""
+RECORD, HITS = 160, 12
+"""Lines of one record that it is shown, around those that fit best, and how many records."""
 
 
 class PlanWritten(BaseModel):
-    """What a model answers when it plans: U-Fold's summary and to-do."""
+    """What a model answers when it plans: U-Fold's summary and to-do, and the register of what holds."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -47,6 +47,25 @@ class PlanWritten(BaseModel):
     todo: tuple[ItemWritten, ...] = Field(
         default=(), max_length=40, description="New items and changed ones; what you leave out stays as it is."
     )
+    constraints: tuple[StatementWritten, ...] = Field(
+        default=(), max_length=40, description="Bounds the user set, and those they changed or took back."
+    )
+    decisions: tuple[StatementWritten, ...] = Field(
+        default=(), max_length=40, description="What was settled with the user, and need not be asked again."
+    )
+
+    @property
+    def texts(self) -> str:
+        """All that it says in words."""
+        statements = (*self.constraints, *self.decisions)
+        return "\n".join([self.summary, *(item.text for item in self.todo), *(each.text for each in statements)])
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The plan as `Session.plan` takes it."""
+        register = {"constraints": self.constraints, "decisions": self.decisions}
+        held = {name: [each.given() for each in said] for name, said in register.items()}
+        return {"summary": self.summary, "todo": [item.given() for item in self.todo], **held}
 
 
 class LinesChosen(BaseModel):
@@ -58,203 +77,99 @@ class LinesChosen(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """What was seen to.
+class Plan:
+    """Set what the session is after.
 
     Attributes:
-        folded: the tiles that were made.
-        triggers: what called for a plan or an extract.
-        notes: why something is not the model's work, a line each.
-        usage: tokens of every reply, refused ones included.
-        compliance: how well replies in words kept to the form of a fold.
-        extraction: what an extraction that was asked for brought; empty where nothing serves, None where none was.
+        model: the model's name, for the event.
+        trigger: what called for it; None where somebody asked.
     """
 
-    folded: tuple[Tile, ...] = ()
-    triggers: tuple[Trigger, ...] = ()
-    notes: tuple[str, ...] = ()
-    usage: Usage = field(default_factory=Usage)
-    compliance: Compliance = field(default_factory=Compliance)
-    extraction: Extraction | None = None
+    model: str
+    trigger: Trigger | None = None
+    kind: ClassVar[Kind[PlanWritten]] = Kind.of(PlanWritten, "plan", "plan")
+
+    def ask(self, session: Session) -> Question[PlanWritten, Intent]:
+        """Ask for the summary and the to-do, from what is known and the log since it was last read."""
+        workspace, steps = session.workspace, steps_of(session.workspace)
+        intent, blanks = workspace.intent, known(workspace)
+        last, _ = last_said(session, workspace)
+        log = records(session, steps)
+        new = log_of([each for each in log if place_of(each.ref) > intent.looked], NEW)
+        source = "\n".join((*blanks.values(), intent.summary, whole(log)))
+
+        def apply(session: Session, written: PlanWritten) -> Intent:
+            if last_said(session, session.workspace)[0] != last:
+                raise StaleDecision("the user spoke while the plan was written; plan again")
+            invents_nothing("plan", written.texts, source, steps)
+            by = By("model", f"{_reason(self.trigger)}; written by {self.model}")
+            return session.plan(**written.given, by=by, trigger=self.trigger)
+
+        text = prompt("plan_request", course=intent.summary or "nothing yet", new=new, **blanks)
+        return Question(text, apply, "its evidence")
+
+    def fall_back(self, session: Session, why: str) -> Intent:
+        """Let the embedded planner plan."""
+        reason = f"{_reason(self.trigger)}; {why}" if why else ""
+        return session.plan(by=By("embedded", reason), trigger=self.trigger)
 
 
-@dataclass
-class _Tally:
-    """What replies cost and why one was refused at last; lives as long as one question."""
+@dataclass(frozen=True, slots=True)
+class Extract:
+    """Put lines of the log at the end of the view.
 
-    usage: Usage = field(default_factory=Usage)
-    fault: str = "answering without its tool"
-
-    def seen(self, reply: Reply) -> None:
-        self.usage += reply.usage
-
-
-class Attendant:
-    """Sees to what is due in a session.
-
-    Args:
-        model: who folds, plans and extracts; None for the embedded deciders.
+    Attributes:
+        model: the model's name, for the event.
+        wanted: what is wanted, within which budget, and what called for it.
     """
 
-    def __init__(self, model: Model | None) -> None:
-        self._model = model
-        self._planner = Planner(model)
-        self._plan = Tool.deciding(PlanWritten, prompt("plan_tool"), "plan")
-        self._extract = Tool.deciding(LinesChosen, prompt("extract_tool"), "extract")
+    model: str
+    wanted: Wanted
+    kind: ClassVar[Kind[LinesChosen]] = Kind.of(LinesChosen, "extract", "extract")
 
-    @property
-    def name(self) -> str:
-        """The model's name; empty for the embedded deciders."""
-        return "" if self._model is None else self._model.name
+    def ask(self, session: Session) -> Question[LinesChosen, Extraction]:
+        """Ask for lines, from the records of the log that fit what is wanted."""
+        workspace, wanted = session.workspace, self.wanted
+        said = last_said(session, workspace)[1]
+        about = [wanted.need] if wanted.need else [*(item.text for item in workspace.intent.open), said]
+        log = "\n".join(_numbered(session, "\n".join(filter(None, about)) or workspace.goal)) or "nothing fits"
 
-    async def keep(self, session: Session | Book, budget: int = DEFAULT_BUDGET, model: str | None = None) -> Kept:
-        """Consolidate, plan and extract, each where it is due: most often nothing is, and no one is asked.
+        def apply(session: Session, written: LinesChosen) -> Extraction:
+            if not written.selections:
+                return Extraction((), need=wanted.need or "")
+            given = [lines.model_dump() for lines in written.selections]
+            by = By("model", f"{_reason(wanted.trigger)}; chosen by {self.model}")
+            return session.extract(wanted.need, given, wanted.budget, by, wanted.trigger)
 
-        Args:
-            session: where, or what lends it; it is used in worker threads, and free while a model writes.
-            budget: tokens of the view it is for.
-            model: the model that reads the view, by which those tokens are counted; None for o200k.
+        blanks = {"need": wanted.need or "what the to-do needs", "budget": wanted.budget, "latest": said or "nothing"}
+        return Question(prompt("extract_request", log=log, **blanks, **known(workspace)), apply, "its lines")
 
-        Raises:
-            BudgetError: a budget below the least.
-        """
-        book = lent(session)
-        planned = await self._planner.consolidate(book, budget, model)
-        folded = () if planned is None else planned.tiles
-        spent = Kept() if planned is None else Kept(usage=planned.usage, compliance=planned.compliance)
-        notes = [planned.note] if planned is not None and planned.note else []
-        if self._model is None:
-            due = await book(lambda session: session.maintain(budget, model))
-            return Kept(folded, due, tuple(notes))
-        due = await book(lambda session: session.maintain(budget, model, act=False))
-        usage = spent.usage
-        change = next((trigger for trigger in due if trigger.cause == "intent change"), None)
-        if change is not None:
-            done = await self.plan(book, change)
-            usage, notes = usage + done.usage, [*notes, *done.notes]
-        limit = Budget.of(budget, model).tokens
-        wanted = await book(lambda session: extraction_of(due, session.workspace, limit))
-        if wanted is not None:
-            done = await self.extract(book, wanted.need, wanted.budget, wanted.trigger)
-            usage, notes = usage + done.usage, [*notes, *done.notes]
-        return Kept(folded, due, tuple(notes), usage, spent.compliance)
-
-    async def plan(self, session: Session | Book, trigger: Trigger | None = None) -> Kept:
-        """Set the intent: the model's summary and to-do, else the embedded planner's.
-
-        Args:
-            session: where, or what lends it; it is used in worker threads, and free while a model writes.
-            trigger: what called for it; None where somebody asked.
-        """
-        book = lent(session)
-        if self._model is None:
-            await book(lambda session: session.plan(by=By("embedded"), trigger=trigger))
-            return Kept()
-        model, tally = self._model, _Tally()
-        shown = await book(for_plan)
-
-        async def take(arguments: Mapping[str, Any]) -> None:
-            tally.fault = "its form"
-            written = PlanWritten.model_validate(arguments)
-            texts = [written.summary, *(item.text for item in written.todo)]
-            tally.fault = "inventing values"
-            _must_not_invent("\n".join(texts), shown)
-            tally.fault = "its evidence"
-            todo = [item.given() for item in written.todo]
-            by = By("model", f"{_reason(trigger)}; written by {model.name}")
-            await book(lambda session: _planned(session, shown, written.summary, todo, by, trigger))
-
-        request = _request("plan_system", prompt("plan_request", **shown.blanks), self._plan)
-        note = await self._settled(request, take, tally)
-        if note:
-            await book(lambda session: session.plan(by=By("embedded", f"{_reason(trigger)}; {note}"), trigger=trigger))
-        return Kept(notes=(note,) if note else (), usage=tally.usage)
-
-    async def extract(
-        self, session: Session | Book, need: str | None = None, budget: int = 400, trigger: Trigger | None = None
-    ) -> Kept:
-        """Put lines of the log at the end of the view: those the model chooses, else those the embedded extractor finds.
-
-        Args:
-            session: where, or what lends it; it is used in worker threads, and free while a model writes.
-            need: what is wanted, in words; None for what the intent is about.
-            budget: o200k tokens that all of it may cost.
-            trigger: what called for it; None where somebody asked: what stands in the view is not left out then.
-        """
-        book, wanted = lent(session), Wanted(need, None, budget, trigger)
-        if self._model is None:
-            return Kept(extraction=await book(lambda session: _found(session, wanted)))
-        model, tally = self._model, _Tally()
-        shown = await book(lambda session: for_extract(session, wanted))
-        made = Extraction((), need=need or "")
-
-        async def take(arguments: Mapping[str, Any]) -> None:
-            nonlocal made
-            tally.fault = "its form"
-            chosen = LinesChosen.model_validate(arguments)
-            tally.fault = "its lines"
-            given = [lines.model_dump() for lines in chosen.selections]
-            by = By("model", f"{_reason(trigger)}; chosen by {model.name}")
-            if given:
-                made = await book(lambda session: session.extract(need, given, budget, by, trigger))
-
-        request = _request("extract_system", prompt("extract_request", **shown.blanks), self._extract)
-        note = await self._settled(request, take, tally)
-        if note:
-            made = await book(lambda session: _found(session, wanted, f"{_reason(trigger)}; {note}"))
-        return Kept(notes=(note,) if note else (), usage=tally.usage, extraction=made)
-
-    async def _settled(
-        self, request: Request, take: Callable[[Mapping[str, Any]], Awaitable[None]], tally: _Tally
-    ) -> str:
-        """Ask, and have the answer applied; why it was not, where it was not."""
-        if self._model is None:
-            return ""
-        try:
-            await settle(self._model, request, take, tally.seen)
-        except InvalidReply:
-            return f"{self._model.name} was refused twice, at last for {tally.fault}"
-        except ModelError as error:
-            return f"{self._model.name} could not be asked: {type(error).__name__}"
-        except StaleDecision:
-            return "the user spoke while the model wrote"
-        return ""
-
-
-def _planned(
-    session: Session, shown: Material, summary: str, todo: Sequence[dict[str, Any]], by: By, trigger: Trigger | None
-) -> None:
-    """Plan as a model wrote.
-
-    Raises:
-        StaleDecision: the user spoke meanwhile.
-        InputError: an unknown item, or a state that nothing shows.
-    """
-    if not shown.stands(session.workspace):
-        raise StaleDecision("the user spoke while the plan was written; plan again")
-    session.plan(summary, todo, by, trigger)
-
-
-def _found(session: Session, wanted: Wanted, reason: str = "") -> Extraction:
-    return session.extract(wanted.need, None, wanted.budget, By("embedded", reason), wanted.trigger)
+    def fall_back(self, session: Session, why: str) -> Extraction:
+        """Let the embedded extractor find lines."""
+        reason = f"{_reason(self.wanted.trigger)}; {why}" if why else ""
+        return session.extract(self.wanted.need, None, self.wanted.budget, By("embedded", reason), self.wanted.trigger)
 
 
 def _reason(trigger: Trigger | None) -> str:
     return "asked for" if trigger is None else str(trigger)
 
 
-def _must_not_invent(text: str, shown: Material) -> None:
-    """Hold what a model wrote against what it was shown.
+def _numbered(session: Session, query: str) -> Iterator[str]:
+    left = LOG
+    for hit in session.recall(query=query, limit=HITS) if query.strip() else ():
+        ref, _, near = hit.ref.partition(":")
+        lines = line_form(session.recall(ref).text)
+        first = max(0, int(near.partition("-")[0] or 1) - RECORD // 2)
+        shown = [f"{at}| {text[:2_000]}" for at, text in enumerate(lines[first : first + RECORD], first + 1)]
+        block = "\n".join([f"{ref}, {len(lines)} lines", *shown])
+        left -= count(block)
+        if left < 0:
+            return
+        yield block
 
-    Raises:
-        InputError: it holds values that stand nowhere there.
-    """
-    values = invented(text, shown.text, shown.steps)
-    if values:
-        named = ", ".join(repr(value[:60]) for value in values[:_NAMED])
-        raise InputError(f"the plan holds {named}, which the dialogue does not; copy values exactly, or leave them out")
 
-
-def _request(system: str, asked: str, tool: Tool) -> Request:
-    messages = [{"role": "user", "content": [{"type": "text", "text": asked}]}]
-    return Request(system=prompt(system), messages=messages, tool=tool, max_tokens=_REPLY)
+def new_words(session: Session) -> str:
+    """The address of the user's last message where no plan has read it yet; empty where there is none."""
+    workspace = session.workspace
+    ref, _ = last_said(session, workspace)
+    return ref if ref and place_of(ref) > workspace.intent.looked else ""

@@ -1,4 +1,4 @@
-"""How a session's handle is lent to async work: one piece of sync work at a time, off the event loop. It decides nothing and keeps no session open."""
+"""Lends a session's handle to async work: one piece of sync work at a time, off the event loop."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import anyio.to_thread
 
 from ctxfold.session.session import Session
 
-__all__ = ["Book", "lent"]
+__all__ = ["SessionLease", "leased"]
 
 T = TypeVar("T")
 
 
-class Book(Protocol):
-    """Does sync work on one session's handle, off the event loop and alone on it."""
+class SessionLease(Protocol):
+    """Does sync work on one session's handle, off the event loop and alone on it; the handle is free in between."""
 
     async def __call__(self, work: Callable[[Session], T]) -> T:
         """Do the work and give what it gives.
@@ -37,10 +37,6 @@ class _Own:
         return await anyio.to_thread.run_sync(work, self.session)
 
 
-def lent(session: Session | Book) -> Book:
-    """A session's handle as work is done on it: each piece in a worker thread, the handle free in between.
-
-    Args:
-        session: the handle, or what lends it.
-    """
+def leased(session: Session | SessionLease) -> SessionLease:
+    """The lease of a session: its own where a handle is given, which is used in worker threads."""
     return _Own(session) if isinstance(session, Session) else session

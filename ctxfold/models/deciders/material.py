@@ -1,120 +1,115 @@
-"""What a model is shown of a session when it plans or extracts: the dialogue since the last plan, or numbered lines of the log. It asks nobody."""
+"""What models are shown of a session: exact records of its log, its goal, register and the user's last words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from itertools import count as numbers
 
-from ctxfold.log.compact.ditto import spelled
-from ctxfold.log.json_lines import line_form
-from ctxfold.log.lines import Line
-from ctxfold.log.refs import parse_ref
-from ctxfold.session.intent import Wanted
+from ctxfold.decisions.fold.verify import invented
+from ctxfold.errors import RefError
+from ctxfold.log.lines import AI, NOTE, USER, fence, unposed
+from ctxfold.models.deciders.loop import Unfit
+from ctxfold.session.recall import Recalled
 from ctxfold.session.session import Session
 from ctxfold.tokens import count, head
-from ctxfold.workspace.intent import Intent
 from ctxfold.workspace.workspace import Workspace
 
-__all__ = ["Material", "for_extract", "for_plan"]
+__all__ = ["invents_nothing", "known", "last_said", "log_of", "place_of", "records", "steps_of", "whole"]
 
-NEW, LOG = 16_000, 10_000
-"""o200k tokens of dialogue, and of lines, that a model is shown at most."""
-RECORD = 160
-"""Lines of one record that it is shown, around those that fit best."""
-HITS = 12
+_NAMED = 8
+_LONGEST = 4_000_000
+_LEAST = 200
+_RECENT = 200
+"""Steps at the end of a path that are read for a model."""
 
 
-@dataclass(frozen=True)
-class Material:
-    """What a model is shown.
+def records(session: Session, steps: Sequence[int]) -> list[Recalled]:
+    """Every record of some steps, in order."""
+    return [each for step in steps for each in _of_step(session, step)]
 
-    Attributes:
-        blanks: what fills the prompt.
-        steps: the steps it may point at.
-        last: the user's last message, by its record.
+
+def _of_step(session: Session, step: int) -> Iterator[Recalled]:
+    for k in numbers(1):
+        try:
+            yield session.recall(f"s{step}.{k}")
+        except RefError:
+            return
+
+
+def log_of(found: Sequence[Recalled], room: int) -> str:
+    """Records as a model reads them, each under its address, what tools and pages said as data.
+
+    Args:
+        found: records, oldest first.
+        room: o200k tokens for all of them: the newest are shown where not all fit, long ones cut at their end.
     """
-
-    blanks: Mapping[str, str]
-    steps: frozenset[int]
-    last: str
-
-    @property
-    def text(self) -> str:
-        """All of it."""
-        return "\n".join(self.blanks.values())
-
-    def stands(self, workspace: Workspace) -> bool:
-        """Whether the user has said nothing since."""
-        return _last(workspace) == self.last
-
-
-def for_plan(session: Session) -> Material:
-    """What a plan is made of: what is known, and the dialogue since it was last read, each line under its address."""
-    workspace = session.workspace
-    intent = workspace.intent
-    new: list[str] = []
-    left = NEW
-    for line in reversed([line for line in _lines(workspace) if _place(line.ref) > intent.looked]):
-        said = f"{line.ref} {line.text}"
-        said = said if line.tokens <= NEW // 4 else f"{head(said, NEW // 4)} …"
-        left -= count(said) + 1
+    most, left, shown = max(_LEAST, room // max(1, min(len(found), 8))), room, list[str]()
+    for each in reversed(found):
+        text = _posed(each, _cut(each.text, most))
+        left -= count(text) + 1
         if left < 0:
             break
-        new.append(said)
-    blanks = {**_known(workspace), "course": intent.summary or "nothing yet", "new": "\n".join(reversed(new))}
-    return Material(blanks, _steps(workspace), _last(workspace))
+        shown.append(text)
+    return "\n".join(reversed(shown))
 
 
-def for_extract(session: Session, wanted: Wanted) -> Material:
-    """What lines are chosen from: the records of the log that fit what is wanted, their lines numbered."""
-    workspace = session.workspace
-    said = [line.text for line in _lines(workspace) if line.kind == "user"]
-    about = [wanted.need] if wanted.need else [*(item.text for item in workspace.intent.open), *said[-1:]]
-    query = "\n".join(about) or workspace.goal
-    blanks = {**_known(workspace), "need": wanted.need or "what the to-do needs", "budget": str(wanted.budget)}
-    blanks["latest"] = said[-1] if said else "nothing"
-    blanks["log"] = "\n".join(_numbered(session, query)) or "nothing fits"
-    return Material(blanks, _steps(workspace), _last(workspace))
+def whole(found: Sequence[Recalled]) -> str:
+    """The exact text of records, against which what a model writes is held."""
+    return "\n".join(each.text for each in found)[:_LONGEST]
 
 
-def _numbered(session: Session, query: str) -> Iterator[str]:
-    left = LOG
-    for hit in session.recall(query=query, limit=HITS) if query.strip() else ():
-        ref, _, near = hit.ref.partition(":")
-        lines = line_form(session.recall(ref).text)
-        first = max(0, int(near.partition("-")[0] or 1) - RECORD // 2)
-        shown = [f"{at}| {text[:2_000]}" for at, text in enumerate(lines[first : first + RECORD], first + 1)]
-        block = "\n".join([f"{ref}, {len(lines)} lines", *shown])
-        left -= count(block)
-        if left < 0:
-            return
-        yield block
+def place_of(ref: str) -> tuple[int, int]:
+    """Where a record stands: its step, and its place in that."""
+    step, _, place = ref.removeprefix("s").partition(".")
+    return (int(step), int(place or 0))
 
 
-def _known(workspace: Workspace) -> dict[str, str]:
-    intent: Intent = workspace.intent
-    todo = [f"{item.id} {item.state}: {item.text}" for item in intent.items]
-    binding = [f"{each.ref}: {each.text}" for each in intent.binding]
+def _cut(text: str, most: int) -> str:
+    kept = text[: most * 12]
+    if len(kept) == len(text) and count(text) <= most:
+        return text
+    return f"{head(kept, most)} …"
+
+
+def _posed(each: Recalled, text: str) -> str:
+    if each.origin in ("tool", "page"):
+        return f"{each.ref} {fence(each.ref, text)}"
+    speaker = {"user": USER, "assistant": AI, "note": NOTE}.get(each.kind, ">")
+    return f"{each.ref} {speaker} {unposed(text)}"
+
+
+def known(workspace: Workspace) -> dict[str, str]:
+    """The goal and the register, as blanks of a prompt."""
+    intent = workspace.intent
     return {
         "goal": " / ".join(note.text for note in workspace.notes) or "not said",
-        "todo": "\n".join(todo) or "empty",
-        "constraints": "\n".join(binding) or "none",
+        "todo": "\n".join(f"{item.id} {item.state}: {item.text}" for item in intent.items) or "empty",
+        "constraints": "\n".join(f"{each.id} {each.text} ({each.ref})" for each in intent.binding) or "none",
+        "decisions": "\n".join(f"{each.id} {each.text} ({each.ref})" for each in intent.decisions if each.holds)
+        or "none",
     }
 
 
-def _lines(workspace: Workspace) -> Iterator[Line]:
-    for block in workspace.blocks:
-        yield from spelled(block.lines)
+def last_said(session: Session, workspace: Workspace) -> tuple[str, str]:
+    """The user's last message on the path: its record's address and its exact words; empty where none is loaded."""
+    refs = (line.ref for block in reversed(workspace.blocks) for line in reversed(block.lines) if line.kind == "user")
+    ref = next(refs, "")
+    return ref, session.recall(ref).text if ref else ""
 
 
-def _last(workspace: Workspace) -> str:
-    return next((line.ref for line in reversed([*_lines(workspace)]) if line.kind == "user"), "")
+def steps_of(workspace: Workspace) -> tuple[int, ...]:
+    """The newest steps of the path, in path order."""
+    return tuple(step for block in workspace.blocks for step in block.steps)[-_RECENT:]
 
 
-def _steps(workspace: Workspace) -> frozenset[int]:
-    return frozenset(step for block in workspace.blocks for step in block.steps)
+def invents_nothing(what: str, text: str, source: str, steps: Sequence[int]) -> None:
+    """Hold what a model wrote against the log.
 
-
-def _place(ref: str) -> tuple[int, int]:
-    named = parse_ref(ref)
-    return (getattr(named, "step", 0), getattr(named, "record", 0) or 0)
+    Raises:
+        Unfit: it holds ids, numbers, addresses or quotations that stand nowhere there.
+    """
+    values = invented(text, source, frozenset(steps))
+    if values:
+        named = ", ".join(repr(value[:60]) for value in values[:_NAMED])
+        fault = f"inventing {len(values)} value{'s' * (len(values) > 1)}"
+        raise Unfit(f"the {what} holds {named}, not in the log; copy values exactly, or leave them out", fault)

@@ -1,38 +1,47 @@
-"""Refactors with a model: it routes, and writes what its operator needs. The session checks and applies; nothing is applied here, and no session is held.
-
-A router's reply that does not fit means none. A text that fails its checks goes back once with the reason; then the history stays as it was, and its
-events say why. Where the model cannot be asked, the embedded router and operators do the work. Source: ACR's router and refactorer.
-"""
+"""Refactoring by a model: it says which operator the history calls for, and writes the text that the operator puts in place."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal
 
-import anyio.to_thread
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from ctxfold.decisions.refactor.parse import Routing, routed
-from ctxfold.decisions.refactor.values import Operator, Refactored, Route
-from ctxfold.errors import InputError, InvalidReply, ModelError
-from ctxfold.log.compact.ditto import spelled
-from ctxfold.models import Model, Reply, Request, Tool, Usage, settle
+from ctxfold.decisions.refactor.values import Operator, Refactored
+from ctxfold.models.deciders.loop import Kind, Question, Unfit
+from ctxfold.models.deciders.material import known, log_of, records, steps_of
 from ctxfold.models.protocol import spoken
 from ctxfold.prompts import prompt
 from ctxfold.session.session import Session
-from ctxfold.tokens import head
-from ctxfold.view.ladder import show
 from ctxfold.workspace.by import By
-from ctxfold.workspace.workspace import Block, Workspace
+from ctxfold.workspace.workspace import Workspace
 
-__all__ = ["Mended", "Mender", "Rewritten"]
-
-T = TypeVar("T")
+__all__ = ["Rewritten", "Route", "Routing", "Write"]
 
 LONGEST = 60_000
 """o200k tokens of history that a model is shown at most, the newest."""
-_REPLY = 8_000
+
+
+class Routing(BaseModel):
+    """What a model answers as a router: whether the history has gone bad, and the one operator for it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    analysis: Annotated[
+        str, Field(min_length=1, max_length=2_000, description="What the history shows, in one or two sentences.")
+    ]
+    drift_detected: Annotated[bool, Field(description="Whether the history has gone bad.")]
+    selected_operator: Annotated[
+        Operator | Literal["none"],
+        Field(description="The one operator for it; none exactly where no drift is detected."),
+    ]
+
+    @model_validator(mode="after")
+    def _agrees(self) -> Routing:
+        if self.drift_detected == (self.selected_operator == "none"):
+            raise ValueError("drift_detected is false exactly where selected_operator is none")
+        return self
 
 
 class Rewritten(BaseModel):
@@ -44,137 +53,73 @@ class Rewritten(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Mended:
-    """What became of it.
+class Route:
+    """Choose an operator, or none. Where no model says so, the embedded router chooses and its operator is applied at once."""
+
+    budget: int | None = None
+    kind: ClassVar[Kind[Routing]] = Kind.of(Routing, "route", "route")
+
+    def ask(self, session: Session) -> Question[Routing, Operator | Refactored]:
+        """Ask which operator the history calls for; what the user asks right now is not shown."""
+        workspace = session.workspace
+
+        def apply(_session: Session, written: Routing) -> Operator | Refactored:
+            operator = written.selected_operator
+            return Refactored("none", False, "the model saw no drift", "model") if operator == "none" else operator
+
+        text = prompt("route_request", **_history(session, workspace, unanswered=False))
+        return Question(text, apply, "its operator")
+
+    def fall_back(self, session: Session, why: str) -> Operator | Refactored:
+        """Let the embedded router choose and refactor."""
+        return session.refactor("auto", by=By("embedded", why), budget=self.budget)
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """Write what an operator puts in place.
 
     Attributes:
-        result: what was applied, or why not.
-        note: why it is not the model's work, in one line; empty when it is, or when there is no model.
-        usage: tokens of every reply, refused ones included.
+        model: the model's name, for the event.
+        operator: which.
+        budget: o200k tokens of the view it is for; None for the session's own.
     """
 
-    result: Refactored
-    note: str = ""
-    usage: Usage = field(default_factory=Usage)
+    model: str
+    operator: Operator
+    budget: int | None = None
+    kind: ClassVar[Kind[Rewritten]] = Kind.of(Rewritten, "rewrite", "refactor")
 
+    def ask(self, session: Session) -> Question[Rewritten, Refactored]:
+        """Ask for the text; the session checks it and applies it, or logs why not."""
+        workspace = session.workspace
 
-class Mender:
-    """Refactors with a model where one can be had.
-
-    Args:
-        model: who routes and writes; None for the embedded router and operators.
-    """
-
-    def __init__(self, model: Model | None) -> None:
-        self._model = model
-        self._route = Tool.deciding(Routing, prompt("route_tool"), "route")
-        self._rewrite = Tool.deciding(Rewritten, prompt("refactor_tool"), "rewrite")
-
-    async def mend(self, session: Session, operator: Operator | None = None) -> Mended:
-        """Route, unless an operator is named, and refactor.
-
-        Args:
-            session: where; it is used in worker threads.
-            operator: which; None lets the model choose, or none.
-
-        Returns:
-            What became of it. A history that is fine, and one whose mending failed its checks, is as it was.
-        """
-        if self._model is None:
-            return Mended(await _threaded(lambda: session.refactor(operator or "auto", by=By("embedded"))))
-        usage = Usage()
-        cause = "asked for"
-        if operator is None:
-            try:
-                route, usage = await self._routed(self._model, session)
-            except ModelError as error:
-                note = f"{self._model.name} could not be asked: {type(error).__name__}"
-                return Mended(await _threaded(lambda: session.refactor(by=By("embedded"))), note)
-            if route.operator is None:
-                left = await _threaded(lambda: session.refactor("none", None, By("model", route.reason)))
-                return Mended(left, usage=usage)
-            operator, cause = route.operator, route.reason
-        return await self._written(self._model, session, operator, cause, usage)
-
-    async def _routed(self, model: Model, session: Session) -> tuple[Route, Usage]:
-        """What the model says of the history, without what the agent is asked right now."""
-        workspace = await _threaded(lambda: session.workspace)
-        asked = prompt("route_request", goal=_goal(workspace), text=_told(_before_query(workspace)))
-        reply = await model.decide(_request("route_system", asked, self._route))
-        return routed(reply.arguments if reply.fault is None else _spoken(reply.words)), reply.usage
-
-    async def _written(self, model: Model, session: Session, operator: Operator, cause: str, spent: Usage) -> Mended:
-        """Let the model write what an operator needs; what fails its checks goes back once."""
-        workspace = await _threaded(lambda: session.workspace)
-        usage = [spent]
-        refused: list[Refactored] = []
-
-        async def take(arguments: Mapping[str, Any]) -> Refactored:
-            text = Rewritten.model_validate(arguments).text
-            done = await _threaded(lambda: session.refactor(operator, text, By("model", cause)))
+        def apply(session: Session, written: Rewritten) -> Refactored:
+            by = By("model", f"written by {self.model}")
+            done = session.refactor(self.operator, written.text, by, budget=self.budget)
             if done.refused:
-                refused.append(done)
-                raise InputError(f"this was refused: {done.reason}")
+                raise Unfit(f"this was refused: {done.reason}", done.reason)
             return done
 
-        def seen(reply: Reply) -> None:
-            usage.append(reply.usage)
+        wanted = prompt(f"refactor_wanted_{self.operator}")
+        text = prompt("refactor_request", wanted=wanted, **_history(session, workspace, unanswered=True))
+        return Question(text, apply, "its form", _in_words)
 
-        wanted = prompt(f"refactor_wanted_{operator}")
-        asked = prompt("refactor_request", goal=_goal(workspace), text=_told(workspace.blocks), wanted=wanted)
-        try:
-            done = await settle(model, _request("refactor_system", asked, self._rewrite), take, seen, _words)
-            return Mended(done, usage=sum(usage, Usage()))
-        except InvalidReply:
-            note = f"{model.name} was refused twice; the history stays as it was"
-            left = refused[-1] if refused else Refactored(operator, False, "the reply does not fit its form", "model")
-            return Mended(left, note, sum(usage, Usage()))
-        except ModelError as error:
-            note = f"{model.name} could not be asked: {type(error).__name__}"
-            done = await _threaded(lambda: session.refactor(operator, None, By("embedded", cause)))
-            return Mended(done, note, sum(usage, Usage()))
+    def fall_back(self, session: Session, why: str) -> Refactored:
+        """Let the embedded operator do what it can."""
+        return session.refactor(self.operator, None, By("embedded", why), budget=self.budget)
 
 
-def _spoken(words: str) -> object:
-    """A router's reply in words: the call it writes out, else the words themselves."""
-    try:
-        return spoken(words, "route")
-    except InputError:
-        return words
+def _in_words(said: str) -> Mapping[str, Any]:
+    """The arguments of a reply that calls no tool: a text between its tags, or the tool's call in words. Raises InputError for any other."""
+    said = said.strip()
+    tagged = said.startswith("<summary>") and said.endswith("</summary>")
+    return {"text": said} if tagged else spoken(said, "rewrite")
 
 
-def _words(said: str) -> Mapping[str, Any]:
-    """A reply in words: its text is held against the same checks."""
-    return {"text": said}
-
-
-def _goal(workspace: Workspace) -> str:
-    return " / ".join(note.text for note in workspace.notes) or "not said"
-
-
-def _before_query(workspace: Workspace) -> tuple[Block, ...]:
-    """The history without the user's message that waits for its answer."""
-    blocks = workspace.blocks
+def _history(session: Session, workspace: Workspace, *, unanswered: bool) -> dict[str, str]:
+    """The goal, the register and the log of the path; on demand without the step in which the user's newest words wait for an answer."""
+    steps, blocks = steps_of(workspace), workspace.blocks
     waits = bool(blocks) and all(line.kind == "user" for line in blocks[-1].lines)
-    return blocks[:-1] if waits else blocks
-
-
-def _told(blocks: tuple[Block, ...]) -> str:
-    """Blocks as a model reads them, the newest that fit, every row with all of its cells."""
-    parts: list[str] = []
-    left = LONGEST
-    for block in reversed(blocks):
-        left -= block.tokens
-        if left < 0:
-            break
-        parts.append(show(replace(block, lines=tuple(spelled(block.lines)))).text)
-    return "\n".join(reversed(parts)) or head(show(blocks[-1]).text, LONGEST) if blocks else "nothing yet"
-
-
-def _request(system: str, asked: str, tool: Tool) -> Request:
-    messages = [{"role": "user", "content": [{"type": "text", "text": asked}]}]
-    return Request(system=prompt(system), messages=messages, tool=tool, max_tokens=_REPLY)
-
-
-async def _threaded(work: Callable[[], T]) -> T:
-    return await anyio.to_thread.run_sync(work)
+    shown = steps[: -len(blocks[-1].steps)] if waits and not unanswered else steps
+    return {**known(workspace), "text": log_of(records(session, shown), LONGEST) or "nothing yet"}

@@ -1,4 +1,4 @@
-"""The branch move as a decision, and its applier. Forking adds one head; nothing is copied.
+"""Applies a branch move to the stored heads. Forking adds one head; nothing is copied.
 
 Source: Context-Agent's discourse forest: a topic is a tree, a branch a path in it.
 """
@@ -8,65 +8,22 @@ from __future__ import annotations
 import json
 import re
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, assert_never
 
+from ctxfold.decisions.branch.values import BranchMove
 from ctxfold.errors import BranchError, SessionNameError
 from ctxfold.session.history.commit import GENESIS, Happened, advance, state_of
 from ctxfold.session.history.tiles import read_tile
 from ctxfold.store.protocol import Reading, Writing
 from ctxfold.store.values import HeadRow, State, TopicRow
-from ctxfold.workspace.by import Decider
-from ctxfold.workspace.forest import Action
 
-__all__ = ["MAIN", "BranchMove", "Move", "branch_off", "check_name", "move", "put_name", "truncated"]
+__all__ = ["MAIN", "check_name", "move", "put_name", "truncated"]
 
 MAIN = "main"
 """The branch a session begins with, and the topic it stands in."""
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
-
-
-@dataclass(frozen=True, slots=True)
-class BranchMove:
-    """Where to go: stay, make a branch at a step, switch to one, begin a topic, or give the branch another name.
-
-    Attributes:
-        action: what to do. To continue changes nothing and is no event.
-        at: for `create`, the last step the new branch keeps; None for the current tip.
-        to: the branch's name; None lets one be given.
-        confidence: how sure its decider was, 0 to 1.
-        reason: why, in a few words for the history; empty for what was asked for by name.
-        decider: who decided.
-    """
-
-    action: Action
-    at: int | None = None
-    to: str | None = None
-    confidence: float = 1.0
-    reason: str = ""
-    decider: Decider = "host"
-
-
-@dataclass(frozen=True, slots=True)
-class Move:
-    """What a move led to.
-
-    Attributes:
-        branch: the branch.
-        topic: its topic.
-        tip: the last step of its path, 0 for none yet.
-        action: what was done.
-        confidence: how sure the decider was, 0 to 1.
-        reason: why, where somebody else than the caller decided.
-    """
-
-    branch: str
-    topic: str
-    tip: int
-    action: Action = "continue"
-    confidence: float = 1.0
-    reason: str = ""
 
 
 def check_name(name: object, what: str = "session") -> str:
@@ -112,19 +69,6 @@ def move(tx: Writing, session: int, here: HeadRow, wish: BranchMove) -> tuple[He
             return _arrive(tx, session, there, state_of(tx, session, there), here, wish)
         case _:
             assert_never(wish.action)
-
-
-def branch_off(tx: Writing, session: int, here: HeadRow, start: State, name: str) -> HeadRow:
-    """A branch that leaves `here` at a revision, new handles staying where they begin.
-
-    Raises:
-        BranchError: the name is taken.
-    """
-    heads = tx.forest.heads(session)
-    made = HeadRow(len(heads) + 1, _free_name(heads, name, "branch"), here.topic, start.seq, time.time())
-    head, _ = _enter(tx, session, made, start, here, BranchMove("create", to=name))
-    tx.sessions.settle(session, here.id)
-    return head
 
 
 def _free_name(heads: list[HeadRow], wanted: str | None, kind: str) -> str:
@@ -175,8 +119,6 @@ def _arrive(
 ) -> tuple[HeadRow, State]:
     payload: dict[str, Any] = {"action": wish.action, "from": here.id, "to": there.id}
     payload |= {"tip": before.tip, "name": there.name}
-    if wish.confidence < 1:
-        payload["confidence"] = wish.confidence
     if wish.action == "new_topic":
         payload["topic"] = there.topic
     happened = Happened("moved", payload, (), wish.decider, wish.reason or wish.action)

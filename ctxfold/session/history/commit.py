@@ -14,7 +14,7 @@ from hashlib import blake2b
 from typing import Any
 
 from ctxfold.errors import CorruptStore
-from ctxfold.log.facts import canonical
+from ctxfold.log.json_tree import canonical
 from ctxfold.session.history.events import DECISIONS, EventKind
 from ctxfold.store.protocol import Reading, Writing
 from ctxfold.store.values import EventRow, HeadRow, State

@@ -1,12 +1,12 @@
-"""What stands beside a path, read from the store: the turns of every other branch, each on one limb alone.
+"""What stands beside a path, read from the store: the turns of every other branch, each on one of them alone.
 
-A limb is read again only when its branch moved; recording on one branch reads nothing of the others.
+A branch is read again only when it moved; recording on one branch reads nothing of the others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ctxfold.log.lines import AI, Line, text_of
 from ctxfold.log.records import Step
@@ -15,15 +15,14 @@ from ctxfold.store.codec import unpack_json
 from ctxfold.store.protocol import Reading
 from ctxfold.store.values import HeadRow, Path, State, StoredRecord
 from ctxfold.text import select
-from ctxfold.tokens import count
-from ctxfold.view.ladder import clip
-from ctxfold.workspace.forest import NOWHERE, Elsewhere, Grove, Limb, Turn
+from ctxfold.tokens import count, head
+from ctxfold.workspace.forest import NOWHERE, BranchSummary, Elsewhere, ForestView, Turn
 from ctxfold.workspace.workspace import load_lines, spans
 
-__all__ = ["Surroundings"]
+__all__ = ["OtherBranches"]
 
 TURNS = 200
-"""Steps of a limb that are read turn by turn, the newest."""
+"""Steps of a branch that are read turn by turn, the newest."""
 _HEARD = 3_000
 """Characters of a reply that are read."""
 _GIST = 32
@@ -39,14 +38,14 @@ _Stretch = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A limb as it was read, and what it was read from."""
+    """A branch as it was read, and what it was read from."""
 
     revision: bytes
     stretches: tuple[_Stretch, ...]
-    limb: Limb
+    summary: BranchSummary
 
 
-class Surroundings:
+class OtherBranches:
     """What a handle knows of the branches it does not stand on.
 
     Args:
@@ -57,7 +56,7 @@ class Surroundings:
         self._session = session
         self._key: tuple[object, ...] = ()
         self._found = NOWHERE
-        self._limbs: dict[int, _Read] = {}
+        self._known: dict[int, _Read] = {}
 
     def of(self, tx: Reading, branch: int, state: State) -> Elsewhere:
         """What stands beside a branch.
@@ -77,7 +76,7 @@ class Surroundings:
         return self._found
 
     def forget(self) -> None:
-        """Look anew at the next call. A limb whose revision is the same is not read again: redaction changes revisions."""
+        """Look anew at the next call. A branch whose revision is the same is not read again: redaction changes revisions."""
         self._key, self._found = (), NOWHERE
 
     def _read(self, tx: Reading, heads: Sequence[HeadRow], branch: int, state: State) -> Elsewhere:
@@ -85,11 +84,11 @@ class Surroundings:
         here = next(head for head in heads if head.id == branch)
         told = dict(tx.log.path(self._session, state.tip))
         others = sorted(heads, key=lambda head: (head.topic != here.topic, head.topic, head.id))
-        limbs = [self._limb(tx, head, topics[head.topic], told) for head in others if head.id != branch]
-        return Elsewhere(here.name, topics[here.topic], tuple(limbs))
+        found = [self._summary(tx, head, topics[head.topic], told) for head in others if head.id != branch]
+        return Elsewhere(here.name, topics[here.topic], tuple(found))
 
-    def _limb(self, tx: Reading, head: HeadRow, topic: str, told: dict[int, int]) -> Limb:
-        """A branch's own steps: what neither the active path nor a limb before it has told. `told` takes them in."""
+    def _summary(self, tx: Reading, head: HeadRow, topic: str, told: dict[int, int]) -> BranchSummary:
+        """A branch's own steps: what neither the active path nor a branch before it has told. `told` takes them in."""
         state = state_of(tx, self._session, head)
         path = tx.log.path(self._session, state.tip)
         begins = [*(depth for _, depth in path[1:]), 0][: len(path)]
@@ -99,17 +98,14 @@ class Surroundings:
             if depth > max(told.get(lane, 0), begin)
         )
         told.update({lane: depth for lane, _, depth in stretches})
-        known = self._limbs.get(head.id)
+        known = self._known.get(head.id)
         if known is None or (known.revision, known.stretches) != (state.revision, stretches):
             low = _depths(stretches)
-            limb = _limb(tx, self._session, (head, topic, state), path, low)
-            known = self._limbs[head.id] = _Read(state.revision, stretches, limb)
-        limb = known.limb
-        if (limb.branch, limb.topic) != (head.name, topic):
-            limb = Limb(head.name, topic, limb.forked_at, limb.turns, limb.earlier, limb.visited)
-        return limb
+            found = _summary(tx, self._session, (head, topic, state), path, low)
+            known = self._known[head.id] = _Read(state.revision, stretches, found)
+        return replace(known.summary, branch=head.name, topic=topic)
 
-    def grove(self, tx: Reading, branch: int, state: State) -> Grove:
+    def forest(self, tx: Reading, branch: int, state: State) -> ForestView:
         """The whole forest as a decider is shown it.
 
         Args:
@@ -117,50 +113,35 @@ class Surroundings:
             branch: the branch one stands on.
             state: its revision.
         """
-        around = self.of(tx, branch, state)
-        heads = tx.forest.heads(self._session)
-        here = next(head for head in heads if head.id == branch)
-        names = {topic.id: topic.name for topic in tx.forest.topics(self._session)}
-        latest = {head.topic: head.name for head in sorted(heads, key=lambda head: head.seq)}
-        latest[here.topic] = here.name
+        found = self.of(tx, branch, state)
+        if not found.branch:
+            here = next(head for head in tx.forest.heads(self._session) if head.id == branch)
+            names = {topic.id: topic.name for topic in tx.forest.topics(self._session)}
+            found = Elsewhere(here.name, names[here.topic])
         path = tx.log.path(self._session, state.tip)
         tip = tx.log.step(self._session, state.tip) if state.tip else None
         turns = () if tip is None else _turns(tx, self._session, path, max(1, tip.depth - TURNS), tip.depth)
-        return Grove(
-            turns,
-            self._shared(tx, heads, branch, turns),
-            around if around.branch else Elsewhere(here.name, names[here.topic]),
-            tuple(head.name for head in heads if head.topic == here.topic),
-            tuple((names[topic], latest[topic]) for topic in sorted(latest)),
-        )
-
-    def _shared(self, tx: Reading, heads: Sequence[HeadRow], branch: int, turns: Sequence[Turn]) -> int:
-        """How many turns of a path stand on another branch too."""
-        deepest = dict[int, int]()
-        for head in heads:
-            if head.id != branch:
-                for lane, depth in tx.log.path(self._session, state_of(tx, self._session, head).tip):
-                    deepest[lane] = max(depth, deepest.get(lane, 0))
-        firsts = {step.n: step for step in tx.log.steps(self._session, [turn.steps[0] for turn in turns])}
-        return sum(firsts[turn.steps[0]].depth <= deepest.get(firsts[turn.steps[0]].lane, 0) for turn in turns)
+        return ForestView(turns, found)
 
 
 def _depths(stretches: Sequence[_Stretch]) -> tuple[int, int]:
-    """The depths a limb's own steps cover. They are the end of its path: what is shared stands before them."""
+    """The depths a branch's own steps cover. They are the end of its path: what is shared stands before them."""
     if not stretches:
         return 1, 0
     return min(low for _, low, _ in stretches), max(high for _, _, high in stretches)
 
 
-def _limb(tx: Reading, session: int, of: tuple[HeadRow, str, State], path: Path, depths: tuple[int, int]) -> Limb:
+def _summary(
+    tx: Reading, session: int, of: tuple[HeadRow, str, State], path: Path, depths: tuple[int, int]
+) -> BranchSummary:
     head, topic, state = of
     low, high = depths
     if high < low:
-        return Limb(head.name, topic, state.tip, (), "", state.seq)
+        return BranchSummary(head.name, topic, state.tip, (), "", state.seq)
     first = max(low, high - TURNS + 1)
     earlier = tx.log.along(session, path, low, first - 1) if first > low else []
     before = tx.log.along(session, path, low - 1, low - 1) if low > 1 else []
-    return Limb(
+    return BranchSummary(
         head.name,
         topic,
         before[0].n if before else 0,
@@ -212,7 +193,16 @@ def _rows(records: Sequence[StoredRecord]) -> str:
     chosen = found or [record for record in records[-8:] if record.kind != "user"]
     lines: list[Line] = [line for record in chosen for line in load_lines(unpack_json(record.form))]
     if found:
-        return text_of(clip(line, 2 * _GIST) for line in lines)
+        return text_of(_clip(line, 2 * _GIST) for line in lines)
     calls = [line for line in lines if line.kind in ("call", "say")][-1:]
     got = [line for line in lines if line.kind in ("data", "text")][:2]
-    return text_of(clip(line, _ROW) for line in (*calls, *got))
+    return text_of(_clip(line, _ROW) for line in (*calls, *got))
+
+
+def _clip(line: Line, tokens: int) -> Line:
+    """A line cut to its beginning, a document flattened to one line; itself when it is short enough already."""
+    if line.tokens <= tokens + 8:
+        return line
+    body = line.text.partition("\n")[2].rpartition("\n")[0] if line.text.startswith("<<") else ""
+    text = f"< {' '.join(body[: tokens * 40].split())}" if body else line.text
+    return line.reworded(f"{head(text, tokens)} […{line.tokens} tok {line.ref}]")

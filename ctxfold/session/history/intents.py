@@ -1,7 +1,7 @@
-"""Persistence of plans and extractions: a chain of events that a branch stands at, and the register of all plans of the session.
+"""Intents as the store keeps them: a chain of plans and extractions that a branch stands at, and the constraints of all plans of the session.
 
 An event holds what its decision changed, resolved, and the event before it; every so often also all that stood before it, so that reading an intent takes a
-bounded number of events. The register is the session's: it is read from every plan that stands, on whichever branch it was made.
+bounded number of events. Constraints are the session's: they are read from every plan that stands, on whichever branch it was made.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from ctxfold.decisions.intent.apply import VERSION, extract, register, set_intent
+from ctxfold.decisions.intent.apply import VERSION, extract, merged, set_intent
 from ctxfold.errors import CorruptStore
 from ctxfold.session.history.commit import Happened, advance
 from ctxfold.session.history.events import INTENTS, voided
@@ -37,7 +37,7 @@ _CHAIN = 32
 
 
 def intent_of(tx: Reading, session: int, root: int, tip: int = 0) -> Intent:
-    """The intent a revision stands at, with the session's register.
+    """The intent a revision stands at, with the session's constraints.
 
     Args:
         tx: an open transaction.
@@ -62,7 +62,7 @@ def intent_of(tx: Reading, session: int, root: int, tip: int = 0) -> Intent:
         else:
             intent = set_intent(intent, load_change(payload["change"]))
     events = tx.forest.intents(session)
-    return replace(intent, constraints=_register(events), passed=_passed(tx, session, events, tip))
+    return replace(intent, constraints=_constraints(events), passed=_passed(tx, session, events, tip))
 
 
 def _passed(tx: Reading, session: int, events: list[EventRow], tip: int) -> Passed:
@@ -95,13 +95,13 @@ def _based(base: dict[str, Any]) -> Intent:
     return extract(intent, load_extraction(base["extraction"])) if base["extraction"] is not None else intent
 
 
-def _register(events: list[EventRow]) -> tuple[Constraint, ...]:
+def _constraints(events: list[EventRow]) -> tuple[Constraint, ...]:
     """The constraints of every plan that stands."""
     gone = voided(events)
     found: tuple[Constraint, ...] = ()
     for event in events:
         if event.kind == "intent_set" and event.seq not in gone:
-            found = register(found, load_change(json.loads(event.json)["change"]).constraints)
+            found = merged(found, load_change(json.loads(event.json)["change"]).constraints)
     return found
 
 
@@ -126,8 +126,10 @@ def put_intent(
     said: tuple[Decider, str],
 ) -> State:
     """Commit a plan on a branch. `before` is the intent it was made on; `said` is who decided, and why in a few words."""
-    steps = _steps([item.ref for item in change.items] + [each.ref for each in change.course])
-    return _put(tx, session, head, state, before, ("intent_set", {"change": dump_change(change), "steps": steps}), said)
+    refs = [item.ref for item in change.items] + [each.ref for each in (*change.constraints, *change.decisions)]
+    return _put(
+        tx, session, head, state, before, ("intent_set", {"change": dump_change(change), "steps": _steps(refs)}), said
+    )
 
 
 def put_extraction(
@@ -164,9 +166,9 @@ def _put(
 
 
 def _base(intent: Intent) -> dict[str, Any]:
-    change = IntentChange(intent.course, intent.items, (), intent.read, afresh=True)
+    change = IntentChange(intent.items, (), intent.decisions, intent.told, intent.read)
     return {
-        "intent": dump_change(change) if intent.planned else None,
+        "intent": dump_change(change),
         "extraction": None if intent.extraction is None else dump_extraction(intent.extraction),
     }
 

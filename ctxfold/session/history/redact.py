@@ -7,17 +7,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, groupby
 from itertools import count as count_from
-from typing import Any, assert_never
+from typing import Any
 
 from ctxfold.errors import InputError, RefError
-from ctxfold.log.compact.blobs import blobs
-from ctxfold.log.compact.cells import parse
-from ctxfold.log.compact.unwrap import Tree, Words, unwrapped
-from ctxfold.log.facts import objects
+from ctxfold.log.form import blobs
+from ctxfold.log.json_tree import parse
 from ctxfold.log.lines import Line
 from ctxfold.log.refs import Address, BlockRef, RangeRef, RecordRef, StepRef, StretchRef, parse_ref
 from ctxfold.session.history.commit import Happened, advance, dump_payload, head_of, state_of
@@ -28,7 +26,6 @@ from ctxfold.session.recall import line_form
 from ctxfold.store.codec import encode, pack_json, unpack_json
 from ctxfold.store.protocol import Writing
 from ctxfold.store.values import HeadRow, StoredRecord
-from ctxfold.tokens import count
 from ctxfold.workspace.guidance import masked_guidance
 from ctxfold.workspace.masking import masked_payload
 from ctxfold.workspace.workspace import dump_lines, load_lines
@@ -147,12 +144,6 @@ def _by_ref(tx: Writing, session: int, ref: Address) -> tuple[Redaction, _Masks]
             text = text.replace(quote, stars(quote))
         return text
 
-    for record in tx.log.entries_of(session):
-        if f"s{record.step}.{record.k}" not in refs:
-            form = load_lines(unpack_json(record.form))
-            masked = tuple(_mask_line(line, mask) if line.points else line for line in form)
-            if masked != form:
-                tx.log.blank(session, record, tx.log.text(record.entry), pack_json(dump_lines(masked)))
     return Redaction(len(chosen), size), _Masks(mask, refs)
 
 
@@ -164,17 +155,21 @@ def _find_quotes(before: str, after: str) -> set[str]:
     """What a redacted text may have been quoted by: its values, or its lines."""
     kept = set(after.split("\n"))
     found = {run.of(before) for run, _ in blobs(before)}
-    for part in unwrapped(before):
-        match part:
-            case Words():
-                found |= {line.strip() for line in part.text.split("\n") if line not in kept}
-            case Tree():
-                nodes = (node for _, node in objects(part.value))
-                leaves = (leaf for node in nodes for leaf in (node.values() if isinstance(node, dict) else node))
-                found |= {str(leaf) for leaf in leaves if not isinstance(leaf, (dict, list))}
-            case _:
-                assert_never(part)
+    tree = parse(before)
+    if tree is None:
+        found |= {line.strip() for line in before.split("\n") if line not in kept}
+    else:
+        found |= set(_leaves(tree))
     return {quote for quote in found if len(quote) >= _LEAST_QUOTE}
+
+
+def _leaves(tree: Any) -> Iterator[str]:
+    """The scalars of a tree, spelled."""
+    if isinstance(tree, (dict, list)):
+        for each in tree.values() if isinstance(tree, dict) else tree:
+            yield from _leaves(each)
+    else:
+        yield str(tree)
 
 
 def _records_of(tx: Writing, session: int, ref: Address) -> list[StoredRecord]:
@@ -212,11 +207,11 @@ class _Masks:
 
 
 def _mask_line(line: Line, mask: Mask) -> Line:
-    opening = line.text[: line.indent] if mask is stars else ""
+    opening = line.text[: len(line.text) - len(line.text.lstrip("<> "))] if mask is stars else ""
     text = opening + mask(line.text[len(opening) :])
     if text == line.text:
         return line
-    return line.reworded(text, count(text) + 1, ())
+    return line.reworded(text)
 
 
 def _rewrite(tx: Writing, session: int, record: StoredRecord, before: str, after: str, mask: Mask) -> None:

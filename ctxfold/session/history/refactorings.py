@@ -1,11 +1,9 @@
-"""Persistence of refactorings: each event holds all that stands after it, so reading what holds reads one event."""
+"""Refactorings as the store keeps them: a chain of events that a branch stands at, each with all that its refactoring left."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from ctxfold.decisions.refactor.apply import VERSION
 from ctxfold.decisions.refactor.values import Refactoring
@@ -18,7 +16,7 @@ from ctxfold.store.values import State
 from ctxfold.workspace.by import Decider
 from ctxfold.workspace.guidance import Guidance, dump_guidance, load_guidance
 
-__all__ = ["guidance_of", "put_refactoring", "put_route"]
+__all__ = ["guidance_of", "put_refactoring", "put_refusal"]
 
 
 def guidance_of(tx: Reading, session: int, root: int) -> Guidance:
@@ -31,9 +29,7 @@ def guidance_of(tx: Reading, session: int, root: int) -> Guidance:
     return load_guidance(json.loads(event.json)["guidance"])
 
 
-def put_refactoring(
-    tx: Writing, place: Branch, made: Refactoring, guidance: Guidance, learnt: Mapping[str, Any]
-) -> State:
+def put_refactoring(tx: Writing, place: Branch, made: Refactoring, guidance: Guidance, reason: str) -> State:
     """Commit a refactoring on a branch.
 
     Args:
@@ -41,7 +37,7 @@ def put_refactoring(
         place: the branch it was decided on.
         made: the refactoring.
         guidance: all that stands after it.
-        learnt: what is kept of how it came about, as JSON.
+        reason: why its decider wanted it; empty where nobody said.
     """
     cover, hashes = place.state.cover, list[bytes]()
     for tile in made.tiles:
@@ -55,21 +51,19 @@ def put_refactoring(
         "tiles": [tile.number for tile in made.tiles],
         "steps": list(made.steps),
         "guidance": dump_guidance(guidance),
-        "learnt": dict(learnt),
     }
-    happened = Happened("refactored", payload, hashes, made.decider, f"{made.operator}: {made.reason}")
+    cause = "; ".join(filter(None, (f"{made.operator}: {made.reason}", reason)))
+    happened = Happened("refactored", payload, hashes, made.decider, cause)
     return advance(tx, place.session, place.head, place.state, after, happened)
 
 
-def put_route(tx: Writing, place: Branch, decider: Decider, cause: str, learnt: Mapping[str, Any]) -> State:
-    """Commit what a router said, or what was refused and why: it changes nothing but the history of events.
+def put_refusal(tx: Writing, place: Branch, decider: Decider, cause: str) -> State:
+    """Commit that an operator was refused, and why: it changes nothing but the history of events.
 
     Args:
         tx: an open write transaction.
         place: the branch.
-        decider: who routed or wrote.
+        decider: who wrote what was refused.
         cause: why, in a few words of ours.
-        learnt: what is kept of it, as JSON.
     """
-    happened = Happened("routed", {"learnt": dict(learnt)}, (), decider, cause)
-    return advance(tx, place.session, place.head, place.state, place.state, happened)
+    return advance(tx, place.session, place.head, place.state, place.state, Happened("routed", {}, (), decider, cause))

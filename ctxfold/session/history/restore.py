@@ -22,7 +22,6 @@ from ctxfold.store.protocol import Writing
 from ctxfold.store.values import EventRow, HeadRow, State, TopicRow
 from ctxfold.text.strict_json import strictly
 from ctxfold.tokens import MIN_BUDGET
-from ctxfold.workspace.workspace import load_lines
 
 __all__ = ["import_session"]
 
@@ -143,9 +142,6 @@ def _store_record(tx: Writing, session: int, body: dict[str, Any]) -> None:
     )
     entry = tx.log.add_entry(record.text)
     shown = None if record.shown is None else tx.log.add_entry(record.shown)
-    row = tx.log.add_record(session, record, entry, shown, pack_json(body["form"]), body["key"])
-    step = tx.log.step(session, record.at)
-    if step is None:
+    tx.log.add_record(session, record, entry, shown, pack_json(body["form"]), body["key"])
+    if tx.log.step(session, record.at) is None:
         raise ValueError(record.at)
-    facts = [(key, row) for line in load_lines(body["form"]) for key in line.keys]
-    tx.facts.add_facts(session, step.lane, step.depth, facts)

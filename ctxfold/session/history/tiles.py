@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ctxfold.errors import CorruptStore
-from ctxfold.log.facts import canonical
+from ctxfold.log.json_tree import canonical
 from ctxfold.session.history.commit import Happened, advance
 from ctxfold.store.codec import digest, encode, pack_text, unpack_json
 from ctxfold.store.protocol import Reading, Writing

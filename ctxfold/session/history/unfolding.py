@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from ctxfold.log.lines import Line
 from ctxfold.session.history.load import raw_steps
 from ctxfold.session.history.tiles import Outline, read_outline, read_tile
 from ctxfold.store.protocol import Reading
@@ -107,27 +106,9 @@ class _Opening:
 
 
 def _rest(tile: Tile, opened: Sequence[Block]) -> Tile:
-    """A tile of the steps that were not opened, with what was kept of them.
-
-    Calls on one subject stand gathered behind the newest of them: they stay together when any of them is of such a step.
-    """
+    """A tile of the steps that were not opened, with what was kept of them."""
     refs = {line.ref for block in opened for line in block.lines}
     refs |= {block.id for block in opened if isinstance(block, Tile)}
-    lines: list[Line] = []
-    for group in _groups(tile.lines):
-        if any(line.ref not in refs for line in group):
-            lines += group
+    lines = tuple(line for line in tile.lines if line.ref not in refs and line.kind != "stub")
     steps = tile.steps[: len(tile.steps) - sum(len(block.steps) for block in opened)]
-    return replace(tile, steps=steps, lines=tuple(lines), tokens=HEADER + sum(line.tokens for line in lines))
-
-
-def _groups(lines: Sequence[Line]) -> Iterator[list[Line]]:
-    """Lines one by one, but a call with what stands joined to it."""
-    group: list[Line] = []
-    for line in lines:
-        if group and not (line.kind == "call" and line.joined and group[0].kind == "call"):
-            yield group
-            group = []
-        group.append(line)
-    if group:
-        yield group
+    return replace(tile, steps=steps, lines=lines, tokens=HEADER + sum(line.tokens for line in lines))

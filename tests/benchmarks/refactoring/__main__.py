@@ -15,10 +15,10 @@ from pathlib import Path
 
 from tests.benchmarks.fidelity.board import Wish, score
 from tests.benchmarks.fidelity.recordings import Recording, files, read
-from tests.benchmarks.refactoring.measure import Tally, clean, contradictions, invented, loops
+from tests.benchmarks.refactoring.measure import Tally, clean, invented, loops
 
 SAMPLE = Path(__file__).parents[1] / "fidelity" / "sample.jsonl.gz"
-PARTS = ("invented", "contradictions", "loops", "clean", "recall")
+PARTS = ("invented", "loops", "clean", "recall")
 
 
 class Table:
@@ -75,8 +75,6 @@ def main() -> int:
             refused, taken = invented(recordings)
             table.tally("invented value refused", refused, 1.0)
             table.tally("true summary taken", taken, None)
-        if "contradictions" in parts:
-            table.tally("contradiction rectified", contradictions(recordings), 1.0)
         if "loops" in parts:
             for name, tally in loops(recordings).items():
                 table.tally(f"{name}: pruned", tally, 1.0)

@@ -8,12 +8,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from ctxfold import Session
-from ctxfold.log.compact.prose import values
+from ctxfold.view.pieces import values_in as values
 from tests.benchmarks.fidelity.policies import Routed
 from tests.benchmarks.fidelity.recordings import Recording
-from tests.benchmarks.refactoring.planting import Planted, contradicted, failing, inventions, to_and_fro
+from tests.benchmarks.refactoring.planting import Planted, failing, inventions, to_and_fro
 
-__all__ = ["Tally", "clean", "contradictions", "invented", "loops"]
+__all__ = ["Tally", "clean", "invented", "loops"]
 
 SEED = 11
 WIDE = 200_000
@@ -91,22 +91,6 @@ def _loop(tally: Tally, planted: Planted, session: Session) -> None:
     tally.add(pruned, f"{done.operator}: {done.reason}")
     standing = values(session.view(WIDE).text)
     tally.kept.append(len(planted.found & standing) / len(planted.found) if planted.found else 1.0)
-
-
-def contradictions(recordings: Sequence[Recording]) -> Tally:
-    """Summaries that say an older value, routed once: right when the summary says the newer one, and the older one no more."""
-    tally = Tally()
-    for at, recording in enumerate(recordings):
-        made = contradicted(recording, random.Random(f"{SEED} {at}"))
-        if made is None:
-            continue
-        with made.session as session:
-            done = session.refactor()
-            summary = session.workspace.blocks[0]
-            text = getattr(summary, "summary", "")
-            fixed = made.now.lower() in text.lower() and f" {made.was.lower()}" not in f" {text.lower()}"
-            tally.add(done.applied and done.operator == "fact_rectify" and fixed, f"{done.operator}: {done.reason}")
-    return tally
 
 
 def invented(recordings: Sequence[Recording]) -> tuple[Tally, Tally]:

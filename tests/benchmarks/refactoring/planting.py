@@ -1,4 +1,4 @@
-"""Recorded sessions with a fault planted at a place chosen by chance: a loop, a summary that newer events contradict, an invented value. It judges nothing."""
+"""Recorded sessions with a fault planted at a place chosen by chance: a loop, an invented value."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ctxfold import Session
-from ctxfold.log.compact.prose import values
+from ctxfold.view.pieces import values_in as values
 from tests.benchmarks.fidelity.recordings import Call, Heard, Recording
 
-__all__ = ["Contradiction", "Planted", "contradicted", "failing", "fed", "inventions", "to_and_fro"]
+__all__ = ["Planted", "failing", "fed", "inventions", "to_and_fro"]
 
 LEAST = 6
 """Events before a fault, at least."""
@@ -90,7 +90,7 @@ _ERRORS = (
 
 
 def failing(recording: Recording, chance: random.Random) -> Planted | None:
-    """The same call made three to six times and refused in the same way, each time with a value worth keeping."""
+    """The same call made three to six times and refused with the same words, which hold a value worth keeping."""
     place = _place(recording, chance)
     if place is None:
         return None
@@ -98,11 +98,10 @@ def failing(recording: Recording, chance: random.Random) -> Planted | None:
     if not answered:
         return None
     call, _ = chance.choice(answered)
-    words = chance.choice(_ERRORS)
+    text = chance.choice(_ERRORS).format(code=f"T-{chance.randint(1000, 9999)}", number=chance.randint(1, 60))
     steps: list[int] = []
     found: set[str] = set()
     for at in range(chance.randint(3, 6)):
-        text = words.format(code=f"T-{chance.randint(1000, 9999)}", number=chance.randint(1, 60))
         steps.append(recorded(session, [(call, text)], chance.choice(["", "Let me try that again.", f"Attempt {at}."])))
         found |= values(text)
     return Planted(session, tuple(steps), frozenset(found))
@@ -164,94 +163,6 @@ def _page(chance: random.Random) -> tuple[Call, str]:
     return Call("c1", "navigate", {"url": f"http://shop.example/shelf/{number}"}), text
 
 
-@dataclass(frozen=True)
-class Contradiction:
-    """A session with a summary that says an older value.
-
-    Attributes:
-        session: open, in memory.
-        was: the value the summary says.
-        now: the value of the newer event.
-        summary: the summary as it was folded.
-    """
-
-    session: Session
-    was: str
-    now: str
-    summary: str
-
-
-_SAID = (
-    "{of}: {field} is {was}.",
-    "Looked up {of}. Its {words} is {was}; nothing was changed yet.",
-    "The agent read {of} ({field}={was}) and went on.",
-    "For {of} the {words} stands at {was}, as the tool told.",
-    "{of} has {words} {was}.",
-)
-
-
-def contradicted(recording: Recording, chance: random.Random) -> Contradiction | None:
-    """The steps so far folded into a summary that states one value; then the same call tells another."""
-    place = _place(recording, chance)
-    if place is None:
-        return None
-    session, answered = fed(recording, place)
-    told = [
-        (call, tree, name) for call, text in answered if (tree := _tree(text)) is not None and (name := _named(tree))
-    ]
-    wishes = [(call, tree, name, field) for call, tree, name in told for field in _fields(tree, name)]
-    if not wishes or session.tip < 3:
-        return None
-    call, tree, name, field = chance.choice(wishes)
-    was, now = tree[field], _other(tree[field], field, [other for _, other, _ in told], chance)
-    if now is None:
-        return None
-    summary = chance.choice(_SAID).format(of=tree[name], field=field, words=field.replace("_", " "), was=was)
-    session.fold(summary=summary, first_step=1, last_step=session.tip - 1)
-    recorded(session, [(Call("c1", call.name, call.args), json.dumps({**tree, field: now}))], "Looking again.")
-    session.record_reply("That is how it stands.")
-    return Contradiction(session, str(was), str(now), summary)
-
-
-def _tree(text: str) -> dict[str, Any] | None:
-    try:
-        tree = json.loads(text)
-    except ValueError:
-        return None
-    return tree if isinstance(tree, dict) else None
-
-
-def _named(tree: dict[str, Any]) -> str:
-    """The field by which a record names itself: the first that ends in `id`."""
-    return next((key for key, value in tree.items() if key.endswith("id") and isinstance(value, str) and value), "")
-
-
-def _fields(tree: dict[str, Any], name: str) -> list[str]:
-    return [
-        key
-        for key, value in tree.items()
-        if key != name
-        and isinstance(value, (str, int, float))
-        and not isinstance(value, bool)
-        and 1 < len(str(value)) <= 30
-    ]
-
-
-def _other(value: Any, field: str, trees: Sequence[dict[str, Any]], chance: random.Random) -> Any:
-    """Another value of the same sort: one this field has elsewhere, or the same with its digits changed."""
-    known = [
-        tree[field] for tree in trees if field in tree and tree[field] != value and type(tree[field]) is type(value)
-    ]
-    if known and len(str(known[0])) <= 30:
-        return chance.choice(known)
-    digits = [at for at, sign in enumerate(str(value)) if sign.isdigit()]
-    if not digits:
-        return None
-    at = digits[-1]
-    text = f"{str(value)[:at]}{(int(str(value)[at]) + chance.randint(1, 8)) % 10}{str(value)[at + 1 :]}"
-    return text if isinstance(value, str) else type(value)(text)
-
-
 def inventions(recording: Recording, chance: random.Random) -> tuple[Session, str, list[str]] | None:
     """A session, a true summary of it, and the same summary with one invented value each."""
     place = _place(recording, chance)
@@ -270,7 +181,6 @@ def inventions(recording: Recording, chance: random.Random) -> tuple[Session, st
     made += [
         f"{chance.randint(100_000, 999_999)}.37 EUR",
         "QZXWVK",
-        "Bartholomew Quillfeather",
         "2087-03-19",
         "nobody@nowhere.example",
     ]

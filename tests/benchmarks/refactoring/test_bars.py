@@ -6,7 +6,7 @@ import pytest
 
 from tests.benchmarks.fidelity.board import Wish, score
 from tests.benchmarks.fidelity.recordings import Recording, read
-from tests.benchmarks.refactoring.measure import clean, contradictions, invented, loops
+from tests.benchmarks.refactoring.measure import clean, invented, loops
 
 SAMPLE = Path(__file__).parents[1] / "fidelity" / "sample.jsonl.gz"
 
@@ -21,11 +21,6 @@ def test_every_invented_value_is_refused_and_a_true_summary_taken(recordings: li
     refused, taken = invented(recordings)
     assert refused.tried >= 5
     assert (refused.share, taken.share) == (1.0, 1.0), (refused.notes, taken.notes)
-
-
-def test_planted_contradictions_are_rectified(recordings: list[Recording]):
-    tally = contradictions(recordings)
-    assert tally.share == 1.0, tally.notes
 
 
 def test_planted_loops_are_pruned_with_what_they_told(recordings: list[Recording]):

@@ -30,14 +30,23 @@ def test_a_branch_is_made_left_and_found_in_the_tree(run: Run) -> None:
     assert main["shown"] < main["tokens"]
 
 
-def test_a_message_decides_and_says_why(run: Run) -> None:
+def test_a_message_is_compared_with_the_branches_and_moves_nothing(run: Run) -> None:
     with Session.open("trip") as session:
         session.record_turn(user="Six days in Kyoto for 4200 euros.")
         session.record_reply("Noted.")
-    done = run("branch", "trip", "--query", "By the way, our Node service leaks heap memory.")
-    assert done.out.startswith("new topic: ")
-    assert "% sure" in done.out
-    assert json.loads(run("branch", "trip", "--query", "Back to Kyoto", "--json").out)["action"] == "switch"
+    run("branch", "trip", "leak", "--topic")
+    with Session.open("trip") as session:
+        session.record_turn(user="Our Node service leaks heap memory.")
+    for command in ("branch", "switch"):
+        done = run(command, "trip", "--query", "How many days in Kyoto?")
+        lines = done.out.splitlines()
+        assert [line.split()[1] for line in lines[:2]] == ["main", "leak"]
+        assert lines[0].endswith("main of main  Six days in Kyoto for 4200 euros.")
+        assert lines[2] == "continue; on leak of leak, at s2"
+        assert "nothing moved" in done.err
+    told = json.loads(run("switch", "trip", "--query", "Kyoto", "--json").out)
+    assert (told["action"], [each["name"] for each in told["ranked"]]) == ("continue", ["main", "leak"])
+    failed(run("switch", "trip"), 2, "give either the NAME")
     assert "kyoto" in run("branch", "trip", "kyoto", "--rename").out
     assert run("undo", "trip").code == 0
 

@@ -35,25 +35,50 @@ def trip() -> str:
     return "trip"
 
 
-def test_a_to_do_is_planned_shown_and_closed_with_evidence(trip: str) -> None:
+def test_the_register_is_written_and_shown(trip: str) -> None:
     nothing = invoked(todo, [trip])
     assert nothing.stdout == ""
-    assert "--plan" in nothing.stderr
-    shown = invoked(todo, [trip, "--plan"])
-    assert shown.stdout.splitlines()[0].split() == "t1 open Book a room in Porto, at most 90 EUR.".split()
-    assert "at most 90 EUR" in shown.stdout
-    closed = invoked(todo, [trip, "--add", "Pack", "--drop", "t1=s1.1", "--json"], catch_exceptions=False)
-    assert [(item["id"], item["state"]) for item in json.loads(closed.stdout)["items"]] == [
-        ("t1", "dropped"),
-        ("t2", "open"),
+    assert "--add, --constraint or --decision" in nothing.stderr
+    asked = invoked(todo, [trip, "--plan"])
+    assert asked.stdout == ""
+    assert "no model is set to plan with" in asked.stderr
+    invoked(todo, [trip, "--add", "Book a room in Porto", "--constraint", "at most 90 EUR"], catch_exceptions=False)
+    shown = invoked(todo, [trip, "--constraint", "c1=at most 95 EUR", "--decision", "by = train"])
+    assert [line.split() for line in shown.stdout.splitlines()] == [
+        "t1 open Book a room in Porto".split(),
+        "c1 superseded by c2 at most 90 EUR [s1.1]".split(),
+        "c2 holds at most 95 EUR [s1]".split(),
+        "d1 holds by = train [s1]".split(),
     ]
+    closed = invoked(
+        todo,
+        [
+            trip,
+            "--add",
+            "Pack",
+            "--drop",
+            "t1=s1.1",
+            "--done",
+            "t2",
+            "--constraint",
+            "c2=",
+            "--decision",
+            "d1=",
+            "--json",
+        ],
+    )
+    told = json.loads(closed.stdout)
+    assert [(item["id"], item["state"], item["evidence"]) for item in told["items"]] == [
+        ("t1", "dropped", ["s1.1"]), ("t2", "done", []),
+    ]  # fmt: skip
+    assert [each["lifted"] for each in (*told["constraints"], *told["decisions"])] == [False, True, True]
 
 
-@pytest.mark.parametrize("entry", ["t1", "t1=", "=s1.1", ""])
+@pytest.mark.parametrize("entry", ["t9", "t1=s9", "=s1.1", ""])
 @pytest.mark.parametrize("option", ["--done", "--drop"])
-def test_a_claim_without_evidence_is_refused_in_the_words_of_the_shell(trip: str, option: str, entry: str) -> None:
-    invoked(todo, [trip, "--plan"])
-    with pytest.raises(InputError, match=f"{option} takes ID=REF, such as t2=s12"):
+def test_an_item_or_a_ref_that_is_not_there_is_refused(trip: str, option: str, entry: str) -> None:
+    invoked(todo, [trip, "--add", "Pack"])
+    with pytest.raises(InputError):
         invoked(todo, [trip, option, entry], catch_exceptions=False)
 
 

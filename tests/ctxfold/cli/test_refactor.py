@@ -1,4 +1,4 @@
-"""Refactoring from the shell: the diff before and after, a dry run, refusals with their code."""
+"""Refactoring from the shell: the diff before and after, a dry run, refusals with their code, a model."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_dry_run_shows_the_diff_and_changes_nothing(run: Run, trip: str) -> No
     before = view()
     shown = run("refactor", trip, "--dry-run")
     assert shown.code == 0
-    assert shown.out.startswith("would apply path_prune: same error in s1-s4; ")
+    assert shown.out.startswith("would apply path_prune: the same calls with the same results in s1-s4; ")
     assert "\n- " in shown.out
     assert "\n+ s1-s4… failed" in shown.out
     assert view() == before
@@ -73,7 +73,7 @@ def test_wrong_words_end_with_two(run: Run, trip: str) -> None:
 def test_a_clean_session_is_left_alone(run: Run) -> None:
     with Session.open("trip") as session:
         clean(session)
-    assert run("refactor", "trip").out == "left alone: clean\n"
+    assert run("refactor", "trip").out == "left alone: nothing repeats, and the view stands below its high-water mark\n"
 
 
 def test_a_model_routes_and_writes_and_is_held_to_the_checks(run: Run, trip: str, tmp_path: Path) -> None:

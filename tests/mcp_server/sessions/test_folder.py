@@ -15,7 +15,7 @@ from mcp_types import CallToolResult
 from ctxfold import Session
 from ctxfold.config import Endpoint
 from ctxfold.errors import ModelUnavailable
-from ctxfold.models import InTime, Model, Reply, Request
+from ctxfold.models import Reply, Request
 from ctxfold.models.anthropic import AnthropicModel
 from ctxfold.models.script import ScriptedModel
 from mcp_server.server import build_server
@@ -128,12 +128,30 @@ async def test_a_session_is_free_while_its_folder_writes() -> None:
         slow.go_on.set()
 
 
-async def test_replies_that_do_not_come_in_time_are_no_replies() -> None:
-    model: Model = InTime(Waiting(PLAN), 0.01)
-    request: Any = None
-    for _ in range(2):
-        with pytest.raises(ModelUnavailable, match=r"slow did not answer within 0\.01 s"):
-            await model.decide(request)
+@pytest.mark.parametrize(
+    ("tool", "given", "good", "kind"),
+    [
+        ("fold", {"first_step": 1, "last_step": 2}, {"summary": "Looked up W-2001 and W-2002."}, "folded"),
+        ("plan", {}, PLAN, "intent_set"),
+        ("extract", {"need": "total of W-2001"}, {"selections": [{"ref": "s1.2:1-2"}]}, "extracted"),
+        ("refactor", {"operator": "cognitive_boosting"}, {"text": "Look at W-2002 now."}, "refactored"),
+        ("switch_branch", {"query": "W-2001?"}, {"action": "create", "step": "s1", "confidence": 0.9}, "moved"),
+    ],
+)
+async def test_each_decision_a_host_leaves_out_is_the_models_else_the_embedded_deciders(
+    tool: str, given: dict[str, Any], good: dict[str, Any], kind: str
+) -> None:
+    for name, replies in (("good", [good]), ("bad", [{"x": 1}, {"x": 1}])):
+        with Session.open(name, goal="Look at orders") as session:
+            for number in (1, 2, 3):
+                session.record_step(**order(number))
+        async with Client(build_server(Pools(folder=ScriptedModel(*replies, name="weak")))) as client:
+            answer = await client.call_tool(tool, {"session": name, **given})
+        assert not answer.is_error
+        said = json.dumps([block.model_dump() for block in answer.content])
+        assert ("weak was refused twice, at last for its form" in said) == (name == "bad")
+    assert deciders("good")[kind] == {"model"}
+    assert "model" not in deciders("bad").get(kind, set())
 
 
 @pytest.mark.parametrize("said", [("--folder-model", "claude-strong"), ()])

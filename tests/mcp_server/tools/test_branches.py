@@ -21,19 +21,23 @@ async def told(client: Client, **arguments: Any) -> dict[str, Any]:
     return result.structured_content
 
 
-async def test_a_message_turns_elsewhere_and_back_and_by_hand() -> None:
+async def test_a_message_is_compared_and_the_host_moves_by_name() -> None:
     async with Client(build_server(Pools())) as client:
         await client.call_tool("open_session", {"session": "trip"})
-        moved: dict[str, Any] = {}
-        for words in ("Six days in Kyoto for 4200 euros, please.", "By the way, our Node service leaks heap memory."):
-            moved = await told(client, query=words)
+        for words, topic in (
+            ("Six days in Kyoto for 4200 euros, please.", ""),
+            ("Our Node service leaks heap memory.", "leak"),
+        ):
+            if topic:
+                moved = await told(client, action="new_topic", to=topic)
+                assert (moved["action"], moved["branches"]) == ("new_topic", ["main: main", "leak: leak"])
             await client.call_tool("record", {"session": "trip", "user": words})
             await client.call_tool("record", {"session": "trip", "reply": "Noted."})
-        assert moved["action"] == "new_topic"
-        assert len(moved["branches"]) == 2
-        back = await told(client, query="Back to Kyoto: which district?")
-        assert (back["action"], back["branch"], back["tip"]) == ("switch", "main", "s1")
-        assert 0.5 <= back["confidence"] <= 1
+        stayed = await told(client, query="Back to Kyoto: which district?")
+        assert (stayed["action"], stayed["branch"], stayed["tip"]) == ("continue", "leak", "s2")
+        assert stayed["branches"][0].startswith("main: main 0.")
+        assert "Six days in Kyoto" in stayed["branches"][0]
+        assert (await told(client, action="switch", to="main"))["branch"] == "main"
         assert (await told(client, action="create", to="cheap", step="s1"))["branch"] == "cheap"
         assert (await told(client, action="rename", to="cheaper"))["branches"][1] == "main: cheaper"
         shown = await client.call_tool("context", {"session": "trip"})

@@ -18,30 +18,47 @@ def said(result: Any) -> str:
     return "\n".join(block.text for block in result.content)
 
 
-async def test_a_to_do_is_kept_by_evidence_and_read_as_a_resource() -> None:
+async def test_the_host_writes_the_register_and_reads_it_as_a_resource() -> None:
     async with Client(build_server(Pools())) as client:
         await client.call_tool("open_session", {"session": "trip"})
         await client.call_tool("record", {"session": "trip", "user": "Book a room in Porto, at most 90 EUR."})
-        planned = await client.call_tool("plan", {"session": "trip"})
+        nothing = await client.call_tool("plan", {"session": "trip"})
+        assert nothing.structured_content is not None
+        assert (nothing.structured_content["open"], nothing.structured_content["constraints"]) == ([], [])
+        assert "write todo, constraints or decisions" in nothing.structured_content["notes"][0]
+        planned = await client.call_tool(
+            "plan", {
+                "session": "trip", "todo": [{"text": "Book a room in Porto"}], "constraints": ["at most 90 EUR"],
+                "decisions": ["no flight"],
+            },
+        )  # fmt: skip
         assert planned.structured_content == {
-            "open": ["t1 Book a room in Porto, at most 90 EUR."], "done": [], "dropped": [], "constraints": ["s1.1 Book a room in Porto, at most 90 EUR."],
-            "notes": [],
+            "open": ["t1 Book a room in Porto"], "done": [], "dropped": [], "constraints": ["c1 at most 90 EUR (s1.1)"],
+            "decisions": ["d1 no flight (s1)"], "notes": [],
         }  # fmt: skip
-        refused = await client.call_tool("plan", {"session": "trip", "todo": [{"id": "t1", "state": "done"}]})
-        assert refused.is_error
-        step = {"calls": [{"name": "book_room", "args": {"city": "Porto"}}], "results": [{"text": '{"ok": true}'}]}
-        await client.call_tool("record", {"session": "trip", "step": step})
         done = await client.call_tool(
-            "plan", {"session": "trip", "todo": [{"text": "Pack"}, {"id": "t1", "state": "done", "evidence": "s1.2"}]}
-        )
+            "plan", {
+                "session": "trip", "todo": [{"text": "Pack"}, {"id": "t1", "state": "done", "evidence": "s1.1"}],
+                "constraints": ["c1=at most 95 EUR"], "decisions": ["d1="],
+            },
+        )  # fmt: skip
         assert done.structured_content is not None
         assert (done.structured_content["open"], done.structured_content["done"]) == (["t2 Pack"], ["t1"])
+        assert (done.structured_content["constraints"], done.structured_content["decisions"]) == (
+            ["c2 at most 95 EUR (s1)"],
+            [],
+        )
         read = await client.read_resource("ctxfold://sessions/trip/todo")
-        assert "t1 · done · Book a room in Porto, at most 90 EUR. · s1.2 s1.3" in str(read.contents[0])
+        assert "t1 · done · Book a room in Porto · s1.1" in str(read.contents[0])
+        assert "c2 · at most 95 EUR · s1" in str(read.contents[0])
+        shown = said(await client.call_tool("context", {"session": "trip"}))
+        assert "c2 at most 95 EUR (s1; was 90, s1.1)" in shown
+        unknown = await client.call_tool("plan", {"session": "trip", "todo": [{"id": "t9", "state": "done"}]})
+        assert unknown.is_error
 
 
-async def test_what_is_recorded_is_planned_on_a_trigger_and_not_at_every_turn() -> None:
-    """A request opens an item at once, a call that worked closes it, small talk and steps do nothing; what was folded away comes back when it is named."""
+async def test_what_is_recorded_is_extracted_on_a_trigger_and_planned_by_nobody() -> None:
+    """Requests, calls that worked and small talk write nothing; what was folded away comes back when it is named."""
     async with Client(build_server(Pools())) as client:
         await client.call_tool("open_session", {"session": "trip", "budget": 1_500})
 
@@ -49,18 +66,16 @@ async def test_what_is_recorded_is_planned_on_a_trigger_and_not_at_every_turn() 
             await client.call_tool("record", {"session": "trip", **what})
             return said(await client.call_tool("context", {"session": "trip"})).rpartition("\n")[0]
 
-        assert "to-do: s1 t1" in await record(user="Book a room in Porto, at most 90 EUR.")
-        shown = ""
+        shown = await record(user="Book a room in Porto, at most 90 EUR.")
         for n in range(14):
             text = "\n".join(f"hotel {n}-{k} costs {60 + n + k} EUR, code HX{n:02}{k:02}" for k in range(24))
             step = {"calls": [{"name": "search", "args": {"page": n}}], "results": [{"text": text}]}
             shown = await record(step=step)
         assert "HX0003" not in shown
+        assert "to-do:" not in shown
         assert "code HX0003" in await record(user="What did HX0003 cost again?")
         booked = {"calls": [{"name": "book_room", "args": {"city": "Porto"}}], "results": [{"text": '{"ok": true}'}]}
-        assert "done t1" in await record(step=booked)
-        before = await record(reply="Done.")
-        assert (await record(user="Thank you!")).partition("to-do:")[2] == before.partition("to-do:")[2]
+        assert "to-do:" not in await record(step=booked)
 
 
 async def test_lines_are_extracted_by_need_by_ref_and_by_path() -> None:

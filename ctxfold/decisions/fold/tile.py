@@ -1,0 +1,80 @@
+"""Tiles made for blocks: their price, their status, and the check that a written summary saves anything."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ctxfold.errors import FoldError
+from ctxfold.log.lines import Line
+from ctxfold.tokens import count_lines
+from ctxfold.view.show import show
+from ctxfold.workspace.workspace import Block, Origin, RawStep, Status, Tile, spans
+
+__all__ = ["price", "status_of", "tile_of", "told_tile"]
+
+
+def told_tile(blocks: Sequence[Block], number: int, summary: str, origin: Origin) -> Tile:
+    """The tile of a summary that a host or a model wrote; the user's words stand beside it.
+
+    Raises:
+        FoldError: the summary is empty, or longer than what it would replace.
+    """
+    summary = summary.strip()
+    if not summary:
+        raise FoldError(
+            "the summary is empty; say what was done, found and decided, or leave it out to let ctxfold write it"
+        )
+    said = tuple(line for block in blocks for line in block.lines if line.kind == "user")
+    tile = tile_of(blocks, number, summary, said, origin)
+    took, gives = price(*blocks), price(tile)
+    if gives >= took:
+        raise FoldError(
+            f"this summary would cost {gives} tokens for the {took} of {spans(tile.steps)}; shorten it, or fold more steps"
+        )
+    return tile
+
+
+def tile_of(
+    blocks: Sequence[Block],
+    number: int,
+    summary: str,
+    lines: tuple[Line, ...],
+    origin: Origin,
+    whole: bool = False,
+    status: Status | None = None,
+) -> Tile:
+    """A tile for blocks, its price counted.
+
+    Args:
+        blocks: what it stands for.
+        number: its number.
+        summary: prose that replaces them.
+        lines: what is kept of them.
+        origin: who wrote the summary.
+        whole: whether every line of them stands.
+        status: how they ended; None lets the evidence say.
+    """
+    steps = tuple(step for block in blocks for step in block.steps)
+    raw = sum(block.raw for block in blocks)
+    untrusted = any(line.untrusted for block in blocks for line in block.lines) or any(
+        isinstance(block, Tile) and block.untrusted for block in blocks
+    )
+    children = tuple(block.number for block in blocks if isinstance(block, Tile))
+    made = Tile(number, steps, summary, lines, status or status_of(blocks), origin, raw, 0, untrusted, whole, children)
+    return replace(made, tokens=show(made).tokens)
+
+
+def price(*blocks: Block) -> int:
+    """o200k tokens of blocks as a view shows them, their seams counted."""
+    return count_lines(["", *(text for block in blocks for text in show(block).texts), ""])
+
+
+def status_of(blocks: Sequence[Block]) -> Status:
+    """How a stretch ended, from evidence: a failed tile at its end fails it, an unsettled step leaves it partial."""
+    last = blocks[-1]
+    match last:
+        case Tile():
+            return last.status
+        case RawStep():
+            return "completed" if last.settled else "partial"

@@ -1,0 +1,191 @@
+"""Asks a model for one decision: ask, check, send back once with the reason, else let the embedded decider decide and say so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, Protocol, TypeVar
+
+import anyio
+from pydantic import BaseModel
+
+from ctxfold.errors import InputError, InvalidReply, ModelError, ModelUnavailable, StaleDecision
+from ctxfold.models.deciders.lease import SessionLease
+from ctxfold.models.protocol import Model, Reply, Request, Tool, Usage, Words, settle
+from ctxfold.prompts import prompt
+from ctxfold.session.session import Session
+from ctxfold.workspace.by import Decider
+
+__all__ = ["Decided", "Decision", "Kind", "Question", "Timed", "Unfit", "decide"]
+
+Written = TypeVar("Written", bound=BaseModel)
+Made = TypeVar("Made")
+
+_REPLY = 8_000
+"""The most tokens a reply may take."""
+
+
+class Unfit(InputError):
+    """A reply that fits its form and may not be applied.
+
+    Args:
+        message: what is wrong, for the model that wrote it.
+        fault: the same without a word of the log, for the event.
+    """
+
+    def __init__(self, message: str, fault: str) -> None:
+        super().__init__(message)
+        self.fault = fault
+
+
+@dataclass(frozen=True, slots=True)
+class Kind(Generic[Written]):
+    """What is the same in each request for one kind of decision; made once a process.
+
+    Attributes:
+        tool: what the model decides through.
+        schema: the form of its reply.
+        system: who it is and what it must do.
+    """
+
+    tool: Tool
+    schema: type[Written]
+    system: str
+
+    @classmethod
+    def of(cls, schema: type[Written], name: str, prompts: str) -> Kind[Written]:
+        """A kind by its tool's name, its words in the prompt files `PROMPTS_tool` and `PROMPTS_system`."""
+        return cls(Tool.deciding(schema, prompt(f"{prompts}_tool"), name), schema, prompt(f"{prompts}_system"))
+
+
+@dataclass(frozen=True, slots=True)
+class Question(Generic[Written, Made]):
+    """One question to a model.
+
+    Attributes:
+        text: what it is asked, the material in it.
+        apply: checks a reply and applies it; raises InputError or Unfit for one that is to go back, StaleDecision where what was shown changed meanwhile.
+        fault: what a reply that `apply` refuses with a plain InputError is at fault for.
+        words: reads a reply that calls no tool; None reads the tool's call in words.
+    """
+
+    text: str
+    apply: Callable[[Session, Written], Made]
+    fault: str
+    words: Words | None = None
+
+
+class Decision(Protocol[Written, Made]):
+    """One decision that is due: how a model is asked for it, and what is done without one."""
+
+    @property
+    def kind(self) -> Kind[Written]:
+        """What its requests have in common."""
+        ...
+
+    def ask(self, session: Session) -> Question[Written, Made] | str:
+        """The question, or why no model is asked."""
+        ...
+
+    def fall_back(self, session: Session, why: str) -> Made:
+        """Let the embedded decider decide; `why` is for the event, empty where no model is there."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Decided(Generic[Made]):
+    """A decision that was made.
+
+    Attributes:
+        made: what came of it.
+        decider: who made it.
+        note: why it is not the model's, in one line; empty when it is, or when there is no model.
+        usage: tokens of every reply, refused ones included.
+    """
+
+    made: Made
+    decider: Decider
+    note: str = ""
+    usage: Usage = field(default_factory=Usage)
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """A model whose replies must be there at a moment: for work that somebody waits for.
+
+    Attributes:
+        model: who is asked.
+        until: the moment, by the event loop's clock; infinity for none.
+    """
+
+    model: Model
+    until: float
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self.model.name
+
+    async def decide(self, request: Request) -> Reply:
+        """Ask it, for as long as there is time. Raises ModelUnavailable when that is over."""
+        with anyio.move_on_at(self.until):
+            return await self.model.decide(request)
+        raise ModelUnavailable(f"{self.name} did not answer in time")
+
+
+async def decide(model: Model | None, lease: SessionLease, decision: Decision[Written, Made]) -> Decided[Made]:
+    """Make a decision: by the model where one can be had and its reply holds, else by the embedded decider.
+
+    Args:
+        model: who is asked; None for the embedded decider.
+        lease: the session, free while the model writes.
+        decision: what is due.
+
+    Raises:
+        CtxfoldError: what the session raises where nothing of the kind can be decided at all.
+    """
+    if model is None:
+        return Decided(await lease(lambda session: decision.fall_back(session, "")), "embedded")
+    question = await lease(decision.ask)
+    if isinstance(question, str):
+        why = f"{model.name} was not asked: {question}"
+        return Decided(await lease(lambda session: decision.fall_back(session, why)), "embedded", why)
+    asked = _Asked(question, decision.kind.schema, lease)
+    messages = [{"role": "user", "content": [{"type": "text", "text": question.text}]}]
+    request = Request(decision.kind.system, messages, decision.kind.tool, max_tokens=_REPLY)
+    try:
+        made = await settle(model, request, asked.take, asked.seen, question.words)
+        return Decided(made, "model", usage=asked.usage)
+    except InvalidReply:
+        note = f"{model.name} was refused twice, at last for {asked.fault}"
+    except ModelError as error:
+        note = f"{model.name} could not be asked: {type(error).__name__}"
+    except StaleDecision:
+        note = f"the session changed while {model.name} wrote"
+    made = await lease(lambda session: decision.fall_back(session, note))
+    return Decided(made, "embedded", note, asked.usage)
+
+
+@dataclass
+class _Asked(Generic[Written, Made]):
+    """One question under way: its cost so far, and what the last reply was refused for."""
+
+    question: Question[Written, Made]
+    schema: type[Written]
+    lease: SessionLease
+    usage: Usage = field(default_factory=Usage)
+    fault: str = ""
+
+    def seen(self, reply: Reply) -> None:
+        self.usage += reply.usage
+        self.fault = "answering without its tool"
+
+    async def take(self, arguments: Mapping[str, Any]) -> Made:
+        self.fault = "its form"
+        written = self.schema.model_validate(arguments)
+        self.fault = self.question.fault
+        try:
+            return await self.lease(lambda session: self.question.apply(session, written))
+        except Unfit as unfit:
+            self.fault = unfit.fault
+            raise

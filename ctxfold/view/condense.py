@@ -1,0 +1,115 @@
+"""Blocks shortened to a room: the pieces worth most for their tokens, and a word for each long stretch of which nothing stands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ctxfold.log.lines import Line, line
+from ctxfold.tokens import count
+from ctxfold.view.choose import Chosen, Stretch, choose
+from ctxfold.view.pieces import pieces_of, words_of
+from ctxfold.view.shorten import shortened
+from ctxfold.view.show import Shown
+from ctxfold.workspace.workspace import HEADER, spans
+
+__all__ = ["USER_WORDS", "condense", "lines_within"]
+
+USER_WORDS = 0.4
+"""The share of a view's budget that the user's words may take before anything else."""
+_NEAR = 0.03
+"""How near to its room a choice comes before it is left as it is."""
+_TRIES = 3
+_STUB = 0.05
+"""Of what a stretch costs, what the word for it may."""
+_NAMES = 12
+
+
+def condense(
+    blocks: Sequence[Shown], newest: Sequence[Shown], room: int, budget: int, query: Sequence[str]
+) -> list[list[Line]]:
+    """The lines that stand for blocks within a room.
+
+    Args:
+        blocks: what is shortened, in path order.
+        newest: what stands whole behind them: what it says need not be said again.
+        room: o200k tokens of the lines of `blocks`, the addresses of their steps included.
+        budget: o200k tokens of the view.
+        query: texts that say what the session is about now.
+
+    Returns:
+        The lines of each block.
+    """
+    lines, steps, owner = _flat(blocks)
+    behind, after, _ = _flat(newest, len(set(steps)) and max(steps) + 1)
+    whole = [False] * len(lines) + [True] * len(behind)
+    stretch = Stretch([*lines, *behind], [*steps, *after], whole)
+    near = frozenset(word for text in query for word in words_of(text))
+    wanted, kept = room, list[Line]()
+    chosen = Chosen((), 0)
+    for _ in range(_TRIES):
+        chosen = choose(stretch, wanted, near, int(USER_WORDS * budget))
+        kept = shortened(stretch, chosen)[: sum(map(bool, chosen.kept[: len(lines)]))]
+        cost = sum(each.tokens for each in kept) + HEADER * len({_step(each) for each in kept})
+        if cost <= room and (room - cost <= _NEAR * room or all(map(bool, chosen.kept[: len(lines)]))):
+            break
+        wanted = max(int(wanted * room / max(cost, 1)) if cost > room else wanted + room - cost, 0)
+    made: list[list[Line]] = [[] for _ in blocks]
+    at = iter(kept)
+    for place, where in enumerate(owner):
+        if chosen.kept[place]:
+            made[where].append(next(at))
+    return lines_within(made, room)
+
+
+def lines_within(made: list[list[Line]], room: int) -> list[list[Line]]:
+    """The same, without the oldest lines while they cost more than the room."""
+    cost = sum(each.tokens for lines in made for each in lines)
+    cost += HEADER * len({_step(each) for lines in made for each in lines})
+    for lines in made:
+        while lines and cost > room:
+            cost -= lines.pop(0).tokens
+    return made
+
+
+def stub(steps: Sequence[int], raw: int, lines: Sequence[Line]) -> Line | None:
+    """What stands for steps of which nothing does: their address, their size, and names in them; None where it would cost too much.
+
+    Args:
+        steps: the steps, in path order.
+        raw: o200k tokens of their raw records.
+        lines: their lines.
+    """
+    where = spans(steps)
+    names: dict[str, None] = {}
+    for each in lines:
+        if each.kind == "call" and not each.depth:
+            names[each.text[2 : each.cuts[0] - 1] if each.cuts else each.text[2:]] = None
+        for piece in pieces_of(each):
+            names.update((value, None) for value, _ in piece.values[:1] if any(map(str.isdigit, value)))
+    for many in (_NAMES, 4, 1):
+        text = f"[{where} · {raw} tok · {', '.join(list(names)[:many])}]"
+        if names and count(text) + 1 <= _STUB * raw:
+            return line("stub", where, text)
+    return None
+
+
+def _flat(blocks: Sequence[Shown], start: int = 0) -> tuple[list[Line], list[int], list[int]]:
+    """The lines of blocks, of each the place of its step on the path and of its block."""
+    lines: list[Line] = []
+    steps: list[int] = []
+    owner: list[int] = []
+    at, before = start - 1, ""
+    for number, block in enumerate(blocks):
+        for each in block.lines:
+            if each.kind == "stub":
+                continue
+            if _step(each) != before:
+                at, before = at + 1, _step(each)
+            lines.append(each)
+            steps.append(at)
+            owner.append(number)
+    return lines, steps, owner
+
+
+def _step(line: Line) -> str:
+    return line.ref.partition(".")[0]

@@ -1,0 +1,201 @@
+"""The pieces that lines can be shortened to: sentences, cells, rows, lines of a document; each with the values and words in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ctxfold.log.lines import Line
+from ctxfold.text.entities import entities
+from ctxfold.text.sentences import Span, sentences
+from ctxfold.tokens import count
+
+__all__ = ["Piece", "above", "pieces_of", "values_in", "words_of"]
+
+_WORD = re.compile(r"[^\W\d_][\w'’-]{3,}|\d[\d.,:/-]*\d")
+_NAME = re.compile(r"(?<![.!?:]\s)(?<!^)\b[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
+_TOLD = re.compile(r"\w")
+_PAIR = re.compile(r"[:=] ?")
+_EDGES = ".,:;!?*\"'“”‘’()[]{}"
+_WHOLE_ROW = 24
+"""o200k tokens up to which a row of a table stands whole or not at all."""
+_WHOLE_CALL = 40
+_LONG_LINE = 400
+"""Characters of a document's line that are shown where the document is not."""
+_EXACT_LINE = 16
+"""Characters from which a document's line is a value of its own: an edit names it letter by letter."""
+_READ = 4_000
+"""Characters of one piece that are looked at for values."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Piece:
+    """A part of a line that is shown or left out as one.
+
+    Attributes:
+        span: where it stands in the line's text.
+        text: what is shown of it where the line is not shown whole.
+        tokens: o200k tokens of that, its seam included.
+        values: what a later step may have to repeat letter by letter, lower case, each with the name it stands under, or "".
+        words: the words it tells, lower case.
+        edge: whether it is the first or the last of its message.
+    """
+
+    span: Span
+    text: str
+    tokens: int
+    values: tuple[tuple[str, str], ...] = ()
+    words: tuple[str, ...] = ()
+    edge: bool = False
+
+
+def pieces_of(line: Line, columns: Line | None = None) -> tuple[Piece, ...]:
+    """The pieces of a line, in order.
+
+    Args:
+        line: the line.
+        columns: for cells of a table, the row of its columns.
+    """
+    return _pieces(line.kind, line.text, line.cuts, line.table, None if columns is None else _cells(columns))
+
+
+@lru_cache(maxsize=65_536)
+def _pieces(
+    kind: str, text: str, cuts: tuple[int, ...], table: str, columns: tuple[str, ...] | None
+) -> tuple[Piece, ...]:
+    match kind:
+        case "user" | "say" | "note":
+            return tuple(_sentences(text))
+        case "text":
+            return tuple(_document(text))
+        case _ if "\n" in text:
+            return tuple(_document(text))
+        case _:
+            return tuple(_row(kind, text, cuts, table, columns))
+
+
+def _sentences(text: str) -> Iterator[Piece]:
+    start = text.find(":") + 1
+    found = [Span(start + span.start, start + span.end) for span in sentences(text[start:])]
+    found = [span for span in found if _TOLD.search(text, span.start, span.end)]
+    for at, span in enumerate(found):
+        said = span.of(text)
+        edge = at in (0, len(found) - 1)
+        yield Piece(span, said, count(said), _values(said), words_of(said), edge)
+
+
+def _document(text: str) -> Iterator[Piece]:
+    """The lines of a document, without the fence round it."""
+    at = 0
+    every = text.split("\n")
+    fenced = text.startswith("<<")
+    for number, each in enumerate(every):
+        start, at = at, at + len(each) + 1
+        if not each.strip() or (number in (0, len(every) - 1) and fenced) or (number == 0 and each.startswith(">")):
+            continue
+        shown = each.rstrip()[:_LONG_LINE]
+        bare = shown.strip()
+        whole = ((bare.lower(), ""),) if len(bare) >= _EXACT_LINE else ()
+        yield Piece(Span(start, start + len(each)), shown, count(shown) + 1, whole + _values(bare), words_of(bare))
+
+
+def _row(kind: str, text: str, cuts: tuple[int, ...], table: str, columns: tuple[str, ...] | None) -> Iterator[Piece]:
+    tokens = count(text) + 1
+    most = _WHOLE_ROW if kind == "data" else _WHOLE_CALL
+    if table == "columns":
+        yield Piece(Span(0, len(text)), text, tokens)
+        return
+    cells = list(_spans(cuts, table))
+    if len(cells) < 2 or tokens <= most:
+        values = tuple(value for name, cell in _named(cells, text, columns) for value in _cell_values(cell, name))
+        yield Piece(Span(0, len(text)), text, tokens, values or _values(text))
+        return
+    for span, (name, cell) in zip(cells, _named(cells, text, columns), strict=True):
+        if cell:
+            shown = cell if columns is None else f"{name}={cell}"
+            yield Piece(span, shown, count(shown) + 1, _cell_values(cell, name))
+
+
+def _spans(cuts: tuple[int, ...], table: str) -> Iterator[Span]:
+    """The cells between the cuts of a line."""
+    seam = 2 if table == "none" else 3
+    start = cuts[0] if cuts else 0
+    for end in cuts[1:]:
+        yield Span(start, end)
+        start = end + seam
+
+
+def _named(cells: list[Span], text: str, columns: tuple[str, ...] | None) -> Iterator[tuple[str, str]]:
+    """The name and the text of each cell."""
+    for at, span in enumerate(cells):
+        cell = span.of(text)
+        yield (
+            columns[at] if columns is not None and at < len(columns) else cell.partition("=")[0] if "=" in cell else "",
+            cell,
+        )
+
+
+def _cells(columns: Line) -> tuple[str, ...]:
+    return tuple(span.of(columns.text) for span in _spans(columns.cuts, columns.table))
+
+
+def _cell_values(cell: str, name: str) -> tuple[tuple[str, str], ...]:
+    name = name.removeprefix("key=")
+    said = cell.partition("=")[2] if cell.startswith(f"{name}=") else cell
+    if said[:1] in "{[":
+        return tuple(
+            (value.strip(_EDGES).lower(), name) for value in re.split(r"[,=\[\]{}]\s?", said) if value.strip(_EDGES)
+        )
+    bare = said.strip('"')
+    return ((bare.lower(), name),) if 0 < len(bare) <= 60 else _values(bare[:_READ])
+
+
+@lru_cache(maxsize=16_384)
+def _values(text: str) -> tuple[tuple[str, str], ...]:
+    """What of a text has to be exact to be of use: ids, numbers, addresses, names; without the words round them."""
+    found: dict[str, None] = {}
+    for span in entities(text[:_READ]):
+        value = span.of(text).strip(_EDGES)
+        if " " in value or (":" in value and "//" not in value):
+            value = _PAIR.split(value, maxsplit=1)[-1].strip(_EDGES + " ")
+        if len(value) > 1 and (" " not in value or any(map(str.isdigit, value))):
+            found[value.lower()] = None
+    found.update((name[0].lower(), None) for name in _NAME.finditer(text[:_READ]))
+    return tuple((value, "") for value in found)
+
+
+def words_of(text: str) -> tuple[str, ...]:
+    """The words of a text that tell something of it by their length, each once, lower case."""
+    return tuple(dict.fromkeys(found[0].lower() for found in _WORD.finditer(text[:_READ])))
+
+
+def above(lines: Sequence[Line]) -> list[tuple[int, ...]]:
+    """Of each line the lines it cannot be read without: the call that it answers or is an argument of, and the rows it stands under."""
+    found: list[tuple[int, ...]] = []
+    rows: list[int] = []
+    call: int | None = None
+    for at, line in enumerate(lines):
+        if call is not None and _step(lines[call]) != _step(line):
+            call = None
+        while rows and (lines[rows[-1]].ref != line.ref or lines[rows[-1]].depth >= line.depth):
+            rows.pop()
+        if line.kind == "call" and not line.depth:
+            found.append(())
+            call = at
+            continue
+        spoken = line.kind in ("user", "say", "note")
+        found.append(tuple(rows) if call is None or spoken else (call, *rows))
+        if line.kind == "data":
+            rows.append(at)
+    return found
+
+
+def _step(line: Line) -> str:
+    return line.ref.partition(".")[0]
+
+
+def values_in(text: str) -> set[str]:
+    """What of a text has to be exact to be of use, lower case."""
+    return {value for value, _ in _values(text)}

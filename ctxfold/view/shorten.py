@@ -1,0 +1,95 @@
+"""Lines shortened to the pieces that were chosen of them, each gap in prose and documents marked at its place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import assert_never
+
+from ctxfold.log.lines import Line
+from ctxfold.view.choose import HEAD, Chosen, Stretch
+from ctxfold.view.pieces import Piece, pieces_of
+
+__all__ = ["GAP", "shortened"]
+
+GAP = "…"
+"""Stands where something was left out."""
+
+
+def shortened(stretch: Stretch, chosen: Chosen) -> list[Line]:
+    """The lines of a stretch as they stand after a choice; those that stand whole included.
+
+    Args:
+        stretch: the lines.
+        chosen: what was chosen of each.
+    """
+    made: list[Line] = []
+    columns: Line | None = None
+    for line, places, whole in zip(stretch.lines, chosen.kept, stretch.whole, strict=True):
+        if line.table == "columns":
+            columns = line
+        if whole:
+            made.append(line)
+        elif places:
+            pieces = pieces_of(line, columns if line.table == "cells" else None)
+            made.append(line if _is_whole(line, pieces, places) else _short(line, pieces, places))
+    return made
+
+
+def _is_whole(line: Line, pieces: Sequence[Piece], places: Sequence[int]) -> bool:
+    """Whether nothing of a line is left out; long cells of a table stand with the names of their columns all the same."""
+    return len(places) == len(pieces) and HEAD not in places and (line.table != "cells" or len(pieces) == 1)
+
+
+def _short(line: Line, pieces: Sequence[Piece], places: Sequence[int]) -> Line:
+    kept = [pieces[place] for place in places if place != HEAD]
+    match line.kind:
+        case "user" | "say" | "note":
+            marker = line.text[: line.text.find(":") + 1]
+            return line.reworded(f"{marker} {_prose(line, pieces, kept)}")
+        case "text":
+            return line.reworded(_document(line, pieces, kept, "< "))
+        case "call" if line.depth:
+            return line.reworded(_document(line, pieces, kept, line.text.partition("\n")[0] + "\n"))
+        case "call":
+            return line.reworded(line.text[: line.cuts[0]] + ", ".join([*(piece.text for piece in kept), GAP]) + ")")
+        case "data":
+            head = line.text[: line.cuts[0]] if line.cuts else line.text
+            return line.reworded(head + ", ".join(piece.text for piece in kept) if kept else head.rstrip())
+        case "stub":
+            return line
+        case _:
+            assert_never(line.kind)
+
+
+def _prose(line: Line, pieces: Sequence[Piece], kept: Sequence[Piece]) -> str:
+    """Sentences as they stand, a mark where others stood between them."""
+    text, at = "", pieces[0].span.start if pieces else 0
+    for piece in kept:
+        between = line.text[at : piece.span.start]
+        if between.strip():
+            text += f" {GAP} " if text else f"{GAP} "
+        else:
+            text += between
+        text += piece.text
+        at = piece.span.end
+    return text + (f" {GAP}" if pieces and at < pieces[-1].span.end else "")
+
+
+def _document(line: Line, pieces: Sequence[Piece], kept: Sequence[Piece], head: str) -> str:
+    """Lines of a document as they stand, a mark on its own line where others stood between them."""
+    rows: list[str] = []
+    before = -1
+    order = {id(piece): at for at, piece in enumerate(pieces)}
+    for piece in kept:
+        at = order[id(piece)]
+        if at != before + 1:
+            rows.append(GAP)
+        rows.append(piece.text)
+        before = at
+    if before + 1 < len(pieces):
+        rows.append(GAP)
+    if head != "< ":
+        return head + "\n".join(rows)
+    if len(rows) == 1:
+        return f"< {rows[0]}"
+    return f"<<{line.ref}\n" + "\n".join(rows) + f"\n{line.ref}>>"

@@ -1,0 +1,91 @@
+"""A block of the cover as the text that stands in a view for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from ctxfold.log.lines import Line, unposed
+from ctxfold.tokens import count
+from ctxfold.workspace.workspace import HEADER, Block, RawStep, Tile, spans
+
+__all__ = ["Shown", "show"]
+
+_TOLD = ("failed", "partial")
+"""The endings a view mentions; what was completed needs no word."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A block as a view shows it now.
+
+    Attributes:
+        steps: the steps it stands for, in path order.
+        raw: o200k tokens of their raw records.
+        summary: what a host or a model wrote in its place; empty where nobody did.
+        lines: the lines that stand.
+        status: how a tile's stretch ended, None for a raw step.
+        untrusted: whether any of it derives from a tool or a page.
+        whole: whether nothing of its steps was left out.
+    """
+
+    steps: tuple[int, ...]
+    raw: int
+    summary: str
+    lines: tuple[Line, ...]
+    status: str | None
+    untrusted: bool
+    whole: bool
+
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
+        """What stands for it, one text under the other: each step's lines behind its address."""
+        made: list[str] = []
+        if self.summary:
+            told = (
+                "\n".join(f"< {part}" for part in self.summary.splitlines())
+                if self.untrusted
+                else unposed(self.summary)
+            )
+            made.append(f"{self._mark} {told}")
+        elif self.status in _TOLD:
+            made.append(self._mark)
+        at = ""
+        for line in self.lines:
+            step = line.ref.partition(".")[0]
+            made.append(line.text if step == at or line.kind == "stub" else f"{step} {line.text}")
+            at = step
+        return tuple(made) or (f"[{spans(self.steps)} | {self.raw} tok | recall {spans(self.steps)}]",)
+
+    @property
+    def _mark(self) -> str:
+        return " ".join([spans(self.steps), *([self.status] if self.status in _TOLD else [])])
+
+    @cached_property
+    def text(self) -> str:
+        """The same as one text."""
+        return "\n".join(self.texts)
+
+    @cached_property
+    def tokens(self) -> int:
+        """o200k tokens of it, never less than its text costs."""
+        steps = len({line.ref.partition(".")[0] for line in self.lines})
+        summary = count(self.texts[0]) + 1 if self.summary or self.status in _TOLD else 0
+        bare = 0 if self.lines or summary else count(self.text) + 1
+        return summary + bare + HEADER * steps + sum(line.tokens for line in self.lines)
+
+    def with_lines(self, lines: Sequence[Line]) -> Shown:
+        """The same block with less of it."""
+        return Shown(self.steps, self.raw, self.summary, tuple(lines), self.status, self.untrusted, whole=False)
+
+
+def show(block: Block) -> Shown:
+    """A block in its settled form."""
+    match block:
+        case RawStep():
+            untrusted = any(line.untrusted for line in block.lines)
+            return Shown(block.steps, block.raw, "", block.lines, None, untrusted, whole=True)
+        case Tile():
+            status = None if block.whole else block.status
+            return Shown(block.steps, block.raw, block.summary, block.lines, status, block.untrusted, block.whole)

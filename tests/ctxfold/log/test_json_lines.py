@@ -1,0 +1,112 @@
+"""JSON token by token: lines and chosen values keep each as its source spells it."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ctxfold.decisions.intent.structured import values_at
+from ctxfold.log.json_lines import line_form, plain, spelled_tree, written
+from ctxfold.log.json_tree import parse
+
+BLANK = st.text(" \t\n\r", max_size=3)
+NUMBER = st.from_regex(r"-?(0|[1-9][0-9]{0,30})(\.[0-9]{1,25})?([eE][-+]?[0-9]{1,3})?", fullmatch=True)
+ESCAPE = st.sampled_from(
+    [r"\/", r"\u00e9", r"\u2028", r"\ud83d\ude00", r"\ud800", r"\n", r"\"", r"\\", r"\u0000", r"\u0041"]
+)
+SIGN = st.characters(min_codepoint=0x20, exclude_characters='"\\', exclude_categories=["Cs"])
+STRING = st.lists(SIGN | ESCAPE | st.sampled_from(list("{}[]:,")), max_size=6).map(lambda signs: f'"{"".join(signs)}"')
+NAME = st.sampled_from(["null", "true", "false"])
+
+
+def listed(parts: list[tuple[str, str, str]], marks: str) -> str:
+    return marks[0] + ",".join(f"{before}{part}{after}" for before, part, after in parts) + marks[1]
+
+
+def within(child: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    item = st.tuples(BLANK, child, BLANK)
+    member = st.tuples(BLANK, st.builds("{0}{1}:{2}{3}".format, STRING, BLANK, BLANK, child), BLANK)
+    some = st.lists(item, min_size=1, max_size=4).map(lambda parts: listed(parts, "[]"))
+    named = st.lists(member, min_size=1, max_size=4).map(lambda parts: listed(parts, "{}"))
+    empty = st.builds("{0[0]}{1}{0[1]}".format, st.sampled_from(["[]", "{}"]), BLANK)
+    return some | named | empty
+
+
+SOURCE = (
+    st.recursive(NUMBER | STRING | NAME, within, max_leaves=12)
+    .filter(lambda text: text[0] in "[{")
+    .filter(lambda text: parse(text) is not None)
+)
+
+
+def tokens(text: str) -> list[str]:
+    """The tokens of a JSON text, told apart by the decoder of the standard library."""
+    decoder = json.JSONDecoder()
+    found: list[str] = []
+    at = 0
+    while at < len(text):
+        end = at + 1 if text[at] in " \t\n\r{}[]:," else decoder.raw_decode(text, at)[1]
+        found += [] if text[at].isspace() else [text[at:end]]
+        at = end
+    return found
+
+
+SPELLED = {r"\u00e9": "é", r"\ud83d\ude00": "😀"}
+"""What may be seen stands for itself."""
+ONE_ESCAPE = re.compile(r"\\(?:ud83d\\ude00|u[0-9a-f]{4}|.)")
+
+
+def shown(text: str) -> list[str]:
+    """The tokens of a text as the house spells them."""
+    return [ONE_ESCAPE.sub(lambda found: SPELLED.get(found[0], found[0]), token) for token in tokens(text)]
+
+
+@given(SOURCE)
+def test_the_lines_of_json_are_its_tokens_as_they_are_spelled_on_as_many_lines_as_any_indented_form(text: str) -> None:
+    lines = line_form(text)
+    assert tokens("\n".join(lines)) == shown(text)
+    assert len(lines) == len(json.dumps(json.loads(text), indent=1).split("\n"))
+
+
+@given(SOURCE)
+def test_a_line_holds_what_the_usual_indented_form_holds_there(text: str) -> None:
+    """A range that was noted before lines kept their spelling names the same place."""
+    usual = json.dumps(json.loads(text), ensure_ascii=False, indent=1).split("\n")
+    for line, other in zip(line_form(text), usual, strict=True):
+        assert len(line) - len(line.lstrip()) == len(other) - len(other.lstrip())
+        assert values(line) == values(other)
+
+
+@given(SOURCE)
+def test_a_tree_of_spelled_values_reads_as_json_and_is_written_token_by_token(text: str) -> None:
+    tree = spelled_tree(text)
+    assert plain(tree) == json.loads(text)
+    assert tokens(written(tree)) == shown(text)
+
+
+def test_what_a_path_chooses_is_as_the_record_spells_it_also_where_a_condition_reads_the_values() -> None:
+    text = r'{"rows": [{"name": "a\/b", "price": 1.10}, {"name": "c", "price": 1e5}, {"name": "d", "price": -0}]}'
+    assert values_at(text, "rows[?contains(name, '/')]") == (r'[{"name": "a\/b", "price": 1.10}]', "")
+    assert values_at(text, "rows[?price > `2`].price") == ("[1e5]", "")
+    assert values_at(text, "rows[?abs(price) < `1`]") == ('[{"name": "d", "price": -0}]', "")
+    assert values_at(text, "rows[0].name") == (r'"a\/b"', "")
+
+
+def test_letters_stand_for_themselves_and_what_cannot_be_seen_keeps_its_number() -> None:
+    told = json.dumps({"город": "上海 😀", "end": "a\u2028b\u0000", "back": "\\u00e9"})
+    assert "\\u0433" in told
+    assert line_form(told) == ["{", ' "город": "上海 😀",', r' "end": "a\u2028b\u0000",', r' "back": "\\u00e9"', "}"]
+
+
+@pytest.mark.parametrize("text", ["{}", "[]", " [ ] ", '{"a":{ },"b":[\n]}'])
+def test_what_is_empty_stays_on_its_line(text: str) -> None:
+    assert line_form(text) == json.dumps(json.loads(text), indent=1).split("\n")
+
+
+def values(line: str) -> list[Any]:
+    return [token if token in "{}[]:," else json.loads(token) for token in tokens(line)]

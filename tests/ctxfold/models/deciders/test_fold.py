@@ -1,0 +1,264 @@
+"""Folding by a model: its summary stands when it says what the steps say; else it goes back once, then the embedded folder folds and says why."""
+
+import json
+from typing import Any
+
+import pytest
+
+from ctxfold import Session
+from ctxfold.errors import FoldError, InputError
+from ctxfold.models import Model, Reply, Request, Usage, folder
+from ctxfold.models.deciders import Decided, Deciders
+from ctxfold.models.deciders.fold import Consolidate, is_due
+from ctxfold.models.deciders.lease import leased
+from ctxfold.models.deciders.loop import decide
+from ctxfold.models.script import ScriptedModel
+from ctxfold.workspace.workspace import Tile
+from tests.support.sessions import add_json, add_steps, prose
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def session():
+    """A user's words, then five looked-up orders of which later lines point at the third."""
+    with Session.open("orders", goal="Refund what was damaged", store=":memory:") as opened:
+        opened.record_turn(user="Order W-2003 came broken, I am mia.li@example.com.")
+        for at in range(1, 6):
+            order = {"order_id": f"W-200{at}", "total": 100.5 + at, "status": "delivered", "note": prose(at, 60)}
+            add_json(opened, order, call=f"c{at}")
+        yield opened
+
+
+def said(summary: object, **more: object) -> dict[str, object]:
+    return {"summary": summary, **more}
+
+
+GOOD = "Looked up W-2001 to W-2003; W-2003 was delivered, total 103.5."
+
+
+async def test_a_true_summary_stands_as_the_models(session: Session):
+    model = ScriptedModel(said(GOOD), name="strong")
+    planned = await Deciders(model).fold(session, 1, 3)
+    assert (planned.decider, planned.note, planned.made.steps) == ("model", "", (1, 2, 3))
+    assert planned.made.summary == GOOD
+    event = session.history()[0]
+    assert (event.kind, event.decider, event.cause) == ("folded", "model", "written by strong")
+    assert "Order W-2003 came broken, I am mia.li@example.com." in session.view().text
+    assert len(model.requests) == 1
+
+
+async def test_the_model_sees_the_goal_the_users_words_and_the_whole_rows(session: Session):
+    model = ScriptedModel(said(GOOD))
+    await Deciders(model).fold(session, 1, 3)
+    (request,) = model.requests
+    asked = request.messages[-1]["content"][0]["text"]
+    for words in ("Refund what was damaged", "came broken", "W-2001", "W-2002", "W-2003", "103.5"):
+        assert words in asked
+    assert "W-2004" not in asked
+    assert request.tool.name == "keep"
+    assert "data" in request.system
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        "W-9999",
+        "999.99 EUR",
+        "mia.li@example.org",
+        "2026-11-21",
+        "s77",
+        "reservation QXZKJP",
+        '"never damaged"',
+        "W-2004",
+    ],
+)
+async def test_a_planted_value_goes_back_with_its_name_and_is_never_kept(session: Session, planted: str):
+    model = ScriptedModel(said(f"{GOOD} See {planted}."), said(GOOD))
+    planned = await Deciders(model).fold(session, 1, 3)
+    assert planned.decider == "model"
+    assert planned.made.summary == GOOD
+    again = json.dumps(model.requests[1].messages[-1]["content"], ensure_ascii=False)
+    assert "not in the log" in again
+
+
+async def test_a_model_that_goes_on_inventing_is_replaced_and_the_history_says_so(session: Session):
+    model = ScriptedModel(said("Paid W-8888."), said("Paid W-8888 and W-7777."), name="liar")
+    planned = await Deciders(model).fold(session, 1, 3)
+    assert planned.decider == "embedded"
+    assert planned.note == "liar was refused twice, at last for inventing 2 values"
+    assert (session.history()[0].decider, session.history()[0].cause) == ("embedded", planned.note)
+    assert planned.made.origin == "embedded"
+    assert "8888" not in session.view().text + planned.note
+    assert len(model.requests) == 2
+
+
+@pytest.mark.parametrize(
+    ("replies", "fault"),
+    [
+        ((said(""), said("")), "its form"),
+        ((said(["a"]), said("x", steps=[1])), "its form"),
+        (({}, {}), "its form"),
+        ((said("  "), said(" ")), "its length"),
+        ((said("delivered " * 2_000), said("delivered " * 2_000)), "its length"),
+        ((Reply({}, fault="it answered in words"), Reply({}, fault="it was cut off")), "answering without its tool"),
+        ((Reply({}, fault="it was cut off"), said("W-8888")), "inventing 1 value"),
+    ],
+)
+async def test_a_summary_of_no_use_is_the_embedded_folders_work(session: Session, replies: tuple[Any, ...], fault: str):
+    planned = await Deciders(ScriptedModel(*replies, name="weak")).fold(session, 1, 3)
+    assert planned.decider == "embedded"
+    assert fault in planned.note
+    assert session.history()[0].cause == planned.note
+    assert planned.made.steps == (1, 2, 3)
+
+
+async def test_a_summary_is_never_longer_than_the_steps_it_replaces(session: Session):
+    step = session.record_step(explanation="Noted.").step
+    model = ScriptedModel(
+        said("The agent noted that something had been noted, and nothing else was done."), said("Noted.")
+    )
+    before = session.view().tokens
+    await Deciders(model).fold(session, step, step)
+    assert session.view().tokens <= before
+
+
+async def test_without_a_model_the_embedded_folder_folds(session: Session):
+    planned = await Deciders(None).fold(session, 1, 3)
+    assert (planned.decider, planned.note, planned.usage) == ("embedded", "", Usage())
+    assert session.history()[0].decider == "embedded"
+
+
+def high(session: Session) -> None:
+    """Record until the cover stands above the mark of a budget of 1,000."""
+    add_steps(session, 8, first=20)
+
+
+async def consolidated(model: Model | None, session: Session) -> Decided[tuple[Tile, ...]]:
+    """What is due at a budget of 1,000, folded."""
+    return await decide(model, leased(session), Consolidate("strong", 1_000))
+
+
+async def test_nobody_is_asked_below_the_high_water_mark(session: Session):
+    assert not is_due(session, 100_000)
+    high(session)
+    assert is_due(session, 1_000)
+    await Deciders(None).plan(session)
+    before = session.history()
+    assert (await Deciders(None).maintain(session, 100_000)).folded == ()
+    assert session.history() == before
+
+
+async def test_above_the_mark_the_models_summary_takes_the_place_of_the_older_steps(session: Session):
+    high(session)
+    planned = await consolidated(ScriptedModel(said(GOOD), name="strong"), session)
+    assert (planned.decider, planned.made[-1].summary, planned.made[-1].scale) == ("model", GOOD, "macro")
+    assert session.history()[0].cause == "high water, written by strong"
+    assert session.workspace.tail
+    assert session.view(1_000).tokens <= 1_000
+
+
+async def test_above_the_mark_a_refused_model_leaves_it_to_the_embedded_folder(session: Session):
+    high(session)
+    liar = ScriptedModel(said("Paid W-8888."), said("Paid W-8888."), name="liar")
+    planned = await consolidated(liar, session)
+    assert planned.decider == "embedded"
+    assert session.history()[0].cause == "high water; liar was refused twice, at last for inventing 1 value"
+    session.undo()
+    unasked = await consolidated(None, session)
+    assert unasked.made[-1].lines == planned.made[-1].lines
+    assert session.history()[0].cause == "high water"
+
+
+async def test_consolidation_goes_on_without_the_model_when_the_steps_changed_meanwhile(session: Session):
+    high(session)
+    planned = await consolidated(Meddler(session, said(GOOD), late=True), session)
+    assert (planned.decider, planned.note) == ("embedded", "the session changed while script wrote")
+
+
+async def test_every_reply_is_paid_for(session: Session):
+    replies = [Reply(said("W-8888"), Usage(100, 10)), Reply(said("W-8888"), Usage(110, 20))]
+    planned = await Deciders(ScriptedModel(*replies)).fold(session, 1, 3)
+    assert planned.usage == Usage(210, 30)
+
+
+async def test_facts_that_later_lines_point_at_outlive_a_summary_that_leaves_them_out():
+    order = {
+        "order_id": "W-2003",
+        "total": 103.5,
+        "items": [{"item_id": f"I{at}", "price": at + 0.5} for at in range(9)],
+    }
+    with Session.open("again", store=":memory:") as again:
+        add_json(again, order, call="c1")
+        add_steps(again, 2, first=2)
+        add_json(again, order, call="c4")
+        assert "I8" not in again.workspace.blocks[-1].lines[-1].text
+        planned = await Deciders(ScriptedModel(said("Looked something up."))).fold(again, 1, 2)
+        assert planned.decider == "model"
+        text = again.view(8000).text
+        for value in ("W-2003", "103.5", "I8", "8.5"):
+            assert value in text
+
+
+async def test_an_untrusted_summary_stays_marked(session: Session):
+    planned = await Deciders(ScriptedModel(said(GOOD))).fold(session, 1, 3)
+    assert planned.made.untrusted
+    assert f"< {GOOD}" in session.view().text
+
+
+async def test_the_latest_step_alone_is_folded_when_none_is_named(session: Session):
+    planned = await Deciders(ScriptedModel(said("W-2005 was delivered."))).fold(session)
+    assert planned.made.steps == (5,)
+    assert planned.made.scale == "micro"
+
+
+async def test_what_cannot_be_folded_is_refused_before_anyone_is_asked(session: Session):
+    session.fold("Looked up.", 1, 3)
+    model = ScriptedModel(said(GOOD))
+    for first, last in ((2, 3), (1, 2), (7, None), (5, 4)):
+        with pytest.raises(FoldError):
+            await Deciders(model).fold(session, first, last)
+    assert model.requests == []
+
+
+class Meddler(ScriptedModel):
+    """A model during whose answer the session changes."""
+
+    def __init__(self, session: Session, *decisions: dict[str, object], late: bool) -> None:
+        super().__init__(*decisions)
+        self._session = session
+        self._late = late
+
+    async def decide(self, request: Request) -> Reply:
+        """Change the session, then answer."""
+        if self._late:
+            self._session.fold("Looked up.", 2, 3)
+        else:
+            add_steps(self._session, 1, first=9)
+        return await super().decide(request)
+
+
+async def test_steps_that_changed_meanwhile_are_the_embedded_folders(session: Session):
+    planned = await Deciders(Meddler(session, said(GOOD), late=True)).fold(session, 1, 3)
+    assert (planned.decider, planned.note) == ("embedded", "the session changed while script wrote")
+    assert GOOD not in session.view().text
+
+
+async def test_steps_recorded_meanwhile_do_not_shift_the_fold(session: Session):
+    planned = await Deciders(Meddler(session, said("W-2005 was delivered."), late=False)).fold(session)
+    assert planned.made.steps == (5,)
+
+
+async def test_the_folders_model_is_a_setting_of_its_own(monkeypatch: pytest.MonkeyPatch, session: Session, tmp_path):
+    script = tmp_path / "folds.jsonl"
+    script.write_text(json.dumps(said(GOOD)), encoding="utf-8")
+    monkeypatch.setenv("CTXFOLD_MODEL", "explorer")
+    monkeypatch.setenv("CTXFOLD_FOLDER_MODEL", f"script:{script}")
+    planned = await Deciders(folder()).fold(session, 1, 3)
+    assert planned.decider == "model"
+    monkeypatch.setenv("CTXFOLD_FOLDER_MODEL", "nobody")
+    with pytest.raises(InputError, match="no model is named"):
+        folder()
+    monkeypatch.delenv("CTXFOLD_FOLDER_MODEL")
+    session.undo()
+    assert (await Deciders(folder()).fold(session, 1, 3)).decider == "embedded"

@@ -1,0 +1,267 @@
+"""Planning and extracting by a model: its plan and its choice of lines stand when the log bears them out; else they go back once, then the embedded deciders take over and say so."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from ctxfold import Session
+from ctxfold.config import Endpoint
+from ctxfold.decisions.intent.triggers import Trigger
+from ctxfold.errors import InputError, ModelUnavailable
+from ctxfold.models import Model, Reply, Request, Usage, folder
+from ctxfold.models.anthropic import AnthropicModel
+from ctxfold.models.deciders import Decided, Deciders
+from ctxfold.models.deciders.intent import Extract
+from ctxfold.models.deciders.lease import leased
+from ctxfold.models.deciders.loop import decide
+from ctxfold.models.script import ScriptedModel
+from ctxfold.session.intent import Wanted
+from ctxfold.workspace.intent import Extraction
+from tests.support.folders import strong_folder
+from tests.support.messages.server import Answer, Decide, MessagesServer, Words, in_turn
+from tests.support.sessions import events, prose, settled
+
+pytestmark = pytest.mark.anyio
+
+PLAN: dict[str, Any] = {
+    "summary": "The user wants order W-2003 refunded; it came broken.",
+    "todo": [{"text": "Refund W-2003 to the user's card"}, {"text": "Send a slip to mia.li@example.com"}],
+}
+
+
+@pytest.fixture
+def session() -> Iterator[Session]:
+    """A user's words and a call that looked their order up."""
+    with Session.open("orders", goal="Help the customer", store=":memory:") as opened:
+        opened.record_turn(user="Please refund order W-2003, it came broken. I am mia.li@example.com.")
+        look_up(opened, 3)
+        yield opened
+
+
+def look_up(session: Session, number: int) -> int:
+    """Look one order up, in bulk."""
+    order = {"order": f"W-200{number}", "total": 100.5 + number, "status": "delivered", "note": prose(number, 96)}
+    call = {"name": "get_order", "args": {"order": f"W-200{number}"}, "id": "c1"}
+    return session.record_step(calls=[call], results=[{"id": "c1", "text": json.dumps(order)}]).step
+
+
+def served(server: MessagesServer) -> AnthropicModel:
+    """The real adapter, speaking to the double."""
+    return AnthropicModel("claude-strong", Endpoint(server.url, True, "ANTHROPIC_API_KEY", "any"))
+
+
+def planned(session: Session) -> list[tuple[str, str]]:
+    """Who planned, and why."""
+    return [(event.decider, event.cause) for event in events(session) if event.kind == "intent_set"]
+
+
+def extracted(session: Session) -> list[tuple[str, str]]:
+    """Who extracted, and why."""
+    return [(event.decider, event.cause) for event in events(session) if event.kind == "extracted"]
+
+
+def fold_all(session: Session) -> None:
+    """Fold what was looked up, so that it stands nowhere in the view."""
+    for number in range(4, 9):
+        look_up(session, number)
+    session.fold(summary="Looked up orders.", first_step=1, last_step=session.tip)
+
+
+async def test_a_models_plan_stands_over_the_wire_and_the_event_says_whose_it_is_and_why(session: Session):
+    with MessagesServer(in_turn(Decide(PLAN, name="plan"))) as server:
+        kept = await Deciders(served(server)).maintain(session, 8_000)
+        assert len(server.journal) == 1
+    assert kept.notes == ()
+    assert kept.usage.prompt > 0
+    assert planned(session) == [("model", "intent change: new words; written by claude-strong")]
+    assert "so far: The user wants order W-2003 refunded; it came broken." in settled(session)
+    assert [item.text for item in session.intent.open] == [item["text"] for item in PLAN["todo"]]
+    assert session.intent.constraints, "the register is the user's words, whoever plans"
+
+
+async def test_no_model_is_asked_where_nothing_calls_for_it(session: Session):
+    model = ScriptedModel(PLAN)
+    deciders = Deciders(model)
+    await deciders.maintain(session, 8_000)
+    session.record_reply("I will look into it.")
+    await deciders.maintain(session, 8_000)
+    assert len(model.requests) == 1
+    session.record_turn(user="And order W-2004?")
+    kept = await deciders.maintain(session, 8_000)
+    assert kept.notes == ("script could not be asked: ModelUnavailable",)
+    assert (await deciders.maintain(session, 8_000)).notes == (), "nobody is asked twice about the same words"
+
+
+async def test_the_model_sees_what_is_known_and_what_is_new_each_under_its_ref(session: Session):
+    model = ScriptedModel(PLAN, PLAN)
+    await Deciders(model).plan(session)
+    session.record_reply("Refunded.")
+    session.record_turn(user="Actually, make it a replacement instead.")
+    await Deciders(model).plan(session)
+    first, second = (request.messages[-1]["content"][0]["text"] for request in model.requests)
+    assert "s1.1 user: Please refund order W-2003" in first
+    assert "s2.2" not in second.split("The log since then")[1]
+    assert "t1 open: Refund W-2003 to the user's card" in second
+    assert "Actually, make it a replacement instead." in second
+    assert "data" in model.requests[0].system
+
+
+async def test_evidence_is_held_against_the_log_and_a_claim_goes_back_once(session: Session):
+    claim = {**PLAN, "todo": [{"text": "Look up W-2003", "state": "done", "evidence": ["s9"]}]}
+    right = {**PLAN, "todo": [{"text": "Look up W-2003", "state": "done", "evidence": ["s1.3"]}]}
+    with MessagesServer(in_turn(Decide(claim, name="plan"), Decide(right, name="plan"))) as server:
+        kept = await Deciders(served(server)).plan(session)
+        again = json.dumps(server.journal[1].body)
+    assert "s9" in again
+    assert kept.note == ""
+    assert [(item.state, item.evidence) for item in session.intent.items] == [("done", ("s1.3",))]
+
+
+@pytest.mark.parametrize(
+    ("answers", "fault"),
+    [
+        ((Words("I would rather not."), Words("No.")), "answering without its tool"),
+        ((Decide({"todo": []}, name="plan"), Decide({"summary": ""}, name="plan")), "its form"),
+        ((Decide({**PLAN, "more": 1}, name="plan"), Decide({"summary": 3}, name="plan")), "its form"),
+        ((Decide({"summary": "Refund W-9999."}, name="plan"),) * 2, "inventing 1 value"),
+        ((Decide({**PLAN, "todo": [{"id": "t7", "state": "done"}]}, name="plan"),) * 2, "its evidence"),
+        ((Decide({**PLAN, "todo": [{"text": "Pay 77.12 EUR"}]}, name="plan"),) * 2, "inventing 2 values"),
+    ],
+)
+async def test_a_plan_of_no_use_is_the_embedded_planners_work_and_the_event_says_so(
+    session: Session, answers: tuple[Answer, ...], fault: str
+):
+    with MessagesServer(in_turn(*answers)) as server:
+        kept = await Deciders(served(server)).plan(session)
+        assert len(server.journal) == 2
+    assert kept.note == f"claude-strong was refused twice, at last for {fault}"
+    assert all(decider == "embedded" and kept.note in cause for decider, cause in planned(session))
+    assert "9999" not in settled(session)
+
+
+async def test_a_model_that_cannot_be_asked_stops_nothing(session: Session):
+    kept = await Deciders(ScriptedModel(ModelUnavailable("overloaded"), name="far")).plan(session)
+    assert kept.note == "far could not be asked: ModelUnavailable"
+
+
+async def triggered(model: Model, session: Session) -> Decided[Extraction]:
+    """An extraction that a trigger calls for."""
+    wanted = Wanted("total of W-2003", None, 200, Trigger("unresolved reference", "W-2003"))
+    return await decide(model, leased(session), Extract(model.name, wanted))
+
+
+async def test_lines_that_a_model_chose_stand_byte_for_byte(session: Session):
+    fold_all(session)
+    chosen = {"selections": [{"ref": "s1.3:2-3", "why": "the refund", "facts": ["W-2003", "W-7777"]}]}
+    with MessagesServer(in_turn(Decide(chosen, name="extract"))) as server:
+        kept = await triggered(served(server), session)
+        asked = server.journal[0].body["messages"][-1]["content"][0]["text"]
+    assert '2|  "order": "W-2003",' in asked
+    assert kept.note == ""
+    assert extracted(session) == [("model", "unresolved reference: W-2003; chosen by claude-strong")]
+    (extract,) = session.intent.extracts
+    assert extract.text == session.recall("s1.3:2-3").text
+    assert extract.facts == ("W-2003",)
+
+
+async def test_lines_that_are_not_there_go_back_once_and_then_the_embedded_extractor_looks(session: Session):
+    fold_all(session)
+    wrong = {"selections": [{"ref": "s1.3:900-901"}, {"ref": "s77"}]}
+    model = ScriptedModel(wrong, wrong, name="weak")
+    kept = await triggered(model, session)
+    assert "has 6 lines" in json.dumps(model.requests[1].messages[-1]["content"])
+    assert kept.note == "weak was refused twice, at last for its lines"
+    assert extracted(session) == [("embedded", f"unresolved reference: W-2003; {kept.note}")]
+    assert '"total": 103.5' in settled(session)
+
+
+async def test_a_model_may_choose_nothing(session: Session):
+    fold_all(session)
+    kept = await Deciders(ScriptedModel({"selections": []})).extract(session)
+    assert kept.note == ""
+    assert extracted(session) == []
+
+
+async def test_a_strong_folder_sees_to_a_long_session_and_every_reply_is_paid_for(session: Session):
+    with MessagesServer(strong_folder(PLAN)) as server:
+        deciders = Deciders(served(server))
+        usage, folded = Usage(), 0
+        for number in range(1, 10):
+            look_up(session, number)
+            kept = await deciders.maintain(session, 1_000)
+            usage, folded = usage + kept.usage, folded + len(kept.folded)
+        billed = sum(exchange.usage["output_tokens"] for exchange in server.journal)
+    assert folded
+    assert usage.output == billed
+    assert {decider for decider, _ in planned(session)} == {"model"}
+    assert session.view(1_000).tokens <= 1_000
+
+
+class Interrupted(ScriptedModel):
+    """A model during whose answer the user speaks."""
+
+    def __init__(self, session: Session, *decisions: dict[str, Any]) -> None:
+        super().__init__(*decisions)
+        self._session = session
+
+    async def decide(self, request: Request) -> Reply:
+        """Let the user speak, then answer."""
+        self._session.record_turn(user="Please also check order W-2004.")
+        return await super().decide(request)
+
+
+async def test_words_said_while_the_model_wrote_are_not_lost(session: Session):
+    kept = await Deciders(Interrupted(session, PLAN)).plan(session)
+    assert kept.note == "the session changed while script wrote"
+    assert "W-2003 refunded" not in session.intent.summary
+    assert "Please also check order W-2004." in session.view().text
+
+
+async def test_a_model_without_tools_plans_in_words(session: Session):
+    said = f"<think>hm</think>Here it is.\n<tool_call>{json.dumps({'name': 'plan', 'arguments': PLAN})}</tool_call>"
+    with MessagesServer(in_turn(Words(said))) as server:
+        kept = await Deciders(served(server)).plan(session)
+    assert kept.note == ""
+    assert [decider for decider, _ in planned(session)] == ["model"]
+
+
+async def test_a_model_without_tools_folds_in_the_text_form(session: Session):
+    for number in range(1, 10):
+        look_up(session, number)
+
+    def answer(body: dict[str, Any]) -> Answer:
+        if body["tools"][0]["name"] != "keep":
+            return Decide(PLAN, name="plan")
+        asked = body["messages"][-1]["content"][0]["text"]
+        steps = asked.split("the steps to fold, ")[1].split(", each")[0]
+        fold = {"type": "deep_consolidation", "target": {"ids": [steps]}, "summary_text": "Looked up orders."}
+        return Words(f"Folding.\n<context>{json.dumps({'fold': fold})}</context>")
+
+    with MessagesServer(answer) as server:
+        kept = await Deciders(served(server)).maintain(session, 1_000)
+    assert kept.folded
+    assert [event.decider for event in events(session) if event.kind == "folded"] == ["model"]
+
+
+async def test_the_model_is_a_setting_of_its_own(monkeypatch: pytest.MonkeyPatch, session: Session, tmp_path):
+    script = tmp_path / "plans.jsonl"
+    script.write_text(json.dumps(PLAN), encoding="utf-8")
+    monkeypatch.setenv("CTXFOLD_FOLDER_MODEL", f"script:{script}")
+    await Deciders(folder()).plan(session)
+    assert planned(session)[0][0] == "model"
+    monkeypatch.setenv("CTXFOLD_FOLDER_MODEL", "nobody")
+    with pytest.raises(InputError, match="no model is named"):
+        Deciders(folder())
+    monkeypatch.delenv("CTXFOLD_FOLDER_MODEL")
+    assert Deciders(folder()).name == ""
+
+
+async def test_without_a_model_the_embedded_deciders_see_to_all(session: Session):
+    for number in range(1, 10):
+        look_up(session, number)
+    kept = await Deciders(None).maintain(session, 1_000)
+    assert kept.folded
+    assert (kept.usage, kept.notes) == (Usage(), ())
+    assert {event.decider for event in events(session) if event.kind == "folded"} == {"embedded"}

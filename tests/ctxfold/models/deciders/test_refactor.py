@@ -1,0 +1,100 @@
+"""Refactoring with a model: what it routes and writes is held against the same checks; a reply that does not fit means none, or leaves the history as it was."""
+
+import json
+from typing import Any
+
+import pytest
+
+from ctxfold import Session
+from ctxfold.errors import ModelKeyMissing, ModelUnavailable
+from ctxfold.models import Reply
+from ctxfold.models.deciders import Deciders
+from ctxfold.models.script import ScriptedModel
+from tests.support.faults import clean, failing, look_up
+from tests.support.sessions import events, settled
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def session():
+    """Five orders looked up; the user's next words wait."""
+    with Session.open("orders", goal="Refund what was damaged", store=":memory:") as opened:
+        clean(opened)
+        opened.record_turn(user="And what of the parcel ZX-5512?")
+        yield opened
+
+
+def route(operator: str) -> dict[str, Any]:
+    """A router's decision."""
+    return {"analysis": "It drifts.", "drift_detected": operator != "none", "selected_operator": operator}
+
+
+GOOD = "Looked up W-2001 to W-2005; W-2003 was delivered to Porto, total 103.5."
+
+
+async def test_what_the_model_routes_and_writes_stands_as_the_models(session: Session):
+    model = ScriptedModel(route("state_abstract"), {"text": GOOD}, name="strong")
+    mended = await Deciders(model).refactor(session)
+    assert (mended.made.operator, mended.made.applied, mended.made.decider) == ("state_abstract", True, "model")
+    assert mended.note == ""
+    assert GOOD in settled(session)
+    assert (session.history()[0].kind, session.history()[0].decider) == ("refactored", "model")
+
+
+async def test_the_router_sees_task_and_history_and_never_the_current_query(session: Session):
+    model, log = ScriptedModel(route("none")), events(session)
+    mended = await Deciders(model).refactor(session)
+    assert (mended.made.operator, mended.made.decider, events(session)) == ("none", "model", log)
+    (request,) = model.requests
+    asked = json.dumps(request.messages)
+    assert "Refund what was damaged" in asked
+    assert "W-2003 came broken" in json.loads(asked)[0]["content"][0]["text"].replace("Order ", "")
+    assert "ZX-5512" not in asked
+    assert "data" in request.system
+
+
+async def test_an_invention_goes_back_once_with_the_reason(session: Session):
+    model = ScriptedModel({"text": f"{GOOD} See W-9999."}, {"text": GOOD})
+    mended = await Deciders(model).refactor(session, "state_abstract")
+    assert mended.made.applied
+    again = json.dumps(model.requests[1].messages[-1]["content"])
+    assert "does not have" in again
+    assert "9999" not in settled(session)
+
+
+@pytest.mark.parametrize(
+    "replies",
+    [
+        ({"text": "See W-9999."}, {"text": "See W-8888."}),
+        ({"text": ""}, {"text": []}),
+        ({}, {"words": "x"}),
+        ({"text": "<summary>a</summary><summary>b</summary>"}, {"text": '{"text": "W-2001"}'}),
+        (Reply({}, fault="cut off", words="<summary>Looked up W-20"), Reply({}, fault="it declined")),
+        (Reply({}, fault="words", words="I would rather not."), Reply({}, fault="words", words="Looked up W-2001.")),
+    ],
+)
+async def test_a_model_that_goes_on_so_leaves_it_to_the_embedded_operator(session: Session, replies: tuple[Any, ...]):
+    mended = await Deciders(ScriptedModel(*replies, name="weak")).refactor(session, "state_abstract")
+    assert (mended.decider, mended.made.decider) == ("embedded", "embedded")
+    assert mended.note in session.history()[0].cause
+    assert "8888" not in settled(session)
+
+
+async def test_a_reply_in_words_with_its_tags_is_heard(session: Session):
+    reply = Reply({}, fault="it answered in words", words=f"<summary>{GOOD}</summary>")
+    mended = await Deciders(ScriptedModel(reply)).refactor(session, "state_abstract")
+    assert mended.made.applied
+    assert GOOD in settled(session)
+
+
+@pytest.mark.parametrize("error", [ModelUnavailable("down"), ModelKeyMissing("no key")])
+async def test_a_model_that_cannot_be_asked_leaves_it_to_the_embedded_router(error: Exception):
+    with Session.open("orders", store=":memory:") as session:
+        session.record_turn(user="Refund W-2003.")
+        failing(session, 4)
+        look_up(session, "W-2001")
+        assert isinstance(error, (ModelUnavailable, ModelKeyMissing))
+        mended = await Deciders(ScriptedModel(error, name="far")).refactor(session)
+        assert mended.note == f"far could not be asked: {type(error).__name__}"
+        assert (mended.made.operator, mended.made.decider) == ("path_prune", "embedded")
