@@ -13,6 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ctxfold.log.lines import Line
 from ctxfold.view.pieces import Piece, above, pieces_of
@@ -22,9 +23,10 @@ __all__ = ["HEAD", "Chosen", "Stretch", "choose"]
 HEAD = -1
 """Stands among the places of a line of which nothing but its beginning is kept, for the sake of lines under it."""
 
-_ID = re.compile(r"(?=.*\d)(?=.*[^\W\d]|.*[#@/-])|[@/\\]|^\d{5,}$|\w_\w")
 _NUMBER = re.compile(r"[\d.,:$€£¥%+-]+")
 
+_LONGEST_ID, _MANY = 120, 5
+"""Characters that an id has at most, and digits from which a number is one."""
 _AGAIN = (1.0, 0.25, 0.06)
 """What a value is worth where it stands nowhere yet, once, more often."""
 _WORD = 0.03
@@ -214,11 +216,23 @@ class _Choice:
         self.told.update(piece.words)
 
 
+@lru_cache(maxsize=65_536)
+def _is_id(value: str) -> bool:
+    """Whether a value is built as what names one thing: letters with digits, joined parts, many digits; no blank in it."""
+    if " " in value or len(value) > _LONGEST_ID:
+        return False
+    digits = sum(map(str.isdigit, value))
+    return (
+        "@" in value or "/" in value or "_" in value or digits >= _MANY or (0 < digits < len(value.strip("$€£¥%.,:")))
+    )
+
+
+@lru_cache(maxsize=65_536)
 def _shape(value: str) -> float:
     """How likely a value of this build is to be needed letter by letter."""
     if len(value) < 2:
         return 0.05
-    if _ID.search(value):
+    if _is_id(value):
         return 1.0
     if _NUMBER.fullmatch(value):
         return 0.35 if len(value) > 2 else 0.1
@@ -229,7 +243,7 @@ def _demand(value: str, used: int | None, last: int) -> float:
     """More where something named it since, the later the more; an id that nothing has named is open."""
     if used is not None:
         return 1 + 1.5 * math.exp((used - last) / 25)
-    return 1.3 if _ID.search(value) else 0.6
+    return 1.3 if _is_id(value) else 0.6
 
 
 def _read(newest: int, last: int) -> float:
@@ -248,4 +262,4 @@ def _columns(lines: Sequence[Line], above: tuple[int, ...]) -> Line | None:
 
 def _rarity(value: str, times: int) -> float:
     """What repetition leaves of a value's worth: little of a plain word's, more of an id's, which is what is acted on."""
-    return 0.35 + 0.65 / math.sqrt(times) if _ID.search(value) else 1 / times
+    return 0.35 + 0.65 / math.sqrt(times) if _is_id(value) else 1 / times

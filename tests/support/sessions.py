@@ -116,7 +116,7 @@ def ref_of(session: Session, step: int, text: str) -> str:
     return found[0]
 
 
-_HEADER = re.compile(r"\[?(s\d+(?:-s\d+)?(?:, s\d+(?:-s\d+)?)*)…?(?: |\n|$)")
+_HEADER = re.compile(r"\[?(s\d+(?:-s\d+)?(?:, s\d+(?:-s\d+)?)*)…?(?: |\]|\n|$)")
 """What a block begins with: the steps it stands for, in brackets when nothing more is left of it."""
 
 
