@@ -46,7 +46,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A run of sentences, or the line that defines a name.
+    """A run of sentences, or the line that defines a name without text.
 
     Attributes:
         place: its section.
@@ -87,11 +87,10 @@ def find_places(page: Observation) -> Iterator[Place]:
 
 
 def cut_passages(place: Place) -> Iterator[Passage]:
-    """The passages of a section: the line that defines a name, then from each sentence on as many as fit into a quote."""
-    section = place.section
-    if section.level == _DEFINITION:
+    """The passages of a section: from each sentence on as many as fit into a quote; where it has none, the line that defines its name."""
+    section, text = place.section, place.section.text
+    if section.level == _DEFINITION and not text.strip():
         yield Passage(place, None, tuple(words(section.title)))
-    text = section.text
     spans = _find_sentences(text)
     held = [words(span.of(text)) for span in spans]
     sizes = [len(span.of(text).split()) for span in spans]
