@@ -128,10 +128,7 @@ class Explorer:
         return self._read_results(page, query, trail) if query else self._read_page(page, lead, step, trail)
 
     def _read_results(self, page: Observation, query: str, trail: Trail) -> str:
-        if page.index is not None:
-            leads = rank_index(page.index, page.url)
-        else:
-            leads = read_results(page)
+        leads = read_results(page) if page.index is None else rank_index(page.index, page.url)
         found = trail.found + len(leads)
         settled = page.index is not None or found >= ENOUGH_LEADS
         self._trail = replace(trail, frontier=trail.frontier.with_leads(leads), found=found, settled=settled)

@@ -89,11 +89,11 @@ class Library:
         return found
 
     def cover(self, passage: Passage) -> float:
-        """The share of the question that a passage and the headings above it hold, 0 to 1: each word by how rare it is on the pages read."""
+        """The share of the question that a passage and the headings above it hold, 0 to 1: each word by how rare it is."""
         place = passage.place
         above = (*place.path, *self._names_of(place), place.name, place.section.title)
         held = {*passage.words, *words(" ".join(above))}
-        told = {word: rare * self._texts.rarity(word) for word, rare in self.question.words.items()}
+        told = self.question.words
         return sum(weight for word, weight in told.items() if word in held) / (sum(told.values()) or 1.0)
 
 

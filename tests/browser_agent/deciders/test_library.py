@@ -71,7 +71,10 @@ def test_a_page_is_taken_in_once():
 
 def test_a_name_is_known_by_what_stands_above_its_entry():
     tree = page(
-        "xml.tree.html", "module xml.tree", definition("parse", "parse(source, events)", "Read events."), COPYING.sections[0]
+        "xml.tree.html",
+        "module xml.tree",
+        definition("parse", "parse(source, events)", "Read events."),
+        COPYING.sections[0],
     )
     assert rank("What does xml.tree.parse report?", tree)[0].named
     assert not rank("What does json.parse report?", tree)[0].named
