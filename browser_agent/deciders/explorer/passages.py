@@ -82,7 +82,7 @@ def find_places(page: Observation) -> Iterator[Place]:
         while above and not _contains(above[-1], section):
             above.pop()
         path = (page.title, *(parent.defined_name or parent.title for parent in above))
-        yield Place(url, section, path, after is None or after.level < _DEFINITION or not _contains(section, after))
+        yield Place(url, section, path, after is None or not _is_within(section, after))
         above.append(section)
 
 
@@ -118,16 +118,17 @@ def _find_sentences(text: str) -> Sequence[Span]:
 
 
 def _follows(place: Place, before: Span, after: Span) -> bool:
-    return place.whole or "\n" not in place.section.text[before.end : after.start]
+    between = place.section.text[before.end : after.start]
+    return between.count("\n") < (2 if place.whole else 1)
 
 
 def _drop_link_lists(page: Observation) -> list[Section]:
     """The sections without the lines that are nothing but a link's words: they lead to answers and hold none."""
     linked = {" ".join(link.text.split()) for link in page.links}
     return [
-        section.model_copy(update={"text": "\n".join(kept)})
-        if len(kept := [line for line in rows if " ".join(line.split()) not in linked]) < len(rows)
-        else section
+        section.model_copy(
+            update={"text": "\n".join("" if " ".join(line.split()) in linked else line for line in rows)}
+        )
         for section in page.sections
         for rows in [section.text.split("\n")]
     ]
@@ -151,6 +152,13 @@ def _contains(parent: Section, section: Section) -> bool:
     if parent.level == section.level == _DEFINITION and parent.defined_name and section.defined_name:
         return section.defined_name.startswith(f"{parent.defined_name}.")
     return parent.level < section.level
+
+
+def _is_within(section: Section, after: Section) -> bool:
+    """Whether a definition after a section may stand between its lines; one whose name starts as the section's own name is its neighbour."""
+    if after.level < _DEFINITION:
+        return False
+    return after.defined_name is None or _contains(section, after)
 
 
 def _head(text: str) -> str:
