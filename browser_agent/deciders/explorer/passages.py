@@ -155,10 +155,11 @@ def _contains(parent: Section, section: Section) -> bool:
 
 
 def _is_within(section: Section, after: Section) -> bool:
-    """Whether a definition after a section may stand between its lines; one whose name starts as the section's own name is its neighbour."""
+    """Whether a definition after a section may stand between its lines: beneath it, or not named under what its own name is."""
     if after.level < _DEFINITION:
         return False
-    return after.defined_name is None or _contains(section, after)
+    ours, theirs = section.defined_name or "", after.defined_name or ""
+    return not theirs or _contains(section, after) or theirs.count(".") < ours.count(".")
 
 
 def _head(text: str) -> str:
