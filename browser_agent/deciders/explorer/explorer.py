@@ -40,7 +40,7 @@ ENOUGH_LEADS = 6
 LOST_IN_A_ROW = 4
 """Pages in a row that could not be read before the site counts as gone."""
 CANDIDATES = 3
-SURE = 0.85
+SURE = 0.8
 """The share of the question that the first passage holds, from which on it is the answer."""
 DRY = 4
 """Pages in a row that brought nothing better before they are folded as one failed stretch."""
@@ -128,11 +128,7 @@ class Explorer:
         return self._read_results(page, query, trail) if query else self._read_page(page, lead, step, trail)
 
     def _read_results(self, page: Observation, query: str, trail: Trail) -> str:
-        if page.index is not None:
-            self._library.know(page.index)
-            leads = rank_index(page.index, page.url)
-        else:
-            leads = read_results(page)
+        leads = read_results(page) if page.index is None else rank_index(page.index, page.url)
         found = trail.found + len(leads)
         settled = page.index is not None or found >= ENOUGH_LEADS
         self._trail = replace(trail, frontier=trail.frontier.with_leads(leads), found=found, settled=settled)
@@ -167,7 +163,7 @@ class Explorer:
             self._trail = replace(trail, lead=named)
             return _decide(f"“{named.text}” is named.", fold, Navigate(kind="navigate", url=named.url))
         query = next((query for query in self._question.queries if query not in trail.asked), "")
-        if trail.search is not None and not trail.settled and query:
+        if trail.search is not None and not trail.settled and not self._library.has_entry and query:
             self._trail = replace(trail, asked=(*trail.asked, query), query=query)
             thought = f"Ask the site's search for “{query}”."
             return _decide(thought, fold, Navigate(kind="navigate", url=search_address(trail.search, query)))

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from math import log
 
 from browser_agent.deciders.explorer.passages import Passage, Place, cut_passages, find_places
 from browser_agent.deciders.explorer.question import Question
-from browser_agent.observation import Observation, SiteIndex
+from browser_agent.observation import Observation
 from ctxfold.text import BM25, words
 
 __all__ = ["Found", "Library"]
 
+_NAME = re.compile(r"\w+")
 _SECTION = 0.5
 """What its section's BM25 counts beside a passage's own."""
 _NAMES = 4
@@ -37,8 +38,6 @@ class Library:
         self._named: list[bool] = []
         self._texts, self._sections = BM25(b=0.3), BM25(b=0.3)
         self._pages: set[str] = set()
-        self._site: dict[str, float] = {}
-        self._unlisted = 1.0
 
     def add(self, page: Observation) -> None:
         """Take a page in; one that is here already changes nothing."""
@@ -50,7 +49,7 @@ class Library:
             above = words(" ".join((*place.path, *([place.name] * _NAMES))))
             home = self._sections.add([*above, *words(f"{place.section.title} {place.section.text}")])
             title = words(place.section.title)
-            named = self._is_named(place)
+            named = bool(self._names_of(place))
             for passage in cut_passages(place):
                 opens = passage.span is not None and passage.span.start == 0
                 self._texts.add((*(above if passage.span else ()), *(title if opens else ()), *passage.words))
@@ -58,32 +57,23 @@ class Library:
                 self._homes.append(home)
                 self._named.append(named)
 
-    def know(self, index: SiteIndex) -> None:
-        """Take in how rare the question's words are on the whole site: on the pages read, what they are about is common."""
-        self._site = {
-            word: _idf(len(listed.pages), len(index.pages)) for listed in index.words for word in words(listed.word)
-        }
-        self._unlisted = _idf(1, len(index.pages))
+    @property
+    def has_entry(self) -> bool:
+        """Whether the entry of a name that the question names has been read."""
+        return any(self._named)
 
-    def _weigh(self, index: BM25) -> dict[str, float]:
-        """What each word of the question counts in an index: by the site where that is known, else by the pages read."""
-        if not self._site:
-            return dict(self.question.words)
-        return {
-            word: rare * self._site.get(word, self._unlisted) / index.rarity(word)
-            for word, rare in self.question.words.items()
-        }
-
-    def _is_named(self, place: Place) -> bool:
-        """Whether a section is the entry of a name that the question names."""
-        section = place.section
+    def _names_of(self, place: Place) -> list[str]:
+        """The names in the question that a section is the entry of."""
+        section, above = place.section, " ".join(place.path)
         known = (section.defined_name or "", section.anchor, section.title)
-        return any(_names(name, each.lower().removesuffix("()")) for name in self.question.names for each in known)
+        return [
+            name for name in self.question.names if any(_names(name, above, each.removesuffix("()")) for each in known)
+        ]
 
     def rank(self, most: int = 3) -> list[Found]:
         """The best passages, none overlapping another: first the best of an entry that the question names, then by BM25."""
-        texts = self._texts.scores(self._weigh(self._texts))
-        sections = self._sections.scores(self._weigh(self._sections))
+        texts = self._texts.scores(self.question.words)
+        sections = self._sections.scores(self.question.words)
         total = [text + _SECTION * sections[home] for text, home in zip(texts, self._homes, strict=True)]
         order = sorted(range(len(total)), key=lambda at: -total[at])
         entry = next((at for at in order if self._named[at]), None)
@@ -101,17 +91,13 @@ class Library:
     def cover(self, passage: Passage) -> float:
         """The share of the question that a passage and the headings above it hold, 0 to 1: each word by how rare it is."""
         place = passage.place
-        held = {*passage.words, *words(" ".join((*place.path, place.name, place.section.title)))}
-        told = {word: rare * (self._site.get(word) or self._unlisted) for word, rare in self.question.words.items()}
+        above = (*place.path, *self._names_of(place), place.name, place.section.title)
+        held = {*passage.words, *words(" ".join(above))}
+        told = self.question.words
         return sum(weight for word, weight in told.items() if word in held) / (sum(told.values()) or 1.0)
 
 
-def _idf(holding: int, count: int) -> float:
-    """How rare a word is that so many of the pages hold; 0 for one that none does, as search indexes leave out what stands everywhere."""
-    return log(1 + (count - holding + 0.5) / (holding + 0.5)) if holding else 0.0
-
-
-def _names(name: str, entry: str) -> bool:
-    """Whether a name is that of an entry, in full or in part: `multiprocessing.pool` names `multiprocessing.pool.pool`."""
-    parts, whole = name.split("."), iter(entry.split("."))
-    return parts[-1] == entry.rpartition(".")[2] and all(part in whole for part in parts)
+def _names(name: str, above: str, entry: str) -> bool:
+    """Whether a name is that of an entry, in part or with what stands above it: `xml.parse` names `parse` on the page `xml`."""
+    parts, whole = name.split("."), iter(_NAME.findall(f"{above} {entry}".lower()))
+    return parts[-1] == entry.lower().rpartition(".")[2] and all(part in whole for part in parts)

@@ -46,7 +46,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A run of sentences, or the line that defines a name.
+    """A run of sentences, or the line that defines a name without text.
 
     Attributes:
         place: its section.
@@ -82,16 +82,15 @@ def find_places(page: Observation) -> Iterator[Place]:
         while above and not _contains(above[-1], section):
             above.pop()
         path = (page.title, *(parent.defined_name or parent.title for parent in above))
-        yield Place(url, section, path, after is None or after.level < _DEFINITION or not _contains(section, after))
+        yield Place(url, section, path, after is None or not _is_within(section, after))
         above.append(section)
 
 
 def cut_passages(place: Place) -> Iterator[Passage]:
-    """The passages of a section: the line that defines a name, then from each sentence on as many as fit into a quote."""
-    section = place.section
-    if section.level == _DEFINITION:
+    """The passages of a section: from each sentence on as many as fit into a quote; where it has none, the line that defines its name."""
+    section, text = place.section, place.section.text
+    if section.level == _DEFINITION and not text.strip():
         yield Passage(place, None, tuple(words(section.title)))
-    text = section.text
     spans = _find_sentences(text)
     held = [words(span.of(text)) for span in spans]
     sizes = [len(span.of(text).split()) for span in spans]
@@ -119,16 +118,17 @@ def _find_sentences(text: str) -> Sequence[Span]:
 
 
 def _follows(place: Place, before: Span, after: Span) -> bool:
-    return place.whole or "\n" not in place.section.text[before.end : after.start]
+    between = place.section.text[before.end : after.start]
+    return between.count("\n") < (2 if place.whole else 1)
 
 
 def _drop_link_lists(page: Observation) -> list[Section]:
     """The sections without the lines that are nothing but a link's words: they lead to answers and hold none."""
     linked = {" ".join(link.text.split()) for link in page.links}
     return [
-        section.model_copy(update={"text": "\n".join(kept)})
-        if len(kept := [line for line in rows if " ".join(line.split()) not in linked]) < len(rows)
-        else section
+        section.model_copy(
+            update={"text": "\n".join("" if " ".join(line.split()) in linked else line for line in rows)}
+        )
         for section in page.sections
         for rows in [section.text.split("\n")]
     ]
@@ -152,6 +152,14 @@ def _contains(parent: Section, section: Section) -> bool:
     if parent.level == section.level == _DEFINITION and parent.defined_name and section.defined_name:
         return section.defined_name.startswith(f"{parent.defined_name}.")
     return parent.level < section.level
+
+
+def _is_within(section: Section, after: Section) -> bool:
+    """Whether a definition after a section may stand between its lines: beneath it, or not named under what its own name is."""
+    if after.level < _DEFINITION:
+        return False
+    ours, theirs = section.defined_name or "", after.defined_name or ""
+    return not theirs or _contains(section, after) or theirs.count(".") < ours.count(".")
 
 
 def _head(text: str) -> str:

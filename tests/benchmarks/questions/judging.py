@@ -73,7 +73,12 @@ def _answers(question: Question, source: Source) -> bool:
 
 def _stands(source: Source, site: str, root: Path) -> bool:
     page = root / (urlsplit(source.url.removeprefix(site)).path.strip("/") or "index.html")
-    return page.is_file() and "".join(source.quote.split()) in "".join(_read_text(page).split())
+    return page.is_file() and _join_characters(source.quote) in _join_characters(_read_text(page))
+
+
+def _join_characters(text: str) -> str:
+    """A text without space, and without the prompts: the site's script puts a button named `>>>` before an example, which no file holds."""
+    return "".join(text.split()).replace(">>>", "")
 
 
 class _Text(HTMLParser):

@@ -163,3 +163,11 @@ async def test_the_nearest_link_goes_first_and_no_file_that_is_no_page():
     _, opened, _ = await explore("Under which license may the pictures be used?", site)
     assert opened[1] == "license.html"
     assert "license.pdf" not in opened
+
+
+async def test_once_a_named_entry_is_read_the_sites_search_is_not_asked():
+    home = page("", "Home", links={"files": "library/files.html"}, search=True)
+    site = {"": home, "library/files.html": COPYING.model_copy(update={"search": home.search})}
+    decided, opened, _ = await explore("What does files.copy return?", site)
+    assert opened == ["", "library/files.html"]
+    assert "return the target" in decided.candidates[0].quote

@@ -67,3 +67,20 @@ def test_a_page_is_taken_in_once():
     before = library.rank()
     library.add(COPYING)
     assert library.rank() == before
+
+
+def test_a_name_is_known_by_what_stands_above_its_entry():
+    tree = page(
+        "xml.tree.html",
+        "module xml.tree",
+        definition("parse", "parse(source, events)", "Read events."),
+        COPYING.sections[0],
+    )
+    assert rank("What does xml.tree.parse report?", tree)[0].named
+    assert not rank("What does json.parse report?", tree)[0].named
+
+
+def test_the_text_of_an_entry_goes_before_the_line_that_defines_it():
+    quotes = [one.passage.quote for one in rank("What does files.rmtree delete?")]
+    assert quotes[0].startswith("Delete a whole folder")
+    assert not any("retries=3" in quote for quote in quotes)
