@@ -145,10 +145,12 @@ DOORS = (
     Door("redact", {"what": "car"}, {"what": text}),
     Door(
         "plan",
-        {"summary": "so", "todo": [{"text": "buy it"}]},
+        {"summary": "so", "todo": [{"text": "buy it"}], "constraints": [{"text": "no diesel"}], "decisions": [{"text": "it is the red one"}]},
         {
             "summary": maybe(text), "todo": maybe(todo), "todo.id": maybe(text), "todo.text": maybe(text), "todo.state": maybe(one_of("open", "done", "dropped")),
-            "todo.evidence": maybe(texts), "by": lambda _: False, "trigger": lambda value: value is None,
+            "todo.evidence": maybe(texts), "constraints": maybe(todo), "constraints.id": maybe(text), "constraints.text": maybe(text),
+            "constraints.state": maybe(one_of("holds", "lifted")), "constraints.supersedes": maybe(text), "constraints.ref": maybe(text),
+            "decisions": maybe(todo), "by": lambda _: False, "trigger": lambda value: value is None,
         },
     ),
     Door("extract", {"need": "car", "budget": 400}, {"need": maybe(text), "budget": number, "by": lambda _: False, "trigger": lambda value: value is None}),

@@ -44,7 +44,7 @@ def items_given(given: object) -> tuple[ItemGiven, ...]:
         state, evidence = entry.get("state"), entry.get("evidence")
         if state is not None and state not in _STATES:
             raise InputError(f"{state!r} is not a state; use open, done or dropped")
-        refs = [evidence] if isinstance(evidence, str) else evidence or ()
+        refs = () if evidence in (None, "") else [evidence] if isinstance(evidence, str) else evidence
         if not isinstance(refs, (list, tuple)) or not all(isinstance(ref, str) for ref in refs):
             raise InputError('evidence is a list of refs such as ["s12"]; give strings')
         made.append(ItemGiven(entry.get("id") or "", _flat(entry), cast("State | None", state), tuple(refs)))
