@@ -20,7 +20,7 @@ def main() -> None:
         tile = session.fold(summary="The 07:58 train costs 49 EUR.", first_step=trains, last_step=trains)
         folded = session.view()
         print(folded.text)
-        assert tile.text in folded.text
+        assert tile.summary in folded.text
 
         session.undo()
         assert session.view().text == before, "an undo restores what stood before"

@@ -47,7 +47,7 @@ def folded(tx: Writing, now: Handle, directive: FoldDirective, by: By) -> Tile:
     if directive.summary is None:
         tile = micro_tile(workspace, blocks, number, SETTINGS, query_of(workspace))
         return _put(tx, now, place, blocks, tile, By("embedded", by.reason))
-    tile = told_tile(blocks, number, directive.summary, "model" if by.decider == "model" else "host")
+    tile = told_tile(workspace, blocks, number, directive.summary, "model" if by.decider == "model" else "host")
     return _put(tx, now, place, blocks, tile, by)
 
 

@@ -5,32 +5,42 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ctxfold.decisions.fold.beside import in_force, kept_beside
 from ctxfold.errors import FoldError
 from ctxfold.log.lines import Line
 from ctxfold.tokens import count_lines
 from ctxfold.view.show import show
-from ctxfold.workspace.workspace import Block, Origin, RawStep, Status, Tile, spans
+from ctxfold.workspace.workspace import Block, Origin, RawStep, Status, Tile, Workspace, spans
 
 __all__ = ["price", "status_of", "tile_of", "told_tile"]
 
 
-def told_tile(blocks: Sequence[Block], number: int, summary: str, origin: Origin) -> Tile:
-    """The tile of a summary that a host or a model wrote; the user's words stand beside it.
+def told_tile(workspace: Workspace, blocks: Sequence[Block], number: int, summary: str, origin: Origin) -> Tile:
+    """The tile of a summary that a host or a model wrote; the user's words, notes, and what is in use since stand beside it.
+
+    Args:
+        workspace: where the blocks stand.
+        blocks: a contiguous stretch of it.
+        number: the tile's number.
+        summary: what was written.
+        origin: who wrote it.
 
     Raises:
-        FoldError: the summary is empty, or longer than what it would replace.
+        FoldError: the summary is empty, or costs more, with what stands beside it, than what it would replace.
     """
     summary = summary.strip()
     if not summary:
         raise FoldError(
             "the summary is empty; say what was done, found and decided, or leave it out to let ctxfold write it"
         )
-    said = tuple(line for block in blocks for line in block.lines if line.kind == "user")
-    tile = tile_of(blocks, number, summary, said, origin)
+    later = workspace.blocks[workspace.blocks.index(blocks[-1]) + 1 :]
+    lines = kept_beside(blocks, summary, in_force(blocks, later, workspace.intent))
+    tile = tile_of(blocks, number, summary, lines, origin)
     took, gives = price(*blocks), price(tile)
     if gives >= took:
+        beside = sum(line.tokens for line in lines)
         raise FoldError(
-            f"this summary would cost {gives} tokens for the {took} of {spans(tile.steps)}; shorten it, or fold more steps"
+            f"this summary would cost {gives} tokens, {beside} of them for what must stand beside it, for the {took} of {spans(tile.steps)}; shorten it, or fold more steps"
         )
     return tile
 

@@ -6,9 +6,9 @@ Source: ACR: it shrinks where it must, invents nothing, keeps facts in force and
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import chain
 from typing import assert_never
 
+from ctxfold.decisions.fold.beside import in_force, values_of, values_said
 from ctxfold.decisions.fold.tile import price
 from ctxfold.decisions.fold.verify import invented
 from ctxfold.decisions.refactor.apply import depth_of, refactor
@@ -17,7 +17,6 @@ from ctxfold.errors import FoldError
 from ctxfold.log.lines import Line, text_of
 from ctxfold.text import sentences
 from ctxfold.tokens import count
-from ctxfold.view.pieces import values_in
 from ctxfold.workspace.workspace import Block, Tile, Workspace
 
 __all__ = ["DEPTH", "fault", "most"]
@@ -57,7 +56,7 @@ def fault(case: Case, made: Refactoring) -> str:
         _latest(case, after)
         or _by_operator(case, made, after)
         or _words(case, made)
-        or _values_in_force(workspace, made, after)
+        or _values_in_force(case, made, after)
     )
 
 
@@ -134,25 +133,25 @@ def _words(case: Case, made: Refactoring) -> str:
     return f"it holds {len(strange)} value{'s' * (len(strange) > 1)} that the history does not have" if strange else ""
 
 
-def _values_in_force(workspace: Workspace, made: Refactoring, then: Workspace) -> str:
+def _values_in_force(case: Case, made: Refactoring, then: Workspace) -> str:
     """Of the values in force in what is replaced, nearly all stand afterwards: in its place, or elsewhere in the view."""
+    if made.operator == "state_abstract" and made.decider == "embedded":
+        return ""  # it keeps what a consolidation would, chosen by the same worth
+    corrected = set[str]()
+    for effect in made.effects:
+        corrected |= values_said(effect.fact.was) if isinstance(effect, Supersede) else set()
     for tile in made.tiles:
-        before = _in_force(_under(workspace, tile), made)
-        after = _values([tile.summary], tile.lines)
-        for effect in made.effects:
-            after |= values_in(effect.fact.was) if isinstance(effect, Supersede) else set()
+        before = _in_force(case.workspace, _under(case.workspace, tile), made) - corrected
+        after = values_said(tile.summary) | values_of(tile.lines)
         if len(before & after) < RECALL * len(before):
-            after |= _values([], (line for block in then.blocks for line in block.lines))
+            after |= values_of(line for block in then.blocks for line in block.lines)
         if len(before & after) < RECALL * len(before):
             return f"{len(before - after)} of {len(before)} values in force would go; keep them"
     return ""
 
 
-def _in_force(blocks: Sequence[Block], made: Refactoring) -> set[str]:
-    """The values of a stretch's facts; for a prune those of every text of a tool or a page."""
-    kinds = {"user", "note", "data"} | ({"text"} if made.operator == "path_prune" else set())
-    return _values([], (line for block in blocks for line in block.lines if line.kind in kinds))
-
-
-def _values(texts: Iterable[str], lines: Iterable[Line]) -> set[str]:
-    return set(chain.from_iterable(map(values_in, chain(texts, (line.text for line in lines)))))
+def _in_force(workspace: Workspace, blocks: Sequence[Block], made: Refactoring) -> set[str]:
+    """The values of a stretch that are in use; for a prune every one that a tool or a page told."""
+    kinds = {"user", "note"} | ({"data", "text"} if made.operator == "path_prune" else set())
+    told = values_of(line for block in blocks for line in block.lines if line.kind in kinds)
+    return told | in_force(blocks, workspace.blocks, workspace.intent)

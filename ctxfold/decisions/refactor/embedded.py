@@ -96,7 +96,8 @@ def noise_filter(case: Case) -> Refactoring | Refusal:
             blocks = stretch(case.workspace, run[0], run[-1])
         except FoldError:
             continue
-        kept = without_repeats(blocks, repeats)
+        before = case.workspace.blocks[: case.workspace.blocks.index(blocks[0])]
+        kept = without_repeats(blocks, repeats, before)
         tile = tile_of(blocks, case.tile + len(effects), "", kept, "embedded", status="completed")
         if price(tile) < price(*blocks):
             effects.append(PutTile(tile))

@@ -1,49 +1,39 @@
-"""Which lines of a stretch stay when it is folded because of what repeats in it, or because a text tells of it."""
+"""Which lines of a stretch stay when it is folded because of what repeats in it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
+from ctxfold.decisions.fold.beside import values_of
 from ctxfold.log.lines import Line
-from ctxfold.view.pieces import above, values_in
+from ctxfold.view.pieces import above
 from ctxfold.workspace.workspace import Block
 
-__all__ = ["without_repeats", "without_told"]
+__all__ = ["without_repeats"]
 
 _FENCES = re.compile(r"^<<[^\n]+\n|\n\S+>>$")
-_READ = 200_000
 
 
-def without_repeats(blocks: Sequence[Block], repeats: frozenset[int]) -> tuple[Line, ...]:
-    """The lines of blocks, less what repeating steps say again: no value goes that stands nowhere else among them.
+def without_repeats(blocks: Sequence[Block], repeats: frozenset[int], before: Sequence[Block] = ()) -> tuple[Line, ...]:
+    """The lines of blocks, less what repeating steps say again: no value goes that stands nowhere else among them, or before them.
 
     Args:
         blocks: a contiguous stretch in path order.
         repeats: the steps that repeat others.
+        before: what stands before the stretch.
     """
     lines = [line for block in blocks for line in block.lines]
-    told, said, kept = set[str](), set[str](), set[int]()
+    standing = [line for block in before for line in block.lines]
+    told, said, kept = values_of(standing), {_body(line) for line in standing}, set[int]()
     for at, line in enumerate(lines):
         body = _body(line)
         stays = _step_of(line) not in repeats or line.kind in ("user", "note")
-        if stays or values_in(line.text[:_READ]) - told or (line.kind in ("data", "text") and body not in said):
+        values = values_of([line])
+        if stays or values - told or (line.kind in ("data", "text") and body not in said):
             kept.add(at)
-            told |= values_in(line.text[:_READ])
+            told |= values
             said.add(body)
-    return _with_needed(lines, kept)
-
-
-def without_told(blocks: Sequence[Block], text: str) -> tuple[Line, ...]:
-    """The lines of blocks that stay beside a text: the user's words, notes, and each row with a value that the text does not say."""
-    said = values_in(text)
-    lines = [line for block in blocks for line in block.lines]
-    kept: set[int] = set()
-    for at, line in enumerate(lines):
-        values = values_in(line.text)
-        if line.kind in ("user", "note") or (line.kind == "data" and values - said):
-            said |= values
-            kept.add(at)
     return _with_needed(lines, kept)
 
 

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
+from ctxfold.decisions.fold.beside import in_force, kept_beside
 from ctxfold.decisions.fold.directive import stretch
 from ctxfold.decisions.fold.embedded import Settings, due
 from ctxfold.decisions.fold.tile import tile_of
 from ctxfold.decisions.refactor.embedded import noted, path_prune
-from ctxfold.decisions.refactor.lines import without_told
 from ctxfold.decisions.refactor.values import (
     AddNote,
     Case,
@@ -108,10 +108,11 @@ def written(operator: Operator, case: Case, text: str, origin: Origin) -> Refact
 
 
 def _told(operator: Operator, case: Case, blocks: Sequence[Block], text: str, origin: Origin) -> Refactoring | Refusal:
-    """A tile that says `text` in place of blocks, with the user's words and the rows whose values it does not hold."""
+    """A tile that says `text` in place of blocks, beside it the user's words, notes, and the values in force that it does not hold."""
     if not blocks:
         return Refusal("nothing stands before the latest step")
-    tile = tile_of(blocks, case.tile, text, without_told(blocks, text), origin)
+    needed = in_force(blocks, case.workspace.blocks, case.workspace.intent)
+    tile = tile_of(blocks, case.tile, text, kept_beside(blocks, text, needed), origin)
     return Refactoring(operator, (PutTile(tile),), f"told of {spans(tile.steps)}")
 
 

@@ -115,7 +115,7 @@ def _question(
 
     def apply(session: Session, written: FoldSummary) -> Made:
         invents_nothing("summary", written.summary, source, steps)
-        told_tile(blocks, 0, written.summary, "model")
+        told_tile(workspace, blocks, 0, written.summary, "model")
         _must_stand(session, blocks)
         return made(session.fold(written.summary, steps[0], steps[-1], By("model", cause)))
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from ctxfold import Session
-from ctxfold.view.pieces import values_in as values
 from tests.benchmarks.fidelity.policies import Routed
 from tests.benchmarks.fidelity.recordings import Recording
 from tests.benchmarks.refactoring.planting import Planted, failing, inventions, to_and_fro
@@ -89,8 +88,9 @@ def _loop(tally: Tally, planted: Planted, session: Session) -> None:
     done = session.refactor()
     pruned = done.applied and done.operator == "path_prune" and len(set(done.steps) & set(planted.steps)) >= 2
     tally.add(pruned, f"{done.operator}: {done.reason}")
-    standing = values(session.view(WIDE).text)
-    tally.kept.append(len(planted.found & standing) / len(planted.found) if planted.found else 1.0)
+    standing = session.view(WIDE).text.lower()
+    kept = sum(value in standing for value in planted.found)
+    tally.kept.append(kept / len(planted.found) if planted.found else 1.0)
 
 
 def invented(recordings: Sequence[Recording]) -> tuple[Tally, Tally]:
