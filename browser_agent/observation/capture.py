@@ -86,7 +86,6 @@ class Structure(_FromPage):
 
     title: str = ""
     base: str = ""
-    scrolled: int = 0
     hidden: tuple[tuple[str, ...], ...] = ()
     veiled: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()

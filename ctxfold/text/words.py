@@ -17,7 +17,7 @@ from itertools import chain
 
 from ctxfold.tokens import rarity
 
-__all__ = ["STOP_WORDS", "is_common", "query_weights", "query_words", "stem", "words"]
+__all__ = ["is_common", "query_weights", "query_words", "stem", "words"]
 
 _COMMON, _RARE = 0.15, 0.5
 """Rarities: up to the first a word stands everywhere, from the second on it counts in full."""
@@ -25,18 +25,6 @@ _WEAK, _SHARE = 0.3, 0.6
 """A word of a query up to this rarity is left out, unless it comes to this share of the rarest word's."""
 _CONTRACTED = re.compile(r"['’](?:s|t|re|ve|m|ll|d)$")
 """The endings that the tokenizer parts from a word."""
-
-_STOP_LIST = """
-    a about after all also am an and any are as at be because been before being both but by can cannot cant could couldnt
-    did didnt do does doesnt doing done dont down each either else ever every few for from further get gets getting give given
-    got had has have having he her here hers him his how i if im in instead into is isnt it its ive just let like many may me
-    might mine more most much must my no nor not of off on once one only onto or other our out over own per please same shall
-    she should so some somehow someone something still such tell than that thats the their them then there theres these they
-    this those though through to too under until up upon us use used uses using very via want was way we were what whats when
-    where whether which while who whom whose why will with within without wont would you your youre
-"""
-STOP_WORDS = frozenset(_STOP_LIST.split())
-"""Words that say how a question is put. Read no more here: it goes when its last reader asks `is_common`."""
 
 _RUN, _JOINS = 64, 15
 _ASCII_WORD = re.compile(rf"\w{{1,{_RUN}}}(?:[.']\w{{1,{_RUN}}}){{0,{_JOINS}}}", re.ASCII)
@@ -159,7 +147,7 @@ def _has_vowel(letters: str) -> bool:
 
 
 def _plain(token: str) -> str:
-    """A token as the stop list spells it: no apostrophe, no possessive s."""
+    """A token with no apostrophe, no possessive s."""
     return token.replace("’", "'").removesuffix("'s").replace("'", "").casefold()
 
 
