@@ -53,9 +53,6 @@ def entities(text: str) -> list[Span]:
     joined names and codes in capitals; numbers with their unit or currency; short quoted strings; `key=value`, and
     `key: value` where it fills a line.
 
-    Args:
-        text: any text. JSON and tables are read as plain text.
-
     Returns:
         Spans in text order, none overlapping or touching, each at most 200 characters unless several ran together.
     """

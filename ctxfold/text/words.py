@@ -47,9 +47,6 @@ def words(text: str) -> list[str]:
     `get_user.homePath` gives the whole in lower case and then its parts. Numbers with decimals and versions stay whole. A run of letters
     longer than 64 is read in pieces of 64, so one word never costs more than its length.
 
-    Args:
-        text: any text; no markup is understood.
-
     Returns:
         Words ready to be counted or compared; empty when the text has no letter and no digit.
     """
@@ -57,28 +54,14 @@ def words(text: str) -> list[str]:
 
 
 def query_words(query: str) -> list[str]:
-    """The words a query asks about: each once, in order, without those that are common in any text.
-
-    Args:
-        query: a question, a task or keywords.
-
-    Returns:
-        The same words `words` gives, less those that are common beside the rarest of them.
-    """
+    """The words a query asks about: each once, in order, without those that are common in any text."""
     rare = [(token, _rarity(token)) for token in _tokens(query)]
     least = min(_WEAK, _SHARE * max((each for _, each in rare), default=0.0))
     return list(dict.fromkeys(chain.from_iterable(_expand(token) for token, each in rare if each > least)))
 
 
 def query_weights(query: str) -> dict[str, float]:
-    """What each word of a query counts: about 0 for one that stands in any text, 1 for a rare one.
-
-    Args:
-        query: a question, a task or keywords.
-
-    Returns:
-        The same words `words` gives, each once, in order.
-    """
+    """What each word of a query counts: about 0 for one that stands in any text, 1 for a rare one."""
     weights: dict[str, float] = {}
     for token in _tokens(query):
         weight = min(1.0, _rarity(token) / _RARE) ** 2
@@ -107,14 +90,7 @@ def _rarity(token: str) -> float:
 
 
 def stem(word: str) -> str:
-    """The common form of an English word's plural, -ing and -ed forms.
-
-    Args:
-        word: one word in lower-case ASCII letters; shorter than three letters it stays as it is.
-
-    Returns:
-        A stem, the same for `cache`, `caches`, `cached` and `caching`; often not a word.
-    """
+    """The common form of an English word's plural, -ing and -ed forms."""
     if len(word) < 3:
         return word
     word = _without_plural(word)

@@ -16,12 +16,7 @@ _READ = 200_000
 
 
 def without_repeats(blocks: Sequence[Block], repeats: frozenset[int]) -> tuple[Line, ...]:
-    """The lines of blocks, less what repeating steps say again: no value goes that stands nowhere else among them.
-
-    Args:
-        blocks: a contiguous stretch in path order.
-        repeats: the steps that repeat others.
-    """
+    """The lines of blocks, less what repeating steps say again: no value goes that stands nowhere else among them."""
     lines = [line for block in blocks for line in block.lines]
     told, said, kept = set[str](), set[str](), set[int]()
     for at, line in enumerate(lines):

@@ -181,4 +181,4 @@ class Refactored:
     def diff(self) -> str:
         """The lines that went and came, marked `-` and `+`; `no change` where none did."""
         lines = list(unified_diff(self.before.split("\n"), self.after.split("\n"), n=0, lineterm=""))[2:]
-        return "\n".join(lines) or "no change"
+        return "\n".join(f"{line[0]} {line[1:]}" for line in lines if line[0] != "@") or "no change"
