@@ -129,10 +129,6 @@ def check_address(url: str) -> None:
 def check_barred(window: Window, refused: int) -> None:
     """See whether the document was let through.
 
-    Args:
-        window: where it was opened.
-        refused: how many connections had been refused before.
-
     Raises:
         Stop: the filter proxy refused it, or found nothing at its address.
     """

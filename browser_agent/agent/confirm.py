@@ -46,10 +46,6 @@ class Consequence:
 def judge(action: Acting, observation: Observation | None) -> Consequence | None:
     """What an action would bring about outside the page.
 
-    Args:
-        action: what is about to be done.
-        observation: the page it is about to be done on, as last seen.
-
     Returns:
         The consequence, None where there is none to be expected: moving, reading, typing without sending, searching.
     """

@@ -133,11 +133,7 @@ class Journal:
         await _threaded(lambda: refuse_step(self._session, step.step, len(step.decision.actions), reason))
 
     async def mend(self, operator: str = "auto") -> bool:
-        """Refactor what went bad, if anything did. Returns whether the context is another now.
-
-        Args:
-            operator: what is forced; `auto` lets the router say.
-        """
+        """Refactor what went bad, if anything did. Returns whether the context is another now."""
         limit = Budget.of(self._budget, self._model).tokens
         return (await _threaded(lambda: self._session.refactor(operator, by=By("embedded"), budget=limit))).applied
 

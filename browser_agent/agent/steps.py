@@ -23,17 +23,7 @@ Scrub = Callable[[str], str]
 
 
 def begin_step(session: Session, thought: str, actions: Sequence[PageAction | Answer | GiveUp], scrub: Scrub) -> int:
-    """Record a step without its results, before it is done: should the process die now, the log says what was tried.
-
-    Args:
-        session: where.
-        thought: why.
-        actions: what is about to be done, in order; none for a mere look.
-        scrub: takes the values of secrets out of a text.
-
-    Returns:
-        The step. Its calls are `c1`, `c2` … and the look after them.
-    """
+    """Record a step without its results, before it is done: should the process die now, the log says what was tried."""
     calls: list[dict[str, object]] = [
         {
             "name": action.kind,
@@ -48,12 +38,6 @@ def begin_step(session: Session, thought: str, actions: Sequence[PageAction | An
 
 def end_step(session: Session, step: int, asked: int, outcome: Outcome) -> str:
     """Record what came of a step: a result for each action, then the page in full.
-
-    Args:
-        session: where.
-        step: the step.
-        asked: how many actions it was to do.
-        outcome: what came of them.
 
     Returns:
         The ref of the page's snapshot; empty where there was no page to look at.
@@ -92,14 +76,7 @@ def last_address(session: Session) -> str | None:
 
 
 def refuse_step(session: Session, step: int, asked: int, reason: str) -> None:
-    """Record that a step was not done: each of its calls is answered with the reason.
-
-    Args:
-        session: where.
-        step: the step.
-        asked: how many actions it was to do.
-        reason: why not, in words of ours.
-    """
+    """Record that a step was not done: each of its calls is answered with the reason."""
     for at in range(1, asked + 1):
         session.record_result(step, f"c{at}", reason)
     session.record_result(step, LOOK, "the page was left as it is")

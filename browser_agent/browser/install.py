@@ -57,14 +57,6 @@ def installed(own: Path | None = None) -> Iterator[Path]:
 async def provide(own: Path, report: Report, *, packages: bool = True) -> Path:
     """Get a browser onto a machine that has none that starts.
 
-    Args:
-        own: where Playwright keeps its own browser, present or not.
-        report: told each thing that is done and each that failed.
-        packages: whether the distribution's package may be installed where Playwright's download fails.
-
-    Returns:
-        The browser that is there now.
-
     Raises:
         BrowserMissing: nothing worked; the message holds the one command to run.
     """

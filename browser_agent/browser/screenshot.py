@@ -44,10 +44,6 @@ _ROLES = ("- textbox", "- searchbox", "- spinbutton", "- combobox")
 async def take_screenshot(window: Window, page: Observation | None) -> bytes | None:
     """Picture the current tab; None where there is no page, a page shows a secret in its words, or it does not hold still.
 
-    Args:
-        window: where.
-        page: the last look at it, free of secrets: what it says of the page decides whether it may be pictured.
-
     Returns:
         A JPEG of at most `LARGEST` bytes.
     """

@@ -36,12 +36,7 @@ _LONGEST = 40
 
 
 def describe_decision(decision: Decision, observation: Observation | None) -> str:
-    """Describe a decision's actions, in order.
-
-    Args:
-        decision: what was decided.
-        observation: the page it was decided on, which knows its elements by name.
-    """
+    """Describe a decision's actions, in order."""
     return ", then ".join(_describe(action, observation) for action in decision.actions)
 
 

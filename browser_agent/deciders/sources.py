@@ -43,12 +43,7 @@ class Evidence:
         self._pages: OrderedDict[str, _Page] = OrderedDict()
 
     def add(self, observation: Observation, ref: str) -> None:
-        """Take a page in.
-
-        Args:
-            observation: the page.
-            ref: where its snapshot stands in the session's log.
-        """
+        """Take a page in."""
         texts = [(s.anchor, text) for s in observation.sections for text in (s.title, s.text) if text]
         if not texts:
             texts = [("", observation.full)]

@@ -175,11 +175,6 @@ class Page:
     async def do(self, book: SessionLease, wish: Wish, agreed: Asked | None = None) -> Shown:
         """Do what a call wants, and show the page after it.
 
-        Args:
-            book: the session.
-            wish: what is wanted.
-            agreed: the question a person said yes to; to any other they said nothing.
-
         Raises:
             InputError: it would wait longer than a host does.
             StoreError: it cannot be written down; then it is not done either.

@@ -102,13 +102,6 @@ class Pages:
     def admit(self, url: str, agreed: Asked | None) -> bool:
         """Make sure that an address may be opened, and remember a yes.
 
-        Args:
-            url: the address.
-            agreed: the question a person said yes to.
-
-        Returns:
-            Whether it is a private one, which must be let through by name.
-
         Raises:
             InputError: it is no web address.
             Refused: it may not be opened at a host's word, or nobody agreed to it.
@@ -131,13 +124,6 @@ class Pages:
         self, session: str, book: SessionLease, url: str, need: str = "", agreed: Asked | None = None
     ) -> Shown:
         """Open an address in the session's page; in a fresh one where there is none.
-
-        Args:
-            session: whose page.
-            book: its handle.
-            url: the address.
-            need: what is looked for on it.
-            agreed: the question a person said yes to.
 
         Raises:
             InputError: it is no web address.
@@ -166,13 +152,6 @@ class Pages:
     ) -> Shown:
         """Do several actions on the session's page, and show it after them.
 
-        Args:
-            session: whose page.
-            book: its handle.
-            actions: what to do, in order, as `browser_agent.actions` has them; they stop at the first that fails or replaces the page.
-            why: the host's reason, for the log.
-            agreed: the question a person said yes to.
-
         Raises:
             ValidationError: they are no actions.
             UnknownPage: no page is open.
@@ -183,11 +162,6 @@ class Pages:
 
     async def read(self, session: str, book: SessionLease, reading: Reading) -> Shown:
         """Show the session's page, or a part of it, without acting on it.
-
-        Args:
-            session: whose page.
-            book: its handle.
-            reading: which part.
 
         Raises:
             InputError: what is asked for contradicts itself.

@@ -120,13 +120,6 @@ class Runs:
     ) -> Standing:
         """Begin a run and wait for it a while. A call that is cancelled takes its run with it.
 
-        Args:
-            session: the session it is asked for in.
-            book: its handle.
-            errand: what to find.
-            agreed: the question a person said yes to.
-            told: is told how it stands.
-
         Raises:
             InputError: no task, nothing to begin on, or too many runs under way.
             Refused: its address may not be opened.
@@ -142,11 +135,6 @@ class Runs:
 
     async def status(self, name: str, cancel: bool, told: Told) -> Standing:
         """How a run stands: when it has ended, or after a while.
-
-        Args:
-            name: the run.
-            cancel: end it now.
-            told: is told how it stands.
 
         Raises:
             UnknownRun: this process knows none of that name.

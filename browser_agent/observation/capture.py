@@ -86,7 +86,6 @@ class Structure(_FromPage):
 
     title: str = ""
     base: str = ""
-    scrolled: int = 0
     hidden: tuple[tuple[str, ...], ...] = ()
     veiled: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()
@@ -144,11 +143,6 @@ async def capture_page(page: Page, status: int | None, seconds: float) -> Captur
 
 async def flat_capture(page: Page, status: int | None, why: str) -> Capture:
     """The words of a page that no snapshot could be made of, written as one without refs.
-
-    Args:
-        page: the page.
-        status: the HTTP status of its document, where there is one.
-        why: why there is none, in a sentence that stands before the words.
 
     Raises:
         playwright.async_api.Error: the page crashed or was closed.

@@ -21,16 +21,7 @@ _DEEPEST = 6
 
 
 def extract(root: Node, schema: Mapping[str, Any], base: str = "") -> Extracted:
-    """Fill a schema from a page: an object from single values, a list from the rows that fit it best.
-
-    Args:
-        root: the page, without what does not show.
-        schema: a JSON schema of an object, a list, or one value; references are looked up in itself.
-        base: the address the page's links are relative to.
-
-    Returns:
-        The value as far as it was found, and the paths of what must be there and was not.
-    """
+    """Fill a schema from a page: an object from single values, a list from the rows that fit it best."""
     filled = _Page(root, schema, base).fill(schema, "", _DEEPEST)
     return Extracted(value=None if filled.value is NOTHING else filled.value, missing=filled.missing)
 

@@ -16,11 +16,6 @@ _SHORT = 4
 def remove_hidden(root: Node, hidden: Sequence[Sequence[str]], veiled: Sequence[str]) -> tuple[Node, int]:
     """Leave out unseen text.
 
-    Args:
-        root: a whole snapshot.
-        hidden: runs of unseen text, each in the pieces it stands in, whitespace squeezed.
-        veiled: the words of controls that are out of sight, or whose words are.
-
     Returns:
         The snapshot without as many occurrences of each run as are unseen, and how many were left out. A text that
         stands on the page once seen and once unseen stays once.

@@ -124,13 +124,7 @@ class _Pen:
 
 
 def render(nodes: Sequence[Node], *, between: str = " ", refs: bool = True) -> Line:
-    """The words of `nodes` in one line.
-
-    Args:
-        nodes: in document order, whatever their roles.
-        between: what stands between two of them.
-        refs: False leaves the refs out, for titles.
-    """
+    """The words of `nodes` in one line."""
     pen = _Pen(marks=refs)
     parts = [part for part in (_render(node, pen) for node in _unlabelled(nodes)) if part]
     words = between.join(parts) if between != " " else _joined(parts)

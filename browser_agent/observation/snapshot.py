@@ -65,9 +65,6 @@ class _Open:
 def parse(yaml: str) -> Node:
     """Read a snapshot.
 
-    Args:
-        yaml: the text of `page.aria_snapshot(mode="ai")`.
-
     Returns:
         A root of role "page" over everything in it. Lines nested deeper than any real page hang on their last ancestor
         within that depth, so nothing is lost and no walk overflows.

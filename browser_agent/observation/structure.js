@@ -262,7 +262,7 @@
   flush(null);
   const kept = sections.filter(section => section.title || section.lines.length);
   return JSON.stringify({
-    title: document.title, base: document.baseURI, scrolled: Math.round(scrollY), hidden, veiled, secrets, shown, submits: submits(),
+    title: document.title, base: document.baseURI, hidden, veiled, secrets, shown, submits: submits(),
     sections: kept.map(({ title, level, anchor, defined, lines }) => ({ title, level, anchor, defined_name: defined, text: lines.join('\n') })),
     searches: whole ? searches() : [], index: whole ? indexed() : null,
   });

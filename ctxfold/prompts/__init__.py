@@ -16,14 +16,6 @@ __all__ = ["opening", "prompt"]
 def prompt(name: str, package: str = __name__, /, **blanks: object) -> str:
     """The text of one prompt file, its blanks filled, without the newline at its end.
 
-    Args:
-        name: the file's name without `.md`.
-        package: the package whose folder holds it; the core's own by default.
-        blanks: a value for each blank of the file, and no other.
-
-    Returns:
-        The text.
-
     Raises:
         FileNotFoundError: no such file.
         KeyError: a blank is left empty.

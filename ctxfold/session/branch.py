@@ -22,14 +22,6 @@ def branched(
 ) -> Move:
     """Go where a host or a model says; for `auto` stay, and say which branches a message is like.
 
-    Args:
-        tx: an open write transaction.
-        now: the handle's branch.
-        action: what is wanted.
-        query: for `auto`, the message.
-        where: the step a new branch keeps last, and the branch's name.
-        by: who decided, and why.
-
     Raises:
         InputError: no such move, nothing to compare, or a message, step or name that the move has no use for.
         BranchError: an unknown or taken name, or a step that is on no branch.

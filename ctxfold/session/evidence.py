@@ -14,7 +14,7 @@ from ctxfold.log.refs import RecordRef, parse_ref
 from ctxfold.session.search import ranked
 from ctxfold.store.protocol import Reading
 from ctxfold.store.values import StoredRecord
-from ctxfold.text import STOP_WORDS
+from ctxfold.text import is_common
 from ctxfold.workspace.workspace import Workspace
 
 __all__ = ["Place", "Sources", "Trail", "end_of"]
@@ -64,9 +64,7 @@ class Sources:
         """
         rows: dict[int, StoredRecord] = {}
         for asked in queries:
-            telling = (
-                " ".join(word for word in asked.split() if word.lower().strip(".,:;!?") not in STOP_WORDS) or asked
-            )
+            telling = " ".join(word for word in asked.split() if not is_common(word.strip(".,:;!?"))) or asked
             hits = (
                 ranked(self.tx, self.session, telling, most)
                 if whole

@@ -18,12 +18,7 @@ _SHARE, _FEW, _MOST = 3, 64, 400
 
 
 def room(limit: int, taken: int) -> int:
-    """o200k tokens that an extraction of a trigger may take of a view's.
-
-    Args:
-        limit: of the view.
-        taken: by the settled cover.
-    """
+    """o200k tokens that an extraction of a trigger may take of a view's."""
     return min(max((limit - taken) // _SHARE, _FEW), _MOST)
 
 

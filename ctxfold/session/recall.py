@@ -39,12 +39,6 @@ class Recalled:
 def recall(tx: Reading, session: int, ref: Address, branch: str) -> Recalled:
     """The exact text of an address.
 
-    Args:
-        tx: an open transaction.
-        session: the session's row id.
-        ref: the address.
-        branch: the branch one reads from, named in the header of a stretch.
-
     Raises:
         RefError: nothing was recorded there.
     """

@@ -76,13 +76,7 @@ def wish_of(operator: str, text: object, by: By, budget: int | None = None) -> W
 
 
 def considered(tx: Reading, now: Handle, wish: Wish) -> Considered:
-    """What would become of a wish.
-
-    Args:
-        tx: an open transaction.
-        now: the handle's branch.
-        wish: what is asked for.
-    """
+    """What would become of a wish."""
     place = now.place(tx)
     case = now.trail.case(tx, place.session, place.workspace, wish.budget or now.budget(tx), wish.operator != "auto")
     made = _made(case, wish)

@@ -19,12 +19,7 @@ LARGEST = 60_000
 
 
 def folder_of(store: str, session: str) -> Path | None:
-    """Where a session's pictures lie, whether there are any or not; None for a store that is no file.
-
-    Args:
-        store: the store's address.
-        session: the session's name.
-    """
+    """Where a session's pictures lie, whether there are any or not; None for a store that is no file."""
     if store == ":memory:" or "://" in store:
         return None
     return Path(f"{store}.pictures") / session
@@ -61,12 +56,7 @@ def keep(store: str, session: str, step: int, picture: bytes) -> None:
 
 
 def forget(store: str, session: str) -> None:
-    """Remove all of a session's pictures.
-
-    Args:
-        store: the store's address.
-        session: the session's name.
-    """
+    """Remove all of a session's pictures."""
     folder = folder_of(store, session)
     if folder is not None and folder.is_dir():
         shutil.rmtree(folder)

@@ -105,10 +105,6 @@ def as_text_or_none(text: object) -> str | None:
 def as_utf8(text: object, what: str) -> str:
     """A text that is kept beside the log, where half a character has no place.
 
-    Args:
-        text: what was given.
-        what: what it is for, as an error calls it.
-
     Raises:
         InputError: no text, or one that UTF-8 cannot spell.
     """
@@ -149,10 +145,6 @@ def as_origin(origin: object) -> Origin:
 
 def as_number(number: object, what: str) -> int:
     """A whole number that can be counted to.
-
-    Args:
-        number: what was given.
-        what: what it is, as an error calls it.
 
     Raises:
         InputError: something else.

@@ -1,24 +1,19 @@
 """Plain text: its words and sentences, what is alike, what must stay exact, what changed; all spans slice the text exactly."""
 
 from ctxfold.text.bm25 import BM25
-from ctxfold.text.diff import Change, changes, summarise, word_changes
-from ctxfold.text.entities import entities, windows
+from ctxfold.text.entities import entities
 from ctxfold.text.select import best_line, select
 from ctxfold.text.sentences import MAX_SENTENCE, Span, lines, sentences
-from ctxfold.text.similarity import Vector, Vocabulary, centroid, cosine, features
-from ctxfold.text.words import STOP_WORDS, is_common, query_weights, query_words, stem, words
+from ctxfold.text.similarity import Vector, Vocabulary, cosine, features
+from ctxfold.text.words import is_common, query_weights, query_words, stem, words
 
 __all__ = [
     "BM25",
     "MAX_SENTENCE",
-    "STOP_WORDS",
-    "Change",
     "Span",
     "Vector",
     "Vocabulary",
     "best_line",
-    "centroid",
-    "changes",
     "cosine",
     "entities",
     "features",
@@ -29,8 +24,5 @@ __all__ = [
     "select",
     "sentences",
     "stem",
-    "summarise",
-    "windows",
-    "word_changes",
     "words",
 ]

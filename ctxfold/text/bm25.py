@@ -39,14 +39,7 @@ class BM25:
         return len(self._lengths)
 
     def add(self, document: Sequence[str]) -> int:
-        """Takes one more document in, after the others.
-
-        Args:
-            document: its words.
-
-        Returns:
-            Its index in every later list of scores.
-        """
+        """Takes one more document in, after the others."""
         index = len(self._lengths)
         postings = self._postings
         for word, times in Counter(document).items():
@@ -84,11 +77,7 @@ class BM25:
         return _with_neighbours(found, neighbours) if neighbours else found
 
     def rarity(self, word: str) -> float:
-        """The idf of a word: near 0 when every document holds it, higher the fewer do.
-
-        Args:
-            word: one word, as `words` gives it.
-        """
+        """The idf of a word: near 0 when every document holds it, higher the fewer do."""
         holders = len(self._postings.get(word, ()))
         return log(1 + (len(self._lengths) - holders + 0.5) / (holders + 0.5))
 

@@ -6,13 +6,13 @@ Recognised by their build (digits, joining signs, capitals, quotes), so that ids
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from ctxfold.text.sentences import Span
 from ctxfold.text.words import is_common
 
-__all__ = ["entities", "windows"]
+__all__ = ["entities"]
 
 _LONGEST = 200
 """Characters of one entity at most. A longer run without blanks (a data URL, a minified script) is cut: its start tells it apart."""
@@ -53,54 +53,10 @@ def entities(text: str) -> list[Span]:
     joined names and codes in capitals; numbers with their unit or currency; short quoted strings; `key=value`, and
     `key: value` where it fills a line.
 
-    Args:
-        text: any text. JSON and tables are read as plain text.
-
     Returns:
         Spans in text order, none overlapping or touching, each at most 200 characters unless several ran together.
     """
     return _merged(chain(_addresses(text), _atoms(text), _months(text), _quoted(text), _pairs(text)))
-
-
-def windows(text: str, spans: Sequence[Span], before: int = 32, after: int = 32) -> list[Span]:
-    """Spans widened by what stands around them on their line, to whole words, so that a value keeps the words that say what it is.
-
-    Args:
-        text: the text the spans were made from.
-        spans: in text order, as `entities` gives them.
-        before: characters to add in front, at most.
-        after: characters to add behind, at most.
-
-    Returns:
-        Spans in text order; those that would overlap or touch are one.
-    """
-    return _merged(Span(_front(text, span.start, before), _back(text, span.end, after)) for span in spans)
-
-
-def _front(text: str, start: int, reach: int) -> int:
-    """Where a window begins: at most `reach` characters before `start`, on its line, in front of a whole word."""
-    low = max(0, start - reach)
-    at = text.rfind("\n", low, start) + 1
-    if not at:
-        at = low
-        while 0 < at < start and not text[at - 1].isspace():
-            at += 1
-    while at < start and text[at].isspace():
-        at += 1
-    return at
-
-
-def _back(text: str, end: int, reach: int) -> int:
-    """Where a window ends: at most `reach` characters past `end`, on its line, behind a whole word."""
-    high = min(len(text), end + reach)
-    at = text.find("\n", end, high)
-    if at < 0:
-        at = high
-        while end < at < len(text) and not text[at].isspace():
-            at -= 1
-    while at > end and text[at - 1].isspace():
-        at -= 1
-    return at
 
 
 def _merged(found: Iterable[Span]) -> list[Span]:

@@ -55,9 +55,6 @@ _VOWEL = re.compile(r"[aeiouy]|[^a-z]")
 def lines(text: str) -> list[Span]:
     """The lines of a text that hold anything.
 
-    Args:
-        text: any text; lines end at a line feed, a carriage return or both.
-
     Returns:
         Spans in order. Each keeps its line's indentation and leaves out white space at its end; blank lines give none.
     """
@@ -73,9 +70,6 @@ def sentences(text: str) -> list[Span]:
     """The sentences of a text: of its paragraphs, and each heading, list item, table row and code line for itself.
 
     Abbreviations, initials, decimals, versions and list numbers end no sentence.
-
-    Args:
-        text: any text.
 
     Returns:
         Spans in order, none overlapping, none longer than `MAX_SENTENCE` characters. Only white space stands between them.

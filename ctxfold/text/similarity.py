@@ -14,7 +14,7 @@ from math import log, sqrt
 
 from ctxfold.text.words import is_common, words
 
-__all__ = ["Vector", "Vocabulary", "centroid", "cosine", "features"]
+__all__ = ["Vector", "Vocabulary", "cosine", "features"]
 
 Vector = Mapping[str, float]
 """A sparse vector of length one, or empty. Keys are words, and fours of characters behind a `~`."""
@@ -52,37 +52,16 @@ class Vocabulary:
         for text in texts:
             self.add(text)
 
-    def __len__(self) -> int:
-        return self._texts
-
     def add(self, text: str) -> None:
-        """Takes one more text into account.
-
-        Args:
-            text: the text; an empty one counts too.
-        """
+        """Take one more text into account; an empty one counts too."""
         self._holders.update(features(text).keys())
         self._texts += 1
 
     def vector(self, text: str) -> Vector:
-        """A text as a vector of length one; empty when it has no words.
-
-        Args:
-            text: any text, in the vocabulary or not.
-        """
-        return self.weighed(features(text))
-
-    def weighed(self, counted: Mapping[str, int]) -> Vector:
-        """Features, counted before, as a vector of length one.
-
-        Args:
-            counted: what `features` gave, or a sum of such.
-        """
+        """A text, in the vocabulary or not, as a vector of length one; empty when it has no words."""
         holders, more = self._holders, self._texts + 1
         weights = {
-            name: (1 + log(times)) * (1 + log(more / (1 + holders[name])))
-            for name, times in counted.items()
-            if times > 0
+            name: (1 + log(times)) * (1 + log(more / (1 + holders[name]))) for name, times in features(text).items()
         }
         by_kind = (
             {name: weight for name, weight in weights.items() if name[0] != "~"},
@@ -102,19 +81,6 @@ def cosine(one: Vector, other: Vector) -> float:
     if len(one) > len(other):
         one, other = other, one
     return min(1.0, sum(weight * other[name] for name, weight in one.items() if name in other))
-
-
-def centroid(vectors: Iterable[Vector]) -> Vector:
-    """The direction a group of vectors shares, as a vector of length one; empty for no vectors.
-
-    Args:
-        vectors: of the group's texts, each with the same say.
-    """
-    total: dict[str, float] = {}
-    for vector in vectors:
-        for name, weight in vector.items():
-            total[name] = total.get(name, 0.0) + weight
-    return _scaled(total, 1.0)
 
 
 @lru_cache(maxsize=1 << 14)

@@ -24,13 +24,7 @@ def strictly(text: str, fraction: Callable[[str], Any] | None = None) -> Any | N
 
 
 def begun(text: str, at: int, fraction: Callable[[str], Any] | None = None) -> tuple[Any, int] | None:
-    """The tree that begins at a place of a text, and where it ends; None where none does.
-
-    Args:
-        text: any text.
-        at: where its first sign stands.
-        fraction: as `strictly` takes it.
-    """
+    """The tree that begins at a place of a text, and where it ends; None where none does."""
     try:
         return _decoder(fraction).raw_decode(text, at)
     except (ValueError, RecursionError):

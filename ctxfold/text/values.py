@@ -22,11 +22,7 @@ _REMEMBERED = 2_000
 
 
 def facts_of(text: str) -> list[str]:
-    """The numbers, dates, names and other values in a text that must stay exact, in order, each once.
-
-    Args:
-        text: words of a user.
-    """
+    """The numbers, dates, names and other values in a text that must stay exact, in order, each once."""
     return list(_facts(text) if len(text) <= _REMEMBERED else _facts.__wrapped__(text))
 
 

@@ -17,7 +17,7 @@ from itertools import chain
 
 from ctxfold.tokens import rarity
 
-__all__ = ["STOP_WORDS", "is_common", "query_weights", "query_words", "stem", "words"]
+__all__ = ["is_common", "query_weights", "query_words", "stem", "words"]
 
 _COMMON, _RARE = 0.15, 0.5
 """Rarities: up to the first a word stands everywhere, from the second on it counts in full."""
@@ -25,18 +25,6 @@ _WEAK, _SHARE = 0.3, 0.6
 """A word of a query up to this rarity is left out, unless it comes to this share of the rarest word's."""
 _CONTRACTED = re.compile(r"['’](?:s|t|re|ve|m|ll|d)$")
 """The endings that the tokenizer parts from a word."""
-
-_STOP_LIST = """
-    a about after all also am an and any are as at be because been before being both but by can cannot cant could couldnt
-    did didnt do does doesnt doing done dont down each either else ever every few for from further get gets getting give given
-    got had has have having he her here hers him his how i if im in instead into is isnt it its ive just let like many may me
-    might mine more most much must my no nor not of off on once one only onto or other our out over own per please same shall
-    she should so some somehow someone something still such tell than that thats the their them then there theres these they
-    this those though through to too under until up upon us use used uses using very via want was way we were what whats when
-    where whether which while who whom whose why will with within without wont would you your youre
-"""
-STOP_WORDS = frozenset(_STOP_LIST.split())
-"""Words that say how a question is put. Read no more here: it goes when its last reader asks `is_common`."""
 
 _RUN, _JOINS = 64, 15
 _ASCII_WORD = re.compile(rf"\w{{1,{_RUN}}}(?:[.']\w{{1,{_RUN}}}){{0,{_JOINS}}}", re.ASCII)
@@ -59,9 +47,6 @@ def words(text: str) -> list[str]:
     `get_user.homePath` gives the whole in lower case and then its parts. Numbers with decimals and versions stay whole. A run of letters
     longer than 64 is read in pieces of 64, so one word never costs more than its length.
 
-    Args:
-        text: any text; no markup is understood.
-
     Returns:
         Words ready to be counted or compared; empty when the text has no letter and no digit.
     """
@@ -69,28 +54,14 @@ def words(text: str) -> list[str]:
 
 
 def query_words(query: str) -> list[str]:
-    """The words a query asks about: each once, in order, without those that are common in any text.
-
-    Args:
-        query: a question, a task or keywords.
-
-    Returns:
-        The same words `words` gives, less those that are common beside the rarest of them.
-    """
+    """The words a query asks about: each once, in order, without those that are common in any text."""
     rare = [(token, _rarity(token)) for token in _tokens(query)]
     least = min(_WEAK, _SHARE * max((each for _, each in rare), default=0.0))
     return list(dict.fromkeys(chain.from_iterable(_expand(token) for token, each in rare if each > least)))
 
 
 def query_weights(query: str) -> dict[str, float]:
-    """What each word of a query counts: about 0 for one that stands in any text, 1 for a rare one.
-
-    Args:
-        query: a question, a task or keywords.
-
-    Returns:
-        The same words `words` gives, each once, in order.
-    """
+    """What each word of a query counts: about 0 for one that stands in any text, 1 for a rare one."""
     weights: dict[str, float] = {}
     for token in _tokens(query):
         weight = min(1.0, _rarity(token) / _RARE) ** 2
@@ -119,14 +90,7 @@ def _rarity(token: str) -> float:
 
 
 def stem(word: str) -> str:
-    """The common form of an English word's plural, -ing and -ed forms.
-
-    Args:
-        word: one word in lower-case ASCII letters; shorter than three letters it stays as it is.
-
-    Returns:
-        A stem, the same for `cache`, `caches`, `cached` and `caching`; often not a word.
-    """
+    """The common form of an English word's plural, -ing and -ed forms."""
     if len(word) < 3:
         return word
     word = _without_plural(word)
@@ -159,7 +123,7 @@ def _has_vowel(letters: str) -> bool:
 
 
 def _plain(token: str) -> str:
-    """A token as the stop list spells it: no apostrophe, no possessive s."""
+    """A token with no apostrophe, no possessive s."""
     return token.replace("’", "'").removesuffix("'s").replace("'", "").casefold()
 
 

@@ -12,41 +12,25 @@ from typing import NamedTuple
 
 from ctxfold.errors import BudgetError, InputError
 
-__all__ = ["MIN_BUDGET", "Budget", "Usage", "factor"]
+__all__ = ["MIN_BUDGET", "Budget", "factor"]
 
 MIN_BUDGET = 256
 """The least budget a view is promised to fit, in o200k tokens."""
 _MOST = 10**9
 """Tokens beyond which no number is a budget: no model reads as many."""
-_ENOUGH = 4_000
-"""Counted tokens before what a model billed is trusted more than the table."""
-
-_MARGIN = 1.05
-"""A measured mean is raised by this much: a budget is a promise about every view, not the average one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """What a model has billed so far for texts that we counted: totals in tokens, ours and its own."""
-
-    counted: int
-    billed: int
-
-
-def factor(model: str | None, usage: Usage | None = None) -> float:
+def factor(model: str | None) -> float:
     """Tokens of `model` for one o200k token: multiply a count by it, or divide a budget.
 
     Args:
         model: a model's name, with or without a provider before it; None where no model reads the view.
-        usage: what this model has billed for texts that we counted; from 4,000 counted tokens on it replaces the table.
 
     Returns:
         1.0 for no model and for the embedded deciders, the table's figure for a model it names, and its guard for any other.
     """
     if model is None:
         return 1.0
-    if usage is not None and usage.counted >= _ENOUGH and usage.billed > 0:
-        return usage.billed / usage.counted * _MARGIN
     table = _table()
     name = re.sub(r"^.*(?=claude-)", "", model.lower())
     return next((figure for start, figure in table.models if _begins(name, start)), table.guard)

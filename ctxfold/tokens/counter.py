@@ -105,9 +105,6 @@ _WORD_END = re.compile(r"(?<=\S)(?= \S)")  # a word takes one blank before it
 def count(text: str) -> int:
     """What `text` costs, in o200k tokens. Special tokens in it, such as `<|endoftext|>`, count as the text they are.
 
-    Args:
-        text: any string: any length, any script, lone surrogates included (each counts as U+FFFD).
-
     Returns:
         Tokens, 0 for the empty string: as many as the tokenizer gives where it takes the text at once. Only half characters (lone surrogates) and
         signs or newlines by the ten thousand without a blank may put it off by a few.
@@ -239,9 +236,6 @@ def count_lines(texts: Iterable[str]) -> int:
 
     A newline before anything but a blank or a slash ends a part of the tokenizer's pattern, and at most a run of signs before it goes on into it: the whole
     costs what the texts cost, and for each newline what it adds to the last few characters before it.
-
-    Args:
-        texts: any strings. Neighbours that the tokenizer might not keep apart are counted as one.
     """
     parts = list(texts)
     if not all(map(_can_be_cut, parts)):

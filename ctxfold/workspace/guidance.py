@@ -108,13 +108,7 @@ _ROOM = (400, 200, 64, 24, 0)
 
 
 def shown_guidance(guidance: Guidance, texts: Sequence[str], form: int) -> str:
-    """What a view says of it at its very end: superseded values that still stand in the view, the thought, the key facts last.
-
-    Args:
-        guidance: as it stands.
-        texts: what else stands in the view.
-        form: 0 for the full form, to 4 for the shortest.
-    """
+    """What a view says of it at its very end: superseded values that still stand in the view, the thought, the key facts last."""
     stale = [each for each in guidance.superseded if any(each.was in text for text in texts)]
     named = [
         f"{_named(each)}{each.now} ({each.by}), not {each.was}{f' ({each.at})' if each.at else ''}"
@@ -178,14 +172,7 @@ def load_guidance(tree: Any) -> Guidance:
 def masked_guidance(
     tree: dict[str, Any], mask: Callable[[str], str], stars: Callable[[str], str], refs: frozenset[str]
 ) -> dict[str, Any]:
-    """Guidance as JSON with redacted bytes masked.
-
-    Args:
-        tree: as `dump_guidance` makes it.
-        mask: what masks quotes of the redacted text anywhere.
-        stars: what masks a whole text.
-        refs: the redacted records: what was made of them is masked whole.
-    """
+    """Guidance as JSON with redacted bytes masked."""
     pins = [{**pin, "text": (mask if refs.isdisjoint(pin["refs"]) else stars)(pin["text"])} for pin in tree["pins"]]
     superseded = [
         {

@@ -14,14 +14,7 @@ Mask = Callable[[str], str]
 
 
 def masked_payload(payload: dict[str, Any], mask: Mask, stars: Mask, refs: frozenset[str]) -> dict[str, Any]:
-    """The payload of an event with its texts masked.
-
-    Args:
-        payload: of a plan or an extraction.
-        mask: what masks quotes of the redacted text anywhere.
-        stars: what masks a whole text.
-        refs: the redacted records: what was sliced from them is masked whole.
-    """
+    """The payload of an event with its texts masked."""
     found: dict[str, Any] = _masked(payload, mask, stars, refs)
     return found
 

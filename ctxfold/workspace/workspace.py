@@ -213,16 +213,6 @@ class Workspace:
         return tuple(note.text for note in self.notes)[1:]
 
     @property
-    def tail(self) -> tuple[RawStep, ...]:
-        """The raw steps after the last tile."""
-        found: list[RawStep] = []
-        for block in reversed(self.blocks):
-            if isinstance(block, Tile):
-                break
-            found.append(block)
-        return tuple(found[::-1])
-
-    @property
     def latest(self) -> Block | None:
         """The last block of the path."""
         return self.blocks[-1] if self.blocks else None

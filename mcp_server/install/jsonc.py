@@ -45,10 +45,6 @@ class _Node:
 def get(text: str, path: tuple[str, ...]) -> Any:
     """The value at a path; None where there is nothing.
 
-    Args:
-        text: JSON with comments and trailing commas allowed; blank means `{}`.
-        path: keys from the outermost object in.
-
     Raises:
         InputError: the text is not an object, or something on the way is none.
     """
@@ -59,11 +55,6 @@ def get(text: str, path: tuple[str, ...]) -> Any:
 
 def put(text: str, path: tuple[str, ...], value: Any) -> str:
     """The text with a value at a path, in place of what was there.
-
-    Args:
-        text: as for `get`.
-        path: keys from the outermost object in; those missing are made.
-        value: what `json` can print.
 
     Raises:
         InputError: as for `get`.

@@ -17,10 +17,6 @@ __all__ = ["drop", "get", "put"]
 def get(text: str, path: tuple[str, ...]) -> Any:
     """The value at a path; None where there is nothing.
 
-    Args:
-        text: TOML; may be blank.
-        path: keys from the outermost table in.
-
     Raises:
         InputError: the text is not TOML.
     """
@@ -32,11 +28,6 @@ def get(text: str, path: tuple[str, ...]) -> Any:
 
 def put(text: str, path: tuple[str, ...], value: dict[str, Any]) -> str:
     """The text with a table at a path, in place of what was there, else at the end of its parent.
-
-    Args:
-        text: TOML; may be blank.
-        path: keys from the outermost table in; those missing are made.
-        value: strings and lists of strings.
 
     Raises:
         InputError: the text is not TOML, or something on the way is no table.

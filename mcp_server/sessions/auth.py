@@ -42,9 +42,6 @@ class Tokens:
 def read_tokens(path: Path) -> Tokens:
     """The tokens of a file.
 
-    Args:
-        path: the file, which only its owner may read.
-
     Raises:
         InputError: it cannot be read, is empty, or has a token that is too short or a name outside the pattern.
         Refused: others on this machine can read it.

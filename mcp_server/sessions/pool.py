@@ -83,10 +83,6 @@ class SessionPool:
     async def use(self, name: str, work: Callable[[Session], T]) -> T:
         """Do one piece of work on a session, alone on it in this process, off the event loop.
 
-        Args:
-            name: the session.
-            work: what to do; sync.
-
         Raises:
             UnknownSession: there is no session of that name, or it was deleted while its handle was kept; the next use looks for it anew.
             CtxfoldError: whatever the work raises.

@@ -3,8 +3,8 @@
     python tests/benchmarks/text.py [--root /usr/share/doc/python3.11/html]
 
 Speed is the best of five on the documentation's own sources. Topics: twenty made-up sessions of forty turns hop among six pages of the
-documentation, a turn being a paragraph. At each turn the page whose earlier turns' centroid is nearest is guessed. *attach* is the share
-of right guesses; *same or switch* is how often a turn that stays on the last turn's page is more like that page's centroid than a turn that leaves
+documentation, a turn being a paragraph. At each turn the page whose earlier turns together are nearest is guessed. *attach* is the share
+of right guesses; *same or switch* is how often a turn that stays on the last turn's page is more like that page's turns than a turn that leaves
 it (the area under the curve, 0.5 is chance).
 """
 
@@ -21,17 +21,13 @@ from pathlib import Path
 from ctxfold.text import (
     BM25,
     Vocabulary,
-    centroid,
     cosine,
     entities,
     query_words,
     select,
     sentences,
-    summarise,
-    windows,
     words,
 )
-from ctxfold.tokens import count
 
 ROOT = Path("/usr/share/doc/python3.11/html")
 
@@ -61,20 +57,12 @@ def speeds(root: Path) -> None:
         f"BM25             {1000 * best(lambda: BM25(units).scores(asked, 0.8)):6.1f} ms to index and ask 2,000 sentences"
     )
     print(f"entities         {1000 * best(lambda: entities(some)):6.1f} ms for 100 kB")
-    found = entities(some)
-    share = sum(count(span.of(some)) for span in found) / count(some)
-    print(
-        f"windows          {1000 * best(lambda: windows(some, found)):6.1f} ms for its {len(found)} entities, {share:.0%} of its tokens"
-    )
     print(
         f"select           {1000 * best(lambda: select(some, 'default of an optional argument', 800)):6.1f} ms for 100 kB, 800 tokens kept"
     )
     turn = some[20_000:21_000]
     vocabulary = Vocabulary([some])
     print(f"likeness         {1e6 * best(lambda: vocabulary.vector(turn)):6.0f} µs for the vector of 1 kB")
-    print(
-        f"diff             {1000 * best(lambda: summarise(some, some[:50_000] + 'new ' + some[50_100:])):6.1f} ms for 100 kB with one change"
-    )
 
 
 def topics(root: Path) -> None:
@@ -100,7 +88,7 @@ def topics(root: Path) -> None:
             )
             text = left[name].pop()
             vector = vocabulary.vector(text)
-            likeness = {known: cosine(vector, centroid(map(vocabulary.vector, parts))) for known, parts in seen.items()}
+            likeness = {known: cosine(vector, vocabulary.vector("\n".join(parts))) for known, parts in seen.items()}
             if name in seen and len(seen) > 1:
                 asked += 1
                 right += max(likeness, key=lambda known: (likeness[known], known)) == name

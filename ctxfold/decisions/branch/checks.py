@@ -15,12 +15,6 @@ _WISHES = get_args(Wish)
 def check_wish(action: str, query: str | None, at: int | None, to: str | None) -> None:
     """Check that a move has a use for all that was given with it.
 
-    Args:
-        action: what is wanted.
-        query: the message.
-        at: the step a new branch keeps last.
-        to: a branch's name.
-
     Raises:
         InputError: no such move, or a message, step or name that the move has no use for.
     """

@@ -12,12 +12,7 @@ __all__ = ["ranked"]
 
 
 def ranked(forest: ForestView, message: str) -> tuple[RankedBranch, ...]:
-    """Every branch that holds anything, the most alike to a message first.
-
-    Args:
-        forest: what stands on each branch; of a branch beside the path, what stands on it alone.
-        message: the user's words.
-    """
+    """Every branch that holds anything, the most alike to a message first."""
     here = forest.elsewhere
     others = sorted(here.branches, key=lambda branch: -branch.visited)
     held = [(here.branch, here.topic, forest.path), *((each.branch, each.topic, each.turns) for each in others)]

@@ -11,7 +11,7 @@ from decimal import Decimal
 
 from ctxfold.errors import RefError
 from ctxfold.log.refs import BlockRef, RangeRef, RecordRef, StepRef, StretchRef, parse_ref
-from ctxfold.text import STOP_WORDS, entities
+from ctxfold.text import entities, is_common
 
 __all__ = ["invented"]
 
@@ -87,7 +87,7 @@ def _is_code(word: str) -> bool:
     """Whether a word of letters alone is written as a code: in capitals, or with one inside."""
     if not word.isalpha() or not word.isascii() or len(word) < 2:
         return False
-    return (word.isupper() and word.lower() not in STOP_WORDS) or _HUMP.search(word) is not None
+    return (word.isupper() and not is_common(word)) or _HUMP.search(word) is not None
 
 
 def _holds(lowered: str, value: str) -> bool:

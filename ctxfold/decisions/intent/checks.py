@@ -80,9 +80,6 @@ def resolve_selections(wanted: Sequence[Selection], records: Records, items: fro
         records: the log.
         items: the ids of the to-do.
         budget: o200k tokens that all of it may cost.
-
-    Returns:
-        Extracts within the budget, and what was mended, merged, cut, refused, left out or deleted.
     """
     done = Resolved()
     ranges: list[_Range] = []

@@ -54,10 +54,6 @@ def items_given(given: object) -> tuple[ItemGiven, ...]:
 def statements_given(given: object, what: str) -> tuple[StatementGiven, ...]:
     """Constraints or decisions from texts, or from `{"id"?, "text"?, "state"?, "supersedes"?, "ref"?}`.
 
-    Args:
-        given: what was given.
-        what: how a message names it.
-
     Raises:
         InputError: something else.
     """
@@ -74,12 +70,7 @@ def statements_given(given: object, what: str) -> tuple[StatementGiven, ...]:
 
 
 def statements_of(texts: Sequence[str], sign: str) -> list[str | dict[str, str]]:
-    """Constraints or decisions from the one-line form of a shell or a tool, as `Session.plan` takes them.
-
-    Args:
-        texts: new ones by their words; `c2=words` takes the place of c2, `c2=` lifts it.
-        sign: `c` for constraints, `d` for decisions.
-    """
+    """Constraints or decisions from the one-line form of a shell or a tool, as `Session.plan` takes them."""
     made: list[str | dict[str, str]] = []
     for text in texts:
         name, found, words = text.partition("=")
@@ -112,14 +103,6 @@ def resolve_plan(
     intent: Intent, given: PlanGiven, records: Records, tip: int, first: int, read: tuple[int, int] = (0, 0)
 ) -> IntentChange:
     """What a given plan changes.
-
-    Args:
-        intent: as it stands.
-        given: the plan.
-        records: the log, where addresses and words are looked up.
-        tip: the last step of the path, 0 for none.
-        first: the number of the session's next constraint.
-        read: up to where whoever planned has read the log.
 
     Raises:
         InputError: an unknown id, or an address where nothing is recorded.

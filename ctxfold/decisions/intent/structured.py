@@ -42,10 +42,6 @@ _OPTIONS = jmespath.Options(custom_functions=_Functions())
 def values_at(text: str, expression: str) -> tuple[str, str]:
     """The values an expression chooses from a structured text.
 
-    Args:
-        text: the record.
-        expression: JMESPath.
-
     Returns:
         The values as JSON, each as the record spells it, and an empty string; or an empty string and why there are none.
     """

@@ -51,13 +51,7 @@ def folded(workspace: Workspace) -> bool:
 
 
 def lost_reference(workspace: Workspace, fresh: Callable[[Line], bool], held: Callable[[str], bool]) -> Trigger | None:
-    """A value in the user's words that stands nowhere else in the view and somewhere in the log.
-
-    Args:
-        workspace: the settled cover.
-        fresh: whether a line is new since the view was last looked at.
-        held: whether the log held a value before.
-    """
+    """A value in the user's words that stands nowhere else in the view and somewhere in the log."""
     said = [line.text.partition(" ")[2] for block in workspace.blocks[-_RECENT:] for line in block.said if fresh(line)]
     names = [name for text in said for name in facts_of(text[:_READ]) if len(name) >= _SHORT]
     if not names:
@@ -91,12 +85,7 @@ def newest_fold(workspace: Workspace) -> int:
 
 
 def pressing(workspace: Workspace, seen: int) -> Trigger | None:
-    """A good stretch of steps that was folded for the budget since the last extraction.
-
-    Args:
-        workspace: the settled cover.
-        seen: the last folded step that was looked at.
-    """
+    """A good stretch of steps that was folded for the budget since the last extraction."""
     newest = newest_fold(workspace)
     if newest - seen < _STRETCH:
         return None

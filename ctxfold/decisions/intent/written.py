@@ -23,11 +23,7 @@ class ItemWritten(BaseModel):
     )
 
     def given(self, clean: Callable[[str], str] = str) -> dict[str, Any]:
-        """The entry as a plan takes it: what was left out is not said.
-
-        Args:
-            clean: what its text goes through.
-        """
+        """The entry as a plan takes it: what was left out is not said."""
         said: dict[str, Any] = {"id": self.id, "text": clean(self.text), "state": self.state}
         return {name: value for name, value in {**said, "evidence": list(self.evidence)}.items() if value}
 

@@ -21,10 +21,6 @@ _SUPERSEDED, _DEPTHS = 40, 64
 def refactor(workspace: Workspace, refactoring: Refactoring) -> Workspace:
     """Apply a refactoring. Pure.
 
-    Args:
-        workspace: what it was decided on.
-        refactoring: the decision.
-
     Raises:
         FoldError: a tile of it stands for steps that are not whole blocks of this workspace.
     """

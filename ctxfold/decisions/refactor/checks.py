@@ -37,12 +37,7 @@ def most(path_length: int) -> int:
 
 
 def fault(case: Case, made: Refactoring) -> str:
-    """Why a refactoring may not stand, in words of ours alone; empty when it may.
-
-    Args:
-        case: what it was decided on.
-        made: the refactoring.
-    """
+    """Why a refactoring may not stand, in words of ours alone; empty when it may."""
     workspace = case.workspace
     if workspace.guidance.made >= most(workspace.path_length):
         return f"{workspace.guidance.made} refactorings stand on this path already; undo some, or go on without"

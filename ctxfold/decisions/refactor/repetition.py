@@ -44,14 +44,7 @@ class _Step:
 
 
 def call_of(step: int, text: str, result: str | None, page: bool = False) -> Call:
-    """A call and its result as repetition sees them.
-
-    Args:
-        step: the step.
-        text: the record of the call: the JSON of its name and arguments.
-        result: the text that came back; None while it is waited for.
-        page: whether it is a snapshot of a page, in which the marks of elements change while the page stays as it is.
-    """
+    """A call and its result as repetition sees them."""
     tree = parse(text[:_LONGEST_CALL])
     name, args = (tree.get("name"), tree.get("args")) if isinstance(tree, dict) else ("", None)
     key = f"{name} {canonical(args)}" if name else _digest(text)

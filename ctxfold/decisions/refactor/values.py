@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from difflib import unified_diff
 from functools import cached_property
 from typing import Literal, get_args
 
-from ctxfold.text import summarise
 from ctxfold.workspace.by import Decider
 from ctxfold.workspace.guidance import Pin, Superseded
 from ctxfold.workspace.workspace import Tile, Workspace
@@ -179,5 +179,6 @@ class Refactored:
 
     @property
     def diff(self) -> str:
-        """What changed, line by line."""
-        return summarise(self.before, self.after)
+        """The lines that went and came, marked `-` and `+`; `no change` where none did."""
+        lines = list(unified_diff(self.before.split("\n"), self.after.split("\n"), n=0, lineterm=""))[2:]
+        return "\n".join(f"{line[0]} {line[1:]}" for line in lines if line[0] != "@") or "no change"

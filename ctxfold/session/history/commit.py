@@ -27,15 +27,7 @@ GENESIS = State(0, b"\0" * 16, 0, 0, 0, 0, 0)
 
 
 def revision(before: bytes, kind: str, payload: dict[str, Any], material: Sequence[bytes], after: State) -> bytes:
-    """The id of the revision an event makes, 16 bytes.
-
-    Args:
-        before: the id of the revision it was made on.
-        kind: the event's kind.
-        payload: its resolved content, names left out.
-        material: hashes of the content that came with it.
-        after: what the branch is then, but for the id itself.
-    """
+    """The id of the revision an event makes, 16 bytes."""
     made = blake2b(before, digest_size=16, person=b"revision")
     words = canonical({key: value for key, value in payload.items() if key not in NAMES})
     stands = f"{after.tip} {after.cover} {after.notes} {after.decision} {after.undone}"
@@ -96,19 +88,7 @@ class Happened:
 
 
 def advance(tx: Writing, session: int, head: HeadRow, before: State, after: State, what: Happened) -> State:
-    """Commit one event on a branch.
-
-    Args:
-        tx: an open write transaction.
-        session: the session's row id.
-        head: the branch.
-        before: its revision.
-        after: `before` with the tip, cover and notes it leaves; number, id and bookkeeping are set here.
-        what: the event.
-
-    Returns:
-        The branch's new revision.
-    """
+    """Commit one event on a branch."""
     seq = tx.forest.last_event(session) + 1
     decided = what.kind in DECISIONS
     undone = seq if what.redoable else 0 if decided else after.undone

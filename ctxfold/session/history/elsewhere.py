@@ -59,13 +59,7 @@ class OtherBranches:
         self._known: dict[int, _Read] = {}
 
     def of(self, tx: Reading, branch: int, state: State) -> Elsewhere:
-        """What stands beside a branch.
-
-        Args:
-            tx: an open transaction.
-            branch: the branch one stands on.
-            state: its revision.
-        """
+        """What stands beside a branch."""
         heads = tx.forest.heads(self._session)
         if len(heads) == 1:
             return NOWHERE
@@ -106,13 +100,7 @@ class OtherBranches:
         return replace(known.summary, branch=head.name, topic=topic)
 
     def forest(self, tx: Reading, branch: int, state: State) -> ForestView:
-        """The whole forest as a decider is shown it.
-
-        Args:
-            tx: an open transaction.
-            branch: the branch one stands on.
-            state: its revision.
-        """
+        """The whole forest as a decider is shown it."""
         found = self.of(tx, branch, state)
         if not found.branch:
             here = next(head for head in tx.forest.heads(self._session) if head.id == branch)

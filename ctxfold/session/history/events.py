@@ -97,11 +97,7 @@ def shown(tx: Reading, session: int, row: EventRow, *, standing: bool) -> Event:
 
 
 def voided(events: Sequence[EventRow]) -> set[int]:
-    """The decisions among events that were undone and not redone: their numbers.
-
-    Args:
-        events: oldest first.
-    """
+    """The decisions among events that were undone and not redone: their numbers."""
     gone: set[int] = set()
     undone: dict[int, int] = {}
     for event in events:

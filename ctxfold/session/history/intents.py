@@ -39,12 +39,6 @@ _CHAIN = 32
 def intent_of(tx: Reading, session: int, root: int, tip: int = 0) -> Intent:
     """The intent a revision stands at, with the session's constraints.
 
-    Args:
-        tx: an open transaction.
-        session: the session's row id.
-        root: the newest plan or extraction of the branch, 0 for none.
-        tip: its last step, by which is told what undone decisions had looked at; 0 where that does not matter.
-
     Raises:
         CorruptStore: an event it needs does not read back.
     """

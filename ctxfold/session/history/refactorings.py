@@ -58,12 +58,5 @@ def put_refactoring(tx: Writing, place: Branch, made: Refactoring, guidance: Gui
 
 
 def put_refusal(tx: Writing, place: Branch, decider: Decider, cause: str) -> State:
-    """Commit that an operator was refused, and why: it changes nothing but the history of events.
-
-    Args:
-        tx: an open write transaction.
-        place: the branch.
-        decider: who wrote what was refused.
-        cause: why, in a few words of ours.
-    """
+    """Commit that an operator was refused, and why: it changes nothing but the history of events."""
     return advance(tx, place.session, place.head, place.state, place.state, Happened("routed", {}, (), decider, cause))

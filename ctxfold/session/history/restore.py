@@ -32,14 +32,6 @@ _UNCHECKED = "ctxfold-session-1"
 def import_session(file: str | os.PathLike[str], store: str | None = None, name: str | None = None) -> str:
     """Read a session from a file.
 
-    Args:
-        file: one that `export_session` wrote.
-        store: where to, as in `Session.open`.
-        name: another name for it; None keeps its own.
-
-    Returns:
-        Its name.
-
     Raises:
         ImportFault: not such a file, one that was altered, or a name that is taken.
         SessionNameError: another name that is not one.

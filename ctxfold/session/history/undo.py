@@ -21,9 +21,6 @@ def undo(tx: Writing, session: int, here: HeadRow) -> tuple[HeadRow, EventRow]:
     The cover is as it was before it; steps recorded since stay, raw. A move is undone by going back where it came from;
     a branch it made keeps its head and records.
 
-    Returns:
-        The branch one stands on then, and the decision that was voided.
-
     Raises:
         UndoError: no decision is left on this branch.
     """
@@ -48,9 +45,6 @@ def undo(tx: Writing, session: int, here: HeadRow) -> tuple[HeadRow, EventRow]:
 
 def redo(tx: Writing, session: int, here: HeadRow) -> tuple[HeadRow, EventRow]:
     """Void the last undo of a branch: what it undid stands again.
-
-    Returns:
-        The branch one stands on then, and the decision that stands again.
 
     Raises:
         UndoError: nothing was undone, or a decision was made since.

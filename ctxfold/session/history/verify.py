@@ -156,9 +156,6 @@ def _revision(tx: Reading, session: int, event: EventRow, made: dict[int, bytes]
 def verify(tx: Reading, session: int) -> int:
     """Replay a session's events and compare every revision, and all that stands beside the events, with what is stored.
 
-    Returns:
-        How many events were replayed.
-
     Raises:
         CorruptStore: a revision differs, something it needs is not there, or something else stands there than the events say.
     """

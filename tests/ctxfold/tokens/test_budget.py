@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxfold.errors import BudgetError
-from ctxfold.tokens import MIN_BUDGET, Budget, Usage, factor
+from ctxfold.tokens import MIN_BUDGET, Budget, factor
 
 
 @pytest.mark.parametrize(
@@ -28,14 +28,6 @@ from ctxfold.tokens import MIN_BUDGET, Budget, Usage, factor
 )
 def test_a_model_has_the_factor_of_its_family_and_an_unknown_one_the_guard(model: str | None, expected: float) -> None:
     assert factor(model) == expected
-
-
-def test_enough_usage_replaces_the_table() -> None:
-    assert factor("claude-sonnet-5", Usage(counted=10_000, billed=14_000)) == pytest.approx(1.47)
-
-
-def test_a_little_usage_changes_nothing() -> None:
-    assert factor("claude-sonnet-5", Usage(counted=500, billed=5_000)) == 1.55
 
 
 def test_a_budget_leaves_the_limit_divided_by_the_factor() -> None:

@@ -13,7 +13,7 @@ from ctxfold.models.deciders.fold import Consolidate, is_due
 from ctxfold.models.deciders.lease import leased
 from ctxfold.models.deciders.loop import decide
 from ctxfold.models.script import ScriptedModel
-from ctxfold.workspace.workspace import Tile
+from ctxfold.workspace.workspace import RawStep, Tile
 from tests.support.sessions import add_json, add_steps, prose
 
 pytestmark = pytest.mark.anyio
@@ -154,7 +154,7 @@ async def test_above_the_mark_the_models_summary_takes_the_place_of_the_older_st
     planned = await consolidated(ScriptedModel(said(GOOD), name="strong"), session)
     assert (planned.decider, planned.made[-1].summary, planned.made[-1].scale) == ("model", GOOD, "macro")
     assert session.history()[0].cause == "high water, written by strong"
-    assert session.workspace.tail
+    assert isinstance(session.workspace.latest, RawStep)
     assert session.view(1_000).tokens <= 1_000
 
 
