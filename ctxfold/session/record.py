@@ -237,7 +237,7 @@ def _keep(
     raw = 0
     for record, key in zip(records, keys, strict=True):
         rendered = lines_of(record)
-        form = canonical(dump_lines(rendered))
+        form = canonical(dump_lines(rendered) if record.call else [])
         entry = tx.log.add_entry(record.text)
         shown = None if record.shown is None else tx.log.add_entry(record.shown)
         tx.log.add_record(session, record, entry, shown, pack_text(form), key)

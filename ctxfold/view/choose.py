@@ -34,7 +34,8 @@ _NEAR = 0.12
 _EDGE = 0.25
 _MARKER = 2
 """o200k tokens of what a line begins with."""
-_NEWEST = 2.0
+_SPOKEN, _NEWEST = 3.0, 2.0
+"""How much more the user's words and the newest step are worth."""
 _ANY = 1e-6
 """What anything is worth while there is room: the newest before the oldest."""
 _STEP = 4
@@ -177,6 +178,7 @@ class _Choice:
                 gain += self.rare[word] * (_NEAR if word in self.query else plain)
         gain += _EDGE if item.piece.edge and kind == "say" else 0.0
         gain += _ANY * (1 + self.stretch.steps[item.line])
+        gain *= _SPOKEN if kind == "user" else 1.0
         return gain * (_NEWEST if self.stretch.steps[item.line] == self.last else 1.0)
 
     def _price(self, item: _Item) -> int:

@@ -234,11 +234,11 @@ def test_consolidation_does_nothing_below_the_high_water_mark(session: Session) 
 
 
 def test_consolidation_above_the_high_water_mark_works_down_to_low_water(session: Session) -> None:
-    """Past 70% of the budget it works down to 40% (of the cover; the goal and headers ride on top)."""
-    last = fill(session, int(BUDGET * 0.8))
+    """Past the budget it works down to 80% of it (of the cover; the goal and headers ride on top)."""
+    last = fill(session, int(BUDGET * 1.2))
     tiles = session.consolidate(BUDGET)
     assert tiles
-    assert session.view(WIDE).tokens <= 0.45 * BUDGET
+    assert session.view(WIDE).tokens <= 0.85 * BUDGET
     assert path(session) == list(range(1, last + 1))
     assert session.consolidate(BUDGET) == (), "once is enough"
 
@@ -266,7 +266,7 @@ def test_consolidation_leaves_a_step_that_still_waits_for_its_answer(session: Se
 
 def test_consolidation_is_one_event_of_its_own_that_one_undo_takes_back(session: Session) -> None:
     """A consolidation is a committed decision like any other."""
-    fill(session, int(BUDGET * 0.8))
+    fill(session, int(BUDGET * 1.2))
     before, log = settled(session), len(decisions(session))
     tiles = session.consolidate(BUDGET)
     assert tiles

@@ -155,7 +155,7 @@ def test_results_that_come_one_by_one_in_the_order_of_their_calls_need_no_name(s
 def test_a_call_that_gave_nothing_is_told_from_one_that_waits(session: Session) -> None:
     calls = [{"name": "grep", "args": {"for": each}, "id": each} for each in ("x", "y")]
     session.record_step(explanation="Looked.", calls=calls, results=[{"id": "x", "text": ""}])
-    assert '> grep for=x\n< ""\n> grep for=y' in session.view(WIDE).text
+    assert '> grep(for=x)\n< ""\n> grep(for=y)' in session.view(WIDE).text
 
 
 def test_a_late_result_leaves_every_earlier_byte_unchanged(session: Session) -> None:

@@ -74,7 +74,7 @@ def test_what_the_user_names_and_a_fold_took_away_comes_back_byte_for_byte(sessi
 def test_a_chinese_reference_to_what_was_folded_away_is_resolved(session: Session) -> None:
     """The same in a script without blanks."""
     session.record_turn(user="请帮我整理这些订单。")
-    for number in range(30):
+    for number in range(150):
         text = json.dumps(
             {"订单": f"D{7000 + number}", "金额": 88.5 + number, "备注": "放在门口由邻居代收" * 12}, ensure_ascii=False
         )
@@ -82,7 +82,7 @@ def test_a_chinese_reference_to_what_was_folded_away_is_resolved(session: Sessio
             calls=[{"name": "get", "args": {"n": number}, "id": "c"}], results=[{"id": "c", "text": text}]
         )
         drive(session)
-    gone = next(n for n in range(30) if f"D{7000 + n}" not in settled(session))
+    gone = next(n for n in range(150) if f"D{7000 + n}" not in settled(session))
     session.record_turn(user=f"D{7000 + gone}这个订单多少钱？")
     assert any(each.startswith("unresolved reference") for each in drive(session))
     assert f"{88.5 + gone}" in session.view(BUDGET).text

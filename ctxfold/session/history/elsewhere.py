@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from ctxfold.log.lines import AI, Line, text_of
 from ctxfold.log.records import Step
 from ctxfold.session.history.commit import state_of
-from ctxfold.store.codec import unpack_json
+from ctxfold.session.history.load import lines_at
 from ctxfold.store.protocol import Reading
 from ctxfold.store.values import HeadRow, Path, State, StoredRecord
 from ctxfold.text import select
 from ctxfold.tokens import count, head
 from ctxfold.workspace.forest import NOWHERE, BranchSummary, Elsewhere, ForestView, Turn
-from ctxfold.workspace.workspace import load_lines, spans
+from ctxfold.workspace.workspace import spans
 
 __all__ = ["OtherBranches"]
 
@@ -163,7 +163,7 @@ def _turn(tx: Reading, steps: Sequence[Step], by_step: dict[int, list[StoredReco
     said = "\n".join(tx.log.text(record.entry) for record in words)
     ref = f"s{words[0].step}.{words[0].k}" if words else f"s{steps[0].n}"
     ends = [record for record in records if record.kind in ("assistant", "result", "note")]
-    gist = _gist(spoken[-1], said) if ends and ends[-1].kind == "assistant" else _rows(records)
+    gist = _gist(spoken[-1], said) if ends and ends[-1].kind == "assistant" else _rows(tx, records)
     return Turn(tuple(step.n for step in steps), said, ref, "\n".join(spoken)[:_HEARD], gist)
 
 
@@ -175,11 +175,11 @@ def _gist(reply: str, said: str) -> str:
     return f"{AI} {kept} …"
 
 
-def _rows(records: Sequence[StoredRecord]) -> str:
+def _rows(tx: Reading, records: Sequence[StoredRecord]) -> str:
     """What stands for a turn that no reply closed, in compact forms: what was concluded, else its last call and the first rows it got."""
     found = [record for record in records if record.kind == "note"][-_NOTES:]
     chosen = found or [record for record in records[-8:] if record.kind != "user"]
-    lines: list[Line] = [line for record in chosen for line in load_lines(unpack_json(record.form))]
+    lines: list[Line] = [line for record in chosen for line in lines_at(tx, record)]
     if found:
         return text_of(_clip(line, 2 * _GIST) for line in lines)
     calls = [line for line in lines if line.kind in ("call", "say")][-1:]

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from typing import cast
 
 from ctxfold.errors import CorruptStore
+from ctxfold.log.form import lines_of
 from ctxfold.log.lines import Line
-from ctxfold.log.records import Step
+from ctxfold.log.records import Kind, Origin, Record, Step
 from ctxfold.session.history.tiles import read_tile
 from ctxfold.store.codec import unpack_json
 from ctxfold.store.protocol import Reading
 from ctxfold.store.values import Path, State, StoredRecord
 from ctxfold.workspace.workspace import HEADER, Block, Note, Older, RawStep, Workspace, load_lines
 
-__all__ = ["REACH", "goals", "load", "raw_steps", "waiting_at"]
+__all__ = ["REACH", "goals", "lines_at", "load", "raw_steps", "waiting_at"]
 
 REACH = 64_000
 """o200k tokens of blocks that are loaded, unless more are asked for."""
@@ -87,6 +89,17 @@ def _depth_of(tx: Reading, session: int, n: int | None) -> int | None:
     return None if step is None else step.depth
 
 
+def lines_at(tx: Reading, record: StoredRecord) -> tuple[Line, ...]:
+    """The full form of a kept record: made from the log, unless lines were kept with it."""
+    kept = unpack_json(record.form)
+    if kept:
+        return load_lines(kept)
+    shown = None if record.shown is None else tx.log.text(record.shown)
+    text = tx.log.text(record.entry)
+    kind, origin = cast(Kind, record.kind), cast(Origin, record.origin)
+    return lines_of(Record(record.step, record.k, kind, origin, text, record.call_id, record.at, shown))
+
+
 def raw_steps(tx: Reading, session: int, steps: Sequence[Step], newest: bool = False) -> list[RawStep]:
     """Steps with their lines, in path order; `newest` says the last of them ends its path."""
     numbers = [step.n for step in steps]
@@ -102,7 +115,7 @@ def raw_steps(tx: Reading, session: int, steps: Sequence[Step], newest: bool = F
     made: list[RawStep] = []
     now = time.time()
     for at, step in enumerate(steps):
-        lines: list[Line] = [line for record in by_step[step.n] for line in load_lines(unpack_json(record.form))]
+        lines: list[Line] = [line for record in by_step[step.n] for line in lines_at(tx, record)]
         followed = not newest or any(not later.open for later in steps[at + 1 :])
         settled = not step.open and (followed or step.n in answered or now - step.time > TIMEOUT)
         made.append(RawStep(step.n, tuple(lines), step.raw, HEADER + sum(line.tokens for line in lines), settled))
@@ -125,7 +138,7 @@ def _older(tx: Reading, session: int, path: Path, depth: int) -> tuple[Older, tu
     words: list[Line] = []
     for record in tx.log.records(session, sorted(numbers)):
         if record.kind == "user":
-            words.extend(load_lines(unpack_json(record.form)))
+            words.extend(lines_at(tx, record))
     return Older(first[0].n, last[0].n, depth, last[0].raw_upto), tuple(words)
 
 

@@ -20,15 +20,16 @@ from ctxfold.log.lines import Line
 from ctxfold.log.refs import Address, BlockRef, RangeRef, RecordRef, StepRef, StretchRef, parse_ref
 from ctxfold.session.history.commit import Happened, advance, dump_payload, head_of, state_of
 from ctxfold.session.history.events import INTENTS
+from ctxfold.session.history.load import lines_at
 from ctxfold.session.history.tiles import dump_tile, read_tile
 from ctxfold.session.history.verify import rechain
 from ctxfold.session.recall import line_form
-from ctxfold.store.codec import encode, pack_json, unpack_json
+from ctxfold.store.codec import encode, pack_json
 from ctxfold.store.protocol import Writing
 from ctxfold.store.values import HeadRow, StoredRecord
 from ctxfold.workspace.guidance import masked_guidance
 from ctxfold.workspace.masking import masked_payload
-from ctxfold.workspace.workspace import dump_lines, load_lines
+from ctxfold.workspace.workspace import dump_lines
 
 __all__ = ["Redaction", "redact"]
 
@@ -215,7 +216,7 @@ def _mask_line(line: Line, mask: Mask) -> Line:
 
 
 def _rewrite(tx: Writing, record: StoredRecord, before: str, after: str, mask: Mask) -> None:
-    form = load_lines(unpack_json(record.form))
+    form = lines_at(tx, record)
     lines = tuple(_mask_line(line, mask) for line in form)
     shown = record.shown is not None and mask(tx.log.text(record.shown)) != tx.log.text(record.shown)
     if before == after and lines == form and not shown:
