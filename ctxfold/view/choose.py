@@ -34,8 +34,10 @@ _NEAR = 0.12
 _EDGE = 0.25
 _MARKER = 2
 """o200k tokens of what a line begins with."""
-_SPOKEN, _NEWEST = 3.0, 2.0
-"""How much more the user's words and the newest step are worth."""
+_SPOKEN, _BEYOND, _NEWEST = 3.0, 0.4, 2.0
+"""How much more the user's words are worth, how much less those of one message beyond its share; how much more the newest step is."""
+_MESSAGE = 0.8
+"""Of the room of the user's words, the share of one message."""
 _ANY = 1e-6
 """What anything is worth while there is room: the newest before the oldest."""
 _STEP = 4
@@ -99,7 +101,8 @@ class _Choice:
         self.steps: set[int] = set()
         self.covered: Counter[str] = Counter()
         self.told: Counter[str] = Counter()
-        self.spent = 0
+        self.spent = self.words = 0
+        self.spoken: Counter[int] = Counter()
         self._weigh()
         for at, whole in enumerate(stretch.whole):
             if whole:
@@ -148,6 +151,7 @@ class _Choice:
 
     def made(self, room: int, words: int) -> Chosen:
         """The choice."""
+        self.words = words
         items = [_Item(line, place, piece, line) for line in self.open for place, piece in enumerate(self.pieces[line])]
         for item in sorted(items, key=lambda item: (-item.line, not item.piece.edge, item.place)):
             if self.stretch.lines[item.line].kind == "user" and self.spent + self._price(item) <= min(words, room):
@@ -178,7 +182,8 @@ class _Choice:
                 gain += self.rare[word] * (_NEAR if word in self.query else plain)
         gain += _EDGE if item.piece.edge and kind == "say" else 0.0
         gain += _ANY * (1 + self.stretch.steps[item.line])
-        gain *= _SPOKEN if kind == "user" else 1.0
+        if kind == "user":
+            gain *= _SPOKEN if self.spoken[item.line] < _MESSAGE * self.words else _BEYOND
         return gain * (_NEWEST if self.stretch.steps[item.line] == self.last else 1.0)
 
     def _price(self, item: _Item) -> int:
@@ -194,7 +199,9 @@ class _Choice:
         return price + _STEP * (self.stretch.steps[item.line] not in self.steps)
 
     def _take(self, item: _Item) -> None:
-        self.spent += self._price(item)
+        price = self._price(item)
+        self.spent += price
+        self.spoken[item.line] += price
         for at in (*self.above[item.line], item.line):
             if not self.kept[at]:
                 subject = self._subject(at)

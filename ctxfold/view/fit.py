@@ -20,7 +20,7 @@ _CLOSING = 0.4
 """Of a view's budget, what the intent may take before it takes a shorter form."""
 _LATEST = 0.6
 """Of the room for blocks, what the newest may take where not everything fits."""
-_LEAST = 24
+_LEAST, _SPARE = 24, 8
 _TRIES = 6
 """How often blocks are shortened anew where the seams between them cost more than was left for them."""
 
@@ -58,7 +58,7 @@ def fit(parts: Parts, aim: int, query: Sequence[str]) -> Parts:
         fitted = _without_bare(parts, _shorten(parts.blocks, room, aim, query)) if parts.tokens > aim else parts
         if fitted.tokens <= aim:
             return fitted
-        room -= fitted.tokens - aim
+        room -= 2 * (fitted.tokens - aim) + _SPARE
     return _address_only(parts, aim)
 
 

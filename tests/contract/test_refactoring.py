@@ -193,8 +193,7 @@ def test_a_constraint_last_shown_long_ago_is_anchored(session: Session) -> None:
     session.plan(constraints=["It must not cost more than 900 EUR."])
     for at in range(30):
         called(session, "get_flat", {"n": at}, json.dumps({"flat_id": f"F-{at}", "rent": 700 + at}))
-    done = session.refactor()
-    assert (done.operator, done.applied) == ("attention_anchor", True)
+    assert session.refactor("attention_anchor").applied
     assert "900 EUR" in settled(session)[-400:]
     assert session.refactor().operator == "none"
 
