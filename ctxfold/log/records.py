@@ -31,7 +31,7 @@ class Record:
         text: the exact text. A call is the JSON of its name and arguments.
         call_id: the caller's id of a call or of the call a result answers; hosts reuse ids, so only (step, call_id) names a call.
         at: the step under which it is shown; another than `step` for a result that came late.
-        shown: the compact form given by whoever recorded it, if any.
+        shown: the shorter form given by whoever recorded it, if any.
         call: of a result that does not stand behind its call, that call's number among those of its step, from 1; 0 where nobody need count.
     """
 
@@ -80,9 +80,9 @@ class Step:
         lane: the unbranched chain it lies on; only a fork begins a new one.
         depth: its place on its path, from 1.
         open: whether it holds user words only and waits for the assistant.
-        tokens: o200k tokens of its compact form.
+        tokens: o200k tokens of its full form.
         raw: o200k tokens of its raw records.
-        upto: tokens of the compact forms of the path up to and with it.
+        upto: tokens of the full forms of the path up to and with it.
         raw_upto: the same for the raw records.
         time: when it was opened, seconds since 1970.
     """

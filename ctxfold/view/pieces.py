@@ -77,7 +77,7 @@ def _pieces(
 
 
 def _sentences(text: str) -> Iterator[Piece]:
-    start = text.find(":") + 1
+    start = text.find(" ") + 1  # behind the marker
     found = [Span(start + span.start, start + span.end) for span in sentences(text[start:])]
     found = [span for span in found if _TOLD.search(text, span.start, span.end)]
     for at, span in enumerate(found):
