@@ -142,6 +142,19 @@ class InvalidReply(ModelError):
     """A reply that does not fit the decision's schema."""
 
 
+class Unfit(InputError):
+    """A reply that fits its form and may not be applied.
+
+    Args:
+        message: what is wrong, for the model that wrote it.
+        fault: the same without a word of the log, for the event.
+    """
+
+    def __init__(self, message: str, fault: str) -> None:
+        super().__init__(message)
+        self.fault = fault
+
+
 class BrowserError(CtxfoldError):
     """The browser or the page."""
 

@@ -33,6 +33,13 @@ from browser_agent.observation import Observation
 __all__ = ["describe_decision", "shorten_address"]
 
 _LONGEST = 40
+_PLAIN: dict[type[Action], str] = {
+    Back: "go back",
+    WaitFor: "wait",
+    Extract: "extract its values",
+    Answer: "answer",
+    GiveUp: "give up",
+}
 
 
 def describe_decision(decision: Decision, observation: Observation | None) -> str:
@@ -52,8 +59,6 @@ def _describe(action: Action, observation: Observation | None) -> str:
     match action:
         case Navigate(url=url):
             return f"open {shorten_address(url)}"
-        case Back():
-            return "go back"
         case Click(ref=ref):
             return f"click {_name_element(ref, observation)}"
         case Type(ref=ref, text=text, submit=submit):
@@ -76,18 +81,12 @@ def _describe(action: Action, observation: Observation | None) -> str:
             return f"{'accept' if accept else 'dismiss'} the dialog"
         case Tab(op=op):
             return f"{op} tab" if op != "list" else "list tabs"
-        case WaitFor():
-            return "wait"
         case Find(query=query):
             return f"find {_quote(query)} on the page"
         case Read(page=page):
             return f"read page {page} of it" if page > 1 else "read it in full"
-        case Extract():
-            return "extract its values"
-        case Answer():
-            return "answer"
-        case GiveUp():
-            return "give up"
+        case Back() | WaitFor() | Extract() | Answer() | GiveUp():
+            return _PLAIN[type(action)]
         case _:
             assert_never(action)
 

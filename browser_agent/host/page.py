@@ -18,7 +18,7 @@ from browser_agent.deciders.describe import describe_decision
 from ctxfold.errors import InputError
 from ctxfold.models import Model
 from ctxfold.models.deciders import Deciders
-from ctxfold.models.deciders.lease import SessionLease
+from ctxfold.models.deciders.loop import SessionLease
 from ctxfold.prompts import prompt
 
 __all__ = ["BUDGET", "Page", "Reading", "Shown", "Wish"]

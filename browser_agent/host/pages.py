@@ -25,7 +25,7 @@ from browser_agent.network.egress import Egress, origin_of
 from browser_agent.network.secrets import Secrets
 from ctxfold.errors import BrowserGone, CtxfoldError, InputError, PageUnreachable, Refused, UnknownPage
 from ctxfold.models import Model
-from ctxfold.models.deciders.lease import SessionLease
+from ctxfold.models.deciders.loop import SessionLease
 
 __all__ = ["IDLE", "MOST", "PATIENCE", "Means", "Pages"]
 

@@ -19,7 +19,7 @@ from browser_agent.host.pages import Means, Pages
 from browser_agent.observation.inline import clean, cut
 from ctxfold.config import EXPLORER
 from ctxfold.errors import CtxfoldError, InputError, UnknownRun
-from ctxfold.models.deciders.lease import SessionLease
+from ctxfold.models.deciders.loop import SessionLease
 
 __all__ = ["BEAT", "MOST", "PATIENCE", "Errand", "Runs", "Standing", "Told"]
 

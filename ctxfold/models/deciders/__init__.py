@@ -15,8 +15,7 @@ from ctxfold.decisions.refactor.values import Operator, Refactored
 from ctxfold.models.deciders.branch import Place
 from ctxfold.models.deciders.fold import Consolidate, Fold, is_due
 from ctxfold.models.deciders.intent import Extract, Plan, new_words
-from ctxfold.models.deciders.lease import SessionLease, leased
-from ctxfold.models.deciders.loop import Decided, Decision, Timed, decide
+from ctxfold.models.deciders.loop import Decided, Decision, SessionLease, Timed, decide, leased
 from ctxfold.models.deciders.refactor import Route, Write
 from ctxfold.models.protocol import Model, Usage
 from ctxfold.session.intent import Wanted

@@ -7,35 +7,50 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
 import anyio
+import anyio.to_thread
 from pydantic import BaseModel
 
-from ctxfold.errors import InputError, InvalidReply, ModelError, ModelUnavailable, StaleDecision
-from ctxfold.models.deciders.lease import SessionLease
+from ctxfold.errors import InvalidReply, ModelError, ModelUnavailable, StaleDecision, Unfit
 from ctxfold.models.protocol import Model, Reply, Request, Tool, Usage, Words, settle
 from ctxfold.prompts import prompt
 from ctxfold.session.session import Session
 from ctxfold.workspace.by import Decider
 
-__all__ = ["Decided", "Decision", "Kind", "Question", "Timed", "Unfit", "decide"]
+__all__ = ["Decided", "Decision", "Kind", "Question", "SessionLease", "Timed", "decide", "leased"]
 
 Written = TypeVar("Written", bound=BaseModel)
 Made = TypeVar("Made")
+T = TypeVar("T")
 
 _REPLY = 8_000
 """The most tokens a reply may take."""
 
 
-class Unfit(InputError):
-    """A reply that fits its form and may not be applied.
+class SessionLease(Protocol):
+    """Does sync work on one session's handle, off the event loop and alone on it; the handle is free in between."""
 
-    Args:
-        message: what is wrong, for the model that wrote it.
-        fault: the same without a word of the log, for the event.
-    """
+    async def __call__(self, work: Callable[[Session], T]) -> T:
+        """Do the work and give what it gives.
 
-    def __init__(self, message: str, fault: str) -> None:
-        super().__init__(message)
-        self.fault = fault
+        Raises:
+            CtxfoldError: whatever the work raises.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Own:
+    """The handle of whoever holds it alone."""
+
+    session: Session
+
+    async def __call__(self, work: Callable[[Session], T]) -> T:
+        return await anyio.to_thread.run_sync(work, self.session)
+
+
+def leased(session: Session | SessionLease) -> SessionLease:
+    """The lease of a session: its own where a handle is given, which is used in worker threads."""
+    return _Own(session) if isinstance(session, Session) else session
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import count as numbers
 
 from ctxfold.decisions.fold.verify import invented
-from ctxfold.errors import RefError
+from ctxfold.errors import RefError, Unfit
 from ctxfold.log.lines import AI, NOTE, USER, fence, unposed
-from ctxfold.models.deciders.loop import Unfit
 from ctxfold.session.recall import Recalled
 from ctxfold.session.session import Session
 from ctxfold.tokens import count, head

@@ -9,7 +9,8 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from ctxfold.decisions.refactor.values import Operator, Refactored
-from ctxfold.models.deciders.loop import Kind, Question, Unfit
+from ctxfold.errors import Unfit
+from ctxfold.models.deciders.loop import Kind, Question
 from ctxfold.models.deciders.material import known, log_of, records, steps_of
 from ctxfold.models.protocol import spoken
 from ctxfold.prompts import prompt

@@ -10,8 +10,7 @@ from ctxfold.errors import FoldError, InputError
 from ctxfold.models import Model, Reply, Request, Usage, folder
 from ctxfold.models.deciders import Decided, Deciders
 from ctxfold.models.deciders.fold import Consolidate, is_due
-from ctxfold.models.deciders.lease import leased
-from ctxfold.models.deciders.loop import decide
+from ctxfold.models.deciders.loop import decide, leased
 from ctxfold.models.script import ScriptedModel
 from ctxfold.workspace.workspace import RawStep, Tile
 from tests.support.sessions import add_json, add_steps, prose

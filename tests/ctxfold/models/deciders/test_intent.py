@@ -14,8 +14,7 @@ from ctxfold.models import Model, Reply, Request, Usage, folder
 from ctxfold.models.anthropic import AnthropicModel
 from ctxfold.models.deciders import Decided, Deciders
 from ctxfold.models.deciders.intent import Extract
-from ctxfold.models.deciders.lease import leased
-from ctxfold.models.deciders.loop import decide
+from ctxfold.models.deciders.loop import decide, leased
 from ctxfold.models.script import ScriptedModel
 from ctxfold.session.intent import Wanted
 from ctxfold.workspace.intent import Extraction
