@@ -50,9 +50,9 @@ def test_what_a_fold_dropped_comes_back_when_it_is_asked_for(session: Session) -
 
 def test_opening_a_tile_gives_its_steps_back_and_leaves_what_was_told(session: Session) -> None:
     """The embedded folder's tile opens into the steps of the log; a summary that somebody wrote stays as it was written."""
-    _filled(session, 40)
+    _filled(session, 4)
     session.fold(summary="Orders W-1000 and W-1001 were looked up; nothing holds them up.", first_step=2, last_step=3)
-    session.fold(first_step=1)
+    _filled(session, 40)
     workspace = session.workspace
     tile = workspace.blocks[0]
     assert isinstance(tile, Tile)

@@ -72,7 +72,7 @@ class Outline(NamedTuple):
         number: its number.
         first: its first step, in path order.
         size: how many steps it stands for.
-        written: whether somebody wrote it: a summary, or any tile that the embedded folder did not make.
+        written: whether a host or a model wrote it.
         children: the tiles it replaced.
     """
 
@@ -85,7 +85,7 @@ class Outline(NamedTuple):
     @classmethod
     def of(cls, tile: Tile) -> Outline:
         """The outline of a tile that is at hand."""
-        return cls(tile.number, tile.first, len(tile.steps), _is_written(tile.summary, tile.origin), tile.children)
+        return cls(tile.number, tile.first, len(tile.steps), tile.origin != "embedded", tile.children)
 
 
 def read_outline(tx: Reading, session: int, tile: int) -> Outline:
@@ -93,14 +93,10 @@ def read_outline(tx: Reading, session: int, tile: int) -> Outline:
     try:
         tree: Any = unpack_json(tx.cover.tile(session, tile) or b"")
         size = sum(last - first + 1 for first, last in tree["steps"])
-        written = _is_written(tree["summary"], tree["origin"])
+        written = tree["origin"] != "embedded"
         return Outline(tree["id"], tree["steps"][0][0], size, written, tuple(tree["children"]))
     except (KeyError, IndexError, TypeError, ValueError) as error:
         raise CorruptStore(f"block b{tile} does not read back; restore a copy of the store") from error
-
-
-def _is_written(summary: str, origin: str) -> bool:
-    return bool(summary) or origin != "embedded"
 
 
 def tile_digest(tx: Reading, session: int, tile: int) -> bytes:
