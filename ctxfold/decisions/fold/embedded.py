@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ctxfold.decisions.fold.tile import price, tile_of
 from ctxfold.log.lines import Line
-from ctxfold.tokens import count_lines
+from ctxfold.tokens import count, count_lines
 from ctxfold.view.condense import condense, stub
 from ctxfold.view.show import Shown, addressed, show
 from ctxfold.workspace.workspace import Block, RawStep, Tile, Workspace
@@ -109,14 +109,16 @@ def embedded_tile(batch: Batch, opened: Sequence[Block], number: int, budget: in
     """
     blocks = [show(block) for block in opened]
     room = min(batch.room, price(*batch.blocks) - _LEAST)
+    summary = _summaries(opened, room // 2)
+    room -= count(summary)
     made = condense(blocks, [show(block) for block in batch.newest], room, budget, query)
     lines = [line for each in made for line in each]
     lines = _with_stubs(blocks, made, room - count_lines(addressed(lines)))
-    tile = tile_of(batch.blocks, number, _summaries(opened), tuple(lines), "embedded")
+    tile = tile_of(batch.blocks, number, summary, tuple(lines), "embedded")
     if price(tile) < price(*batch.blocks):
         return tile
     every = tuple(line for block in batch.blocks for line in block.lines)
-    return tile_of(batch.blocks, number, _summaries(batch.blocks), every, "embedded", whole=True)
+    return tile_of(batch.blocks, number, summary, every, "embedded", whole=True)
 
 
 def micro_tile(
@@ -138,9 +140,16 @@ def micro_tile(
     return embedded_tile(batch, blocks, number, tokens, query)
 
 
-def _summaries(blocks: Sequence[Block]) -> str:
-    """What hosts and models wrote of tiles that are folded again."""
-    return "\n".join(block.summary for block in blocks if isinstance(block, Tile) and block.summary)
+def _summaries(blocks: Sequence[Block], room: int) -> str:
+    """What hosts and models wrote of tiles that are folded again: the newest, in their order, within a room of o200k tokens."""
+    kept: list[str] = []
+    for block in reversed(blocks):
+        if isinstance(block, Tile) and block.summary:
+            room -= count(block.summary) + 1
+            if room < 0:
+                break
+            kept.append(block.summary)
+    return "\n".join(reversed(kept))
 
 
 def _with_stubs(blocks: Sequence[Shown], made: Sequence[list[Line]], room: int) -> list[Line]:
