@@ -25,7 +25,7 @@ def values_said(text: str) -> set[str]:
 
 
 def in_force(blocks: Sequence[Block], naming: Sequence[Block], intent: Intent) -> set[str]:
-    """The values of a stretch that are in use: somebody named them, or an open item or a constraint holds them.
+    """The values with a digit of a stretch that are in use: somebody named them, or an open item or a constraint holds them.
 
     Args:
         blocks: the stretch.
@@ -40,6 +40,7 @@ def in_force(blocks: Sequence[Block], naming: Sequence[Block], intent: Intent) -
     )
     for text in (*(item.text for item in intent.open), *(each.text for each in intent.binding)):
         named |= values_said(text)
+    named = {value for value in named if any(map(str.isdigit, value))}
     return named & values_of(line for block in blocks for line in block.lines if line.kind in ("call", "data", "text"))
 
 
@@ -53,7 +54,8 @@ def kept_beside(blocks: Sequence[Block], summary: str, needed: set[str]) -> tupl
     """
     lines = [line for block in blocks for line in block.lines]
     whole = [line.kind in ("user", "note") for line in lines]
-    left = needed - values_said(summary)
+    said = summary.lower()
+    left = {value for value in needed - values_said(summary) if value not in said}
     left -= values_of(line for line, stays in zip(lines, whole, strict=True) if stays)
     needs = above(lines)
     kept: list[set[int]] = [{0} if stays else set() for stays in whole]
