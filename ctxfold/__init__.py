@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ctxfold.decisions.branch.values import Move
     from ctxfold.decisions.fold.directive import FoldDirective
+    from ctxfold.decisions.intent.triggers import Trigger
     from ctxfold.decisions.refactor.values import Refactored
     from ctxfold.errors import CtxfoldError
+    from ctxfold.log.refs import RecordRef, StepRef
     from ctxfold.session.history.events import Event
     from ctxfold.session.history.export import SessionInfo, delete_session, export_session, sessions, verify_session
     from ctxfold.session.history.redact import Redaction
@@ -21,28 +23,38 @@ if TYPE_CHECKING:
     from ctxfold.session.search import Hit
     from ctxfold.session.session import Session
     from ctxfold.view.render import View
-    from ctxfold.workspace.intent import Extraction, Intent
-    from ctxfold.workspace.workspace import Tile
+    from ctxfold.workspace.by import By
+    from ctxfold.workspace.intent import Constraint, Extract, Extraction, Intent, Item
+    from ctxfold.workspace.workspace import RawStep, Tile, Workspace
 
 __version__ = "0.1.0"
 
 __all__ = [
     "BranchInfo",
+    "By",
+    "Constraint",
     "CtxfoldError",
     "Event",
+    "Extract",
     "Extraction",
     "FoldDirective",
     "Hit",
     "Intent",
+    "Item",
     "Move",
+    "RawStep",
     "Recalled",
+    "RecordRef",
     "Redaction",
     "Refactored",
     "Session",
     "SessionInfo",
+    "StepRef",
     "Tile",
     "Topic",
+    "Trigger",
     "View",
+    "Workspace",
     "__version__",
     "delete_session",
     "export_session",
@@ -53,21 +65,30 @@ __all__ = [
 
 _HOMES = {
     "BranchInfo": "session.history.tree",
+    "By": "workspace.by",
+    "Constraint": "workspace.intent",
     "CtxfoldError": "errors",
     "Event": "session.history.events",
+    "Extract": "workspace.intent",
     "Extraction": "workspace.intent",
     "FoldDirective": "decisions.fold.directive",
     "Hit": "session.search",
     "Intent": "workspace.intent",
+    "Item": "workspace.intent",
     "Move": "decisions.branch.values",
     "Recalled": "session.recall",
+    "RawStep": "workspace.workspace",
+    "RecordRef": "log.refs",
     "Redaction": "session.history.redact",
     "Refactored": "decisions.refactor.values",
     "Session": "session.session",
     "SessionInfo": "session.history.export",
+    "StepRef": "log.refs",
     "Tile": "workspace.workspace",
     "Topic": "session.history.tree",
+    "Trigger": "decisions.intent.triggers",
     "View": "view.render",
+    "Workspace": "workspace.workspace",
     "delete_session": "session.history.export",
     "export_session": "session.history.export",
     "import_session": "session.history.restore",

@@ -1,37 +1,5 @@
 """Every error the project raises on purpose, as one tree.
 
-::
-
-    CtxfoldError
-    ├── InputError                  the caller's words cannot be used as they stand            (exit 2)
-    │   ├── SessionNameError        a session or branch name outside the pattern
-    │   ├── UnknownSession          no session of that name
-    │   ├── RefError                a malformed or unknown ref, step, call or block
-    │   ├── BudgetError             a budget below the published least
-    │   ├── FoldError               a fold that would break the tiling, grow the view or say nothing
-    │   ├── BranchError             a move that cannot be made from here
-    │   ├── UndoError               nothing left to undo or redo
-    │   ├── UnknownPage             no page is open in that session
-    │   ├── UnknownRun              no run of that name is known to this process
-    │   └── ImportFault             a file that is not one of our exports
-    ├── StaleDecision               decided on a revision that no longer fits the head         (exit 2)
-    ├── StoreError                  the database cannot do what was asked                      (exit 3)
-    │   ├── NotOurStore             a file or database that is not a ctxfold store
-    │   ├── ReadOnlyStore           no right to write there
-    │   ├── CorruptStore            a row or page that does not read back
-    │   ├── FullDisk                no space left; everything committed is kept
-    │   └── BusyStore               another process held the write lock too long
-    ├── BrokenInstall               a file of the package is missing or altered                (exit 3)
-    ├── ModelError                  the model could not decide                                 (exit 3)
-    │   ├── ModelKeyMissing         no key, or the key was refused
-    │   ├── ModelUnavailable        unreachable, overloaded or rate-limited
-    │   └── InvalidReply            a reply that does not fit the decision's schema
-    └── BrowserError                the browser or the page                                    (exit 3)
-        ├── BrowserMissing          no browser found and none could be provided
-        ├── BrowserGone             the browser died or was closed
-        ├── PageUnreachable         the address cannot be opened
-        └── Refused                 a safety rule stops this                                   (exit 2)
-
 A message says what is wrong and names the next move; it never holds page text, secrets or a traceback.
 """
 

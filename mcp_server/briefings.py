@@ -1,7 +1,4 @@
-"""Briefings a person may ask a host for: take a session up again, make room in it, hand it to a fresh chat.
-
-To add one: a function here, its words in `prompts/briefings/`, its line in `BRIEFINGS`.
-"""
+"""Briefings a person may ask a host for: take a session up again, make room in it, hand it to a fresh chat."""
 
 from __future__ import annotations
 

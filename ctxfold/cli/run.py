@@ -1,8 +1,4 @@
-"""Runs a command to its exit code: every failure becomes one line on standard error.
-
-What was not expected is a mistake of ours: where it happened is written to a file that the line names, without any message of an error, as one may hold
-a page's text or a secret.
-"""
+"""Runs a command to its exit code: every failure becomes one line on standard error."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Every word said to a model, as files beside this one: `prompt("name", blank=...)` reads `name.md` and fills its blanks.
-
-A blank is written `$name`. A missing blank, and one the file does not have, is an error of the programmer and raises. Nothing
-here decides what is said when. Other packages keep their own `prompts/` folder and read it through the same function.
-"""
+"""Every word said to a model, as files beside this one: `prompt("name", blank=...)` reads `name.md` and fills its blanks."""
 
 from __future__ import annotations
 

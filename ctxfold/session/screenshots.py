@@ -1,8 +1,4 @@
-"""Pictures of steps, as files beside the store: where they lie, how they are kept and removed. It takes no picture and looks at none.
-
-A picture is no record: it can be lost without losing anything that was said, and it is never part of a view. Nobody can tell what one shows, so a
-redaction takes all of a session's pictures along, and so does its end.
-"""
+"""Pictures of steps, as files beside the store: where they lie, how they are kept and removed. It takes no picture and looks at none."""
 
 from __future__ import annotations
 

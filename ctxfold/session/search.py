@@ -1,7 +1,4 @@
-"""Search: words to the places that hold them. It returns lines as `recall` counts them, and judges by words alone.
-
-The index reads the beginning of a record; what stands behind that in a long one is read when it is asked for, so that a word of the log is found wherever it stands.
-"""
+"""Search: words to the places that hold them. It returns lines as `recall` counts them, and judges by words alone."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What in a text a later step may have to repeat letter by letter: addresses, paths, ids, amounts, dates, quoted strings, pairs.
-
-Recognised by their build (digits, joining signs, capitals, quotes), so that ids nobody foresaw are found too.
-"""
+"""What in a text a later step may have to repeat letter by letter: addresses, paths, ids, amounts, dates, quoted strings, pairs."""
 
 from __future__ import annotations
 

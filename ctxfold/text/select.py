@@ -1,8 +1,4 @@
-"""Which parts of a text to keep for a query when only so many tokens may stay.
-
-The method is extractive: sentences are ranked by BM25 against the query, each lifted by its neighbours, and taken while they fit.
-Without a query word in the text there is nothing to rank by, and the text's head is kept instead.
-"""
+"""Which parts of a text to keep for a query when only so many tokens may stay."""
 
 from __future__ import annotations
 

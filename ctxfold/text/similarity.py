@@ -1,8 +1,4 @@
-"""How alike two texts are, without a model: TF-IDF over words and over characters in fours, compared by cosine.
-
-Words say what a text is about; fours of characters still meet where a word is misspelled, joined or inflected in another language. Each half
-is brought to length one and the two are weighed equally, so a long text's many fours do not drown its words.
-"""
+"""How alike two texts are, without a model: TF-IDF over words and over characters in fours, compared by cosine."""
 
 from __future__ import annotations
 

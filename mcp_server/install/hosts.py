@@ -1,7 +1,4 @@
-"""Which hosts there are: where the configuration of each lies on each system, and how an entry in it is shaped.
-
-Places and shapes are those the hosts' own documentation gives, or that their own commands write.
-"""
+"""Which hosts there are: where the configuration of each lies on each system, and how an entry in it is shaped."""
 
 from __future__ import annotations
 

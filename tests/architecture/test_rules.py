@@ -29,8 +29,8 @@ HOMES = {
 ENVIRONMENT = {"environ", "environb", "getenv", "getenvb"}
 ENVIRONMENT_READERS = ("ctxfold.config", *CLI_ROOMS)
 
-FILE_LINES = 400
-FUNCTION_LINES = 60
+FILE_LINES = 300
+FUNCTION_LINES = 40
 CONSTRUCTOR_PARAMETERS = 6
 
 MODULES = {

@@ -13,16 +13,17 @@ from ctxfold.decisions.fold.embedded import Batch, Settings, due, embedded_tile
 from ctxfold.decisions.fold.tile import price, tile_of
 from ctxfold.decisions.refactor.checks import fault
 from ctxfold.decisions.refactor.lines import without_repeats
-from ctxfold.decisions.refactor.repetition import Loop, duplicates, loops
-from ctxfold.decisions.refactor.values import AddNote, Case, Operator, PutTile, Refactoring, Refusal
+from ctxfold.decisions.refactor.prune import path_prune
+from ctxfold.decisions.refactor.repetition import duplicates
+from ctxfold.decisions.refactor.values import Case, Operator, PutTile, Refactoring, Refusal, noted
 from ctxfold.errors import FoldError
 from ctxfold.prompts import prompt
 from ctxfold.tokens import count, head
 from ctxfold.view.render import query_of
 from ctxfold.workspace.guidance import Pin
-from ctxfold.workspace.workspace import Block, RawStep, Tile, Workspace, spans
+from ctxfold.workspace.workspace import RawStep, Workspace, spans
 
-__all__ = ["embedded", "noted", "path_prune", "route"]
+__all__ = ["embedded", "route"]
 
 _SETTINGS = Settings()
 _WORTH = 0.1
@@ -118,52 +119,6 @@ def _runs(case: Case, steps: Sequence[int]) -> Iterator[list[int]]:
             run = []
     if run:
         yield run
-
-
-def path_prune(case: Case) -> Refactoring | Refusal:
-    """Fold every loop that stands before the latest step into a tile of status failed, with all that it showed."""
-    effects: list[PutTile] = []
-    for loop in loops(case):
-        blocks = _foldable(case, loop)
-        tile = _pruned(blocks, loop.repeats, case.tile + len(effects)) if blocks else None
-        if tile is not None:
-            effects.append(PutTile(tile))
-    if not effects:
-        return Refusal("no stretch that went in circles stands before the latest step")
-    where = "; ".join(spans(effect.tile.steps) for effect in effects[-3:])
-    return Refactoring("path_prune", tuple(effects), f"the same calls with the same results in {where}")
-
-
-def _foldable(case: Case, loop: Loop) -> Sequence[Block]:
-    """The blocks of a loop that may be folded: those before what stays as it is."""
-    free = {block.steps[-1] for block in case.workspace.blocks[: case.protected]}
-    steps = [step for step in loop.steps if step in free]
-    if len(steps) < 2:
-        return ()
-    try:
-        return stretch(case.workspace, steps[0], steps[-1])
-    except FoldError:
-        return ()
-
-
-def _pruned(blocks: Sequence[Block], repeats: frozenset[int], number: int) -> Tile | None:
-    """The tile of a loop, with a word on the world outside where that still makes the view smaller; None where nothing does."""
-    lines = without_repeats(blocks, repeats)
-    before = price(*blocks)
-    for summary in (prompt("refactor_pruned"), ""):
-        tile = tile_of(blocks, number, summary, lines, "embedded", status="failed")
-        if price(tile) < before:
-            return tile
-    return None
-
-
-def noted(case: Case, operator: Operator, pin: Pin) -> Refactoring | Refusal:
-    """A note added in its slot; refused where it stands already."""
-    guidance = case.workspace.guidance.at(case.workspace.path_length)
-    standing = guidance.thought if pin.slot == "thought" else guidance.key_info
-    if standing is not None and standing.text == pin.text:
-        return Refusal("this note stands already")
-    return Refactoring(operator, (AddNote(pin),), "a thought" if pin.slot == "thought" else "key facts")
 
 
 def _next_item(workspace: Workspace) -> Pin | None:

@@ -24,6 +24,7 @@ __all__ = [
     "Refactoring",
     "Refusal",
     "Supersede",
+    "noted",
 ]
 
 Operator = Literal[
@@ -146,6 +147,15 @@ class Case:
         blocks = self.workspace.blocks
         seen = [at for at, block in enumerate(blocks) if any(line.kind in ("data", "text") for line in block.lines)]
         return max(min([len(blocks) - 1, *seen[-1:]]), 0)
+
+
+def noted(case: Case, operator: Operator, pin: Pin) -> Refactoring | Refusal:
+    """A note added in its slot; refused where it stands already."""
+    guidance = case.workspace.guidance.at(case.workspace.path_length)
+    standing = guidance.thought if pin.slot == "thought" else guidance.key_info
+    if standing is not None and standing.text == pin.text:
+        return Refusal("this note stands already")
+    return Refactoring(operator, (AddNote(pin),), "a thought" if pin.slot == "thought" else "key facts")
 
 
 @dataclass(frozen=True, slots=True)

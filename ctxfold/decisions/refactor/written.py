@@ -12,7 +12,7 @@ from ctxfold.decisions.fold.beside import in_force, kept_beside
 from ctxfold.decisions.fold.directive import stretch
 from ctxfold.decisions.fold.embedded import Settings, due
 from ctxfold.decisions.fold.tile import tile_of
-from ctxfold.decisions.refactor.embedded import noted, path_prune
+from ctxfold.decisions.refactor.prune import path_prune
 from ctxfold.decisions.refactor.values import (
     AddNote,
     Case,
@@ -22,6 +22,7 @@ from ctxfold.decisions.refactor.values import (
     Refactoring,
     Refusal,
     Supersede,
+    noted,
 )
 from ctxfold.errors import InputError
 from ctxfold.view.show import show

@@ -1,7 +1,4 @@
-"""What stands beside a path, read from the store: the turns of every other branch, each on one of them alone.
-
-A branch is read again only when it moved; recording on one branch reads nothing of the others.
-"""
+"""What stands beside a path, read from the store: the turns of every other branch, each on one of them alone."""
 
 from __future__ import annotations
 

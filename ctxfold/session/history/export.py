@@ -1,7 +1,4 @@
-"""Sessions as a whole: listed, deleted, verified, written to a file.
-
-An export is JSON lines: every record's exact text and every event, and at its end a line with the checksum of the ones before it.
-"""
+"""Sessions as a whole: listed, deleted, verified, written to a file."""
 
 from __future__ import annotations
 

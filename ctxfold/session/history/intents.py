@@ -1,8 +1,4 @@
-"""Intents as the store keeps them: a chain of plans and extractions that a branch stands at, and the constraints of all plans of the session.
-
-An event holds what its decision changed, resolved, and the event before it; every so often also all that stood before it, so that reading an intent takes a
-bounded number of events. Constraints are the session's: they are read from every plan that stands, on whichever branch it was made.
-"""
+"""Intents as the store keeps them: a chain of plans and extractions that a branch stands at, and the constraints of all plans of the session."""
 
 from __future__ import annotations
 

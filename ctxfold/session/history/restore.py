@@ -1,8 +1,4 @@
-"""Reading a session back from a file that an export wrote: its checksum is checked, the rows are stored, and the events are replayed.
-
-An import verifies that replaying the events gives the revisions it was exported with, and all that stands beside them. The checksum tells of accidents:
-whoever alters a file can write another.
-"""
+"""Reading a session back from a file that an export wrote: its checksum is checked, the rows are stored, and the events are replayed."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Replaying a session's events: that they give the revisions that are stored, and that everything stored beside them follows from them.
-
-A revision's hash holds the content that came with its event, and where the branch stands then by number; what stands under these numbers is compared too.
-"""
+"""Replaying a session's events: that they give the revisions that are stored, and that everything stored beside them follows from them."""
 
 from __future__ import annotations
 
