@@ -46,12 +46,18 @@ def test_the_registration_starts_the_server() -> None:
     assert registration == {"mcpServers": {"ctxfold": {"command": "ctxfold", "args": ["serve"]}}}
 
 
-def test_the_script_runs_and_says_what_it_promises() -> None:
-    (script,) = blocks("python")
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+def test_the_scripts_run_and_say_what_they_promise() -> None:
+    first, second = blocks("python")
+    done = subprocess.run([sys.executable, "-c", first], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     assert "Rivoli at 180 fits" in done.stdout
     assert re.search(r"^s\d+", done.stdout.splitlines()[-1])
+    done = subprocess.run(
+        [sys.executable, "-c", f"from ctxfold import Session\n{second}"], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("left-bank\n")
+    assert re.search(r"^c1 at most 400 EUR in all \(s2\.1\)$", done.stdout, re.MULTILINE)
 
 
 def test_the_documents_link_to_files_that_exist() -> None:

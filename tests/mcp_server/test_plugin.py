@@ -1,9 +1,12 @@
 import json
 import re
 from pathlib import Path
+from typing import get_args
 
 import ctxfold
+from ctxfold.decisions.refactor.values import OPERATORS
 from mcp_server.tools import TOOLS
+from mcp_server.tools.switch_branch import Action
 
 PLUGIN = Path(__file__).parents[2] / "plugin"
 SKILL = (PLUGIN / "skills" / "ctxfold" / "SKILL.md").read_text(encoding="utf-8")
@@ -26,4 +29,4 @@ def test_the_skill_says_when_to_use_it_and_names_every_tool_and_no_other() -> No
     arguments = {"user", "step", "file", "note", "reply", "goal", "first_step", "last_step", "ref", "query"}
     named = set(re.findall(r"`([a-z_]+)`", body))
     assert {spec.name for spec in TOOLS} <= named
-    assert named <= {spec.name for spec in TOOLS} | arguments
+    assert named <= {spec.name for spec in TOOLS} | arguments | {*get_args(Action), *OPERATORS}
