@@ -66,11 +66,12 @@ def blobs(text: str) -> list[tuple[Span, str]]:
 
 
 def _late(record: Record) -> tuple[Line, ...]:
-    """What says that a result belongs to an earlier step, or to another call than the one it would stand behind."""
+    """What says that a result belongs to an earlier step, or to another call than the one it would stand behind: a line of the step where it stands."""
     if not (record.late or record.call):
         return ()
     call = f" call {record.call}" if record.call else ""
-    return (line("data", record.ref, f"< late, of s{record.step}{call}:", untrusted=record.untrusted),)
+    ref = f"s{record.at}" if record.late else record.ref
+    return (line("data", ref, f"< late, of s{record.step}{call}:", untrusted=record.untrusted),)
 
 
 def _result(record: Record) -> Iterator[Line]:

@@ -48,8 +48,8 @@ class Session:
 
     A handle stands on one branch; two handles on one session, in one process or in two, are both live, and every method may be called from any
     thread. Of a session that was deleted under its handle every method raises UnknownSession. Where a budget is not said, it is the session's own;
-    budgets are tokens of `model`, o200k tokens where none is named, and one below the least raises BudgetError. Arguments of a wrong type raise InputError, what
-    is no address RefError.
+    budgets are tokens of `model`, o200k tokens where none is named, and one below the least raises BudgetError. Arguments of a wrong type raise
+    InputError, what is no address RefError.
 
     Args:
         name: its name.
@@ -285,11 +285,8 @@ class Session:
         Raises:
             InputError: selections that cannot be read or of which none names lines that are there. Nothing is changed then.
         """
-        who, cause, most = (
-            check.as_by(by),
-            check.as_trigger(trigger),
-            check.as_number(budget, "the budget of an extraction"),
-        )
+        who, cause = check.as_by(by), check.as_trigger(trigger)
+        most = check.as_number(budget, "the budget of an extraction")
         with self._at.writing() as tx:
             return extracted(tx, self._at, Wanted(check.as_text_or_none(need), selections, most, cause), who)
 
@@ -349,8 +346,8 @@ class Session:
         """Go to a branch or topic, or begin one. Call it before the message is recorded.
 
         Args:
-            action: `auto` stays too, and ranks the branches by how alike they are to `query`: `Move.ranked`; `continue` stays; `create` forks at a step; `switch` goes to a branch of any topic; `new_topic`
-                begins an empty path; `rename` gives this branch the name `to`.
+            action: `auto` stays too, and ranks the branches by how alike they are to `query`: `Move.ranked`; `continue`
+                stays; `create` forks at a step; `switch` goes to a branch of any topic; `new_topic` begins an empty path; `rename` gives this branch the name `to`.
             query: for `auto`, the message; None for the user's last words on this branch.
             at: for `create`, the last step the new branch keeps; None for the current tip.
             to: the branch's name; None lets one be given (not for `switch` and `rename`).

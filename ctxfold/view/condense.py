@@ -44,7 +44,7 @@ def condense(
     whole = [False] * len(lines) + [True] * len(behind)
     stretch = Stretch([*lines, *behind], [*steps, *after], whole)
     near = frozenset(word for text in query for word in words_of(text))
-    wanted = room
+    wanted, fits, over = room, 0, 2 * room + 1
     tried: list[tuple[int, Chosen, list[Line]]] = []
     for _ in range(_TRIES):
         chosen = choose(stretch, wanted, near, int(USER_WORDS * budget))
@@ -53,7 +53,9 @@ def condense(
         tried.append((cost, chosen, kept))
         if cost <= room and (room - cost <= _NEAR * room or all(map(bool, chosen.kept[: len(lines)]))):
             break
-        wanted = max(int(wanted * room / max(cost, 1)) if cost > room else wanted + room - cost, 0)
+        fits, over = (wanted, over) if cost <= room else (fits, wanted)
+        wanted += room - cost if cost <= room else 2 * (room - cost)
+        wanted = wanted if fits < wanted < over else (fits + over) // 2
     _, chosen, kept = max(tried, key=lambda each: (each[0] <= room, each[0] if each[0] <= room else -each[0]))
     made: list[list[Line]] = [[] for _ in blocks]
     at = iter(kept)

@@ -86,7 +86,7 @@ def _lines_cost(block: Shown) -> int:
 
 def _without_bare(parts: Parts, blocks: Sequence[Shown]) -> Parts:
     """The parts with blocks of which something stands; the stretch from the first to the last of the others is one address before them."""
-    bare = [block for block in blocks if not (block.lines or block.summary)]
+    bare = [block for block in blocks if block.steps and not (block.lines or block.summary)]
     kept = tuple(block for block in blocks if block.lines or block.summary)
     if not bare:
         return replace(parts, blocks=kept)

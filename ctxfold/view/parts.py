@@ -61,7 +61,7 @@ class Parts:
     @property
     def refs(self) -> tuple[str, ...]:
         """The addresses of steps that stand in it, in order."""
-        path = (ref for block in self.blocks for ref in spans(block.steps).split(", "))
+        path = (ref for block in self.blocks if block.steps for ref in spans(block.steps).split(", "))
         return (*map(_where, self.older), *path, *(refs_of(self.elsewhere.held) if self.elsewhere.text else ()))
 
     @property

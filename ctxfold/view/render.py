@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ctxfold.log.lines import GOAL, GOAL_NOW, Line, unposed
+from ctxfold.log.lines import GOAL, GOAL_NOW, unposed
 from ctxfold.prompts import prompt
 from ctxfold.tokens import Budget, count_lines
 from ctxfold.view.elsewhere import ElsewhereText
@@ -110,7 +110,7 @@ def _settled(workspace: Workspace) -> Parts:
     goal = unposed(f"{GOAL} {workspace.goal}") if workspace.goal else ""
     opening = "\n".join(text for text in (prompt("legend").strip(), goal) if text)
     older = () if workspace.older is None else (workspace.older,)
-    words = [Shown((_step(line),), 0, "", (line,), None, False, whole=True) for line in workspace.words]
+    words = [Shown((), 0, "", (line,), None, False, whole=True) for line in workspace.words]
     blocks = (*words, *map(show, workspace.blocks))
     now = "\n".join(unposed(f"{GOAL_NOW} {text}") for text in workspace.revisions)
     parts = Parts(opening, older, blocks, now, now)
@@ -120,7 +120,3 @@ def _settled(workspace: Workspace) -> Parts:
     if workspace.intent.empty and guidance.silent:
         return parts
     return closed(replace(parts, intent=workspace.intent, guidance=guidance), 0)
-
-
-def _step(line: Line) -> int:
-    return int(line.ref.removeprefix("s").partition(".")[0])

@@ -21,7 +21,7 @@ class Shown:
     """A block as a view shows it now.
 
     Attributes:
-        steps: the steps it stands for, in path order.
+        steps: the steps it stands for, in path order; none for words kept of a stretch that another address stands for.
         raw: o200k tokens of their raw records.
         summary: what a host or a model wrote in its place; empty where nobody did.
         lines: the lines that stand.
