@@ -1,4 +1,4 @@
-"""What can be read by address: the sessions, and of each its view, blocks, steps, tree and to-do.
+"""The MCP resources: the list of sessions, and of each session its view, blocks, steps, tree and to-do.
 
 ::
 

@@ -1,7 +1,6 @@
-"""What works on this machine, and the exact fix for what does not.
+"""The checks of `ctxfold doctor`: what works on this machine, and the fix for what does not.
 
-Other packages add what they need (a browser, a host) through the entry-point group `ctxfold.checks`: each member is a function
-without arguments that returns a `Check`. A scrub of the store that is due is finished; nothing else is changed.
+Other packages add theirs through the entry-point group `ctxfold.checks`: each member is a function without arguments that returns a `Check`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""Runs a command to its exit code: every failure becomes one line on standard error.
+"""Runs a command to its exit code and prints every failure as one line on standard error.
 
-What was not expected is a mistake of ours: where it happened is written to a file that the line names, without any message of an error, as one may hold
-a page's text or a secret.
+An unexpected exception is written to `last-failure.txt` by its places in the code alone, since a message may hold a page's text or a secret.
 """
 
 from __future__ import annotations

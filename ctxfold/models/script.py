@@ -1,7 +1,4 @@
-"""A model whose decisions are written down beforehand: `script:FILE` for demos and replays, `ScriptedModel` for tests.
-
-It reads one file and never the network; what it answers depends on nothing it is asked.
-"""
+"""A model whose replies were written down beforehand: `script:FILE` for demos, `ScriptedModel` for tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What changed between two texts, for a reader: lines that came, went or were altered, and the altered words.
+"""Lists what changed between two texts: lines added, removed or altered, and the altered words.
 
 Built on difflib, whose time grows with the pairs of equal lines and beyond: equal starts and ends are set aside first, and past a bound the
 lines are compared as sets, which tells what came and went but pairs nothing.

@@ -1,4 +1,4 @@
-"""Lends a session's handle to async work: one piece of sync work at a time, off the event loop."""
+"""Lends a session's handle to async code: one piece of sync work at a time, in a worker thread."""
 
 from __future__ import annotations
 
