@@ -7,7 +7,7 @@
     ctxfold://sessions/{session}/blocks        what stands in the view, a line each
     ctxfold://sessions/{session}/steps/{n}     one step, exact
     ctxfold://sessions/{session}/tree          topics and branches
-    ctxfold://sessions/{session}/todo          the to-do and the constraints that hold
+    ctxfold://sessions/{session}/todo          the to-do, and the constraints and decisions that hold
 """
 
 from __future__ import annotations
