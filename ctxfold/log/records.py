@@ -80,9 +80,9 @@ class Step:
         lane: the unbranched chain it lies on; only a fork begins a new one.
         depth: its place on its path, from 1.
         open: whether it holds user words only and waits for the assistant.
-        tokens: o200k tokens of its compact form.
+        tokens: o200k tokens of its full form.
         raw: o200k tokens of its raw records.
-        upto: tokens of the compact forms of the path up to and with it.
+        upto: tokens of the full forms of the path up to and with it.
         raw_upto: the same for the raw records.
         time: when it was opened, seconds since 1970.
     """

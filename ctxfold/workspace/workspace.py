@@ -60,7 +60,7 @@ class _Lined:
 
 @dataclass(frozen=True)
 class RawStep(_Lined):
-    """A step shown in full: every line of its compact form.
+    """A step shown in full: every line of its full form.
 
     Attributes:
         n: the step.
