@@ -1,7 +1,6 @@
 """Version control for an agent's context: a lossless log below, a lean view above, under a hard token budget.
 
-`Session` is the door. It knows no browser, no MCP and no command line; those stand on it. A public name is imported when it is
-first used: `ctxfold --help` and the modules beside this one do not wait for what they have no use for.
+Public names are imported when they are first used, so that `ctxfold --help` starts fast.
 """
 
 from importlib import import_module

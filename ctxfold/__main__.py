@@ -1,4 +1,4 @@
-"""`python -m ctxfold` is `ctxfold`."""
+"""Runs `ctxfold` as `python -m ctxfold`."""
 
 from ctxfold.cli import main
 

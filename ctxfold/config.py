@@ -1,4 +1,4 @@
-"""The environment variables of ctxfold, read anew at each call. The value of a key never leaves `Endpoint.secret`.
+"""The environment variables of ctxfold, read anew at each call, and where its data lies.
 
 ==========================  =================================================================================
 variable                    meaning

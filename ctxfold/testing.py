@@ -1,4 +1,4 @@
-"""The public double for tests of programs built on ctxfold: a model that follows a script."""
+"""The test double for programs that use ctxfold: a model that follows a script."""
 
 from ctxfold.models.script import ScriptedModel
 

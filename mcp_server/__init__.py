@@ -1,6 +1,6 @@
-"""The MCP server: a host's model records, folds, plans, extracts, refactors, branches and recalls in the sessions of one store.
+"""The MCP server, through which a host's model uses the sessions of one store.
 
-Nothing is imported here: `ctxfold --help` must not pay for a server it does not start.
+Nothing is imported here, so that `ctxfold --help` starts fast.
 """
 
 __all__: tuple[str, ...] = ()

@@ -1,4 +1,7 @@
-"""Briefings a person may ask a host for: take a session up again, make room in it, hand it to a fresh chat."""
+"""The MCP prompts a person may ask a host for: resume a session, fold now, hand it to a fresh chat.
+
+To add one: a function here, its words in `prompts/briefings/`, its line in `BRIEFINGS`.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What a model reads of any failure: one line that says what is wrong and names the next call.
+"""Turns any exception into the one line that a host's model reads: what is wrong, and the next call.
 
-The SDK passes on only the text of its own `ToolError`, so everything that a tool, a resource or a prompt raises passes here. No text of a page or a
-tool does: our errors hold none of it, and of rejected arguments only the names are said.
+Everything that a tool, a resource or a prompt raises passes here, as the SDK passes on only the text of its own `ToolError`. The line is free of page
+text; of rejected arguments only the names are said.
 """
 
 from __future__ import annotations

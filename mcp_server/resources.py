@@ -1,4 +1,4 @@
-"""What can be read by address: the sessions, and of each its view, blocks, steps, tree and to-do.
+"""The MCP resources: the list of sessions, and of each session its view, blocks, steps, tree and to-do.
 
 ::
 
@@ -7,7 +7,7 @@
     ctxfold://sessions/{session}/blocks        what stands in the view, a line each
     ctxfold://sessions/{session}/steps/{n}     one step, exact
     ctxfold://sessions/{session}/tree          topics and branches
-    ctxfold://sessions/{session}/todo          the to-do and the constraints that hold
+    ctxfold://sessions/{session}/todo          the to-do, and the constraints and decisions that hold
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The server put together: tools, resources and briefings over the sessions of each principal."""
+"""Puts tools, resources and briefings together into one MCP server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lets `tiktoken.get_encoding("o200k_base")` work with no network, for every program of this environment.
+"""Lets `tiktoken.get_encoding("o200k_base")` work offline for every program of this environment.
 
 tiktoken looks for plugins in this namespace, and refuses one that names an encoding it already has. So this plugin names none:
 when it is found, it puts the rank table that ships with ctxfold where tiktoken looks before it downloads. It imports nothing

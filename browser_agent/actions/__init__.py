@@ -1,4 +1,4 @@
-"""Actions on a page, their outcomes, and `perform`, which applies one to get the other."""
+"""The actions on a page, their outcomes, and `perform`, which does an action and returns its outcome."""
 
 from browser_agent.actions.outcome import ActionResult, Outcome, OutcomeKind
 from browser_agent.actions.perform import perform

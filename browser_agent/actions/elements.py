@@ -1,4 +1,4 @@
-"""Finds the element behind a ref, and turns Playwright's errors into `Stop`."""
+"""Finds the element behind a ref on the page, and turns Playwright's errors into `Stop`."""
 
 from __future__ import annotations
 

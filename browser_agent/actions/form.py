@@ -1,4 +1,4 @@
-"""Fills in text, options, boxes and whole forms."""
+"""Types text, chooses options, ticks boxes and fills whole forms."""
 
 from __future__ import annotations
 

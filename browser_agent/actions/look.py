@@ -1,4 +1,4 @@
-"""Observes a window's current tab, without secrets, and remembers its refs."""
+"""Observes a window's current tab with secrets masked, and remembers the refs of its controls."""
 
 from __future__ import annotations
 

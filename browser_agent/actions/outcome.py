@@ -1,4 +1,4 @@
-"""What came of performing actions, as frozen values whose messages never hold page text."""
+"""The frozen values that say what came of actions; their messages are free of page text."""
 
 from __future__ import annotations
 

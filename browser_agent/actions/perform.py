@@ -1,4 +1,4 @@
-"""Applies the actions of one decision in order, and observes the page once after them."""
+"""Does the actions of one decision in order, and observes the page once after them."""
 
 from __future__ import annotations
 

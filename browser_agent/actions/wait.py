@@ -1,4 +1,4 @@
-"""Waits, on events alone, for a condition to come true and for a page to come to rest after an action."""
+"""Waits, on events, for a condition to come true, and for a page to finish loading after an action."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""A task from end to end: the run loop, its journal in a session, its to-do, its settings and its result."""
+"""Running one task from start to end: the loop, its record in a session, its to-do, its settings and its result."""

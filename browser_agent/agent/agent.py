@@ -1,4 +1,4 @@
-"""The browser agent, which owns the browser and the session of a run and carries a task to an answer with sources."""
+"""`BrowserAgent`, which opens a browser and a session and carries a task to an answer with sources."""
 
 from __future__ import annotations
 

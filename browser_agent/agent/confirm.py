@@ -1,4 +1,4 @@
-"""Judges which actions have consequences outside the page, and asks a person before these are done."""
+"""Judges which actions have effects outside the page, such as paying or sending, and asks a person before they are done."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records a run in its session, each call in a worker thread so that the browser does not wait for the store."""
+"""Records a run in its session, in worker threads so that the browser does not wait for the store."""
 
 from __future__ import annotations
 

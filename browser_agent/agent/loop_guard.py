@@ -1,4 +1,4 @@
-"""Counts how often a decision is tried on one and the same page, and judges when that must end."""
+"""Counts how often the same decision is tried on the same page, and judges when the run must stop repeating it."""
 
 from __future__ import annotations
 

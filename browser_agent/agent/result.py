@@ -1,4 +1,4 @@
-"""The frozen values that tell what a run came to, and what it cost."""
+"""The frozen values that say how a run ended and what it cost."""
 
 from __future__ import annotations
 

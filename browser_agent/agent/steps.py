@@ -1,4 +1,4 @@
-"""Records a step with a page in a session, its calls before they are done and their results after, without secrets."""
+"""Records each browser step in a session: its calls before they are done, their results after, with secrets masked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keeps a run's to-do in its session: opens the task as an item, and closes items by evidence."""
+"""Keeps a run's to-do in its session: the task opens an item, and evidence closes it."""
 
 # Source: U-Fold keeps a to-do beside the dialogue; here an item of a run closes by evidence alone, the passage that answers it or a call that worked.
 

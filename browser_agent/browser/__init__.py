@@ -1,1 +1,1 @@
-"""Playwright and the browser process: found or installed, launched, reaped, and one window with its events."""
+"""The browser: found or installed, started and ended, with its windows and their events."""

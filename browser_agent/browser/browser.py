@@ -1,4 +1,4 @@
-"""Owns a browser: starts and ends it, restarts it when it dies, and opens windows of it."""
+"""`Browser`, which starts a browser, opens windows, restarts it when it dies and ends it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Saves the files a page hands over in one folder, each under a free and safe name."""
+"""Saves the files that a page downloads into one folder, each under a free and safe name."""
 
 from __future__ import annotations
 

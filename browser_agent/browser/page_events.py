@@ -1,4 +1,4 @@
-"""Follows the events of one page: loads, requests in flight and its document's status."""
+"""Follows what one page is doing: its loads, its open requests and its HTTP status."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Starts a browser process or connects to one, and ends what was started."""
+"""Starts a browser process or connects to a running one, and ends what it started."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A child process that outlives this one, to end its browser and remove its folders when the pipe to it closes."""
+"""A child process that ends the browser and removes its folders when this process is gone."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The browser's commands, one a file: `browse` and `demo`. They print and set exit codes; they decide and browse nothing themselves."""
+"""The commands `browse` and `demo`, and how they print a run."""

@@ -1,1 +1,1 @@
-"""Who decides a step of a run: the protocol, a model, the explorer, and the decider for an answer with a schema."""
+"""What chooses the next step of a run: a model, the explorer that needs none, or a decider for answers with a JSON schema."""

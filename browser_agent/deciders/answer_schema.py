@@ -1,4 +1,4 @@
-"""The JSON schema an answer must have, and what a value lacks of it."""
+"""The JSON schema that an answer must have, and what a given value lacks of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One step's decision as a frozen value, whose schema is what a model is shown."""
+"""The decision on one step as a frozen value; its JSON schema is what a model is shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Asks a model for each step, and the explorer where the model twice got it wrong."""
+"""Asks a model for each step, and the explorer after the model's second unusable reply."""
 
 from __future__ import annotations
 

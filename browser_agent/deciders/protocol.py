@@ -1,4 +1,4 @@
-"""The protocol of a decider: what it is shown, and what it hands back."""
+"""What every decider of steps is given and what it returns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Decides, without a model, the steps of a run whose answer has a schema: takes values off pages, and lets the explorer find the way between."""
+"""The decider for answers with a JSON schema: takes labelled values off pages, and lets the explorer choose which page to open."""
 
 from __future__ import annotations
 

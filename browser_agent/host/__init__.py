@@ -1,1 +1,1 @@
-"""Live pages that a host's model drives call by call, and whole runs that go on in the background."""
+"""What an MCP server uses of the browser: pages that stay open between calls, and runs in the background."""

@@ -1,4 +1,4 @@
-"""One live page that a host's model drives, each call guarded, recorded, and answered within a budget."""
+"""One page that a host's model controls call by call; each call is checked, recorded and answered within a token budget."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The live pages of one host, at most one a session, each in a browser of its own that ends when long unused."""
+"""The open pages of one host: at most one a session, each in its own browser that is closed when long unused."""
 
 from __future__ import annotations
 

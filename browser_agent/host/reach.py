@@ -1,4 +1,4 @@
-"""Judges by name alone which address a host's model may open."""
+"""Judges which addresses a host's model may open, by their names."""
 
 # A model may have been talked into an address by a page it read. So what a person listed with `--allow` always holds; without a list every public
 # address may be opened, and a private one only while nothing from the open internet was shown: after that a person must agree. An address of the link

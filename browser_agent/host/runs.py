@@ -1,4 +1,4 @@
-"""Background runs of one host, each recorded in a session of its own and followed by name."""
+"""The background runs of one host, each recorded in its own session and found by its name."""
 
 from __future__ import annotations
 

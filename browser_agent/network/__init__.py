@@ -1,1 +1,1 @@
-"""Where the browser may connect, and how secrets are typed and kept out of sight."""
+"""Which addresses the browser may connect to, and how secrets are typed and masked."""

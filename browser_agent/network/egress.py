@@ -1,4 +1,4 @@
-"""The rule for where the browser may connect: a name is judged first, then each address it resolves to."""
+"""The rule for which hosts the browser may connect to: first the name is judged, then each address that it resolves to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A proxy on loopback, the browser's only way out, that connects to the judged addresses alone."""
+"""A proxy on loopback through which all of the browser's connections go, and which connects to allowed addresses only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Secrets: placeholders a model may write, the values typed for them on their own domain, and their scrubbing from all that is read."""
+"""Secrets: the placeholders a model writes, the values typed for them on their own domain, and their masking in everything that is read."""
 
 # A value is known only where all of it stands in one text: a part of it, one spread over several elements, and one that a page enciphers
 # (reversed, rot13, other bases, a cipher) stay as they are.

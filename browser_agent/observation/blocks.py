@@ -1,4 +1,4 @@
-"""Breaks a snapshot into blocks, each one line of the page with the refs of every control in it."""
+"""Splits a page's snapshot into blocks: one line of text each, with the refs of the controls in it."""
 
 from __future__ import annotations
 

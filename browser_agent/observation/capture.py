@@ -1,4 +1,4 @@
-"""Reads everything an observation is made of from a live page, with the values of password fields masked."""
+"""Reads from a live page everything that an observation is made of, with password fields masked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The values a page labels for a JSON schema, what is missing of them, and both as lines within a budget."""
+"""Fills a JSON schema with the values that a page labels, says what is missing, and prints both within a budget."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Removes text that a person would not see from a snapshot, and marks controls out of sight as `unseen`."""
+"""Removes text that a person would not see from a snapshot, and marks invisible controls as `unseen`."""
 
 from __future__ import annotations
 

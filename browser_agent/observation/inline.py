@@ -1,4 +1,4 @@
-"""Nodes as one line of text, with the ref of each that can be acted on."""
+"""Writes nodes of a page as one line of text, with the ref of each control."""
 
 from __future__ import annotations
 

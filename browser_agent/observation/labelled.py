@@ -1,4 +1,4 @@
-"""Values of a page with the words they stand under, alone and in rows, and their reading as a schema's type."""
+"""Finds the values on a page with the labels they stand under, and reads them as a JSON schema's types."""
 
 from __future__ import annotations
 

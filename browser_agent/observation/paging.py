@@ -1,4 +1,4 @@
-"""Splits a whole page into pages of a token budget, and finds the places of it that hold some words."""
+"""Splits a long page into parts of a token budget, and finds the places in it that hold some words."""
 
 from __future__ import annotations
 

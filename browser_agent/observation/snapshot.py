@@ -1,4 +1,4 @@
-"""Parses the YAML text of Playwright's accessibility snapshot of a whole page into a tree of nodes."""
+"""Parses Playwright's accessibility snapshot, a YAML text, into a tree of nodes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The frozen values of an observed page, which are untrusted data except for numbers and refs."""
+"""The frozen values of an observed page; all their texts are untrusted."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The browser agent's words for a model, one file each. No prompt is written anywhere else in this package."""
+"""The texts that the browser agent sends to a model, one file each."""

@@ -1,4 +1,4 @@
-"""The command line, one command a file; commands of this and other packages arrive through the `ctxfold.commands` entry points."""
+"""The command line, one command a file; commands of all packages are found through the entry points `ctxfold.commands`."""
 
 from __future__ import annotations
 

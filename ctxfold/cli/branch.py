@@ -1,4 +1,4 @@
-"""`ctxfold branch` and `ctxfold switch`: a new branch or topic, another name, another branch, or which branches a message is like."""
+"""`ctxfold branch` and `ctxfold switch`: begin, rename and change branches and topics, or list those that a message is like."""
 
 from __future__ import annotations
 

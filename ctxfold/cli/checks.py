@@ -1,4 +1,7 @@
-"""What works on this machine, and the exact fix for what does not."""
+"""The checks of `ctxfold doctor`: what works on this machine, and the fix for what does not.
+
+Other packages add theirs through the entry-point group `ctxfold.checks`: each member is a function without arguments that returns a `Check`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`ctxfold context`: what a model would read of a session."""
+"""`ctxfold context`: prints the view of a session."""
 
 from __future__ import annotations
 

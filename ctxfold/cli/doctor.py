@@ -1,4 +1,4 @@
-"""`ctxfold doctor`: what works on this machine."""
+"""`ctxfold doctor`: prints what works on this machine and how to fix the rest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`ctxfold extract`: lines of the log that serve what a session is after."""
+"""`ctxfold extract`: puts lines of the log at the end of the view and prints them."""
 
 from __future__ import annotations
 

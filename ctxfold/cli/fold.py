@@ -1,4 +1,4 @@
-"""`ctxfold fold`: one block in place of some steps."""
+"""`ctxfold fold`: puts one tile in place of some steps."""
 
 from __future__ import annotations
 

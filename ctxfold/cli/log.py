@@ -1,4 +1,4 @@
-"""`ctxfold log`: what happened in a session, event by event."""
+"""`ctxfold log`: prints the events of a session."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The options and arguments that several commands share, and how a command reaches the session it is about."""
+"""The options that several commands share, and how a command opens its session."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a command prints: JSON, a table, or text made harmless for a terminal."""
+"""Prints for commands: JSON, tables, and text without control characters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`ctxfold recall`: raw text by its address, or a search for it."""
+"""`ctxfold recall`: prints the exact text behind a ref, or searches the log."""
 
 from __future__ import annotations
 

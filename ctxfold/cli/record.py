@@ -1,4 +1,4 @@
-"""`ctxfold record`: take text into a session's log from a pipe or the command line."""
+"""`ctxfold record`: records text from standard input or the command line."""
 
 from __future__ import annotations
 

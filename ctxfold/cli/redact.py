@@ -1,4 +1,4 @@
-"""`ctxfold redact`: take text out of a session for good."""
+"""`ctxfold redact`: removes text from a session for good."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`ctxfold refactor`: mend a history that went bad, and show what changed."""
+"""`ctxfold refactor`: mends a view that went bad and prints what changed."""
 
 from __future__ import annotations
 

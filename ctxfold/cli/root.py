@@ -1,4 +1,4 @@
-"""The root command, which finds the others through entry points and imports one only when it is called."""
+"""The root command, which finds the other commands through entry points and imports each when it is called."""
 
 from __future__ import annotations
 

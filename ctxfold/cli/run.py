@@ -1,4 +1,7 @@
-"""Runs a command to its exit code: every failure becomes one line on standard error."""
+"""Runs a command to its exit code and prints every failure as one line on standard error.
+
+An unexpected exception is written to `last-failure.txt` by its places in the code alone, since a message may hold a page's text or a secret.
+"""
 
 from __future__ import annotations
 

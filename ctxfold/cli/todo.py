@@ -1,4 +1,4 @@
-"""`ctxfold todo`: the register of a session: to-do, constraints and decisions."""
+"""`ctxfold todo`: prints and writes a session's to-do, constraints and decisions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`ctxfold tree`: a session's topics and branches as a tree a person can read."""
+"""`ctxfold tree`: prints a session's topics and branches as a tree."""
 
 from __future__ import annotations
 

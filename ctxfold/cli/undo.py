@@ -1,4 +1,4 @@
-"""`ctxfold undo` and `ctxfold redo`: void the newest decision, or void that."""
+"""`ctxfold undo` and `ctxfold redo`: void the newest decision, or void the last undo."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A record's full form: the lines that stand for it in a view while nothing of it is left out."""
+"""Writes a record in its full form: the lines that show all of it in a view."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""JSON token by token, each as its source spells it: a number keeps its zeros, a string its escapes. White space alone is ours, and letters stand for
-themselves where the source gives their numbers. Callers hand in what `compact.parse` takes.
-"""
+"""Writes a JSON document as indented lines, with numbers and escapes spelled as in the source; line ranges count these lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON as a tree whose numbers remember how they were written."""
+"""Reads JSON as a tree in which numbers keep their spelling."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Lines: what every view is made of. Each has a kind, the address it stands for and its price in tokens.
+"""`Line`, the unit a view is made of: its kind, its text, its ref and its price in tokens.
 
-The marker at a line's start says who speaks: `user:` and `ai:` for what was said, `>` for a call, `<` for data from a tool or a page.
-Text of a tool or page that runs over several lines stands between fences that carry its address, so nothing inside can pose as ours. What the
-assistant said or wrote stands without: a line in it that would pose as another speaker's gets a backslash before it.
+The marker at a line's start says who speaks: `user:` and `ai:` for what was said, `>` for a call, `<` for data from a tool or a page. Text of a tool or page
+that runs over several lines stands between fences that carry its address. A line of the assistant that looks like another speaker's gets a backslash
+before it.
 """
 
 from __future__ import annotations

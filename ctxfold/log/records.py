@@ -1,4 +1,4 @@
-"""The log's values: what was said, called and returned, as raw records of numbered steps.
+"""The values of the log: steps and their raw records.
 
 A *step* is one assistant message with what it called and got; a user message opens a step. A *record* is one raw entry of a step,
 addressed `s12.2` by its step and its place in it.

@@ -1,4 +1,4 @@
-"""Addresses of raw text: `s12`, `s12.2`, `s12.2:40-80`, `s4-s9`, `b7`.
+"""Refs, the addresses of raw text: `s12`, `s12.2`, `s12.2:40-80`, `s4-s9`, `b7`.
 
 A step number is global to its session and never reused, so an address
 printed once means the same bytes for as long as the session exists.

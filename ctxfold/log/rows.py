@@ -1,4 +1,4 @@
-"""A JSON tree as rows that read like an outline with tables, and say exactly what the JSON says.
+"""Writes a JSON tree as rows, with lists of alike objects as tables, so that the JSON can be told exactly from them.
 
 A string stands without quotes where it can't be taken for anything else; numbers, `true`, `false`, `null`, `{}` and `[]` stand as JSON spells them.
 Alike objects stand as a table: a row of column names, then one of cells for each object; an empty cell is a name that the object lacks.

@@ -1,4 +1,4 @@
-"""Models that can be asked for a decision, by name. A provider's SDK is imported when its model is first asked."""
+"""The models that can be asked for a decision, by name."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""Claude, or any server that speaks Anthropic's Messages API, as a `Model`: one request, one call of the `decide` tool.
+"""A `Model` over Anthropic's Messages API, or over any server that speaks it.
 
-It owns the shape of the request: where the cache marks go, that thinking is never sent back, that no tool is forced (the newer
-models refuse that). The SDK is imported on first use. It never validates a decision and never says a key.
+It places the marks for the prompt cache, sends no thinking back, and forces no tool, as newer models refuse that. The SDK is imported on first use.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What goes wrong between us and a Messages API server, in our own errors: one line each, naming the next move.
+"""Turns failures of a Messages API server into errors of ours, one line each with the next move.
 
-The only module that knows the SDK's exceptions. It never repeats a key, and nothing of a request but the server's own verdict.
+It knows the SDK's exceptions, and repeats neither a key nor the request.
 """
 
 from __future__ import annotations

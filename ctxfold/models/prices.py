@@ -1,4 +1,4 @@
-"""What a request cost, from `prices.json`, which names its sources and the day it was read. It guesses no price."""
+"""What a model's reply cost in dollars, from the list in `prices.json`."""
 
 from __future__ import annotations
 

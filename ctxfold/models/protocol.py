@@ -1,4 +1,4 @@
-"""What it means to ask a model for a decision: the request, the reply, the protocol every model keeps, and `ask`."""
+"""What every model adapter keeps to: `Request`, `Reply`, `Model`, and `ask`, which asks again once when a reply does not fit."""
 
 from __future__ import annotations
 

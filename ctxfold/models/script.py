@@ -1,4 +1,4 @@
-"""A model whose decisions are written down beforehand: `script:FILE` for demos and replays, `ScriptedModel` for tests."""
+"""A model whose replies were written down beforehand: `script:FILE` for demos, `ScriptedModel` for tests."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The public handle on one session and what it does: record, decide, view, recall."""
+"""The public `Session`: recording, deciding, viewing, recalling, searching."""

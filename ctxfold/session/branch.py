@@ -1,4 +1,4 @@
-"""The branch decision made and committed, inside a write transaction that the session opens."""
+"""Makes and commits the branch decision, within the session's write transaction."""
 
 from __future__ import annotations
 

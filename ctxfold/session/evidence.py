@@ -1,4 +1,4 @@
-"""The log as the deciders read it: records as sources of words and lines, and the calls of a path with their results."""
+"""Reads the log for the deciders: records as words and lines, and the calls of a path with their results."""
 
 from __future__ import annotations
 

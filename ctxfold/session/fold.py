@@ -1,6 +1,6 @@
-"""From a wish to a committed decision: the directive is checked against the newest revision, resolved to a tile or a note, applied, and kept.
+"""Makes and commits folds, consolidations and the goal, within the session's write transaction.
 
-It works inside a write transaction that the session opens. What is committed is resolved: replaying it decides nothing again.
+What is committed is resolved, so that replaying it decides nothing again.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A handle on a branch: its store, the revision it last saw, and that revision's workspace, kept up as it records."""
+"""`Handle`: a branch of a session as one reader and writer sees it, with its newest revision and workspace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The intent decisions, plan and extract, made and committed inside a write transaction that the session opens."""
+"""Makes and commits plans and extractions, within the session's write transaction."""
 
 from __future__ import annotations
 

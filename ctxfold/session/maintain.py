@@ -1,4 +1,4 @@
-"""What is due after recording: the triggers are looked for, and where one stands the embedded extractor brings lines back."""
+"""Looks for reasons to extract after recording, and extracts where there is one."""
 
 from __future__ import annotations
 

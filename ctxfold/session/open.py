@@ -1,4 +1,4 @@
-"""Finding a store, and a session in it, or beginning one. It keeps no handle."""
+"""Opens a store, and finds or begins a session in it."""
 
 from __future__ import annotations
 

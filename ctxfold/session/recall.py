@@ -1,4 +1,4 @@
-"""Reading back: an address to its exact text. It returns what was recorded, never a rendering of it."""
+"""Returns the exact text behind a ref."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Taking in what was said, called and returned: records to steps, rendered once, committed whole. It never folds and never refuses content.
-
-It works inside a write transaction that the session opens, on the branch the session names.
-"""
+"""Records what was said, called and returned as steps and records, within the session's write transaction."""
 
 from __future__ import annotations
 

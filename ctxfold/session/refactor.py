@@ -1,4 +1,4 @@
-"""From a wish to a committed refactoring: evidence is read, an operator routed and decided, its result checked, applied and kept."""
+"""Makes, checks and commits a refactoring, within the session's write transaction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures of steps, as files beside the store: where they lie, how they are kept and removed. It takes no picture and looks at none."""
+"""Keeps pictures of steps as files beside the store, and removes them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Search: words to the places that hold them. It returns lines as `recall` counts them, and judges by words alone."""
+"""Finds the places in the log that hold some words, as lines that `recall` returns."""
 
 from __future__ import annotations
 

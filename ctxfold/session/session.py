@@ -1,4 +1,4 @@
-"""`Session`: the handle on one session through which everything is recorded, decided, viewed and recalled."""
+"""`Session`: the public object through which everything of a session is recorded, decided, viewed and recalled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where sessions are kept. Adapters stand behind one protocol; an address says which."""
+"""Where sessions are kept: opens the store of an address."""
 
 from __future__ import annotations
 

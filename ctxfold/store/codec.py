@@ -1,4 +1,4 @@
-"""How texts and JSON become the bytes that a store keeps, and back: UTF-8, compressed where it pays, named by a hash."""
+"""Encodes texts and JSON as the bytes a store keeps: UTF-8, compressed where it pays, addressed by a hash."""
 
 from __future__ import annotations
 

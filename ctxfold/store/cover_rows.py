@@ -1,4 +1,4 @@
-"""The rows of tiles, the cells of covers, and notes; `protocol.Cover` says what each method does."""
+"""The SQLite rows of tiles, covers and notes, as `protocol.Cover` describes them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rows of branches, topics and events; `protocol.Forest` says what each method does."""
+"""The SQLite rows of branches, topics and events, as `protocol.Forest` describes them."""
 
 from __future__ import annotations
 

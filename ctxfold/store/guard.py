@@ -1,4 +1,4 @@
-"""The lock that lets one process at a time write to a store, and whether this SQLite needs it.
+"""The lock that lets one process at a time write to a store, for SQLite versions that need it.
 
 SQLite before 3.51.3 can corrupt a WAL when several connections write and checkpoint at one moment. A lock is taken for every transaction, so it must cost next to nothing where nobody waits: the file stays open and one call of the system takes the lock.
 """

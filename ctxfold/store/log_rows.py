@@ -1,4 +1,4 @@
-"""The rows of steps, records and their bytes, and the word index over them; `protocol.Log` says what each method does."""
+"""The SQLite rows of steps, records and their bytes, as `protocol.Log` describes them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a session asks of a database: a protocol for each kind of row, a snapshot for reading, an exclusive right to write."""
+"""The protocol between sessions and a database: one class for each kind of row, snapshots to read, one transaction to write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables of a SQLite store: how they are made, and how an older store is brought up to them."""
+"""Makes the tables of a SQLite store, and upgrades older ones."""
 
 from __future__ import annotations
 

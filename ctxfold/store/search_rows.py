@@ -1,4 +1,4 @@
-"""The full-text search over records; `protocol.Search` says what each method does."""
+"""The full-text search over records in SQLite, as `protocol.Search` describes it."""
 
 from __future__ import annotations
 

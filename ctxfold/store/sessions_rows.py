@@ -1,4 +1,4 @@
-"""The rows of sessions; `protocol.Sessions` says what each method does."""
+"""The SQLite rows of sessions, as `protocol.Sessions` describes them."""
 
 from __future__ import annotations
 

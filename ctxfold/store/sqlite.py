@@ -1,4 +1,4 @@
-"""The SQLite store: one connection, WAL, synchronous FULL, files private to their owner.
+"""The SQLite store: one connection in WAL mode, with files that only their owner can read.
 
 Where this SQLite needs the guard, the guard goes round every write transaction and checkpoint, and checkpoints happen only under it.
 

@@ -1,4 +1,4 @@
-"""The rows that pass between a session and its store, as frozen values."""
+"""The frozen values of rows that a session and its store exchange."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plain text: its words and sentences, what is alike, what must stay exact, what changed; all spans slice the text exactly."""
+"""Plain text: words, sentences, exact values, ranking, similarity and differences."""
 
 from ctxfold.text.bm25 import BM25
 from ctxfold.text.entities import entities

@@ -1,4 +1,4 @@
-"""Which of many short texts speak of a query's words: Okapi BM25 over word lists.
+"""Ranks short texts by how well they fit a query's words, by Okapi BM25.
 
 Source of the formula: Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), with the idf that
 never falls below zero. The neighbour bonus is ours: in running text an answer often follows the sentence that names its subject, and does

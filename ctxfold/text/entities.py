@@ -1,4 +1,7 @@
-"""What in a text a later step may have to repeat letter by letter: addresses, paths, ids, amounts, dates, quoted strings, pairs."""
+"""Finds what must be repeated letter by letter in a text: addresses, paths, ids, amounts, dates, quoted strings, pairs.
+
+Recognised by their build (digits, joining signs, capitals, quotes), so that ids nobody foresaw are found too.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Which parts of a text to keep for a query when only so many tokens may stay."""
+"""Selects the sentences of a text that fit a query best, within a number of tokens.
+
+Sentences are ranked by BM25, each lifted by its neighbours, and taken while they fit. Where no word of the query stands in the text, its head is kept.
+"""
 
 from __future__ import annotations
 

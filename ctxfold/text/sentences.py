@@ -1,4 +1,9 @@
-"""Text to lines and sentences, told by layout and punctuation, as spans that slice it exactly."""
+"""Splits a text into lines and sentences, by layout and punctuation, as spans of the text.
+
+Where a text wraps its prose at some width, the wrapped lines are one paragraph again; headings, list items, table rows, code and
+log lines stay units of their own. When in doubt it cuts: two halves of a sentence stand beside each other and are found together,
+while two things glued into one cannot be told apart later.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""How alike two texts are, without a model: TF-IDF over words and over characters in fours, compared by cosine."""
+"""How alike two texts are: TF-IDF over words and over four-character sequences, compared by cosine.
+
+Words say what a text is about; four-character sequences also match where a word is misspelled, joined or inflected. Each half is brought to length one
+and the two are weighed equally, so that a long text's many sequences do not drown its words.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON read as what it says and nothing besides: a key that stands twice, or a constant that is not JSON, makes it no JSON."""
+"""Parses JSON strictly: a repeated key, or a constant such as NaN, is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The values in a text that must stay exact: numbers, dates, names, addresses, ids."""
+"""Finds the values in a text that must stay exact: numbers, dates, names, addresses, ids."""
 
 from __future__ import annotations
 

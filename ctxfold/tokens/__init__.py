@@ -1,4 +1,4 @@
-"""What text costs: counts in o200k tokens, a model's factor on them, and a budget in them."""
+"""Counting tokens: of texts, of models by a factor, and of budgets."""
 
 from ctxfold.tokens.budget import MIN_BUDGET, Budget, factor
 from ctxfold.tokens.counter import count, count_lines, head

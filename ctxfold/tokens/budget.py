@@ -1,4 +1,4 @@
-"""The most a view may cost, in a model's own tokens and in o200k tokens."""
+"""`Budget`, the most a view may cost, in a model's own tokens and in o200k tokens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Counts the o200k tokens of any text, and finds where a text must end to cost no more than a number of them."""
+"""Counts the o200k tokens of a text, and finds where to cut it so that it costs no more than a number of them.
+
+The tokenizer's pattern parts a text into words, groups of digits, runs of signs and runs of blanks before it looks anything up, and a text costs the sum
+of what these parts cost. So texts are counted part by part, and each part that comes again is remembered.
+"""
 
 from __future__ import annotations
 

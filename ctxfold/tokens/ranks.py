@@ -1,4 +1,4 @@
-"""The o200k encoding, built once from the rank table that ships in `data/`."""
+"""Builds the o200k encoding, once, from the rank table in `data/`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How rare a word is, in any language, by where the tokenizer's table places it.
+"""How rare a word is in any language, estimated from the tokenizer's rank table.
 
 Source: byte pair encoding (Sennrich, Haddow, Birch, 2016) joins what is frequent first, so that a token's rank tells how common it is in the text
 the table was made from; a word that needs several tokens was too rare to be joined.

@@ -1,1 +1,1 @@
-"""A workspace as text within a budget."""
+"""Turns a workspace into text that fits a budget."""

@@ -1,4 +1,4 @@
-"""Which pieces of a stretch are worth their room: those that hold most of what may be needed again for each token they cost.
+"""Chooses which pieces of a stretch to show: those with the most value for each token they cost.
 
 Every value counts once, the more the rarer it is, and the more the likelier its kind: it was named by a later call or message, others under the same
 name were, or it looks like an id and nothing has named it yet. What stands elsewhere in the view counts little. Weighted coverage under a budget,

@@ -1,4 +1,4 @@
-"""Blocks shortened to a room: the pieces worth most for their tokens, and a word for each long stretch of which nothing stands."""
+"""Shortens blocks to a number of tokens, and writes a stub for each long stretch of which nothing stands."""
 
 from __future__ import annotations
 

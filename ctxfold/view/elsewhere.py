@@ -1,4 +1,4 @@
-"""What stands on other branches as the end of a view shows it, in forms from full to nothing but addresses.
+"""Shows the other branches and topics at the end of a view, in forms from full to refs alone.
 
 Source: Context-Agent lists each turn of an inactive branch as the user's words and a summary of the reply, in order, none twice.
 """

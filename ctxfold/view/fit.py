@@ -1,4 +1,4 @@
-"""The parts of a view, made to fit a budget: what stands at the end takes shorter forms, blocks are shortened to the pieces worth most."""
+"""Makes the parts of a view fit a budget: first what stands at the end gets shorter forms, then blocks are shortened."""
 
 from __future__ import annotations
 

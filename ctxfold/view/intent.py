@@ -1,4 +1,4 @@
-"""The register and the user's messages as a view shows them, in forms from full to nothing but addresses."""
+"""Shows the register and the extracts at the end of a view, in forms from full to ids alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pieces of a view in their order, between a workspace and its text. A frozen value: whoever fits a view hands on another."""
+"""`Parts`, the frozen value between a workspace and its text: the parts of a view in their order."""
 
 from __future__ import annotations
 

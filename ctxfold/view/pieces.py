@@ -1,4 +1,4 @@
-"""The pieces that lines can be shortened to: sentences, cells, rows, lines of a document; each with the values and words in it."""
+"""Splits lines into the pieces they can be shortened to: sentences, cells, rows, lines of a document, each with its values and words."""
 
 from __future__ import annotations
 

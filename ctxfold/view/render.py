@@ -1,6 +1,6 @@
-"""Workspace to view: stable prefix first, latest last, never above the budget. Pure: it reads no store and changes nothing.
+"""Renders a workspace as a view that never costs more than its budget.
 
-The order is the cache's: what is read at every step stands first and only ever grows at its end; what changes stands last.
+What is read at every step stands first and only grows at its end, so that a provider's prompt cache stays valid; what changes stands last.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Lines shortened to the pieces that were chosen of them, each gap in prose and documents marked at its place."""
+"""Shortens lines to the pieces chosen of them, and marks each gap at its place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A block of the cover as the text that stands in a view for it."""
+"""`Shown`: a block of the cover as the text that stands for it in a view."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The frozen values of a working context."""
+"""The frozen values a view is made of."""

@@ -1,4 +1,4 @@
-"""Who made a decision, and why."""
+"""`By`: who made a decision, and why."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The forest of a session as frozen values: the turns of the active path, and what every other branch holds beside it."""
+"""The frozen values of branches: the turns of the current path, and what every other branch holds."""
 
 from __future__ import annotations
 

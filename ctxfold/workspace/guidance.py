@@ -1,4 +1,4 @@
-"""What refactorings left beside the cover, as frozen values: a thought, the key facts, superseded values, and how much was refactored.
+"""The frozen values that refactorings leave at the end of a view: a thought, key facts, superseded values.
 
 Source: ACR's cognitive boosting (`[Thought]`) and attention anchor (`[KEY INFO]`).
 """

@@ -1,4 +1,4 @@
-"""What a session is after, as frozen values: summary, to-do, constraints, decisions and extracts, and their JSON.
+"""The frozen values of the register (summary, to-do, constraints, decisions) and of extracts, with their JSON form.
 
 Source: U-Fold's intent-aware summary with its to-do list, and its extracted tool log.
 """

@@ -1,4 +1,4 @@
-"""A plan or an extraction with redacted bytes masked: its texts, never its addresses and ids. It finds nothing by itself and writes nothing."""
+"""Masks redacted bytes in the texts of a stored plan or extraction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The working context as frozen values: goal, cover, tail and notes, everything a view is made of. Storage, rendering and models live elsewhere.
+"""`Workspace`, the frozen value a view is made of: goal, cover, register and notes, with the blocks of the cover.
 
 The cover tiles the path: every step stands in exactly one block, in path order. A block is a raw step or a tile; what a workspace did not load,
 because no budget would show it, is one `Older` block in front.

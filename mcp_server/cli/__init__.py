@@ -1,1 +1,1 @@
-"""Commands of this package, one a file, found through the `ctxfold.commands` entry points."""
+"""The commands `serve`, `install` and `uninstall`."""

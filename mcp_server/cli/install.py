@@ -1,4 +1,4 @@
-"""`ctxfold install HOST` and `ctxfold uninstall HOST`: our entry in a host's configuration."""
+"""`ctxfold install HOST` and `ctxfold uninstall HOST`: add our entry to a host's settings, or remove it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`ctxfold serve`: the MCP server, on stdio or over HTTP. Nothing heavy is imported before the standard streams are taken."""
+"""`ctxfold serve`: runs the MCP server on stdio or over HTTP."""
 
 from __future__ import annotations
 

@@ -1,3 +1,3 @@
-"""Our entry in a host's configuration: written, and undone to the byte."""
+"""Adds our entry to a host's settings file, and removes it again."""
 
 __all__: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Reads and writes hosts' files, each in one step, never half a file."""
+"""Reads hosts' settings files, and replaces them in one step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Which hosts there are: where the configuration of each lies on each system, and how an entry in it is shaped."""
+"""The known hosts: where each keeps its settings on each system, and the form of an entry there.
+
+Places and shapes are those the hosts' own documentation gives, or that their own commands write.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One member put into, or dropped from, the text of a JSON object, every other byte left as it was: comments, order, indents and all.
+"""Adds or removes one member in the text of a JSON file and keeps every other byte, comments included.
 
 Hosts allow comments and trailing commas in these files and people keep them tidy by hand; no well-kept Python library edits such text in place.
 """

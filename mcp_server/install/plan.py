@@ -1,4 +1,8 @@
-"""What installing or uninstalling would do to one file, decided before anything is written."""
+"""Decides what installing or uninstalling changes in one settings file, before anything is written.
+
+Before the first change the file is kept beside itself. Uninstalling puts that copy back when nothing but our entry has changed since, so that it is undone
+to the byte; otherwise it takes out our entry alone.
+"""
 
 from __future__ import annotations
 

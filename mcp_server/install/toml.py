@@ -1,4 +1,4 @@
-"""One table put into, or dropped from, TOML text, everything else left as it was."""
+"""Adds or removes one table in the text of a TOML file and keeps everything else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every word that this server says to a model, one file each.
+"""The texts that the server sends to a host's model, one file each.
 
 `instructions.md` goes to the host at the start. `tools/`, `resources/` and `briefings/` describe one thing a file: a `# title`, what it is, then a
 `## argument` section for each argument. `briefings/NAME.text.md` is what that briefing says, with blanks.

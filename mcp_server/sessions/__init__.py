@@ -1,1 +1,1 @@
-"""Open sessions by name and principal, with their locks, tokens, subscriptions and browsers."""
+"""The sessions that a server holds open, with their locks, users, subscriptions and browsers."""

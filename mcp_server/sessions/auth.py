@@ -1,4 +1,4 @@
-"""Bearer tokens from a file: who may come in over HTTP, and as which principal.
+"""Reads bearer tokens from a file and says which user each stands for.
 
 A token stands on each line, alone or after a name and a blank: `alice 3q…`. One with a name serves sessions of its own; one without, those of the
 machine's own user. Lines that begin with `#` are comments.

@@ -1,4 +1,4 @@
-"""The browsers of one session pool: live pages and whole runs, made at first use so that a server nobody browses with loads no browser library."""
+"""The browsers of one user's sessions, live pages and runs, created at first use."""
 
 from __future__ import annotations
 

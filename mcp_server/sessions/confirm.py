@@ -1,4 +1,4 @@
-"""Questions put to a person through their host before something is done in their name; a client that cannot ask has said no."""
+"""Asks a person through their host before something is done in their name; a host that cannot ask counts as a no."""
 
 from __future__ import annotations
 

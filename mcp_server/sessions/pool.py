@@ -1,4 +1,4 @@
-"""Open sessions of each principal: one handle and one lock a name, each use in a worker thread."""
+"""The open sessions of each user: one handle and one lock for each name, used in worker threads."""
 
 from __future__ import annotations
 

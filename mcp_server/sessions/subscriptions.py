@@ -1,4 +1,4 @@
-"""Listeners of each principal, told when a resource changed, in both eras of the protocol."""
+"""Notifies the clients of each user when a resource has changed."""
 
 from __future__ import annotations
 

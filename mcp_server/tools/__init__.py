@@ -1,4 +1,7 @@
-"""The tools in the order hosts see them; each is an async function that makes one call on a session and formats what came of it."""
+"""The MCP tools in the order hosts see them; each is an async function that makes one call on a session and formats its result.
+
+To add one: a file here, its words in `prompts/tools/`, its line in `TOOLS`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The `browse` tool: a whole run to an answer with its sources; one that takes long goes on under its name."""
+"""The `browse` tool: runs a task to an answer with its sources, or returns the run's name while it goes on."""
 
 from __future__ import annotations
 

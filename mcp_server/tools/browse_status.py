@@ -1,4 +1,4 @@
-"""The `browse_status` tool: says what became of a run, or ends it."""
+"""The `browse_status` tool: returns how a run stands, or ends it."""
 
 from __future__ import annotations
 

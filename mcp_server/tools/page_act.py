@@ -1,4 +1,4 @@
-"""The `page_act` tool: does several actions on the live page and shows the page after them; a person is asked first where the guards want it."""
+"""The `page_act` tool: does several actions on the live page and shows the page; a person is asked first where that is required."""
 
 from __future__ import annotations
 

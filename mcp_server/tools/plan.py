@@ -1,4 +1,4 @@
-"""The `plan` tool: the host writes what the session is after, and reads it back."""
+"""The `plan` tool: writes to-do, constraints and decisions, and returns them."""
 
 from __future__ import annotations
 

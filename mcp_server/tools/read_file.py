@@ -1,4 +1,4 @@
-"""Reads a text file that a host named, within bounds.
+"""Reads a text file that a host named, if it is one that a model may read.
 
 A model asks for it, which a page may have talked into it: so folders of settings and keys (any part that starts with a dot) and what the system shows
 of itself are refused, wherever links lead.

@@ -1,4 +1,4 @@
-"""The `record` tool: takes in what only the model and the user know, or a file, then lets the session fold, plan and extract what is due."""
+"""The `record` tool: records messages, steps and files, then folds, plans and extracts what is due."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The `refactor` tool: mends a history that went bad in the view; what fails its checks changes nothing, and the answer says why."""
+"""The `refactor` tool: mends a view that went bad, or says why nothing was changed."""
 
 from __future__ import annotations
 

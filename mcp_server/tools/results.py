@@ -1,4 +1,4 @@
-"""Results of tools: values as text and data, long texts in parts, each below the size at which hosts cut."""
+"""Formats the replies of tools: values as text and data, long texts in parts below the size at which hosts cut."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What registration needs to know of a tool beyond its signature and its prompt, and its schemas made lean."""
+"""How a tool is registered: its hints and capability, and its JSON schema made short."""
 
 from __future__ import annotations
 

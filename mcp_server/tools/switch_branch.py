@@ -1,4 +1,4 @@
-"""The `switch_branch` tool: goes to a branch or begins one, or lists the branches that a message is like."""
+"""The `switch_branch` tool: goes to a branch, begins one, or lists those that a message is like."""
 
 from __future__ import annotations
 

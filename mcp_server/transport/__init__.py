@@ -1,1 +1,1 @@
-"""What runs a server: stdio or HTTP, its lifetime, and cancellation."""
+"""Runs a server over stdio or HTTP: its start, cancellation and end."""

@@ -1,4 +1,4 @@
-"""Cancellation over HTTP for clients of the handshake era (2025), who ask for it in a request of its own.
+"""Cancels calls over HTTP for clients of the 2025 protocol, which ask for it in a separate request.
 
 As the server keeps nothing between two requests, nothing would lead from there to the call. So the answer to `initialize` gives each client a session
 id, which it sends along from then on; with it and the call's id the notification finds the call, which is ended as if its client had hung up: that ends

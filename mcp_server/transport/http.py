@@ -1,4 +1,4 @@
-"""A server over Streamable HTTP that keeps nothing between two requests: where it listens, whom it lets in, when it ends.
+"""Serves over Streamable HTTP, stateless: where it listens, whom it lets in, when it ends.
 
 On loopback anyone on the machine may come in; at any other address a token is needed. Host and Origin are checked in both cases, so that no page in a
 browser can reach it through a name of its own.

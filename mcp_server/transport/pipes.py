@@ -1,4 +1,4 @@
-"""The host's two pipes, taken before anything heavy is imported, so that no print of a library reaches the protocol."""
+"""Takes standard input and output for the protocol, so that no print of a library gets into it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A stdio server, which lives until its host closes stdin, a signal asks it to go, or its parent is gone.
+"""Serves over stdio until the host closes standard input, a signal asks to end, or the parent process is gone.
 
 Left alone the SDK dies of SIGTERM without cleaning up and sleeps through SIGINT until stdin closes, because the thread that reads stdin can't be
 woken. So the process is ended here, after the pools are closed, or without that when it takes too long: all is committed, nothing is lost.

@@ -1,4 +1,4 @@
-"""The embedded decider: finds the passages of a site that fit a question, with no model."""
+"""The explorer: the decider without a model, which finds the passages of a site that fit a question."""
 
 from browser_agent.deciders.explorer.explorer import Explorer
 

@@ -1,4 +1,4 @@
-"""The links and search results not opened yet, ranked for one question by BM25."""
+"""The links and search results that are not opened yet, ranked by BM25 for one question."""
 
 from __future__ import annotations
 

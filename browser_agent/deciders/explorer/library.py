@@ -1,4 +1,4 @@
-"""The passages of the pages read, ranked for one question by BM25."""
+"""The passages of all pages read so far, ranked by BM25 for one question."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A task in words, split into the words and the code names that pages are searched for."""
+"""Splits a task into the words and the code names that pages are searched for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`ctxfold report`: a session as one page."""
+"""`ctxfold report`: writes a session as one HTML page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a report shows of a session: every step on the branch it is the own of, every block, and what views of the past cost."""
+"""Collects what a report shows: every step, every tile, and what the views of the past cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A report written as one HTML file that asks the network for nothing."""
+"""Writes a report as one HTML file that works offline."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The branch decision: where in the forest a message goes. Its applier works on stored heads: `session/history/branches.py`."""
+"""The branch decision: on which branch or topic a message belongs."""

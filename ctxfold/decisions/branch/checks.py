@@ -1,4 +1,4 @@
-"""Checks of a branch move as it was asked for: which action takes a message, a step or a name."""
+"""Checks a requested branch move: which action takes a message, a step or a name."""
 
 from __future__ import annotations
 

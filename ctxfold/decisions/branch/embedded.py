@@ -1,4 +1,4 @@
-"""The embedded decider of branches: a message continues; the branches are ranked by how alike their words are to it."""
+"""The embedded decider of branches: it stays on the branch, and ranks all branches by how alike their words are to the message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The branch decision: a move in the forest, what it led to, and the branches as they compare with a message."""
+"""The values of the branch decision: a move, what it led to, and how like a message each branch is."""
 
 from __future__ import annotations
 

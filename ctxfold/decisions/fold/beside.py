@@ -1,4 +1,4 @@
-"""Which lines stay beside a summary that stands in place of steps: the user's words, notes, and the values in force that it leaves out."""
+"""Chooses the lines that stay beside a written summary: the user's words, notes, and values in use that the summary leaves out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fold as a decision, and its one applier. It writes no summary, counts no budget and touches no store.
+"""The fold decision as a value, and its applier.
 
 Source: AgentFold (arXiv 2510.24699), section 3: a directive names a range that ends at the latest step and the text that replaces it;
 one step is granular condensation, several are deep consolidation.

@@ -1,4 +1,4 @@
-"""The embedded folder: when and what to fold without being told how, and the tile it makes, from structure alone."""
+"""The embedded folder: which steps to fold when the budget requires it, and the tile it makes of them."""
 
 from __future__ import annotations
 

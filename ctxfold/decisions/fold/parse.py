@@ -1,4 +1,4 @@
-"""A fold directive out of what a model wrote, for models without tools: the text form, read strictly. It applies nothing and never raises.
+"""Reads a fold out of a reply in words, for models without tools.
 
 Two forms are known. AgentFold's blog form, with the blocks to fold as addresses of steps (`"s4"`, `"s4-s9"`) or numbers of tiles (`7`, `"b7"`)::
 

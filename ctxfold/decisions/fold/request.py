@@ -1,4 +1,4 @@
-"""What a well-formed directive wants, held against the workspace it is for: its keys, its steps, its summary. It finds and applies nothing.
+"""Checks a fold that a model asked for in words against the workspace: its keys, its steps, its summary.
 
 An unknown key, a value of another kind, a block that is not there or stands twice, a gap: each is refused as a whole, with the reason.
 """

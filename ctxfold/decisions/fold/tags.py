@@ -1,4 +1,4 @@
-"""Where directives stand in what a model wrote: blocks between tags, outside code and outside thinking. It asks nothing about what they want."""
+"""Finds tagged blocks in a model's reply, outside code and thinking."""
 
 from __future__ import annotations
 

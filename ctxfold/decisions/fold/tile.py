@@ -1,4 +1,4 @@
-"""Tiles made for blocks: their price, their status, and the check that a written summary saves anything."""
+"""Makes tiles for blocks, counts their price, and refuses a written summary that saves nothing."""
 
 from __future__ import annotations
 

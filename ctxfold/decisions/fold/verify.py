@@ -1,4 +1,4 @@
-"""Does a summary say only what its source says? Ids, codes, numbers, addresses and quotations of the one that stand nowhere in the other. It judges no sense.
+"""Finds the values in a summary (ids, codes, numbers, addresses, quotations) that stand nowhere in its source.
 
 A name in plain letters ("Lisbon") and a number written out ("three") are words here, and pass.
 """

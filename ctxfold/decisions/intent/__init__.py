@@ -1,1 +1,1 @@
-"""The intent decision, plan and extract: what the session is after, and which lines of its log serve that."""
+"""The intent decisions: `plan` writes the register, and `extract` brings lines of the log into the view."""

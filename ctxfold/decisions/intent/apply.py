@@ -1,4 +1,4 @@
-"""The appliers of plans and extractions: an intent and a decision to the next intent. Pure; replay uses no other."""
+"""Applies a plan or an extraction to an intent and returns the next intent."""
 
 from __future__ import annotations
 

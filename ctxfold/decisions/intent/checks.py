@@ -1,4 +1,4 @@
-"""Checks chosen lines against the log: each selection is resolved, mended, refused or left out by rule, and counted.
+"""Checks the lines that somebody chose against the log, and repairs or refuses each.
 
 Source: U-Fold's extractor names lines instead of retyping them; code resolves them, so that a fact is a slice of its record or is not there.
 """

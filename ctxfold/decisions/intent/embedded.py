@@ -1,4 +1,7 @@
-"""The embedded extractor: the lines of the log whose words are nearest to a query, exactly as they stand there."""
+"""The embedded extractor, which finds the lines of the log whose words are nearest to a query.
+
+Structured records are chosen by object and field, and an object never goes without what names it and those around it; texts by sentence.
+"""
 
 from __future__ import annotations
 

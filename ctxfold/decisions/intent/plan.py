@@ -1,4 +1,4 @@
-"""A plan as a host, a model or a caller gave it, read and resolved against the intent and the log."""
+"""Reads a plan that a host, a model or a caller gave, and resolves its ids and refs."""
 
 from __future__ import annotations
 

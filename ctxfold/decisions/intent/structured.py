@@ -1,7 +1,7 @@
-"""Values of a structured record by JMESPath: the expression is checked against the keys that exist, and what it gives is only what stands there.
+"""Selects values of a JSON record by a JMESPath expression, which may only return what stands in the record.
 
-Source of the language: jmespath.org. A function, a literal or a new name would put words into the result that the record does not hold, so they
-are allowed in conditions alone.
+Source of the language: jmespath.org. Functions, literals and new names are allowed in conditions alone, as they would put words into the result that
+the record does not hold.
 """
 
 from __future__ import annotations

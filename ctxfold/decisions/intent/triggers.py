@@ -1,4 +1,4 @@
-"""When lines of the log are extracted unasked: on the user's words that name what the view has lost, and on pressure of the budget.
+"""Finds the reasons to extract unasked: a value in the user's words that the view has lost, or pressure of the budget.
 
 Source: U-Fold recomputes its view at every user turn, which is its own stated weakness and defeats the prompt cache.
 """

@@ -1,4 +1,4 @@
-"""What a plan or an extraction is made from: entries as they were given, chosen lines, and the records they are read from."""
+"""The values that plans and extractions are made from: given entries, chosen lines, and the records they refer to."""
 
 from __future__ import annotations
 

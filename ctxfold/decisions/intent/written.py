@@ -1,4 +1,4 @@
-"""What a model writes of an intent, as schemas it is shown: entries of a to-do, statements that hold, and lines it wants to see."""
+"""The schemas in which a model writes a plan or chooses lines of the log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Refactoring, ACR's six operators on a history: `values`, the `embedded` router and operators, those with a `written` text, `checks`, and `apply`."""
+"""The refactor decision: six operators that mend a view that went bad.
+
+Source: ACR.
+"""
 
 from ctxfold.decisions.refactor.values import OPERATORS, Operator, Refactored, Refactoring, Refusal
 

@@ -1,4 +1,4 @@
-"""What every refactoring must pass, whoever wrote it; a fault leaves the history as it was.
+"""The checks that every refactoring must pass before it is applied.
 
 Source: ACR: it shrinks where it must, invents nothing, keeps facts in force and the latest verbatim; notes only add.
 """

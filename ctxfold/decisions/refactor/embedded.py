@@ -1,4 +1,4 @@
-"""The refactorings that need no model: the router, and what each operator does where nobody wrote a text for it.
+"""The embedded refactorings: which operator the history calls for, and what each operator does without a text.
 
 Source: ACR's router and operators, here on exact repetition, size and the register alone.
 """

@@ -1,4 +1,4 @@
-"""Which lines of a stretch stay when it is folded because of what repeats in it."""
+"""Chooses which lines stay when a stretch is folded because of what repeats in it."""
 
 from __future__ import annotations
 

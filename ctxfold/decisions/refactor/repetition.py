@@ -1,4 +1,4 @@
-"""Finds exact repetition on a path: the same calls with the same arguments and the same results."""
+"""Finds exact repetition on a path: the same calls with the same arguments and results."""
 
 from __future__ import annotations
 

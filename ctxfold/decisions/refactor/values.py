@@ -1,4 +1,4 @@
-"""A refactoring as frozen values: what it is decided from, its three effects, and what became of it."""
+"""The values of the refactor decision: what it is decided from, its three effects, and its result."""
 
 from __future__ import annotations
 

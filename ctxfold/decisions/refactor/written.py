@@ -1,4 +1,4 @@
-"""The refactorings that a host or a model wrote a text for, and how such a text is read."""
+"""The refactorings for which a host or a model wrote a text, and how that text is read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The four decisions by a model where one can be had, else by the embedded deciders: one object a process."""
+"""`Deciders`: makes each of the four decisions by a model, or by the embedded decider where there is no model or it fails."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Placing a message by a model: it sees all topics at once and says where the user's next message belongs.
+"""Asks a model where the user's next message belongs, showing it all topics at once.
 
-Source: Context-Agent asks a model once per leaf, and takes a failed call for a new topic; here one call sees all, and doubt lets the message go on.
+Source: Context-Agent, which asks once per leaf and takes a failed call for a new topic; here doubt lets the message go on.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Folding by a model: it is shown the log of the steps and writes the summary that takes their place."""
+"""Asks a model for the summary that takes the place of steps, showing it their log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Planning and extracting by a model: it writes the summary, the to-do and the register, and chooses lines of the log."""
+"""Asks a model for a plan (summary, to-do, constraints, decisions) or for the lines of the log to extract."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Asks a model for one decision: ask, check, send back once with the reason, else let the embedded decider decide and say so."""
+"""The loop that asks a model for one decision: ask, check, ask once more with the reason, then use the embedded decider."""
 
 from __future__ import annotations
 

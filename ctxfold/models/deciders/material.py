@@ -1,4 +1,4 @@
-"""What models are shown of a session: exact records of its log, its goal, register and the user's last words."""
+"""Collects what models are shown of a session: records of its log, its goal, register and the user's last words."""
 
 from __future__ import annotations
 

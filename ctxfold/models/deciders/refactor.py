@@ -1,4 +1,4 @@
-"""Refactoring by a model: it says which operator the history calls for, and writes the text that the operator puts in place."""
+"""Asks a model which operator the history calls for, and for the text that the operator puts in place."""
 
 from __future__ import annotations
 

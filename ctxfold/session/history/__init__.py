@@ -1,1 +1,1 @@
-"""The history of a session: commits, branches, undo, and what is verified, exported and redacted of them."""
+"""The history of a session: commits, branches, undo, replay, export, import, redaction."""

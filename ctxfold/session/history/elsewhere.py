@@ -1,4 +1,4 @@
-"""What stands beside a path, read from the store: the turns of every other branch, each on one of them alone."""
+"""Reads what the other branches of a session hold: the turns that are on one of them alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The event log of a session, as values: what happened, who decided it, and whether it still stands."""
+"""The events of a session as values: what happened, who decided it, and whether it still stands."""
 
 from __future__ import annotations
 

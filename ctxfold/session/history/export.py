@@ -1,4 +1,4 @@
-"""Sessions as a whole: listed, deleted, verified, written to a file."""
+"""Lists, deletes and verifies sessions, and exports one to a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Intents as the store keeps them: a chain of plans and extractions that a branch stands at, and the constraints of all plans of the session."""
+"""Stores plans and extractions as a chain of events, and reads the register of a branch from it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a revision to its workspace: as many blocks as any budget could show, and the user's words from before them."""
+"""Loads the workspace of a revision: as many blocks as any budget could show, and the user's words before them."""
 
 from __future__ import annotations
 

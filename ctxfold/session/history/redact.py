@@ -1,4 +1,4 @@
-"""Redaction: bytes replaced by a tombstone of their length wherever they stand, the one exception to losslessness.
+"""Redaction: overwrites bytes of a session wherever they stand, keeping their length.
 
 No digest of what was removed stays: revision ids, which hash the content they came with, are written anew.
 """

@@ -1,4 +1,4 @@
-"""Refactorings as the store keeps them: a chain of events that a branch stands at, each with all that its refactoring left."""
+"""Stores refactorings as a chain of events, each with all that stands after it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading a session back from a file that an export wrote: its checksum is checked, the rows are stored, and the events are replayed."""
+"""Imports a session from an exported file: checks its checksum, stores its rows and replays its events."""
 
 from __future__ import annotations
 

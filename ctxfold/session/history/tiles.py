@@ -1,4 +1,4 @@
-"""Persistence of tiles and covers: a tile is a body, a cover a chain of cells.
+"""Stores tiles, and covers as chains of cells.
 
 A cell holds one tile and the cell before it, so a cover shares everything older with the cover it came from: folding at the end of a path
 adds one cell, undoing points back at an older one, forking copies nothing.

@@ -1,4 +1,4 @@
-"""A session's forest as values: topics, their branches, where each stands and what is folded on it."""
+"""The topics and branches of a session as values: where each stands and what is folded on it."""
 
 from __future__ import annotations
 

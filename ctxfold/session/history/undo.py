@@ -1,4 +1,4 @@
-"""Undo and redo: voiding a decision, never a record. Each is an event itself, so nothing that happened is forgotten."""
+"""Undo and redo: void the newest decision, or void the last undo, as events themselves."""
 
 from __future__ import annotations
 

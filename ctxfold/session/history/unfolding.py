@@ -1,4 +1,4 @@
-"""Folded stretches as they stood before the embedded folder folded them, read from the log; what somebody wrote stays as it is.
+"""Reads embedded folds back from the log as full steps, so that they can be folded anew.
 
 A fold of a fold keeps what the first found worth keeping, for a question that has been answered since. Folding again from the log lets what the
 session is about now decide over the newest of it, so nothing of that is lost twice. What is opened is bounded, however long the session is: the steps

@@ -1,4 +1,4 @@
-"""Replaying a session's events: that they give the revisions that are stored, and that everything stored beside them follows from them."""
+"""Replays a session's events and compares the result with what is stored."""
 
 from __future__ import annotations
 
