@@ -118,7 +118,7 @@ class Unfit(InputError):
         fault: the same without a word of the log, for the event.
     """
 
-    def __init__(self, message: str, fault: str) -> None:
+    def __init__(self, message: str, fault: str = "") -> None:
         super().__init__(message)
         self.fault = fault
 

@@ -11,7 +11,6 @@ from browser_agent.deciders.protocol import Decided
 from browser_agent.deciders.sources import Source
 from ctxfold import Session
 from ctxfold.errors import InputError
-from ctxfold.text import query_words
 from ctxfold.workspace.by import By
 
 __all__ = ["apply_todo", "close_answered", "open_task"]
@@ -20,7 +19,7 @@ _ITEM = 300
 
 
 def open_task(session: Session, task: str) -> None:
-    """Open the task, which the session's last record holds, as an item of the to-do, unless a model opened items of its own."""
+    """Open the task as an item of the to-do, unless a model opened items of its own."""
     if not session.intent.open:
         session.plan(todo=[" ".join(task.split())[:_ITEM]], by=By("embedded", "the task"))
 
@@ -50,9 +49,3 @@ def close_answered(session: Session, sources: Sequence[Source]) -> None:
     for item in items if refs and len(items) == 1 else ():
         with suppress(InputError):  # a page that says it failed is no evidence: the item stays open
             session.plan(todo=[{"id": item.id, "state": "done", "evidence": refs}], by=By("embedded", "answered"))
-
-
-def _shared(text: str, about: frozenset[str]) -> float:
-    """The share of a text's words that stand among others."""
-    asked = frozenset(query_words(text))
-    return len(asked & about) / len(asked) if asked else 0.0

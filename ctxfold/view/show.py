@@ -91,5 +91,7 @@ def show(block: Block) -> Shown:
             untrusted = any(line.untrusted for line in block.lines)
             return Shown(block.steps, block.raw, "", block.lines, None, untrusted, whole=True)
         case Tile():
-            status = None if block.whole else block.status
+            standing = {line.ref.partition(".")[0] for line in block.lines}
+            plain = block.whole and len(standing) >= len(block.steps)
+            status = None if plain else block.status
             return Shown(block.steps, block.raw, block.summary, block.lines, status, block.untrusted, block.whole)

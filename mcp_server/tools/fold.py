@@ -8,7 +8,7 @@ from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult
 from pydantic import BaseModel
 
-from ctxfold.workspace.workspace import spans
+from ctxfold.workspace.workspace import Tile, spans
 from mcp_server.sessions.pool import Pools, pool_for
 from mcp_server.tools.results import format_facts
 
@@ -23,24 +23,21 @@ class Folded(BaseModel, frozen=True):
     was_tokens: int
     notes: list[str] = []
 
+    @classmethod
+    def of(cls, tile: Tile, notes: list[str]) -> Folded:
+        """The facts of a tile that was made."""
+        where, was = spans(tile.steps), tile.raw
+        return cls(block=tile.id, steps=where, scale=tile.scale, tokens=tile.tokens, was_tokens=was, notes=notes)
+
 
 async def fold(
     session: str, ctx: Context[Pools], summary: str = "", first_step: int = 0, last_step: int = 0
 ) -> Annotated[CallToolResult, Folded]:
     """Fold a stretch of steps into one block."""
-    pool, first, last = pool_for(ctx), first_step or None, last_step or None
+    pool, first, last, note = pool_for(ctx), first_step or None, last_step or None, ""
     if summary:
-        tile, note = await pool.use(session, lambda opened: opened.fold(summary, first, last)), ""
+        tile = await pool.use(session, lambda opened: opened.fold(summary, first, last))
     else:
         decided = await pool.deciders.fold(pool.lease(session), first, last)
         tile, note = decided.made, decided.note
-    notes = [note] if note else []
-    made = Folded(
-        block=tile.id,
-        steps=spans(tile.steps),
-        scale=tile.scale,
-        tokens=tile.tokens,
-        was_tokens=tile.raw,
-        notes=notes,
-    )
-    return format_facts(made)
+    return format_facts(Folded.of(tile, [note] if note else []))

@@ -8,7 +8,7 @@ from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult
 from pydantic import BaseModel
 
-from ctxfold.decisions.refactor.values import Operator
+from ctxfold.decisions.refactor.values import Operator, Refactored
 from ctxfold.workspace.workspace import spans
 from mcp_server.sessions.pool import Pools, pool_for
 from mcp_server.tools.results import format_facts
@@ -25,6 +25,21 @@ class Mended(BaseModel, frozen=True):
     tokens: int
     notes: list[str] = []
 
+    @classmethod
+    def of(cls, done: Refactored, notes: list[str]) -> Mended:
+        """The facts of a refactoring."""
+        was, now = done.tokens
+        where, why = spans(done.steps), done.reason
+        return cls(
+            operator=done.operator,
+            applied=done.applied,
+            reason=why,
+            steps=where,
+            was_tokens=was,
+            tokens=now,
+            notes=notes,
+        )
+
 
 async def refactor(
     session: str, ctx: Context[Pools], operator: Literal["auto", Operator] = "auto", text: str = ""
@@ -36,8 +51,4 @@ async def refactor(
     else:
         decided = await pool.deciders.refactor(pool.lease(session), None if operator == "auto" else operator)
         done, note = decided.made, decided.note
-    was, now = done.tokens
-    facts = {"operator": done.operator, "applied": done.applied, "reason": done.reason, "steps": spans(done.steps)}
-    return format_facts(
-        Mended.model_validate({**facts, "was_tokens": was, "tokens": now, "notes": [note] if note else []})
-    )
+    return format_facts(Mended.of(done, [note] if note else []))
