@@ -180,8 +180,7 @@ class _Choice:
         fresh = [word for word in item.piece.words if not self.told[word]]
         for word in fresh:
             gain += self.rare[word] * (_NEAR if word in self.query else plain)
-        if item.piece.edge and kind == "say":
-            gain += _EDGE * len(fresh) / max(len(item.piece.words), 1)
+        gain += _EDGE if item.piece.edge and kind == "say" else 0.0
         gain += _ANY * (1 + self.stretch.steps[item.line])
         if kind == "user":
             gain *= _SPOKEN if self.spoken[item.line] < _MESSAGE * self.words else _BEYOND

@@ -140,8 +140,9 @@ def test_a_result_that_comes_out_of_turn_names_the_call_it_answers(session: Sess
         session.record_step(explanation="Waiting.")
     session.record_result(slow, "Trier", "7 degrees")
     session.record_result(slow, "Bonn", "9 degrees")
+    of, at = ("s1 ", "s2 ") if between else ("", "")
     for text in (session.view(WIDE).text, settled(session)):
-        assert f"< late, of s{slow} call 3:\n< 7 degrees\n< late, of s{slow} call 1:\n< 9 degrees" in text
+        assert f"< late, of s{slow} call 3:\n{of}< 7 degrees\n{at}< late, of s{slow} call 1:\n{of}< 9 degrees" in text
 
 
 def test_results_that_come_one_by_one_in_the_order_of_their_calls_need_no_name(session: Session) -> None:
