@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ctxfold.session.recall import Recalled
     from ctxfold.session.search import Hit
     from ctxfold.session.session import Session
+    from ctxfold.session.transcripts.values import AssistantSaid, Called, HostCompacted, ToolAnswered, UserSaid
     from ctxfold.view.render import View
     from ctxfold.workspace.by import By
     from ctxfold.workspace.intent import Constraint, Extract, Extraction, Intent, Item
@@ -29,8 +30,10 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "AssistantSaid",
     "BranchInfo",
     "By",
+    "Called",
     "Constraint",
     "CtxfoldError",
     "Event",
@@ -38,6 +41,7 @@ __all__ = [
     "Extraction",
     "FoldDirective",
     "Hit",
+    "HostCompacted",
     "Intent",
     "Item",
     "Move",
@@ -50,8 +54,10 @@ __all__ = [
     "SessionInfo",
     "StepRef",
     "Tile",
+    "ToolAnswered",
     "Topic",
     "Trigger",
+    "UserSaid",
     "View",
     "Workspace",
     "__version__",
@@ -63,8 +69,10 @@ __all__ = [
 ]
 
 _HOMES = {
+    "AssistantSaid": "session.transcripts.values",
     "BranchInfo": "session.history.tree",
     "By": "workspace.by",
+    "Called": "session.transcripts.values",
     "Constraint": "workspace.intent",
     "CtxfoldError": "errors",
     "Event": "session.history.events",
@@ -72,11 +80,12 @@ _HOMES = {
     "Extraction": "workspace.intent",
     "FoldDirective": "decisions.fold.directive",
     "Hit": "session.search",
+    "HostCompacted": "session.transcripts.values",
     "Intent": "workspace.intent",
     "Item": "workspace.intent",
     "Move": "decisions.branch.values",
-    "Recalled": "session.recall",
     "RawStep": "workspace.workspace",
+    "Recalled": "session.recall",
     "RecordRef": "log.refs",
     "Redaction": "session.history.redact",
     "Refactored": "decisions.refactor.values",
@@ -84,8 +93,10 @@ _HOMES = {
     "SessionInfo": "session.history.export",
     "StepRef": "log.refs",
     "Tile": "workspace.workspace",
+    "ToolAnswered": "session.transcripts.values",
     "Topic": "session.history.tree",
     "Trigger": "decisions.intent.triggers",
+    "UserSaid": "session.transcripts.values",
     "View": "view.render",
     "Workspace": "workspace.workspace",
     "delete_session": "session.history.export",

@@ -8,6 +8,7 @@ import click
 
 from ctxfold.cli.options import confirm, json_option, open_existing, session_argument, store_option, yes_option
 from ctxfold.cli.output import escape_controls, format_time, print_json, print_table
+from ctxfold.cli.transcripts import find_transcript, name_of, transcript_options
 from ctxfold.errors import InputError
 
 __all__ = ["sessions"]
@@ -106,13 +107,26 @@ def export(session: str, file: Path | None, force: bool, store: str | None) -> N
 
 
 @sessions.command("import")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path), required=False)
+@transcript_options
 @click.option("--name", metavar="SESSION", help="Another name for it than the one in the file.")
 @store_option
-def import_session(file: Path, name: str | None, store: str | None) -> None:
-    """Read a session from a file that `export` wrote."""
+def import_session(file: Path | None, host: str | None, latest: bool, name: str | None, store: str | None) -> None:
+    """Read a session from a file that `export` wrote, or a host's own transcript with --from.
+
+    A transcript is read as often as you like: what the session holds already is not recorded again.
+    """
     import ctxfold
 
+    if host is not None:
+        transcript, session = find_transcript(host, file, latest), name
+        with ctxfold.Session.open(session or name_of(transcript), store=store) as opened:
+            new = opened.record_transcript(transcript.new())
+            left = f"; {transcript.unread:,} lines are no part of the conversation" if transcript.unread else ""
+            click.echo(f"{opened.name}: {new:,} new entries, to s{opened.tip}{left}", err=True)
+        return
+    if file is None or latest:
+        raise InputError("name the file to read; --latest needs --from HOST")
     ctxfold.import_session(file, store=store, name=name)
     click.echo(f"read {name or 'the session'} from {file}", err=True)
 

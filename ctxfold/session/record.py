@@ -36,13 +36,14 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A record before it has an address."""
+    """A record before it has an address. The same `key` is recorded once by those who look for it."""
 
     kind: Kind
     origin: Origin
     text: str
     call_id: str | None = None
     shown: str | None = None
+    key: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,8 @@ def record(tx: Writing, branch: Branch, made: Sequence[Draft], *, fills: bool) -
         Record(step.n, k + at, draft.kind, draft.origin, draft.text, draft.call_id, step.n, draft.shown)
         for at, draft in enumerate(made, 1)
     ]
-    lines, raw, material = _keep(tx, session, paired(records), [None] * len(records))
+    ordered = paired(records)
+    lines, raw, material = _keep(tx, session, ordered, [made[each.k - k - 1].key for each in ordered])
     step = _grown(step, lines, raw)
     tx.log.replace_step(session, step)
     payload = {"step": step.n, "parent": step.parent, "open": step.open, "records": [record.k for record in records]}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, overload
 
 from ctxfold.decisions.branch.values import Move, Wish
@@ -30,6 +30,8 @@ from ctxfold.session.recall import Recalled, recall
 from ctxfold.session.record import Draft, drafts, record
 from ctxfold.session.refactor import considered, refactored, wish_of
 from ctxfold.session.search import Hit, search
+from ctxfold.session.transcripts.record import record_entries
+from ctxfold.session.transcripts.values import Entry
 from ctxfold.store.protocol import Reading
 from ctxfold.tokens import Budget
 from ctxfold.view.render import View, render
@@ -194,6 +196,19 @@ class Session:
         result = check.as_results([{"id": call_id, "text": text, "origin": origin, "shown": shown}])[0]
         with self._at.writing() as tx:
             return self._at.arrived(tx, number, result, once)
+
+    def record_transcript(self, entries: Iterable[Entry]) -> int:
+        """Record of a host's own transcript what the log does not hold yet, in one commit; an entry is known by its id.
+
+        Returns:
+            How many entries were new.
+
+        Raises:
+            InputError: what is no entry.
+        """
+        given = tuple(check.as_entries(entries))
+        with self._at.writing() as tx:
+            return record_entries(tx, self._at, given)
 
     def _record_one(self, draft: Draft, *, fills: bool) -> RecordRef:
         with self._at.writing() as tx:

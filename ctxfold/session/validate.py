@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast, get_args
 
@@ -14,12 +14,14 @@ from ctxfold.errors import InputError
 from ctxfold.log.records import Call, Origin
 from ctxfold.log.refs import Ref, parse_step
 from ctxfold.session.record import Result
+from ctxfold.session.transcripts.values import Entry
 from ctxfold.workspace.by import By, Decider
 
 __all__ = [
     "as_by",
     "as_calls",
     "as_directive",
+    "as_entries",
     "as_limit",
     "as_number",
     "as_origin",
@@ -116,6 +118,25 @@ def as_utf8(text: object, what: str) -> str:
             f"{what} holds half a character (a lone surrogate, at {error.start}); give whole characters"
         ) from error
     return words
+
+
+def as_entries(given: Iterable[Entry]) -> Iterator[Entry]:
+    """The entries of a transcript, each as it was given.
+
+    Raises:
+        InputError: something else, or an id that UTF-8 cannot spell.
+    """
+    if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
+        raise InputError(
+            f"entries of a transcript are wanted, not {type(given).__name__}; give what Transcript.new gave"
+        )
+    for each in given:
+        if not isinstance(each, Entry):
+            raise InputError(
+                f"an entry of a transcript is wanted, not {type(each).__name__}; give UserSaid(id, text), say"
+            )
+        as_utf8(each.id, "the id of an entry")
+        yield each
 
 
 def as_trigger(given: object) -> Trigger | None:

@@ -13,7 +13,7 @@ import pytest
 
 import ctxfold
 import ctxfold.errors
-from ctxfold import CtxfoldError, Session, verify_session
+from ctxfold import CtxfoldError, Session, UserSaid, verify_session
 from ctxfold.cli.report.write import report_session
 from ctxfold.errors import InputError
 from ctxfold.log.records import Origin
@@ -72,6 +72,10 @@ def texts(value: Any) -> bool:
     return isinstance(value, str) or (isinstance(value, (list, tuple)) and all(isinstance(each, str) for each in value))
 
 
+def said(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) and all(isinstance(each, UserSaid) for each in value)
+
+
 def call_id(value: Any) -> bool:
     return value is None or isinstance(value, str) or number(value)
 
@@ -119,6 +123,7 @@ DOORS = (
         },
     ),
     Door("record_reply", {"text": "so"}, {"text": text}),
+    Door("record_transcript", {"entries": [UserSaid("u1", "hi")]}, {"entries": said}),
     Door("record_note", {"text": "so", "origin": "model"}, {"text": text, "origin": ORIGIN}),
     Door(
         "record_result",

@@ -1,0 +1,18 @@
+"""Reading what a host wrote of its own conversation, and recording in a session what of it is new."""
+
+from ctxfold.session.transcripts.hosts import HOSTS, TranscriptHost, find_latest
+from ctxfold.session.transcripts.read import Transcript
+from ctxfold.session.transcripts.values import AssistantSaid, Called, Entry, HostCompacted, ToolAnswered, UserSaid
+
+__all__ = [
+    "HOSTS",
+    "AssistantSaid",
+    "Called",
+    "Entry",
+    "HostCompacted",
+    "ToolAnswered",
+    "Transcript",
+    "TranscriptHost",
+    "UserSaid",
+    "find_latest",
+]

@@ -1,0 +1,122 @@
+"""Recording the entries of a transcript in a session, each once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from ctxfold.session.handle import Handle
+from ctxfold.session.record import Draft, Result, record
+from ctxfold.session.transcripts.values import (
+    AssistantSaid,
+    Called,
+    Entry,
+    HostCompacted,
+    ToolAnswered,
+    UserSaid,
+    key_of,
+)
+from ctxfold.store.protocol import Reading, Writing
+
+__all__ = ["Held", "record_entries"]
+
+_SHOWN = "The host put a summary of its own in place of all before this."
+"""What stands in a view for a host's summary: the log below it says more."""
+
+
+@dataclass(slots=True)
+class Held:
+    """What the log holds of transcripts: the keys of its records, and in which step each call stands."""
+
+    keys: set[str] = field(default_factory=set)
+    calls: dict[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, tx: Reading, session: int) -> Held:
+        """As the store has it."""
+        held = cls()
+        for each in tx.log.entries_of(session):
+            if each.idempotency is not None:
+                held.keys.add(each.idempotency)
+            if each.kind == "call" and each.call_id is not None:
+                held.calls[each.call_id] = each.step
+        return held
+
+
+def record_entries(tx: Writing, at: Handle, entries: Iterable[Entry]) -> int:
+    """Record what the log does not hold yet: an assistant's words, its calls and what they returned as one step. Returns how many were new.
+
+    A result whose call stands in an older step is added to that step; one whose call was never seen is left out.
+    """
+    held = Held.of(tx, at.session)
+    taken = 0
+    for group in _grouped(_new(entries, held.keys)):
+        made = [draft for each in group if (draft := _draft(each, group))]
+        if made:
+            assistant = any(draft.kind in ("assistant", "call") for draft in made)
+            recorded = record(tx, at.place(tx), made, fills=assistant)
+            at.took(recorded)
+            held.calls |= {each.id: recorded.step.n for each in group if isinstance(each, Called)}
+            taken += len(made)
+        for each in group:
+            if isinstance(each, ToolAnswered) and not _calls(each.id, group) and each.id in held.calls:
+                at.arrived(tx, held.calls[each.id], Result(each.id, each.text), key_of(each))
+                taken += 1
+    return taken
+
+
+def _new(entries: Iterable[Entry], keys: set[str]) -> Iterator[Entry]:
+    """The entries whose key is not among those, each once."""
+    for each in entries:
+        if (key := key_of(each)) not in keys:
+            keys.add(key)
+            yield each
+
+
+def _grouped(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
+    """Entries by step: the assistant's words, calls and their results stand together, everything else alone."""
+    group: list[Entry] = []
+    for each in entries:
+        if group and not _joins(group, each):
+            yield group
+            group = []
+        group.append(each)
+    if group:
+        yield group
+
+
+def _joins(group: Sequence[Entry], each: Entry) -> bool:
+    match each:
+        case UserSaid() | HostCompacted():
+            return False
+        case AssistantSaid() | Called():
+            return all(isinstance(one, AssistantSaid | Called) for one in group)
+        case ToolAnswered():
+            return _calls(each.id, group)
+        case _:
+            assert_never(each)
+
+
+def _calls(call: str, group: Sequence[Entry]) -> bool:
+    return any(isinstance(one, Called) and one.id == call for one in group)
+
+
+def _draft(entry: Entry, group: Sequence[Entry]) -> Draft | None:
+    """The record of an entry; None for a result that belongs to an older step."""
+    key = key_of(entry)
+    match entry:
+        case UserSaid():
+            return Draft("user", "user", entry.text, key=key)
+        case AssistantSaid():
+            return Draft("assistant", "model", entry.text, key=key)
+        case Called():
+            text = json.dumps({"name": entry.name, "args": entry.args}, ensure_ascii=False)
+            return Draft("call", "model", text, entry.id, key=key)
+        case ToolAnswered():
+            return Draft("result", "tool", entry.text, entry.id, key=key) if _calls(entry.id, group) else None
+        case HostCompacted():
+            return Draft("note", "model", entry.summary, shown=_SHOWN, key=key)
+        case _:
+            assert_never(entry)
