@@ -174,7 +174,7 @@ class Pages:
     async def close(self) -> None:
         """End every page at once, those that are just being opened too."""
         live, self._live = self._live, OrderedDict()
-        for session, starting in self._starting.items():
+        for session, starting in tuple(self._starting.items()):
             starting.cancel()
             with suppress(asyncio.CancelledError, CtxfoldError):
                 live[session] = await starting
