@@ -71,7 +71,7 @@ class Pages:
 
     def __init__(self, means: Means) -> None:
         self._means = means
-        self._reach = Reach(Egress.of(means.safety.allow))
+        self._reach = Reach(Egress.of(means.safety.allow), local=means.safety.local)
         self._secrets = Secrets(means.safety.secrets)
         self._live: OrderedDict[str, Page] = OrderedDict()
         self._timers: dict[str, asyncio.TimerHandle] = {}
