@@ -211,7 +211,7 @@ class BrowserAgent:
                 self._browser = await Browser.launch(
                     headed=choice.headed, executable=choice.executable, egress=egress, report=report
                 )
-        elif named is not None and origin_of(named) is not None:
+        elif self._safety.local and named is not None and origin_of(named) is not None:
             self._browser.permit(named)
         window = await self._browser.window(storage_state=choice.storage_state, secrets=self._secrets)
         _at_the_end(held, window)

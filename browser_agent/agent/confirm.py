@@ -138,12 +138,14 @@ class Safety:
         secrets: values it may type by placeholder, each into its own domain.
         confirm: when a person is asked before something consequential.
         ask: who asks; None where nobody can be asked, and nothing consequential is then done unasked.
+        local: whether who names addresses shares this machine. Over HTTP they do not: then only `allow` opens what is private, a start address included.
     """
 
     allow: tuple[str, ...] = ()
     secrets: tuple[Secret, ...] = ()
     confirm: Confirm = "auto"
     ask: Ask | None = None
+    local: bool = True
 
     def egress(self, start_url: str | None) -> Egress:
         """Where the browser may connect.
@@ -151,7 +153,7 @@ class Safety:
         Raises:
             InputError: a domain that is none.
         """
-        web = start_url if start_url is not None and origin_of(start_url) is not None else None
+        web = start_url if self.local and start_url is not None and origin_of(start_url) is not None else None
         return Egress.of(self.allow, web)
 
 

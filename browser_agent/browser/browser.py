@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
+import anyio
 from playwright.async_api import Browser as Chromium
 from playwright.async_api import BrowserContext, Error, Page, ViewportSize
 
@@ -80,9 +82,16 @@ class Browser:
             asyncio.to_thread(count, _ANY_TEXT)
         )  # loads the token ranks while the browser starts
         try:
-            return await cls._start(plan, report, proxy)
-        finally:
+            browser = await cls._start(plan, report, proxy)
+        except BaseException:
+            ready.cancel()
+            raise
+        try:
             await ready
+        except BaseException:  # it is not wanted any more: nobody else knows of it
+            await browser.end()
+            raise
+        return browser
 
     @classmethod
     async def connect(cls, endpoint: str, *, egress: Egress | None = None, report: Report = _silent) -> Browser:
@@ -187,15 +196,29 @@ class Browser:
 
     async def close(self) -> None:
         """End the browser, if it is ours, and remove its folders. Calling it again does nothing."""
-        await asyncio.shield(asyncio.ensure_future(stop_browser(self._running)))
-        if self._proxy is not None:
-            await self._proxy.close()
+        await self._finish(stop_browser(self._running))
 
     async def end(self) -> None:
         """End the browser at once, without asking it; what its pages were doing is lost. One we connected to lives on."""
-        await asyncio.shield(asyncio.ensure_future(kill_browser(self._running)))
-        if self._proxy is not None:
-            await self._proxy.close()
+        await self._finish(kill_browser(self._running))
+
+    async def _finish(self, ending: Coroutine[Any, Any, None]) -> None:
+        """See the browser to its end, then the proxy: whoever is cancelled meanwhile still waits, else its driver would be left behind."""
+
+        async def finish() -> None:
+            try:
+                await ending
+            finally:
+                if self._proxy is not None:
+                    await self._proxy.close()
+
+        task = asyncio.ensure_future(finish())
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError:
+            with anyio.CancelScope(shield=True):
+                await asyncio.wait({task})
+            raise
 
     async def __aenter__(self) -> Self:
         return self

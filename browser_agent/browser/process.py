@@ -34,7 +34,8 @@ _FILTERED = (
 )
 _START_SECONDS = 20.0
 _CLOSE_SECONDS = 2.0
-_ABANDON_SECONDS = 0.5
+_DRIVER_SECONDS = 10.0
+"""Seconds that the driver is waited for as it ends: some tenths of one, but where a loaded machine is slow, one that was given up earlier stays behind with its pipes open."""
 _FATAL = re.compile(r"FATAL:[^\]]*\] *(.+)")
 _ERR = re.compile(r"\[err\] (.+)")
 _NO_SANDBOX = re.compile(r"no usable sandbox|setuid sandbox|running as root without --no-sandbox", re.IGNORECASE)
@@ -106,7 +107,7 @@ def proxy_settings(proxy: str | None) -> ProxySettings | None:
 
 async def kill_browser(running: BrowserProcess) -> None:
     """End a browser that no longer answers: by its process, without asking it."""
-    await asyncio.gather(asyncio.to_thread(running.reaper.reap), _stop_driver(running.driver, _ABANDON_SECONDS))
+    await asyncio.gather(asyncio.to_thread(running.reaper.reap), _stop_driver(running.driver))
 
 
 def check_executable(path: Path) -> None:
@@ -199,15 +200,15 @@ async def _start_driver() -> Playwright:
         return await asyncio.shield(starting)
     except asyncio.CancelledError:
         with anyio.CancelScope(shield=True):
-            await asyncio.wait({starting}, timeout=_CLOSE_SECONDS)
+            await asyncio.wait({starting}, timeout=_DRIVER_SECONDS)
             if starting.done() and starting.exception() is None:
                 await _stop_driver(starting.result())
         raise
 
 
-async def _stop_driver(driver: Playwright, seconds: float = _CLOSE_SECONDS) -> None:
+async def _stop_driver(driver: Playwright) -> None:
     with suppress(Error, TimeoutError):
-        await asyncio.wait_for(driver.stop(), seconds)
+        await asyncio.wait_for(driver.stop(), _DRIVER_SECONDS)
 
 
 def _mark(folder: Path) -> str:

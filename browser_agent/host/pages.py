@@ -71,7 +71,7 @@ class Pages:
 
     def __init__(self, means: Means) -> None:
         self._means = means
-        self._reach = Reach(Egress.of(means.safety.allow))
+        self._reach = Reach(Egress.of(means.safety.allow), local=means.safety.local)
         self._secrets = Secrets(means.safety.secrets)
         self._live: OrderedDict[str, Page] = OrderedDict()
         self._timers: dict[str, asyncio.TimerHandle] = {}
@@ -174,7 +174,7 @@ class Pages:
     async def close(self) -> None:
         """End every page at once, those that are just being opened too."""
         live, self._live = self._live, OrderedDict()
-        for session, starting in self._starting.items():
+        for session, starting in tuple(self._starting.items()):
             starting.cancel()
             with suppress(asyncio.CancelledError, CtxfoldError):
                 live[session] = await starting

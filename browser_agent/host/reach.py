@@ -29,11 +29,13 @@ class Reach:
         rule: the domains a person listed.
         agreed: private origins that may be reached.
         public_seen: whether a page of the open internet was shown.
+        local: whether the host shares this machine; for one that does not, what is private here is opened only where a person listed it.
     """
 
     rule: Egress
     agreed: frozenset[Origin] = frozenset()
     public_seen: bool = False
+    local: bool = True
 
     def judge(self, url: str) -> Word:
         """What is to be done about an address.
@@ -52,6 +54,10 @@ class Reach:
             return "open"
         if is_link_local(host):
             raise Refused("that address belongs to this machine's own link; only the user can allow it, with --allow")
+        if not self.local:
+            raise Refused(
+                "this server is reached over HTTP, so an address in its machine or network is opened only where whoever started it listed it with --allow HOST:PORT"
+            )
         return "permit" if origin in self.agreed or not self.public_seen else "ask"
 
     def with_agreed(self, url: str) -> Reach:

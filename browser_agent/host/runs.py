@@ -36,8 +36,8 @@ _REMEMBERED = 64
 _LEAVING = 0.7
 _AT_ONCE = 0.3
 """Seconds that a cancellation waits for the end to be written down: its answer comes first, what is left of the browser goes after."""
-_LAST = 1.5
-"""Seconds that browsers which are being ended are waited for when the host goes."""
+_LAST = 12.0
+"""Seconds that browsers which are being ended are waited for when the host goes. A server that must leave sooner ends its process, which ends them."""
 _LONGEST = 120
 _NAME = 46
 

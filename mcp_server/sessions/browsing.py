@@ -55,12 +55,14 @@ class Browsing:
         store: where sessions are kept; None for the configured default.
         downloads: gives the folder below which downloads go, when it is first needed.
         folder: the model that folds, plans and extracts beside whoever drives; None for the embedded deciders.
+        local: whether its host shares this machine.
     """
 
     settings: BrowsingSettings
     store: str | None
     downloads: Callable[[], Path]
     folder: Model | None = None
+    local: bool = True
 
     @cached_property
     def pages(self) -> Pages:
@@ -90,5 +92,5 @@ class Browsing:
         from browser_agent.host.pages import Means
 
         settings = self.settings
-        safety = Safety(settings.allow, settings.secrets, settings.confirm)
+        safety = Safety(settings.allow, settings.secrets, settings.confirm, local=self.local)
         return Means(self.downloads(), safety, settings.choice, settings.uploads, self.folder)

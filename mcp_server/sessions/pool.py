@@ -27,9 +27,6 @@ __all__ = ["PATIENCE", "Pools", "SessionPool", "pool_for"]
 
 PATIENCE = 35.0
 """Seconds that one call waits for the replies of the folder's model, all together."""
-
-PATIENCE = 35.0
-"""Seconds that one call waits for the replies of the folder's model, all together."""
 _HELD = 64
 """Most handles kept open; the one longest unused is closed for the next."""
 
@@ -41,7 +38,7 @@ class SessionPool:
 
     Args:
         store: where the sessions are kept; None for the configured default.
-        files: whether its host may name files on this machine.
+        local: whether its host shares this machine, so that it may name files on it.
         browsing: its browsers; None for the usual ones.
         folder: the model that decides what hosts leave to it; None for the embedded deciders.
     """
@@ -49,11 +46,11 @@ class SessionPool:
     def __init__(
         self,
         store: str | None = None,
-        files: bool = True,
+        local: bool = True,
         browsing: Browsing | None = None,
         folder: Model | None = None,
     ) -> None:
-        self.files = files
+        self.local = local
         self.deciders = Deciders(folder, PATIENCE)
         self.browsing = browsing or Browsing(BrowsingSettings(), store, partial(_find_downloads, None))
         self._store = store
@@ -140,7 +137,7 @@ class Pools:
 
     Args:
         store: the store of whoever needs no name; None for the configured default. A principal's own lies beside it.
-        files: whether hosts may name files on this machine.
+        local: whether its hosts share this machine, so that they may name files on it and, while nothing of the open internet was shown, addresses in it.
         browsing: how it browses; None for the usual settings.
         folder: the model that decides what hosts leave to it; None for the embedded deciders.
     """
@@ -148,12 +145,12 @@ class Pools:
     def __init__(
         self,
         store: str | None = None,
-        files: bool = True,
+        local: bool = True,
         browsing: BrowsingSettings | None = None,
         folder: Model | None = None,
     ) -> None:
         self._store = store
-        self._files = files
+        self._local = local
         self._browsing = browsing or BrowsingSettings()
         self._folder = folder
         self._pools: dict[str | None, SessionPool] = {}
@@ -170,8 +167,8 @@ class Pools:
         pool = self._pools.get(principal)
         if pool is None:
             store = _find_store(self._store, principal)
-            browsing = Browsing(self._browsing, store, partial(_find_downloads, principal), self._folder)
-            pool = self._pools[principal] = SessionPool(store, self._files, browsing, self._folder)
+            browsing = Browsing(self._browsing, store, partial(_find_downloads, principal), self._folder, self._local)
+            pool = self._pools[principal] = SessionPool(store, self._local, browsing, self._folder)
         return pool
 
     async def close(self) -> None:

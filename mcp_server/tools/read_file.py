@@ -1,13 +1,14 @@
 """Reads a text file that a host named, if it is one that a model may read.
 
-A model asks for it, which a page may have talked into it: so folders of settings and keys (any part that starts with a dot) and what the system shows
-of itself are refused, wherever links lead.
+A model asks for it, which a page may have talked into it: so it must lie in one of the host's folders, and what is hidden there (any part that starts
+with a dot) and what the system shows of itself are refused, wherever links lead.
 """
 
 from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,15 +31,23 @@ class TextFile:
     size: int
 
 
-def read_text_file(name: str) -> TextFile:
-    """Read one file.
+def read_text_file(name: str, folders: Sequence[Path]) -> TextFile:
+    """Read one file that lies in one of these folders. The whole file system is no folder: a server that was started there was started nowhere in particular.
 
     Raises:
         InputError: the path is relative, not there, not a plain file, too large, or not UTF-8 text.
-        Refused: it leads into a hidden folder or the system's own files.
+        Refused: it lies outside the folders, or leads into a hidden folder or the system's own files.
     """
     path = _resolve(name)
-    if any(part.startswith(".") for part in path.parts) or any(path.is_relative_to(root) for root in _SYSTEM):
+    real = [folder.resolve() for folder in folders]
+    folder = next((one for one in real if one != Path(one.anchor) and path.is_relative_to(one)), None)
+    if folder is None:
+        raise Refused(
+            "file lies outside the folders that may be read, which are the host's roots or, of a host without any, the one this server was started in: "
+            "copy what is needed there, or give the text itself"
+        )
+    below = path.relative_to(folder).parts
+    if any(part.startswith(".") for part in below) or any(path.is_relative_to(root) for root in _SYSTEM):
         raise Refused(
             "file leads to a hidden or system place, which often holds keys: copy what is needed to a plain folder, or give the text itself"
         )
@@ -52,14 +61,13 @@ def read_text_file(name: str) -> TextFile:
 
 
 def _resolve(name: str) -> Path:
+    """Where a path leads, whether or not anything is there: of what lies outside the folders, not even that is told."""
     if "\0" in name or not Path(name).is_absolute():
         raise InputError("file must be an absolute path: the server's own folder is not yours")
     try:
-        return Path(name).resolve(strict=True)
-    except (OSError, RuntimeError) as error:
-        raise InputError(
-            f"file cannot be opened ({getattr(error, 'strerror', None) or 'a loop of links'}): check the path"
-        ) from error
+        return Path(os.path.realpath(name))
+    except ValueError as error:
+        raise InputError("file is no path of this system: check it") from error
 
 
 def _read_bytes(path: Path) -> bytes:

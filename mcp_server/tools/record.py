@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any
 
 from anyio.to_thread import run_sync
-from mcp.server.mcpserver import Context
+from mcp.server.mcpserver import Resolve
 from mcp_types import CallToolResult
 from pydantic import BaseModel
 
@@ -16,7 +17,8 @@ from ctxfold import Session
 from ctxfold.errors import InputError, Refused
 from ctxfold.log.refs import RecordRef, StepRef
 from ctxfold.workspace.workspace import spans
-from mcp_server.sessions.pool import Pools, SessionPool, pool_for
+from mcp_server.sessions.folders import HostFolders, find_folders
+from mcp_server.sessions.pool import SessionPool
 from mcp_server.tools.read_file import read_text_file
 from mcp_server.tools.results import format_facts
 
@@ -74,7 +76,7 @@ _NO_STEP = StepGiven()
 
 async def record(
     session: str,
-    ctx: Context[Pools],
+    host: Annotated[HostFolders, Resolve(find_folders)],
     user: str = "",
     step: StepGiven = _NO_STEP,
     file: str = "",
@@ -82,15 +84,14 @@ async def record(
     note: str = "",
 ) -> Annotated[CallToolResult, Recorded]:
     """Record what was said, done, decided or named."""
-    pool = pool_for(ctx)
     entries = [_Entry(lambda opened: opened.record_turn(user=user), (user,))] if user else []
     entries += _take_step(step)
-    entries += [await run_sync(_take_file, file, pool.files)] if file else []
+    entries += [await run_sync(_take_file, file, host.folders)] if file else []
     entries += [_Entry(lambda opened: opened.record_reply(reply), (reply,))] if reply else []
     entries += [_Entry(lambda opened: opened.record_note(note, origin="model"), (note,))] if note else []
     if not entries:
         raise InputError("nothing to record: give user, step, file, reply or note")
-    return format_facts(await _write(pool, session, entries))
+    return format_facts(await _write(host.pool, session, entries))
 
 
 async def _write(pool: SessionPool, session: str, entries: list[_Entry]) -> Recorded:
@@ -136,12 +137,12 @@ def _make_step(explanation: str, calls: list[dict[str, Any]], results: list[tupl
     )
 
 
-def _take_file(name: str, allowed: bool) -> _Entry:
+def _take_file(name: str, folders: Sequence[Path] | None) -> _Entry:
     """A file as the step that read it: its text came from outside, like a tool's."""
-    if not allowed:
+    if folders is None:
         raise Refused(
             "no file is taken in over HTTP, where you and this server may not share a machine: give the text itself"
         )
-    file = read_text_file(name)
+    file = read_text_file(name, folders)
     call = {"name": "read_file", "args": {"path": file.path, "bytes": file.size}, "id": "c1"}
     return _make_step("", [call], [("c1", file.text)])

@@ -324,6 +324,20 @@ async def test_closing_a_browser_leaves_no_process_and_no_folder(
     await browser.close()
 
 
+async def test_a_browser_that_is_ended_waits_for_a_driver_that_is_slow_to_leave_also_when_it_is_cancelled() -> None:
+    before = _drivers(os.getpid())
+    browser = await Browser.launch()
+    (driver,) = _drivers(os.getpid()) - before
+    os.kill(driver, signal.SIGSTOP)
+    asyncio.get_running_loop().call_later(0.8, os.kill, driver, signal.SIGCONT)
+    ending = asyncio.ensure_future(browser.end())
+    await asyncio.sleep(0.1)
+    ending.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await ending
+    assert not _alive(driver)
+
+
 def _until(condition: Callable[[], bool], seconds: float = 10.0) -> None:
     deadline = time.monotonic() + seconds
     while not condition():

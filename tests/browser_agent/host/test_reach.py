@@ -34,6 +34,13 @@ def test_an_address_of_the_link_is_opened_only_where_it_was_listed(url: str) -> 
         Reach(Egress.of()).judge(url)
 
 
+@pytest.mark.parametrize("url", [LOCAL, OTHER, INTRANET, "http://[::1]:80/", "http://[::ffff:10.0.0.7]/"])
+def test_for_a_host_on_another_machine_what_is_private_is_opened_only_where_it_was_listed(url: str) -> None:
+    with pytest.raises(Refused, match="--allow"):
+        Reach(Egress.of(), local=False).judge(url)
+    assert Reach(Egress.of(("localhost:3000",)), local=False).judge(LOCAL) == "open"
+
+
 def test_what_was_listed_holds_whatever_the_host_says() -> None:
     listed = Reach(Egress.of(("example.org", "127.0.0.1:8000", "169.254.169.254")))
     assert {listed.judge(url) for url in (PUBLIC, "https://www.example.org/", OTHER)} == {"open"}

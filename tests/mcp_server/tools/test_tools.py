@@ -121,7 +121,10 @@ async def test_a_result_that_comes_late_is_kept_with_its_step(connect: Connect) 
         assert "s7" in await refused(client, "record", session="paris-trip", step=late)
 
 
-async def test_a_file_is_taken_in_whole_and_its_size_is_said(connect: Connect, tmp_path: Path) -> None:
+async def test_a_file_is_taken_in_whole_and_its_size_is_said(
+    connect: Connect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     path = tmp_path / "log.txt"
     path.write_text("line é\n" * 3000)
     async with connect() as client:
@@ -193,7 +196,7 @@ async def test_each_wrong_call_is_told_what_is_wrong_and_what_to_call_next(conne
             ("record", {"session": "paris-trip", "step": {"late_for": 1, "explanation": "x"}}, "late_for"),
             ("record", {"session": "paris-trip", "step": {"calls": [{}]}}, "step.calls.0.name"),
             ("record", {"session": "paris-trip", "users": "x"}, "it takes session, user"),
-            ("record", {"session": "paris-trip", "file": str(tmp_path)}, "plain file"),
+            ("record", {"session": "paris-trip", "file": str(tmp_path)}, "outside the folders"),
             ("fold", {"session": "paris-trip"}, "context"),
             ("fold", {"session": "paris-trip", "first_step": 5, "last_step": 2}, "context"),
             ("context", {"session": "paris-trip", "budget": 5}, "256"),

@@ -192,7 +192,8 @@ async def test_live_pages_and_runs_outlast_the_connection_and_are_their_principa
     with Site(
         pages={"/": "<title>Tides</title><h1>Spring tides</h1><p>A spring tide comes twice a month.</p>"}
     ) as site:
-        one = Served("--token-file", str(tokens), "--caps", "core,browser", "--model", "explorer")
+        shared = ("--token-file", str(tokens), "--caps", "core,browser", "--model", "explorer")
+        one = Served(*shared, "--allow", f"127.0.0.1:{site.port}")
 
         async def call(token: str, tool: str, **arguments: Any) -> CallToolResult:
             async with client(one, "auto", token) as connected:
@@ -219,7 +220,8 @@ async def browsing(tmp_path: Path) -> AsyncIterator[tuple[Served, dict[str, Any]
     """A server whose runs wait for what never comes, what to call for one, and what the session says became of it."""
     with Site(pages={"/": "<title>Harbour</title><p>Ships.</p>"}) as site:
         wait = {"kind": "wait_for", "text": "never shown", "seconds": 30}
-        one = Served("--model", script(tmp_path, *[decide("Wait.", wait) for _ in range(3)]))
+        waits = script(tmp_path, *[decide("Wait.", wait) for _ in range(3)])
+        one = Served("--model", waits, "--allow", f"127.0.0.1:{site.port}")
         try:
             async with client(one, "auto") as connected:
                 await connected.call_tool("open_session", {"session": "trip"})
@@ -298,6 +300,23 @@ async def test_a_client_that_hangs_up_takes_its_run_with_it(tmp_path: Path) -> N
             assert answer.status_code == 200
             await until(lambda: "browse" in became())
         await until(lambda: "cancelled after" in became())
+
+
+async def test_no_page_of_the_servers_machine_is_opened_that_nobody_listed() -> None:
+    with Site(pages={"/": "<title>Router</title><p>Set the password.</p>"}) as site:
+        one = Served("--caps", "core,browser", "--model", "explorer")
+        try:
+            async with client(one, "auto") as connected:
+                await connected.call_tool("open_session", {"session": "trip"})
+                for host in ("127.0.0.1", "localhost", "[::1]", "127.1"):
+                    url = f"http://{host}:{site.port}/"
+                    assert (await connected.call_tool("page_open", {"session": "trip", "url": url})).is_error
+                for host in ("127.0.0.1", "2130706433"):
+                    asked = {"session": "trip", "task": "Look.", "start_url": f"http://{host}:{site.port}/"}
+                    assert "password" not in said(await connected.call_tool("browse", asked))
+        finally:
+            one.end()
+        assert site.seen == []
 
 
 @pytest.mark.parametrize("era", ERAS)

@@ -17,7 +17,7 @@ from tests.mcp_server.verifiers.fixtures import graft
 
 if __name__ == "__main__":
     address = Address("127.0.0.1", int(sys.argv[1]))
-    server = graft(build_server(Pools(files=False)))
+    server = graft(build_server(Pools(local=False)))
     uvicorn.run(
         server.streamable_http_app(transport_security=address.security),
         host=address.host,
