@@ -12,10 +12,12 @@ from ctxfold.view.shorten import shortened
 from ctxfold.view.show import Shown, addressed
 from ctxfold.workspace.workspace import spans
 
-__all__ = ["USER_WORDS", "condense", "stub"]
+__all__ = ["condense", "stub"]
 
-USER_WORDS = 0.4
+_USER_WORDS = 0.4
 """The share of a view's budget that the user's words may take before anything else."""
+_FINDINGS = 0.25
+"""The share of it that findings may take before them."""
 _NEAR = 0.015
 """How near to its room a choice comes before it is left as it is."""
 _TRIES = 5
@@ -47,7 +49,7 @@ def condense(
     wanted, fits, over = room, 0, 2 * room + 1
     tried: list[tuple[int, Chosen, list[Line]]] = []
     for _ in range(_TRIES):
-        chosen = choose(stretch, wanted, near, int(USER_WORDS * budget))
+        chosen = choose(stretch, wanted, near, int(_USER_WORDS * budget), int(_FINDINGS * budget))
         kept = shortened(stretch, chosen)[: sum(map(bool, chosen.kept[: len(lines)]))]
         cost = _cost(kept)
         tried.append((cost, chosen, kept))

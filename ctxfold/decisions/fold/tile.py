@@ -34,7 +34,7 @@ def told_tile(workspace: Workspace, blocks: Sequence[Block], number: int, summar
             "the summary is empty; say what was done, found and decided, or leave it out to let ctxfold write it"
         )
     later = workspace.blocks[workspace.blocks.index(blocks[-1]) + 1 :]
-    lines = kept_beside(blocks, summary, in_force(blocks, later, workspace.intent))
+    lines = kept_beside(blocks, summary, in_force(blocks, later, workspace.intent), workspace.intent.lifted)
     tile = tile_of(blocks, number, summary, lines, origin)
     took, gives = price(*blocks), price(tile)
     if gives >= took:
