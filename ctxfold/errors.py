@@ -123,6 +123,10 @@ class Unfit(InputError):
         self.fault = fault
 
 
+class Ungrounded(Unfit, FoldError):
+    """A summary with values that the log of its steps does not hold."""
+
+
 class BrowserError(CtxfoldError):
     """The browser or the page."""
 

@@ -47,7 +47,7 @@ def record(
     """Take text into a session's log, which is made if it is not there.
 
     With no option, standard input is recorded as what a tool gave: `make test | ctxfold record work --call "make
-    test"`. A step is {"explanation": "…", "calls": [{"name", "args", "id"}], "results": [{"id", "text"}]}.
+    test"`. A step is {"explanation": "…", "calls": [{"name", "args", "id"}], "results": [{"id", "text"}], "found": "…"}.
     Nothing is folded. The numbers of the steps are printed.
     """
     import ctxfold
@@ -127,14 +127,16 @@ def _check_step(value: object, number: int) -> Mapping[str, Any]:
     from ctxfold.session.record import drafts
     from ctxfold.session.validate import as_calls, as_results, as_text
 
-    names = {"explanation", "calls", "results"}
+    names = {"explanation", "calls", "results", "found"}
     if not isinstance(value, dict) or not value or set(value) - names:
         raise InputError(f"step {number} is not an object of {', '.join(sorted(names))}")
     calls, results = value.get("calls", []), value.get("results", [])
     if not isinstance(calls, list) or not isinstance(results, list):
         raise InputError(f"step {number} needs its calls and results as arrays: [{{...}}]")
     try:
-        drafts(as_text(value.get("explanation", "")), as_calls(calls), as_results(results))
+        drafts(
+            as_text(value.get("explanation", "")), as_calls(calls), as_results(results), as_text(value.get("found", ""))
+        )
     except CtxfoldError as error:
         raise InputError(f"step {number}: {error}") from error
     return value

@@ -26,6 +26,7 @@ __all__ = [
     "GOAL_NOW",
     "HERE",
     "KEY_INFO",
+    "LIFTED",
     "NOTE",
     "POSING",
     "SO_FAR",
@@ -53,6 +54,7 @@ SO_FAR = "so far:"
 TO_DO = "to-do:"
 BINDING = "constraints:"
 DECIDED = "decisions:"
+LIFTED = "lifted:"
 SUPERSEDED = "superseded:"
 EXTRACTS = "extracts:"
 ALSO = "also:"
@@ -63,7 +65,7 @@ THINKING = "[Thought]"
 KEY_INFO = "[KEY INFO]"
 
 _WORDS = (
-    *(USER, AI, NOTE, GOAL, GOAL_NOW, SO_FAR, TO_DO, BINDING, DECIDED, SUPERSEDED, EXTRACTS, ALSO),
+    *(USER, AI, NOTE, GOAL, GOAL_NOW, SO_FAR, TO_DO, BINDING, DECIDED, LIFTED, SUPERSEDED, EXTRACTS, ALSO),
     *(HERE, ELSEWHERE, TOPIC, THINKING, KEY_INFO),
     *(f"{opening(name).partition(':')[0]}:" for name in ("legend", "extract_hint")),
 )

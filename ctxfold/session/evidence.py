@@ -10,14 +10,16 @@ from ctxfold.decisions.intent.values import Source
 from ctxfold.decisions.refactor.repetition import call_of
 from ctxfold.decisions.refactor.values import Call, Case
 from ctxfold.errors import RefError
+from ctxfold.log.lines import text_of
 from ctxfold.log.refs import RecordRef, parse_ref
+from ctxfold.session.history.load import lines_at
 from ctxfold.session.search import ranked
 from ctxfold.store.protocol import Reading
 from ctxfold.store.values import StoredRecord
 from ctxfold.text import is_common
 from ctxfold.workspace.workspace import Workspace
 
-__all__ = ["Place", "Sources", "Trail", "end_of"]
+__all__ = ["Place", "Sources", "Trail", "end_of", "log_of"]
 
 Place = tuple[int, int]
 """Where a record stands: its step, and its place in that."""
@@ -135,7 +137,7 @@ class Trail:
             tx.cover.next_tile(session),
             frozenset(note for _, each in seen for note in each.notes),
             named,
-            lambda: _history(tx, session, steps),
+            lambda: log_of(tx, session, steps),
             lambda ref: _text(tx, session, ref),
         )
 
@@ -174,12 +176,20 @@ def _seen(tx: Reading, records: Sequence[StoredRecord]) -> _Seen:
     return _Seen(tuple(calls), any(record.kind == "user" for record in records), notes)
 
 
-def _history(tx: Reading, session: int, steps: Sequence[int]) -> str:
-    """The exact text of every record of some steps."""
+def log_of(tx: Reading, session: int, steps: Sequence[int]) -> list[str]:
+    """Every record of some steps, and of late results that stand there: its exact text; of a page its reading form too, of a call its line."""
     parts: list[str] = []
     for at in range(0, len(steps), _CHUNK):
-        parts += [tx.log.text(record.entry) for record in tx.log.records(session, steps[at : at + _CHUNK])]
-    return "\n".join(parts)
+        found = {
+            record.id: record
+            for late in (False, True)
+            for record in tx.log.records(session, steps[at : at + _CHUNK], late=late)
+        }
+        for record in found.values():
+            parts.append(tx.log.text(record.entry))
+            if record.shown is not None or record.kind == "call":
+                parts.append(text_of(lines_at(tx, record)))
+    return parts
 
 
 def _text(tx: Reading, session: int, ref: str) -> str:

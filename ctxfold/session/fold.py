@@ -11,6 +11,8 @@ from dataclasses import replace
 from ctxfold.decisions.fold.directive import FoldDirective, fold, stretch
 from ctxfold.decisions.fold.embedded import Settings, due, embedded_tile, micro_tile
 from ctxfold.decisions.fold.tile import told_tile
+from ctxfold.decisions.fold.verify import check_summary, known_texts
+from ctxfold.session.evidence import log_of
 from ctxfold.session.handle import Handle
 from ctxfold.session.history.commit import Happened, advance
 from ctxfold.session.history.tiles import put_tile
@@ -37,7 +39,7 @@ def folded(tx: Writing, now: Handle, directive: FoldDirective, by: By) -> Tile:
         by: who decided, and why.
 
     Raises:
-        FoldError: nothing to fold, a cut through a tile, or a summary longer than what it replaces.
+        FoldError: nothing to fold, a cut through a tile, a summary longer than what it replaces, or one that holds what the log of the steps does not.
     """
     latest = now.seen
     place = now.place(tx, upto=directive.first_step)
@@ -47,6 +49,9 @@ def folded(tx: Writing, now: Handle, directive: FoldDirective, by: By) -> Tile:
     if directive.summary is None:
         tile = micro_tile(workspace, blocks, number, SETTINGS, query_of(workspace))
         return _put(tx, now, place, blocks, tile, By("embedded", by.reason))
+    steps = tuple(step for block in blocks for step in block.steps)
+    source = [*known_texts(workspace, blocks), *log_of(tx, place.session, steps)]
+    check_summary("summary", directive.summary, source, frozenset(steps))
     tile = told_tile(workspace, blocks, number, directive.summary, "model" if by.decider == "model" else "host")
     return _put(tx, now, place, blocks, tile, by)
 

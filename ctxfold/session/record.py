@@ -69,8 +69,8 @@ class Taken:
     last: int
 
 
-def drafts(explanation: str, calls: Sequence[Call], results: Sequence[Result]) -> list[Draft]:
-    """The records of one assistant step, in order: what it said, what it called, what came back.
+def drafts(explanation: str, calls: Sequence[Call], results: Sequence[Result], found: str = "") -> list[Draft]:
+    """The records of one assistant step, in order: what it said, what it called, what came back, what was found.
 
     Raises:
         RefError: a result answers no call of the step.
@@ -88,7 +88,7 @@ def drafts(explanation: str, calls: Sequence[Call], results: Sequence[Result]) -
                 f"result {result.id!r} answers no call of this step, whose calls are {names}; give each result the id of its call"
             )
         made.append(Draft("result", result.origin, result.text, result.id, result.shown))
-    return made
+    return [*made, Draft("note", "model", found)] if found.strip() else made
 
 
 def record(tx: Writing, branch: Branch, made: Sequence[Draft], *, fills: bool) -> Taken:

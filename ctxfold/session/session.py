@@ -144,7 +144,11 @@ class Session:
         return self._record_one(Draft("user", "user", check.as_text(user)), fills=False)
 
     def record_step(
-        self, explanation: str = "", calls: Sequence[Mapping[str, Any]] = (), results: Sequence[Mapping[str, Any]] = ()
+        self,
+        explanation: str = "",
+        calls: Sequence[Mapping[str, Any]] = (),
+        results: Sequence[Mapping[str, Any]] = (),
+        found: str = "",
     ) -> StepRef:
         """Record what the assistant said, called and got: in the step that the user's words opened, else in a new one.
 
@@ -152,11 +156,14 @@ class Session:
             explanation: what it said.
             calls: each `{"name", "args", "id"}`; an id may be left out where there is one call.
             results: each `{"id", "text"}`, and where wanted `"origin"` (`tool` or `page`) and `"shown"`, a compact form of the text for views.
+            found: what was learned in it and is to stand in every view, in a line or a few: a note of the step.
 
         Raises:
             RefError: a result that answers no call of the step.
         """
-        made = drafts(check.as_text(explanation), check.as_calls(calls), check.as_results(results))
+        made = drafts(
+            check.as_text(explanation), check.as_calls(calls), check.as_results(results), check.as_text(found)
+        )
         with self._at.writing() as tx:
             taken = record(tx, self._at.place(tx), made, fills=True)
             self._at.took(taken)
@@ -167,7 +174,7 @@ class Session:
         return self._record_one(Draft("assistant", "model", check.as_text(text)), fills=True)
 
     def record_note(self, text: str, origin: Origin = "model") -> RecordRef:
-        """Record something worth keeping that nobody said to anybody; what comes from a `tool` or `page` is marked untrusted in every view."""
+        """Record a finding, something worth keeping that nobody said to anybody: it stands in every view until it is lifted (`plan`). What comes from a `tool` or `page` is marked untrusted in every view."""
         return self._record_one(Draft("note", check.as_origin(origin), check.as_text(text)), fills=False)
 
     def record_result(

@@ -122,13 +122,13 @@ class LogRows:
         )
         return [StoredRecord(*row) for row in rows]
 
-    def user_steps(self, session: int, path: Path, high: int, limit: int) -> list[int]:
+    def steps_with(self, session: int, kind: str, path: Path, high: int, limit: int) -> list[int]:
         found: list[int] = []
         for lane, depth in path:
             rows = self._run(
-                "SELECT DISTINCT step.n FROM step JOIN record ON record.session = step.session AND record.step = step.n AND record.kind = 'user'"
+                "SELECT DISTINCT step.n FROM step JOIN record ON record.session = step.session AND record.step = step.n AND record.kind = ?"
                 " WHERE step.session = ? AND step.lane = ? AND step.depth <= ? ORDER BY step.depth DESC LIMIT ?",
-                (session, lane, min(depth, high), limit - len(found)),
+                (kind, session, lane, min(depth, high), limit - len(found)),
             )
             found.extend(n for (n,) in rows)
             if len(found) >= limit:

@@ -140,8 +140,8 @@ class Log(Protocol):
     def longer(self, session: int, size: int) -> list[StoredRecord]:
         """The records of more bytes than that, newest first."""
 
-    def user_steps(self, session: int, path: Path, high: int, limit: int) -> list[int]:
-        """The newest steps of a path, up to a depth, that hold words of the user; newest first."""
+    def steps_with(self, session: int, kind: str, path: Path, high: int, limit: int) -> list[int]:
+        """The newest steps of a path, up to a depth, that hold a record of a kind; newest first."""
 
     def text(self, entry: int) -> str:
         """The exact text of an entry."""

@@ -35,7 +35,7 @@ _EDGE = 0.25
 _MARKER = 2
 """o200k tokens of what a line begins with."""
 _SPOKEN, _BEYOND, _NEWEST = 3.0, 0.4, 2.0
-"""How much more the user's words are worth, how much less those of one message beyond its share; how much more the newest step is."""
+"""How much more the user's words and findings are worth, how much less those of one message beyond its share; how much more the newest step is."""
 _MESSAGE = 0.8
 """Of the room of the user's words, the share of one message."""
 _ANY = 1e-6
@@ -76,16 +76,17 @@ class _Item:
         self.line, self.place, self.piece, self.at = line, place, piece, at
 
 
-def choose(stretch: Stretch, room: int, query: frozenset[str], words: int) -> Chosen:
+def choose(stretch: Stretch, room: int, query: frozenset[str], words: int, findings: int = 0) -> Chosen:
     """Choose pieces within a room.
 
     Args:
         stretch: the lines.
         room: o200k tokens of what is chosen of the lines that do not stand whole.
         query: words of what the session is about now, lower case.
-        words: o200k tokens that the user's words may take before anything else, newest first.
+        words: o200k tokens that the user's words may take before anything else but findings, newest first.
+        findings: the same of findings, each whole, before the user's words.
     """
-    return _Choice(stretch, query).made(room, words)
+    return _Choice(stretch, query).made(room, words, findings)
 
 
 class _Choice:
@@ -149,9 +150,10 @@ class _Choice:
         }
         self.rare = {word: 1 / (1 + math.log(count)) for word, count in spoken.items()}
 
-    def made(self, room: int, words: int) -> Chosen:
+    def made(self, room: int, words: int, findings: int) -> Chosen:
         """The choice."""
         self.words = words
+        self._take_findings(min(findings, room))
         items = [_Item(line, place, piece, line) for line in self.open for place, piece in enumerate(self.pieces[line])]
         for item in sorted(items, key=lambda item: (-item.line, not item.piece.edge, item.place)):
             if self.stretch.lines[item.line].kind == "user" and self.spent + self._price(item) <= min(words, room):
@@ -171,6 +173,15 @@ class _Choice:
             self._take(item)
         return Chosen(tuple(tuple(sorted(each)) for each in self.kept), self.spent)
 
+    def _take_findings(self, room: int) -> None:
+        """The newest findings, as far as they fit a room whole."""
+        for at in reversed(self.open):
+            items = [_Item(at, place, piece, at) for place, piece in enumerate(self.pieces[at])]
+            cost = sum(item.piece.tokens for item in items) + _MARKER + _STEP
+            if self.stretch.lines[at].kind == "note" and self.spent + cost <= room:
+                for item in items:
+                    self._take(item)
+
     def _gain(self, item: _Item) -> float:
         gain = 0.0
         for value, _ in item.piece.values:
@@ -182,6 +193,8 @@ class _Choice:
             gain += self.rare[word] * (_NEAR if word in self.query else plain)
         gain += _EDGE if item.piece.edge and kind == "say" else 0.0
         gain += _ANY * (1 + self.stretch.steps[item.line])
+        if kind == "note":
+            gain *= _SPOKEN
         if kind == "user":
             gain *= _SPOKEN if self.spoken[item.line] < _MESSAGE * self.words else _BEYOND
         return gain * (_NEWEST if self.stretch.steps[item.line] == self.last else 1.0)

@@ -7,15 +7,17 @@ from collections.abc import Sequence
 from ctxfold.log.lines import Line, line
 from ctxfold.tokens import count, count_lines
 from ctxfold.view.choose import Chosen, Stretch, choose
-from ctxfold.view.pieces import pieces_of, words_of
+from ctxfold.view.pieces import Piece, pieces_of, words_of
 from ctxfold.view.shorten import shortened
 from ctxfold.view.show import Shown, addressed
 from ctxfold.workspace.workspace import spans
 
-__all__ = ["USER_WORDS", "condense", "stub"]
+__all__ = ["condense", "stub"]
 
-USER_WORDS = 0.4
+_USER_WORDS = 0.4
 """The share of a view's budget that the user's words may take before anything else."""
+_FINDINGS = 0.25
+"""The share of it that findings may take before them."""
 _NEAR = 0.015
 """How near to its room a choice comes before it is left as it is."""
 _TRIES = 5
@@ -47,7 +49,7 @@ def condense(
     wanted, fits, over = room, 0, 2 * room + 1
     tried: list[tuple[int, Chosen, list[Line]]] = []
     for _ in range(_TRIES):
-        chosen = choose(stretch, wanted, near, int(USER_WORDS * budget))
+        chosen = choose(stretch, wanted, near, int(_USER_WORDS * budget), int(_FINDINGS * budget))
         kept = shortened(stretch, chosen)[: sum(map(bool, chosen.kept[: len(lines)]))]
         cost = _cost(kept)
         tried.append((cost, chosen, kept))
@@ -79,13 +81,14 @@ def _cost(lines: Sequence[Line]) -> int:
     return count_lines(addressed(lines)) + 1 if lines else 0
 
 
-def stub(steps: Sequence[int], raw: int, lines: Sequence[Line]) -> Line | None:
+def stub(steps: Sequence[int], raw: int, lines: Sequence[Line], said: str = "") -> Line | None:
     """What stands for steps of which nothing does: their address, their size, and names in them; None where it would cost too much.
 
     Args:
         steps: the steps, in path order.
         raw: o200k tokens of their raw records.
         lines: their lines.
+        said: what stands for them beside it: names in it need not be said again.
     """
     where = spans(steps)
     names: dict[str, None] = {}
@@ -93,12 +96,23 @@ def stub(steps: Sequence[int], raw: int, lines: Sequence[Line]) -> Line | None:
         if each.kind == "call" and not each.depth:
             names[each.text[2 : each.cuts[0] - 1] if each.cuts else each.text[2:]] = None
         for piece in pieces_of(each):
-            names.update((value, None) for value, _ in piece.values[:1] if any(map(str.isdigit, value)))
+            names.update(
+                (_spelled(value, piece), None) for value, _ in piece.values[:1] if any(map(str.isdigit, value))
+            )
+    low = said.lower()
+    names = {name: None for name in names if name.lower() not in low}
     for many in (_NAMES, 4, 1):
         text = f"[{where} · {raw} tok · {', '.join(list(names)[:many])}]"
         if names and count(text) + 1 <= _STUB * raw:
             return line("stub", where, text)
     return None
+
+
+def _spelled(value: str, piece: Piece) -> str:
+    """A value in the letters of its piece."""
+    at = piece.text.lower().find(value)
+    found = piece.text[at : at + len(value)]
+    return found if found.lower() == value else value
 
 
 def _flat(blocks: Sequence[Shown], start: int = 0) -> tuple[list[Line], list[int], list[int]]:

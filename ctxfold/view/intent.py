@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ctxfold.log.lines import ALSO, BINDING, DECIDED, EXTRACTS, SO_FAR, TO_DO, fence, unposed
+from ctxfold.log.lines import ALSO, BINDING, DECIDED, EXTRACTS, LIFTED, SO_FAR, TO_DO, fence, unposed
 from ctxfold.tokens import count, head
-from ctxfold.workspace.intent import Extract, Intent, Item, Statement
+from ctxfold.workspace.intent import Extract, Intent, Item, Statement, number_of
 
 __all__ = ["FORMS", "closing"]
 
@@ -35,6 +35,7 @@ def closing(intent: Intent, form: int) -> str:
         else "",
         _statements(BINDING, intent.constraints, most),
         _statements(DECIDED, intent.decisions, most),
+        _lifted(intent.decisions, most),
         _todo(intent.items, most),
         _extracts(intent, form),
     ]
@@ -43,13 +44,19 @@ def closing(intent: Intent, form: int) -> str:
 
 def _statements(title: str, every: Sequence[Statement], most: int) -> str:
     """What holds, each with where it was said and what it took the place of."""
-    holding = [each for each in every if each.holds][-_NAMED:]
+    holding = [each for each in every if each.holds and number_of(each.id)][-_NAMED:]
     if not holding:
         return ""
     if not most:
         return f"{title} {_names(holding)}"
     was = {each.superseded_by: each for each in every if each.superseded_by is not None}
     return "\n".join([title, *(_statement(each, was.get(each.id), most) for each in holding)])
+
+
+def _lifted(every: Sequence[Statement], most: int) -> str:
+    """The findings that were lifted, by their addresses."""
+    refs = [each.id for each in every if each.lifted and not number_of(each.id)]
+    return f"{LIFTED} {' '.join(refs[-_NAMED:])}" if refs and most else ""
 
 
 def _statement(each: Statement, old: Statement | None, most: int) -> str:

@@ -14,7 +14,7 @@ from ctxfold.tokens import Budget, count_lines
 from ctxfold.view.elsewhere import ElsewhereText
 from ctxfold.view.fit import closed, fit
 from ctxfold.view.parts import Parts
-from ctxfold.view.show import Shown, show
+from ctxfold.view.show import Shown, show, unkept
 from ctxfold.workspace.workspace import Older, Workspace
 
 __all__ = ["View", "query_of", "render"]
@@ -81,7 +81,7 @@ REACH = 4
 
 
 def narrowed(workspace: Workspace, tokens: int) -> Workspace:
-    """The newest blocks that cost at most `tokens`; what lies before them as one stretch, the user's words in it kept. Pure."""
+    """The newest blocks that cost at most `tokens`; what lies before them as one stretch, the user's words and the findings in it kept. Pure."""
     at, left = len(workspace.blocks), tokens
     while at > 0 and (left > 0 or at == len(workspace.blocks)):
         at -= 1
@@ -89,7 +89,7 @@ def narrowed(workspace: Workspace, tokens: int) -> Workspace:
     if at == 0:
         return workspace
     gone = workspace.blocks[:at]
-    words = tuple(line for block in gone for line in block.said)
+    words = tuple(line for block in gone for line in block.standing)
     before = workspace.older
     steps = sum(len(block.steps) for block in gone)
     older = Older(
@@ -102,7 +102,7 @@ def narrowed(workspace: Workspace, tokens: int) -> Workspace:
 
 
 WORDS = 60
-"""Messages of the user that outlive the blocks they stood in."""
+"""Messages of the user, and findings, that outlive the blocks they stood in."""
 
 
 def _settled(workspace: Workspace) -> Parts:
@@ -110,8 +110,9 @@ def _settled(workspace: Workspace) -> Parts:
     goal = unposed(f"{GOAL} {workspace.goal}") if workspace.goal else ""
     opening = "\n".join(text for text in (prompt("legend").strip(), goal) if text)
     older = () if workspace.older is None else (workspace.older,)
-    words = [Shown((), 0, "", (line,), None, False, whole=True) for line in workspace.words]
-    blocks = (*words, *map(show, workspace.blocks))
+    lifted = workspace.intent.lifted
+    words = [Shown((), 0, "", (line,), None, False, whole=True) for line in unkept(workspace.words, lifted)]
+    blocks = (*words, *(show(block, lifted) for block in workspace.blocks))
     now = "\n".join(unposed(f"{GOAL_NOW} {text}") for text in workspace.revisions)
     parts = Parts(opening, older, blocks, now, now)
     if not workspace.elsewhere.empty:

@@ -10,7 +10,7 @@ from ctxfold.log.lines import Line, unposed
 from ctxfold.tokens import count_lines
 from ctxfold.workspace.workspace import Block, RawStep, Tile, spans
 
-__all__ = ["Shown", "addressed", "show"]
+__all__ = ["Shown", "addressed", "show", "unkept"]
 
 _TOLD = ("failed", "partial")
 """The endings a view mentions; what was completed needs no word."""
@@ -84,14 +84,27 @@ def addressed(lines: Iterable[Line]) -> list[str]:
     return made
 
 
-def show(block: Block) -> Shown:
-    """A block in its settled form."""
+def unkept(lines: tuple[Line, ...], lifted: frozenset[str]) -> tuple[Line, ...]:
+    """Lines with the findings among them that were lifted as words of the assistant, which stand where there is room."""
+    if lifted.isdisjoint(line.ref for line in lines):
+        return lines
+    return tuple(line._replace(kind="say") if line.kind == "note" and line.ref in lifted else line for line in lines)
+
+
+def show(block: Block, lifted: frozenset[str] = frozenset()) -> Shown:
+    """A block in its settled form.
+
+    Args:
+        block: what is shown.
+        lifted: the addresses of findings that hold no more.
+    """
+    lines = unkept(block.lines, lifted)
     match block:
         case RawStep():
             untrusted = any(line.untrusted for line in block.lines)
-            return Shown(block.steps, block.raw, "", block.lines, None, untrusted, whole=True)
+            return Shown(block.steps, block.raw, "", lines, None, untrusted, whole=True)
         case Tile():
             standing = {line.ref.partition(".")[0] for line in block.lines}
             plain = block.whole and len(standing) >= len(block.steps)
             status = None if plain else block.status
-            return Shown(block.steps, block.raw, block.summary, block.lines, status, block.untrusted, block.whole)
+            return Shown(block.steps, block.raw, block.summary, lines, status, block.untrusted, block.whole)

@@ -61,12 +61,11 @@ class Statement:
     """Something that holds until it is superseded or lifted.
 
     Attributes:
-        id: its number: of a constraint in the session, `c4`; of a decision on its branch, `d2`.
+        id: its number: of a constraint in the session, `c4`; of a decision on its branch, `d2`; of a finding its address, `s12.3`.
         text: its words.
         ref: the record that holds its words, else the step it was written at; empty where nothing was recorded.
         superseded_by: what took its place, None while nothing did.
-        lifted: whether it was taken back.
-        untrusted: whether its words stand in text of a tool or a page.
+        lifted, untrusted: whether it was taken back, and whether its words stand in text of a tool or a page.
     """
 
     id: str
@@ -210,6 +209,11 @@ class Intent:
         return tuple(each for each in self.constraints if each.holds)
 
     @property
+    def lifted(self) -> frozenset[str]:
+        """The addresses of findings that hold no more."""
+        return frozenset(each.id for each in self.decisions if not (each.holds or number_of(each.id)))
+
+    @property
     def extracts(self) -> tuple[Extract, ...]:
         """What was extracted last."""
         return self.extraction.extracts if self.extraction else ()
@@ -218,10 +222,6 @@ class Intent:
     def empty(self) -> bool:
         """Whether a view has nothing to say of it."""
         return not (self.items or self.constraints or self.decisions or self.told.text or self.extracts)
-
-    def item(self, wanted: str) -> Item | None:
-        """An item by its id."""
-        return next((item for item in self.items if item.id == wanted), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +249,7 @@ class IntentChange:
 
 
 def number_of(name: str) -> int:
-    """The number in an id such as `t3`; 0 when there is none."""
+    """The number in an id such as `t3`; 0 when there is none, as in the address of a finding."""
     return int(name[1:]) if name[1:].isdecimal() else 0
 
 

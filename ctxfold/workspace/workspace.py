@@ -47,10 +47,19 @@ def spans(steps: Sequence[int]) -> str:
     return ", ".join(f"s{first}" if first == last else f"s{first}-s{last}" for first, last in runs)
 
 
+STANDING = ("user", "note")
+"""The kinds of lines that outlive what surrounds them."""
+
+
 class _Lined:
     """What holds lines. What is asked of all of them at every fold is gathered once a block."""
 
     lines: tuple[Line, ...]
+
+    @cached_property
+    def standing(self) -> tuple[Line, ...]:
+        """The user's words and the findings among its lines: they outlive what surrounds them."""
+        return tuple(line for line in self.lines if line.kind in STANDING)
 
     @cached_property
     def said(self) -> tuple[Line, ...]:
@@ -137,6 +146,12 @@ class Tile(_Lined):
         return "\n".join(part for part in (self.summary, text_of(self.lines)) if part)
 
     @property
+    def beside(self) -> tuple[str, ...]:
+        """The addresses of results and calls of which something stands beside a written summary, because it is in use."""
+        kept = (line.ref for line in self.lines if self.summary and line.kind in ("call", "data", "text"))
+        return tuple(dict.fromkeys(kept))
+
+    @property
     def id(self) -> str:
         """Its address, `b7`."""
         return f"b{self.number}"
@@ -183,7 +198,7 @@ class Workspace:
     Attributes:
         path_length: how many steps the path has.
         older: what lies before the loaded blocks, if anything.
-        words: the user's words of steps in `older`, in path order: they outlive what surrounds them.
+        words: the user's words and the findings of steps in `older`, in path order: they outlive what surrounds them.
         blocks: tiles and raw steps in path order.
         notes: the notes, oldest first.
         unfolded: o200k tokens the whole path would cost raw.

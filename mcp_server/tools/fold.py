@@ -40,4 +40,5 @@ async def fold(
     else:
         decided = await pool.deciders.fold(pool.lease(session), first, last)
         tile, note = decided.made, decided.note
-    return format_facts(Folded.of(tile, [note] if note else []))
+    beside = f"kept beside it, because it is in use: {', '.join(tile.beside)}" if tile.beside else ""
+    return format_facts(Folded.of(tile, [each for each in (note, beside) if each]))

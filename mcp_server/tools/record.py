@@ -82,15 +82,16 @@ async def record(
     file: str = "",
     reply: str = "",
     note: str = "",
+    found: str = "",
 ) -> Annotated[CallToolResult, Recorded]:
     """Record what was said, done, decided or named."""
     entries = [_Entry(lambda opened: opened.record_turn(user=user), (user,))] if user else []
-    entries += _take_step(step)
+    entries += _take_step(step, found)
     entries += [await run_sync(_take_file, file, host.folders)] if file else []
     entries += [_Entry(lambda opened: opened.record_reply(reply), (reply,))] if reply else []
     entries += [_Entry(lambda opened: opened.record_note(note, origin="model"), (note,))] if note else []
     if not entries:
-        raise InputError("nothing to record: give user, step, file, reply or note")
+        raise InputError("nothing to record: give user, step, file, reply, note or found")
     return format_facts(await _write(host.pool, session, entries))
 
 
@@ -109,8 +110,10 @@ async def _write(pool: SessionPool, session: str, entries: list[_Entry]) -> Reco
     )
 
 
-def _take_step(given: StepGiven) -> Iterator[_Entry]:
-    """The step, its calls and results paired by id, or by place where an id was left out; or each of its late results."""
+def _take_step(given: StepGiven, found: str) -> Iterator[_Entry]:
+    """The step with what was found in it, its calls and results paired by id, or by place where an id was left out; or each of its late results."""
+    if found and (given == _NO_STEP or given.late_for):
+        yield _Entry(lambda opened: opened.record_note(found), (found,))
     if given == _NO_STEP:
         return
     ids = [call.id or f"c{place}" for place, call in enumerate(given.calls, 1)]
@@ -120,7 +123,7 @@ def _take_step(given: StepGiven) -> Iterator[_Entry]:
     ]
     if not given.late_for:
         calls = [{"name": call.name, "args": call.args, "id": id} for call, id in zip(given.calls, ids, strict=True)]
-        yield _make_step(given.explanation, calls, results)
+        yield _make_step(given.explanation, calls, results, found)
     elif given.explanation or given.calls:
         raise InputError("a step with late_for carries results only")
     else:
@@ -129,11 +132,13 @@ def _take_step(given: StepGiven) -> Iterator[_Entry]:
             yield _Entry(write, (text,))
 
 
-def _make_step(explanation: str, calls: list[dict[str, Any]], results: list[tuple[str, str]]) -> _Entry:
+def _make_step(
+    explanation: str, calls: list[dict[str, Any]], results: list[tuple[str, str]], found: str = ""
+) -> _Entry:
     answers = [{"id": call_id, "text": text} for call_id, text in results]
     return _Entry(
-        lambda opened: opened.record_step(explanation=explanation, calls=calls, results=answers),
-        (explanation, *(text for _, text in results)),
+        lambda opened: opened.record_step(explanation, calls, answers, found),
+        (explanation, *(text for _, text in results), found),
     )
 
 

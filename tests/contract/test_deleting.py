@@ -384,14 +384,14 @@ def test_a_pattern_that_stands_only_in_a_summary_or_the_goal_is_redacted_there(d
     """What a caller wrote into a fold, or said at the start, goes like what was recorded."""
     with Session.open("trip", goal=f"Log in with {SECRET}a", store=str(database)) as session:
         add_steps(session, 4)
-        session.fold(summary=f"The key was {SECRET}b.", first_step=1, last_step=2)
-        session.redact(f"{SECRET}b")
-        assert f"{SECRET}b" not in settled(session)
+        session.fold(summary="The key was Hyazinthe.", first_step=1, last_step=2)
+        session.redact("Hyazinthe")
+        assert "Hyazinthe" not in settled(session)
         assert "The key was " in settled(session)
         session.redact(f"{SECRET}a")
         assert f"{SECRET}a" not in session.goal
         assert f"{SECRET}a" not in settled(session)
-    assert leaks(database, f"{SECRET}a", f"{SECRET}b") == []
+    assert leaks(database, f"{SECRET}a", "Hyazinthe") == []
 
 
 def test_redacting_a_whole_step_takes_all_its_records(stored: Session) -> None:

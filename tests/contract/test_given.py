@@ -116,9 +116,9 @@ DOORS = (
     Door("record_turn", {"user": "find it"}, {"user": text}),
     Door(
         "record_step",
-        {"explanation": "so", "calls": [CALL], "results": [RESULT]},
+        {"explanation": "so", "calls": [CALL], "results": [RESULT], "found": "so"},
         {
-            "explanation": text, "calls": entries, "calls.name": text, "calls.args": flag, "calls.id": call_id, "results": entries, "results.id": call_id,
+            "explanation": text, "found": text, "calls": entries, "calls.name": text, "calls.args": flag, "calls.id": call_id, "results": entries, "results.id": call_id,
             "results.text": text, "results.origin": one_of("tool", "page"), "results.shown": maybe(text),
         },
     ),

@@ -323,7 +323,7 @@ def _extracted(session: Session, step: int) -> None:
 def _folded(session: Session, summary: str) -> None:
     """A fold in words, of a stretch that is longer than they are."""
     for seed in range(3):
-        session.record_step(calls=[{"name": "write", "args": {"text": prose(seed, 9_000)}, "id": "c"}])
+        session.record_step(calls=[{"name": "write", "args": {"text": f"{summary}\n{prose(seed, 9_000)}"}, "id": "c"}])
     session.fold(summary=summary, first_step=session.tip - 2, last_step=session.tip - 1)
 
 

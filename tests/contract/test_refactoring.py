@@ -276,7 +276,7 @@ def test_the_view_stays_within_every_budget_with_notes_at_its_end(session: Sessi
 def test_redaction_reaches_notes_and_superseded_values(database: Path) -> None:
     """What refactorings left is masked like everything else, in the file too."""
     with Session.open("trip", store=str(database)) as session:
-        look_up(session, "W-2001", status="pending", note="left with the porter at the side entrance of the house")
+        look_up(session, "W-2001", status="pending-7731", note="left with the porter at the side entrance of the house")
         session.fold(summary="W-2001 has status pending-7731.", first_step=1, last_step=1)
         called(session, "get_order", {"order_id": "W-2001"}, '{"order_id": "W-2001", "status": "SECRET-8842"}')
         session.record_reply("W-2001 is at SECRET-8842 by now, as the newest look at it says.")

@@ -51,7 +51,7 @@ def test_what_a_fold_dropped_comes_back_when_it_is_asked_for(session: Session) -
 def test_opening_a_tile_gives_its_steps_back_and_leaves_what_was_told(session: Session) -> None:
     """The embedded folder's tile opens into the steps of the log; a summary that somebody wrote stays as it was written."""
     _filled(session, 4)
-    session.fold(summary="Orders W-1000 and W-1001 were looked up; nothing holds them up.", first_step=2, last_step=3)
+    session.fold(summary="Order W-1001 was looked up; nothing holds it up.", first_step=2, last_step=3)
     _filled(session, 40)
     workspace = session.workspace
     tile = workspace.blocks[0]
@@ -64,7 +64,7 @@ def test_opening_a_tile_gives_its_steps_back_and_leaves_what_was_told(session: S
     assert sum(isinstance(block, RawStep) for block in opened) > sum(
         isinstance(block, RawStep) for block in workspace.blocks
     )
-    assert any(isinstance(block, Tile) and "nothing holds them up" in block.summary for block in opened)
+    assert any(isinstance(block, Tile) and "nothing holds it up" in block.summary for block in opened)
 
 
 def test_what_is_opened_is_bounded_and_the_rest_stands_as_it_was_folded(session: Session) -> None:

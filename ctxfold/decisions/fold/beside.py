@@ -8,6 +8,7 @@ from ctxfold.log.lines import Line
 from ctxfold.view.choose import HEAD, Chosen, Stretch
 from ctxfold.view.pieces import above, pieces_of, values_in
 from ctxfold.view.shorten import shortened
+from ctxfold.view.show import unkept
 from ctxfold.workspace.intent import Intent
 from ctxfold.workspace.workspace import Block
 
@@ -44,15 +45,18 @@ def in_force(blocks: Sequence[Block], naming: Sequence[Block], intent: Intent) -
     return named & values_of(line for block in blocks for line in block.lines if line.kind in ("call", "data", "text"))
 
 
-def kept_beside(blocks: Sequence[Block], summary: str, needed: set[str]) -> tuple[Line, ...]:
+def kept_beside(
+    blocks: Sequence[Block], summary: str, needed: set[str], lifted: frozenset[str] = frozenset()
+) -> tuple[Line, ...]:
     """The lines of blocks that stay beside a summary, shortened to what they stay for.
 
     Args:
         blocks: a contiguous stretch in path order.
         summary: what is written in its place.
         needed: the values that must stand: in the summary, or else in the first line that holds them, with the call it answers.
+        lifted: the addresses of findings that hold no more.
     """
-    lines = [line for block in blocks for line in block.lines]
+    lines = [line for block in blocks for line in unkept(block.lines, lifted)]
     whole = [line.kind in ("user", "note") for line in lines]
     said = summary.lower()
     left = {value for value in needed - values_said(summary) if value not in said}

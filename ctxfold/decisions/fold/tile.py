@@ -9,6 +9,7 @@ from ctxfold.decisions.fold.beside import in_force, kept_beside
 from ctxfold.errors import FoldError
 from ctxfold.log.lines import Line
 from ctxfold.tokens import count_lines
+from ctxfold.view.condense import stub
 from ctxfold.view.show import show
 from ctxfold.workspace.workspace import Block, Origin, RawStep, Status, Tile, Workspace, spans
 
@@ -16,7 +17,8 @@ __all__ = ["price", "status_of", "tile_of", "told_tile"]
 
 
 def told_tile(workspace: Workspace, blocks: Sequence[Block], number: int, summary: str, origin: Origin) -> Tile:
-    """The tile of a summary that a host or a model wrote; the user's words, notes, and what is in use since stand beside it.
+    """The tile of a summary that a host or a model wrote; the user's words, findings, what is in use since, and the names of what it leaves out stand
+    beside it.
 
     Args:
         workspace: where the blocks stand.
@@ -34,9 +36,12 @@ def told_tile(workspace: Workspace, blocks: Sequence[Block], number: int, summar
             "the summary is empty; say what was done, found and decided, or leave it out to let ctxfold write it"
         )
     later = workspace.blocks[workspace.blocks.index(blocks[-1]) + 1 :]
-    lines = kept_beside(blocks, summary, in_force(blocks, later, workspace.intent))
+    lines = kept_beside(blocks, summary, in_force(blocks, later, workspace.intent), workspace.intent.lifted)
     tile = tile_of(blocks, number, summary, lines, origin)
     took, gives = price(*blocks), price(tile)
+    gone = stub(tile.steps, tile.raw, [line for block in blocks for line in block.lines], tile.text)
+    if gone is not None and gives + gone.tokens < took:
+        return tile_of(blocks, number, summary, (*lines, gone), origin)
     if gives >= took:
         beside = sum(line.tokens for line in lines)
         raise FoldError(

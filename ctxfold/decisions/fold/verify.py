@@ -1,66 +1,129 @@
 """Finds the values in a summary (ids, codes, numbers, addresses, quotations) that stand nowhere in its source.
 
-A name in plain letters ("Lisbon") and a number written out ("three") are words here, and pass.
+A name in plain letters ("Lisbon"), a number written out ("three") and a small one without a unit are words here, and pass; so do counts and sums of
+what the source holds, and its dates, times and amounts in another notation.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
+from itertools import accumulate
 
-from ctxfold.errors import RefError
+from ctxfold.decisions.fold.ground import EUROPEAN, Ground, dates_in, named_dates, times_in
+from ctxfold.errors import RefError, Ungrounded
 from ctxfold.log.refs import BlockRef, RangeRef, RecordRef, StepRef, StretchRef, parse_ref
 from ctxfold.text import entities, is_common
+from ctxfold.tokens.rarity import rarity
+from ctxfold.workspace.workspace import Block, Tile, Workspace
 
-__all__ = ["invented"]
+__all__ = ["check_summary", "invented", "known_texts"]
 
 _EAST = r"\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uffef"
 _RUN = re.compile(rf"[^\s;()\[\]{{}}<>\"`|“”‘’«»„…{_EAST}]+")
-_SPLIT = re.compile(r",(?!\d{3}(?!\d))|=|:(?=[^\d/])|'s?$")
-_EDGES = ".,:;!?*=–—'&-"
-_NUMBER = re.compile(r"[€£¥₹$+-]?(\d[\d,]*(?:\.\d+)?)(?:%|st|nd|rd|th)?")
-_ANY_NUMBER = re.compile(r"(?<![A-Za-z0-9_.])\d[\d,]*(?:\.\d+)?(?![A-Za-z0-9_])")
-_GROUPED = re.compile(r"\d{1,3},\d{3}|\d{1,3}(?:,\d{3})+\.\d+")
-"""Numbers whose commas group their digits; more groups without decimals may be a list."""
-_TIMED = re.compile(r"(?<=\d)t(?=\d)")
+_SPLIT = re.compile(r",(?!\d{3}(?!\d))|=|:(?=[^\d/])|'s?$|[–—]")
+_EDGES = ".,:;!?*=–—'&-+~≈≤≥±×"
+_NUMBER = re.compile(r"([€£¥₹$+-]?)(\d[\d,]*(?:\.\d+)?)(%|st|nd|rd|th|[kKM])?")
+_UNIT = re.compile(r"\s?(?:[A-Z]{2,4}\b|[%€£$¥₹°])")
+_BEFORE = re.compile(r"(?:\b[A-Z]{2,4}|[€£$¥₹#])\s?$")
+"""What makes a small number an amount: a sign of money or measure, or a code in capitals, beside it."""
+_SMALL = 20
 _JOINED = re.compile(r"[@_/\\]|\w\.\w")
 _HUMP = re.compile(r"[a-z][A-Z]")
 _QUOTED = re.compile(r"\"([^\"\n]{2,400})\"|“([^”\n]{2,400})”|«([^»\n]{2,400})»|`([^`\n]{2,400})`")
+_WORD = re.compile(r"\w+")
+_KNOWN = 0.8
+"""How rare a word in capitals may be that is a word of every language, such as URL."""
+_TIMES = {"k": 1_000, "K": 1_000, "M": 1_000_000}
+_TIMES_OVER = 11
+"""How often an amount that is named may be taken, and that not be said in figures: two nights."""
+_AMOUNT = 99
+_SUMMED = 60
+"""Numbers of a summary that are looked at for sums, the first."""
+_NAMED = 8
 
 
-def invented(summary: str, source: str, steps: frozenset[int]) -> tuple[str, ...]:
+def known_texts(workspace: Workspace, blocks: Sequence[Block]) -> list[str]:
+    """What a summary of blocks may say beside their log: the goal, the register, the user's words, and what was written of the blocks before."""
+    intent = workspace.intent
+    said = (*workspace.words, *(line for block in workspace.blocks for line in block.said))
+    written = (block.summary for block in blocks if isinstance(block, Tile))
+    statements = (*intent.constraints, *intent.decisions)
+    register = (*(item.text for item in intent.items), *(each.text for each in statements))
+    return [note.text for note in workspace.notes] + [
+        *register,
+        intent.summary,
+        *written,
+        *(line.text for line in said),
+    ]
+
+
+def check_summary(what: str, text: str, source: Sequence[str], steps: frozenset[int]) -> None:
+    """Hold what a host or a model wrote against the log.
+
+    Args:
+        what: what it is called.
+        text: what was written.
+        source: the records it may say something of.
+        steps: the steps it may point at.
+
+    Raises:
+        Ungrounded: it holds ids, numbers, addresses or quotations that stand nowhere there.
+    """
+    values = invented(text, source, steps)
+    if values:
+        named = ", ".join(repr(value[:60]) for value in values[:_NAMED])
+        fault = f"inventing {len(values)} value{'s' * (len(values) > 1)}"
+        raise Ungrounded(f"the {what} holds {named}, not in the log; copy values exactly, or leave them out", fault)
+
+
+def invented(summary: str, source: str | Sequence[str], steps: frozenset[int]) -> tuple[str, ...]:
     """The values of a summary that its source does not hold.
 
     Args:
         summary: what a model wrote.
-        source: all that it was shown.
+        source: all that it was shown, as one text or record by record.
         steps: the steps it may point at by `s12` and the like.
 
     Returns:
         Each value once, in the order of the summary; empty when it invents none.
     """
-    lowered = source.lower()
-    lowered += "\n" + _TIMED.sub(" ", lowered)
-    numbers = {number for found in _ANY_NUMBER.finditer(source) for number in _numbers(found[0])}
-    plain = " ".join(lowered.split())
+    ground = Ground([source] if isinstance(source, str) else source)
     found: dict[str, None] = {}
-
-    def stands(value: str) -> bool:
-        return _holds(lowered, value.lower()) or _is_known_number(value, numbers) or _is_ref(value, steps)
-
-    for value in _values(summary):
-        if not stands(value) and not all(map(stands, _beside_a_slash(value))):
+    known: list[Decimal] = []
+    few: set[Decimal] = set()
+    open_: list[str] = []
+    for value, small in _values(summary):
+        if small:
+            few.update(_number(value))
+        elif _stands(value, ground, steps):
+            known += _number(value)
+        else:
+            open_.append(value)
+    sums = _sums(known[:_SUMMED], few)
+    for value in open_:
+        if not any(number in ground.derived or number in sums for number in _number(value)):
             found[value] = None
-    for match in _QUOTED.finditer(summary):
-        quote = next(part for part in match.groups() if part is not None)
-        if " ".join(quote.lower().split()).strip(_EDGES) not in plain:
-            found[quote] = None
+    found.update((date, None) for date, read in named_dates(summary) if not _is_dated(read, ground))
+    found.update((quote, None) for quote in _quotes(summary) if not _is_quoted(quote, ground))
     return tuple(found)
 
 
-def _values(summary: str) -> Iterator[str]:
-    """The parts of a summary that must be exact: whatever has a digit, is joined of several parts, or stands in capitals."""
+def _stands(value: str, ground: Ground, steps: frozenset[int]) -> bool:
+    """Whether a value stands in the ground as it is, in another notation, or part by part."""
+    if _holds(ground.lowered, value.lower()) or _is_ref(value, steps) or _is_timed(value, ground):
+        return True
+    if any(number in ground.stated for number in _number(value)):
+        return True
+    parts = _joined(value)
+    return len(parts) > 1 and all(_stands(part, ground, steps) for part in parts)
+
+
+def _values(summary: str) -> Iterator[tuple[str, bool]]:
+    """The parts of a summary that must be exact: whatever has a digit, is joined of several parts, or stands in capitals. Each with whether it is a small
+    number without a unit, which counts something.
+    """
     joined = frozenset(at for span in entities(summary) for at in range(span.start, span.end))
     for run in _RUN.finditer(summary):
         at = run.start()
@@ -68,26 +131,42 @@ def _values(summary: str) -> Iterator[str]:
             kept = part.strip(_EDGES)
             exact = any(letter.isdigit() for letter in kept) or _is_code(kept)
             if exact or (at in joined and _JOINED.search(kept)):
-                yield kept
+                alone = not _UNIT.match(summary, run.end()) and not _BEFORE.search(summary[max(0, at - 8) : at])
+                yield kept, alone and _is_small(kept)
 
 
 def _parts(run: str) -> list[str]:
-    """A run at the commas, equals signs and colons that join two values; an address stays whole."""
-    return [run] if "://" in run else _SPLIT.split(run)
+    """A run at the commas, equals signs, colons and dashes that join two values; an address and an amount with a decimal comma stay whole."""
+    return [run] if "://" in run or EUROPEAN.fullmatch(run.strip(_EDGES)) else _SPLIT.split(run)
 
 
-def _beside_a_slash(value: str) -> list[str]:
-    """What stands on the two sides of a slash between two values; the value itself where it is anything else."""
-    parts = value.split("/")
-    both = len(parts) == 2 and all(any(letter.isdigit() for letter in part) for part in parts)
-    return parts if both else [value]
+def _joined(value: str) -> list[str]:
+    """What stands on the sides of slashes or of a hyphen between numbers; the value itself where it is anything else."""
+    if any(True for _ in dates_in(value)):
+        return [value]
+    slashed, dashed = value.split("/"), value.split("-")
+    if len(slashed) > 1 and all(any(letter.isdigit() for letter in part) for part in slashed):
+        return slashed
+    return dashed if len(dashed) == 2 and all(map(_NUMBER.fullmatch, dashed)) else [value]
+
+
+def _is_small(value: str) -> bool:
+    found = _NUMBER.fullmatch(value)
+    return (
+        found is not None
+        and not found[1]
+        and (found[3] or "st") in ("st", "nd", "rd", "th")
+        and found[2].isascii()
+        and found[2].isdecimal()
+        and int(found[2]) <= _SMALL
+    )
 
 
 def _is_code(word: str) -> bool:
     """Whether a word of letters alone is written as a code: in capitals, or with one inside."""
     if not word.isalpha() or not word.isascii() or len(word) < 2:
         return False
-    return (word.isupper() and not is_common(word)) or _HUMP.search(word) is not None
+    return (word.isupper() and not is_common(word) and rarity(word) > _KNOWN) or _HUMP.search(word) is not None
 
 
 def _holds(lowered: str, value: str) -> bool:
@@ -112,17 +191,51 @@ def _runs_on(beside: str, edge: str, number: bool) -> bool:
     return edge.isdigit() and beside[1:].isdigit() and (beside[0] == "." or (number and beside[0] == ","))
 
 
-def _numbers(text: str) -> Iterator[Decimal]:
-    """A number; where its commas may as well part several, those too."""
-    yield Decimal(text.replace(",", "")).normalize()
-    if "," in text and not _GROUPED.fullmatch(text):
-        yield from (Decimal(part).normalize() for part in text.split(",") if part)
-
-
-def _is_known_number(value: str, numbers: set[Decimal]) -> bool:
-    """Whether a value is a number that the source holds, written in another way."""
+def _number(value: str) -> list[Decimal]:
+    """The numbers that a value may be: none where it is no number."""
+    if EUROPEAN.fullmatch(value) and value.isascii():
+        return [Decimal(value.replace(".", "").replace(",", ".")).normalize()]
     found = _NUMBER.fullmatch(value)
-    return found is not None and found[1].isascii() and Decimal(found[1].replace(",", "")).normalize() in numbers
+    if found is None or not found[2].isascii():
+        return []
+    if found[3] in _TIMES:
+        return [(Decimal(found[2].replace(",", "")) * _TIMES[found[3]]).normalize()]
+    numbers = [Decimal(found[2].replace(",", "")).normalize()]
+    return [*numbers, (numbers[0] / 100).normalize()] if found[3] == "%" else numbers
+
+
+def _sums(known: Sequence[Decimal], few: Iterable[Decimal]) -> frozenset[Decimal]:
+    """The sums and differences of two numbers that a summary names, their products by a small one, and the sums of several in a row."""
+    unsaid = tuple(map(Decimal, range(2, _TIMES_OVER)))
+    found = {one * small for one in known for small in (*few, *(unsaid if one > _AMOUNT else ()))}
+    for at, one in enumerate(known):
+        found.update(accumulate(known[at:]))
+        found.update(each for other in known[at + 1 :] for each in (one + other, abs(one - other)))
+    return frozenset(number.normalize() for number in found)
+
+
+def _is_timed(value: str, ground: Ground) -> bool:
+    """Whether a value is a date or a time of day that the ground holds in another notation."""
+    dates = list(dates_in(value))
+    if dates:
+        return any(_is_dated(date, ground) for date in dates)
+    return any(time in ground.times for time in times_in(value))
+
+
+def _is_dated(date: tuple[int, int, int], ground: Ground) -> bool:
+    """Whether a date stands in the ground, as far as its year was said on both sides."""
+    return any(date[1:] == other[1:] and (date[0] == other[0] or not (date[0] and other[0])) for other in ground.dates)
+
+
+def _quotes(summary: str) -> Iterator[str]:
+    for match in _QUOTED.finditer(summary):
+        yield next(part for part in match.groups() if part is not None)
+
+
+def _is_quoted(quote: str, ground: Ground) -> bool:
+    """Whether each part of a quotation stands in the ground, word for word; one without words says nothing."""
+    parts = (" ".join(_WORD.findall(part.lower())) for part in re.split(r"…|\.\.\.", quote))
+    return all(f" {part} " in ground.words for part in parts if part)
 
 
 def _is_ref(value: str, steps: frozenset[int]) -> bool:

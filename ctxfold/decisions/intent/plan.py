@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar, cast
 
@@ -27,6 +28,8 @@ __all__ = ["items_given", "resolve_plan", "statements_given", "statements_of"]
 _STATES = {"open", "done", "dropped"}
 _HOLDS = {None: None, "holds": True, "lifted": False}
 _TEXT = 2_000
+_FINDING = re.compile(r"s\d+\.\d+")
+"""A finding is named by its address: with new words or state it is a decision under that."""
 _TELLING = 3
 """Words from which a sentence that stands in a page or a tool's text was taken from there."""
 
@@ -74,7 +77,7 @@ def statements_of(texts: Sequence[str], sign: str) -> list[str | dict[str, str]]
     made: list[str | dict[str, str]] = []
     for text in texts:
         name, found, words = text.partition("=")
-        if not (found and name[:1] == sign and name[1:].isdecimal()):
+        if not (found and ((name[:1] == sign and name[1:].isdecimal()) or (sign == "d" and _FINDING.fullmatch(name)))):
             made.append(text)
         else:
             made.append({"id": name, "text": words} if words.strip() else {"id": name, "state": "lifted"})
@@ -147,11 +150,15 @@ def _statements(
     known = {each.id: each for each in before}
     for each in given:
         old = each.id or each.supersedes
-        was = _known(known, old, "constraint or decision") if old else None
+        if old not in known and blank(0).id[0] == "d" and (finding := source.finding(old)):
+            known[old] = replace(blank(0), id=old, text=finding, ref=old)
+        was = _known(known, old, "constraint, decision or finding") if old else None
         same: S | None = was or next((it for it in known.values() if it.holds and _same(it.text, each.text)), None)
         if each.text and (same is None or not _same(same.text, each.text)):
             ref, untrusted = source.of(each.text, each.ref)
-            made = replace(blank(len(known) - len(before)), text=each.text, ref=ref, untrusted=untrusted)
+            made = replace(
+                blank(_numbered(known.values()) - _numbered(before)), text=each.text, ref=ref, untrusted=untrusted
+            )
             known[made.id] = made
             if was is not None:
                 known[was.id] = replace(was, superseded_by=made.id)
@@ -160,6 +167,11 @@ def _statements(
             known[same.id] = replace(same, lifted=not each.holds)
     there = {each.id: each for each in before}
     yield from (each for each in known.values() if there.get(each.id) != each)
+
+
+def _numbered(every: Iterable[Statement]) -> int:
+    """How many bear a number of their own: what stands for a finding bears its address."""
+    return sum(number_of(each.id) > 0 for each in every)
 
 
 def _known(there: Mapping[str, Any], name: str, what: str) -> Any:
@@ -191,6 +203,14 @@ class _Places:
             self.check(ref)
         said = "" if found is None or found.untrusted else found.ref
         return ref or said or (f"s{self._tip}" if self._tip else ""), not said and self.is_quoted(text)
+
+    def finding(self, ref: str) -> str:
+        """The words of a finding by its address; empty where none is recorded there."""
+        step = ref[1:].partition(".")[0]
+        there = self._records.of(int(step)) if ref[:1] == "s" and step.isdecimal() else []
+        return next(
+            (" ".join(each.text.split())[:_TEXT] for each in there if each.ref == ref and each.kind == "note"), ""
+        )
 
     def is_quoted(self, text: str) -> bool:
         """Whether a sentence of a text stands in text of a tool or a page, and in none of the user's."""

@@ -10,11 +10,11 @@ from typing import assert_never
 
 from ctxfold.decisions.fold.beside import in_force, values_of, values_said
 from ctxfold.decisions.fold.tile import price
-from ctxfold.decisions.fold.verify import invented
+from ctxfold.decisions.fold.verify import invented, known_texts
 from ctxfold.decisions.refactor.apply import depth_of, refactor
 from ctxfold.decisions.refactor.values import AddNote, Case, Refactoring, Supersede
 from ctxfold.errors import FoldError
-from ctxfold.log.lines import Line, text_of
+from ctxfold.log.lines import Line
 from ctxfold.text import sentences
 from ctxfold.tokens import count
 from ctxfold.workspace.workspace import Block, Tile, Workspace
@@ -28,7 +28,6 @@ EDITED = 0.5
 DEPTH = 3
 """How many refactorings may stand inside each other."""
 _THOUGHT, _KEY_INFO, _SENTENCES = 80, 400, 2
-_LONGEST = 4_000_000
 
 
 def most(path_length: int) -> int:
@@ -120,11 +119,8 @@ def _words(case: Case, made: Refactoring) -> str:
     told += [effect.pin.text for effect in made.effects if isinstance(effect, AddNote)]
     if any(not text.strip() for text in told) and made.operator != "fact_rectify":
         return "the text is empty"
-    workspace, intent = case.workspace, case.workspace.intent
-    steps = frozenset(step for block in workspace.blocks for step in block.steps)
-    source = [workspace.goal, *workspace.revisions, text_of(workspace.words), case.history()[:_LONGEST]]
-    source += [item.text for item in intent.items] + [each.text for each in intent.constraints]
-    strange = invented("\n".join(told), "\n".join(source), steps)
+    steps = frozenset(step for block in case.workspace.blocks for step in block.steps)
+    strange = invented("\n".join(told), [*known_texts(case.workspace, ()), *case.history()], steps)
     return f"it holds {len(strange)} value{'s' * (len(strange) > 1)} that the history does not have" if strange else ""
 
 

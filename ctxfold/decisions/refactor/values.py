@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import unified_diff
 from functools import cached_property
@@ -138,7 +138,7 @@ class Case:
     tile: int = 1
     model_notes: frozenset[str] = frozenset()
     named: bool = False
-    history: Callable[[], str] = str
+    history: Callable[[], Sequence[str]] = tuple
     read: Callable[[str], str] = _unread
 
     @cached_property

@@ -113,7 +113,8 @@ def _told(operator: Operator, case: Case, blocks: Sequence[Block], text: str, or
     if not blocks:
         return Refusal("nothing stands before the latest step")
     needed = in_force(blocks, case.workspace.blocks, case.workspace.intent)
-    tile = tile_of(blocks, case.tile, text, kept_beside(blocks, text, needed), origin)
+    lines = kept_beside(blocks, text, needed, case.workspace.intent.lifted)
+    tile = tile_of(blocks, case.tile, text, lines, origin)
     return Refactoring(operator, (PutTile(tile),), f"told of {spans(tile.steps)}")
 
 

@@ -11,10 +11,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from ctxfold.decisions.fold.directive import stretch
 from ctxfold.decisions.fold.embedded import Settings, due
 from ctxfold.decisions.fold.parse import parse
-from ctxfold.decisions.fold.tile import told_tile
 from ctxfold.errors import FoldError, InputError, StaleDecision
 from ctxfold.models.deciders.loop import Kind, Question
-from ctxfold.models.deciders.material import invents_nothing, known, last_said, log_of, records, whole
+from ctxfold.models.deciders.material import known, last_said, log_of, records
 from ctxfold.models.protocol import spoken
 from ctxfold.prompts import prompt
 from ctxfold.session.session import Session
@@ -111,11 +110,8 @@ def _question(
     steps = tuple(step for block in blocks for step in block.steps)
     took = sum(block.tokens for block in blocks)
     log, register, said = records(session, steps), known(workspace), last_said(session, workspace)[1]
-    source = "\n".join((*register.values(), said, whole(log)))
 
     def apply(session: Session, written: FoldSummary) -> Made:
-        invents_nothing("summary", written.summary, source, steps)
-        told_tile(workspace, blocks, 0, written.summary, "model")
         _must_stand(session, blocks)
         return made(session.fold(written.summary, steps[0], steps[-1], By("model", cause)))
 

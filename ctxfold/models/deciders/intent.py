@@ -8,20 +8,19 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from ctxfold.decisions.fold.verify import check_summary
 from ctxfold.decisions.intent.triggers import Trigger
 from ctxfold.decisions.intent.written import ItemWritten, LinesWritten, StatementWritten
 from ctxfold.errors import StaleDecision
 from ctxfold.log.json_lines import line_form
 from ctxfold.models.deciders.loop import Kind, Question
 from ctxfold.models.deciders.material import (
-    invents_nothing,
     known,
     last_said,
     log_of,
     place_of,
     records,
     steps_of,
-    whole,
 )
 from ctxfold.prompts import prompt
 from ctxfold.session.intent import Wanted
@@ -96,12 +95,12 @@ class Plan:
         last, _ = last_said(session, workspace)
         log = records(session, steps)
         new = log_of([each for each in log if place_of(each.ref) > intent.looked], NEW)
-        source = "\n".join((*blanks.values(), intent.summary, whole(log)))
+        source = [*blanks.values(), intent.summary, *(each.text for each in log)]
 
         def apply(session: Session, written: PlanWritten) -> Intent:
             if last_said(session, session.workspace)[0] != last:
                 raise StaleDecision("the user spoke while the plan was written; plan again")
-            invents_nothing("plan", written.texts, source, steps)
+            check_summary("plan", written.texts, source, frozenset(steps))
             by = By("model", f"{_reason(self.trigger)}; written by {self.model}")
             return session.plan(**written.given, by=by, trigger=self.trigger)
 

@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import count as numbers
 
-from ctxfold.decisions.fold.verify import invented
-from ctxfold.errors import RefError, Unfit
+from ctxfold.errors import RefError
 from ctxfold.log.lines import AI, NOTE, USER, fence, unposed
 from ctxfold.session.recall import Recalled
 from ctxfold.session.session import Session
 from ctxfold.tokens import count, head
 from ctxfold.workspace.workspace import Workspace
 
-__all__ = ["invents_nothing", "known", "last_said", "log_of", "place_of", "records", "steps_of", "whole"]
+__all__ = ["known", "last_said", "log_of", "place_of", "records", "steps_of"]
 
-_NAMED = 8
-_LONGEST = 4_000_000
 _LEAST = 200
 _RECENT = 200
 """Steps at the end of a path that are read for a model."""
@@ -50,11 +47,6 @@ def log_of(found: Sequence[Recalled], room: int) -> str:
             break
         shown.append(text)
     return "\n".join(reversed(shown))
-
-
-def whole(found: Sequence[Recalled]) -> str:
-    """The exact text of records, against which what a model writes is held."""
-    return "\n".join(each.text for each in found)[:_LONGEST]
 
 
 def place_of(ref: str) -> tuple[int, int]:
@@ -99,16 +91,3 @@ def last_said(session: Session, workspace: Workspace) -> tuple[str, str]:
 def steps_of(workspace: Workspace) -> tuple[int, ...]:
     """The newest steps of the path, in path order."""
     return tuple(step for block in workspace.blocks for step in block.steps)[-_RECENT:]
-
-
-def invents_nothing(what: str, text: str, source: str, steps: Sequence[int]) -> None:
-    """Hold what a model wrote against the log.
-
-    Raises:
-        Unfit: it holds ids, numbers, addresses or quotations that stand nowhere there.
-    """
-    values = invented(text, source, frozenset(steps))
-    if values:
-        named = ", ".join(repr(value[:60]) for value in values[:_NAMED])
-        fault = f"inventing {len(values)} value{'s' * (len(values) > 1)}"
-        raise Unfit(f"the {what} holds {named}, not in the log; copy values exactly, or leave them out", fault)

@@ -1,4 +1,4 @@
-"""Loads the workspace of a revision: as many blocks as any budget could show, and the user's words before them."""
+"""Loads the workspace of a revision: as many blocks as any budget could show, and the user's words and findings before them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ctxfold.session.history.tiles import read_tile
 from ctxfold.store.codec import unpack_json
 from ctxfold.store.protocol import Reading
 from ctxfold.store.values import Path, State, StoredRecord
-from ctxfold.workspace.workspace import HEADER, Block, Note, Older, RawStep, Workspace, load_lines
+from ctxfold.workspace.workspace import HEADER, STANDING, Block, Note, Older, RawStep, Workspace, load_lines
 
 __all__ = ["REACH", "goals", "lines_at", "load", "raw_steps", "waiting_at"]
 
@@ -134,11 +134,10 @@ def _older(tx: Reading, session: int, path: Path, depth: int) -> tuple[Older, tu
     first, last = tx.log.along(session, path, 1, 1), tx.log.along(session, path, depth, depth)
     if not first or not last:
         raise CorruptStore("a path has a hole; restore a copy of the store")
-    numbers = tx.log.user_steps(session, path, depth, _WORDS)
+    numbers = {n for kind in STANDING for n in tx.log.steps_with(session, kind, path, depth, _WORDS)}
     words: list[Line] = []
     for record in tx.log.records(session, sorted(numbers)):
-        if record.kind == "user":
-            words.extend(lines_at(tx, record))
+        words += [line for line in lines_at(tx, record) if line.kind in STANDING]
     return Older(first[0].n, last[0].n, depth, last[0].raw_upto), tuple(words)
 
 

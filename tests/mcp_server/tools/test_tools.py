@@ -84,9 +84,9 @@ async def test_text_that_is_json_stays_the_text_it_was(connect: Connect) -> None
     async with connect() as client:
         await call(client, "open_session", session="paris-trip")
         await call(client, "record", session="paris-trip", user='{"a": [1, 2]}')
-        await call(client, "record", session="paris-trip", note="[1]", reply="null")
+        await call(client, "record", session="paris-trip", note="[1]", reply="null", found="{}")
     with Session.open("paris-trip") as session:
-        assert session.recall("s1.1").text == '{"a": [1, 2]}'
+        assert [session.recall(f"s1.{k}").text for k in (1, 2, 3)] == ['{"a": [1, 2]}', "{}", "null"]
 
 
 async def test_a_step_may_come_as_json_text_as_some_hosts_send_it(connect: Connect) -> None:
