@@ -37,6 +37,9 @@ PATIENCE = 15.0
 
 _PROMPTS = "browser_agent.prompts"
 
+_UNSETTLED = frozenset({"timed_out", "page_recovered"})
+"""After these a call may well be made again: that it changed nothing is not known."""
+
 
 @dataclass(frozen=True, slots=True)
 class Wish:
@@ -190,6 +193,8 @@ class Page:
                 await book(lambda session: refuse_step(session, step, count, held))
                 return Shown(step, "refused", held, 0, count)
             outcome = await self._perform(book, step, wish)
+            if outcome.kind in _UNSETTLED:
+                self._guard = LoopGuard()
             ref = await book(lambda session: end_step(session, step, count, outcome))
             await self._maintain(book)
             return _reply(step, ref, outcome, count)

@@ -17,7 +17,7 @@ from browser_agent.actions import Navigate, PageAction
 from browser_agent.agent.confirm import Asked, Safety, Watch
 from browser_agent.agent.settings import BrowserChoice
 from browser_agent.browser.browser import Browser
-from browser_agent.browser.window import Folders
+from browser_agent.browser.settings import Folders
 from browser_agent.deciders.decision import MOST_ACTIONS
 from browser_agent.host.page import BUDGET, Page, Reading, Shown, Wish
 from browser_agent.host.reach import Reach
@@ -138,7 +138,7 @@ class Pages:
         if private:
             page.permit(url)
         shown = await self._do(session, page, book, Wish("", (Navigate(kind="navigate", url=url),), need))
-        if shown.kind in ("unreachable", "timed_out", "not_possible"):
+        if shown.kind in ("unreachable", "not_possible"):
             raise PageUnreachable(f"it cannot be opened: {shown.message}; check the address, or try again")
         return shown
 

@@ -26,7 +26,8 @@ from browser_agent.actions import (
     perform,
 )
 from browser_agent.browser.browser import Browser
-from browser_agent.browser.window import Folders, Window
+from browser_agent.browser.settings import Folders
+from browser_agent.browser.window import Window
 from tests.browser_agent.doing import control, do, ref, seen, visit
 from tests.sites.server import Site
 
