@@ -11,10 +11,10 @@ from browser_agent.actions import Extract, Find, Outcome, OutcomeKind, PageActio
 from browser_agent.agent.confirm import Asked, Watch
 from browser_agent.agent.loop_guard import LoopGuard
 from browser_agent.agent.steps import begin_step, end_step, refuse_step
-from browser_agent.browser.browser import Browser
 from browser_agent.browser.window import Window
 from browser_agent.deciders.decision import Decision
 from browser_agent.deciders.describe import describe_decision
+from browser_agent.host.shared import SharedBrowser
 from ctxfold.errors import InputError
 from ctxfold.models import Model
 from ctxfold.models.deciders import Deciders
@@ -134,13 +134,13 @@ class Page:
     """A live page.
 
     Args:
-        browser: its own browser, ended with it.
+        browser: the browser it is in.
         window: the tabs.
         watch: what is asked about before it is done; the start address is where the host last opened the page.
         folder: the model that folds, plans and extracts; None for the embedded deciders.
     """
 
-    def __init__(self, browser: Browser, window: Window, watch: Watch, folder: Model | None = None) -> None:
+    def __init__(self, browser: SharedBrowser, window: Window, watch: Watch, folder: Model | None = None) -> None:
         self._browser = browser
         self._window = window
         self._watch = watch
@@ -200,8 +200,8 @@ class Page:
             return _reply(step, ref, outcome, count)
 
     async def end(self) -> None:
-        """End the page and its browser at once."""
-        await self._browser.end()
+        """End the page at once."""
+        await self._browser.close(self._window)
 
     async def _maintain(self, lease: SessionLease) -> None:
         """Fold, plan and extract where that is due, at the session's own budget."""
