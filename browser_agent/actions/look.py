@@ -29,25 +29,32 @@ _SILENT = "- text: (the page is busy and does not answer yet; look again in a mo
 _LARGE = "This page is too large to be addressed; its words follow, without refs."
 
 
-async def look(window: Window, view: View, need: str) -> Observation:
+async def look(window: Window, view: View, need: str, budget: int | None = None) -> Observation:
     """Observe the current tab, and remember its refs as the ones that live now.
+
+    Args:
+        window: whose tab.
+        view: which view of it to show.
+        need: what the task is after; parts that name it come first.
+        budget: the most the text may cost; None for the window's own.
 
     Raises:
         PageSilent: it does not answer now.
         PageLost: it has not answered for long, crashed or closed.
     """
-    return await _show(window, await _capture(window), view, need)
+    return await _show(window, await _capture(window), view, need, budget)
 
 
 async def look_from_outside(window: Window) -> Observation:
     """Observe a tab that does not answer: its address, and that it does not."""
-    return await _show(window, Capture(window.page.url, window.events.status, _SILENT, Structure()), Lean(), "")
+    return await _show(window, Capture(window.page.url, window.events.status, _SILENT, Structure()), Lean(), "", None)
 
 
-async def _show(window: Window, capture: Capture, view: View, need: str) -> Observation:
+async def _show(window: Window, capture: Capture, view: View, need: str, budget: int | None) -> Observation:
     window.note_title(clean(window.settings.secrets.scrub(capture.structure.title)))
     capture = scrub_capture(window.settings.secrets, replace(capture, tabs=window.tabs()))
-    observation = await asyncio.to_thread(observe, capture, view=view, need=need, budget=window.settings.budget)
+    most = budget or window.settings.budget
+    observation = await asyncio.to_thread(observe, capture, view=view, need=need, budget=most)
     window.remember(observation)
     return observation
 

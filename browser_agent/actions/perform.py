@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import assert_never
 
 from browser_agent.actions import union as act
@@ -30,8 +31,8 @@ async def perform(window: Window, actions: Sequence[act.PageAction], need: str |
 
     Args:
         window: where to act.
-        actions: in order. They stop at the first that cannot be done, and at the first that replaces the page beneath the
-            rest. None at all just looks.
+        actions: in order. They stop at the first that cannot be done, and where one replaced the page beneath a next that
+            means an element of it. None at all just looks. What reads shows its part; where several do, they share the room.
         need: what the task is after, in its words: the observation puts that first.
 
     Returns:
@@ -42,14 +43,48 @@ async def perform(window: Window, actions: Sequence[act.PageAction], need: str |
     window.begin()
     results: list[ActionResult] = []
     view: View = Lean()
-    changed = False
+    room = window.settings.budget
+    moved = False
     for number, action in enumerate(actions):
         result, changed = await _do(window, action)
+        later = actions[number + 1 :]
+        if result.ok and later and _view(action) != Lean():
+            share = room // (1 + sum(_view(one) != Lean() for one in later) + (_view(later[-1]) == Lean()))
+            result = await _with_view(window, result, need or "", share)
+            room -= result.seen.tokens if result.seen is not None else 0
         results.append(result)
         view = _view(action) if result.ok else Lean()
-        if not result.ok or (changed and number + 1 < len(actions)):
+        moved = moved or changed
+        if not result.ok or (moved and later and not _means_any_page(later[0])):
             break
-    return await _outcome(window, tuple(results), len(actions) - len(results), view, need or "")
+    return await _outcome(window, tuple(results), len(actions) - len(results), _Look(view, need or "", room))
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """How to look at a page: which view of it, for what need, within how many tokens."""
+
+    view: View
+    need: str
+    room: int
+
+
+def _means_any_page(action: act.PageAction) -> bool:
+    """Whether an action may go on after the page changed: it names no element, and says itself what it is after."""
+    return isinstance(action, act.Navigate | act.WaitFor | act.Find | act.Extract) or (
+        isinstance(action, act.Read | act.Scroll) and action.ref is None
+    )
+
+
+async def _with_view(window: Window, result: ActionResult, need: str, room: int) -> ActionResult:
+    """A reading that others follow, with what it showed."""
+    try:
+        seen = await look(window, _view(result.action), need, room)
+    except PageSilent:
+        return ActionResult(action=result.action, kind="timed_out", message=_SILENT)
+    except PageLost:
+        return (await _recovered(window, result.action, LOST))[0]
+    return result.model_copy(update={"seen": seen})
 
 
 async def _do(window: Window, action: act.PageAction) -> tuple[ActionResult, bool]:
@@ -155,7 +190,7 @@ async def _recovered(window: Window, action: act.PageAction, why: str) -> tuple[
     return ActionResult(action=action, kind="page_recovered", message=why), True
 
 
-async def _outcome(window: Window, results: tuple[ActionResult, ...], skipped: int, view: View, need: str) -> Outcome:
+async def _outcome(window: Window, results: tuple[ActionResult, ...], skipped: int, how: _Look) -> Outcome:
     last = results[-1] if results else None
     kind: OutcomeKind = last.kind if last is not None else "done"
     message = last.message if last is not None else "looked"
@@ -164,11 +199,11 @@ async def _outcome(window: Window, results: tuple[ActionResult, ...], skipped: i
         observation = window.last
     if observation is None and kind != "browser_gone":
         try:
-            observation = await look(window, view, need)
+            observation = await look(window, how.view, how.need, how.room)
         except PageSilent:
             kind, message, observation = "timed_out", _SILENT, await look_from_outside(window)
         except PageLost:
-            kind, message, observation = await _look_again(window, need)
+            kind, message, observation = await _look_again(window, how.need)
     if kind == "done" and skipped:
         kind = "page_changed"
         message = f"{message}; the page changed, so {skipped} more were left: look and go on"

@@ -20,6 +20,7 @@ from ctxfold.models import Model
 from ctxfold.models.deciders import Deciders
 from ctxfold.models.deciders.loop import SessionLease
 from ctxfold.prompts import prompt
+from ctxfold.tokens import count as count_tokens
 
 __all__ = ["BUDGET", "Page", "Reading", "Shown", "Wish"]
 
@@ -244,4 +245,5 @@ def _reply(step: int, ref: str, outcome: Outcome, asked: int) -> Shown:
     page = outcome.observation
     done = sum(result.ok for result in outcome.results)
     shown = Shown(step, outcome.kind, outcome.message, done, asked, ref=ref, downloads=outcome.downloads)
-    return shown if page is None else replace(shown, url=page.url, text=page.text, tokens=page.tokens)
+    text = "\n\n".join(outcome.texts)
+    return shown if page is None else replace(shown, url=page.url, text=text, tokens=count_tokens(text))
