@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from browser_agent.agent.result import Result, StepTaken, Usage
     from browser_agent.agent.settings import BrowserChoice, Keeping, RunLimits, Watching
     from browser_agent.browser.browser import Browser
-    from browser_agent.browser.window import Folders, Window
+    from browser_agent.browser.settings import Folders
+    from browser_agent.browser.window import Window
     from browser_agent.deciders.decision import Decision
     from browser_agent.deciders.sources import Source
     from browser_agent.network.secrets import Secret
@@ -25,7 +26,8 @@ _NAMES = {
     "agent.result": ("Result", "StepTaken", "Usage"),
     "agent.settings": ("BrowserChoice", "Keeping", "RunLimits", "Watching"),
     "browser.browser": ("Browser",),
-    "browser.window": ("Folders", "Window"),
+    "browser.settings": ("Folders",),
+    "browser.window": ("Window",),
     "deciders.decision": ("Decision",),
     "deciders.sources": ("Source",),
     "network.secrets": ("Secret",),

@@ -33,7 +33,7 @@ from mcp_server.sessions.auth import Tokens
 from mcp_server.sessions.pool import Pools
 from mcp_server.sessions.subscriptions import PrincipalBus, Subscribers
 from mcp_server.tools import make_tools
-from mcp_server.tools.spec import CORE, Caps
+from mcp_server.tools.spec import CAPS, Caps
 
 __all__ = ["CtxfoldServer", "build_server"]
 
@@ -154,7 +154,7 @@ class CtxfoldServer(MCPServer[Pools]):
             raise InputError(f"{name} takes {', '.join(takes) or 'nothing'}.")
 
 
-def build_server(pools: Pools, tokens: Tokens | None = None, caps: Collection[Caps] = CORE) -> CtxfoldServer:
+def build_server(pools: Pools, tokens: Tokens | None = None, caps: Collection[Caps] = CAPS) -> CtxfoldServer:
     """A server over these pools; when it ends, it closes them."""
     server = CtxfoldServer(pools, tokens, caps)
     for briefing in make_briefings():

@@ -9,32 +9,52 @@ from typing import Any
 
 from playwright.async_api import Error
 
-from browser_agent.browser.window import DialogOpened, PageLost, Window
+from browser_agent.browser.faults import DialogOpened, PageLost
+from browser_agent.browser.window import Window
 from browser_agent.network.secrets import Secrets
 from browser_agent.observation.capture import Capture, Structure, capture_page, flat_capture
 from browser_agent.observation.inline import UNSEEN, clean
-from browser_agent.observation.observe import View, observe
+from browser_agent.observation.observe import Lean, View, observe
 from browser_agent.observation.values import Observation, OpenDialog
 
 _LOOKS = 3
 _LEAST_LOOK = 1.2
+_MOST_ELEMENTS = 120_000
+_ELEMENTS = "document.getElementsByTagName('*').length"
 _LOADING = "- text: (the next page has not answered yet; wait for it with wait_for load, or navigate elsewhere)"
 _COMING = (
     "This page is still coming in; what is there of it follows, without refs. Wait for the rest with wait_for load."
 )
+_SILENT = "- text: (the page is busy and does not answer yet; look again in a moment, or navigate elsewhere)"
 _LARGE = "This page is too large to be addressed; its words follow, without refs."
 
 
-async def look(window: Window, view: View, need: str) -> Observation:
+async def look(window: Window, view: View, need: str, budget: int | None = None) -> Observation:
     """Observe the current tab, and remember its refs as the ones that live now.
 
+    Args:
+        window: whose tab.
+        view: which view of it to show.
+        need: what the task is after; parts that name it come first.
+        budget: the most the text may cost; None for the window's own.
+
     Raises:
-        PageLost: it does not answer, crashed or closed.
+        PageSilent: it does not answer now.
+        PageLost: it has not answered for long, crashed or closed.
     """
-    capture = await _capture(window)
+    return await _show(window, await _capture(window), view, need, budget)
+
+
+async def look_from_outside(window: Window) -> Observation:
+    """Observe a tab that does not answer: its address, and that it does not."""
+    return await _show(window, Capture(window.page.url, window.events.status, _SILENT, Structure()), Lean(), "", None)
+
+
+async def _show(window: Window, capture: Capture, view: View, need: str, budget: int | None) -> Observation:
     window.note_title(clean(window.settings.secrets.scrub(capture.structure.title)))
     capture = scrub_capture(window.settings.secrets, replace(capture, tabs=window.tabs()))
-    observation = await asyncio.to_thread(observe, capture, view=view, need=need, budget=window.settings.budget)
+    most = budget or window.settings.budget
+    observation = await asyncio.to_thread(observe, capture, view=view, need=need, budget=most)
     window.remember(observation)
     return observation
 
@@ -72,27 +92,31 @@ def _mapped(value: Any, change: Callable[[str], str]) -> Any:
 async def _capture(window: Window) -> Capture:
     """Read the current tab; once more if its document was replaced meanwhile."""
     for _ in range(_LOOKS):
-        most = min(window.limits.observe, max(_LEAST_LOOK, window.left() - window.limits.probe))
         page, events = window.page, window.events
         if events.unanswered():
             return Capture(page.url, None, _LOADING, Structure())
         try:
+            elements = int(await window.running(page.evaluate(_ELEMENTS), max(_LEAST_LOOK, window.left())))
+            if elements > _MOST_ELEMENTS:
+                return await _capture_words(window, elements)
+            most = window.limits.to_observe(elements)
             return await window.running(capture_page(page, events.status, most), most + 0.3)
         except DialogOpened:
             opened = window.dialog and {"kind": window.dialog.type, "message": window.dialog.message}
             dialog = OpenDialog.model_validate(opened) if opened else None
             return Capture(page.url, events.status, "", Structure(), dialog=dialog)
         except TimeoutError:
-            return await _capture_words(window)
+            return await _capture_words(window, 0)
         except Error:
             await events.until(lambda events=events: not events.loading(), window.limits.repair)  # type: ignore[misc]
     raise PageLost("changing faster than it can be read")
 
 
-async def _capture_words(window: Window) -> Capture:
+async def _capture_words(window: Window, elements: int) -> Capture:
     """A page that answers but gives no snapshot, as it is too large or not all there: its words alone, without refs."""
     why = _COMING if window.events.loading() else _LARGE
+    most = max(window.limits.to_observe(elements) / 2, window.limits.repair)
     try:
-        return await window.running(flat_capture(window.page, window.events.status, why), window.limits.repair)
+        return await window.running(flat_capture(window.page, window.events.status, why), most)
     except (TimeoutError, Error, DialogOpened) as error:
         raise PageLost("too slow to be read") from error

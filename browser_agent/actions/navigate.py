@@ -54,6 +54,7 @@ async def navigate(window: Window, action: Navigate) -> str:
     seconds = window.limits.navigation
     begun = window.downloads.count
     await _make_room(window)
+    window.leaving = True
     try:
         await _go(window, action.url, seconds)
     except (TimeoutError, PageTimeout) as error:
@@ -65,6 +66,8 @@ async def navigate(window: Window, action: Navigate) -> str:
             return "opened; the page went on to another address"
         check_barred(window, refused)
         raise Stop("unreachable", _explain(error.message)) from error
+    finally:
+        window.leaving = False
     check_barred(window, refused)
     status = window.events.status
     if status is not None and status >= 400:

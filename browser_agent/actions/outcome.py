@@ -34,11 +34,12 @@ class _Value(BaseModel):
 
 
 class ActionResult(_Value):
-    """One action and what came of it."""
+    """One action and what came of it; `seen` is what one that reads showed, where others followed it."""
 
     action: PageAction
     kind: OutcomeKind
     message: str
+    seen: Observation | None = None
 
     @property
     def ok(self) -> bool:
@@ -62,6 +63,12 @@ class Outcome(_Value):
     results: tuple[ActionResult, ...]
     skipped: int = 0
     downloads: tuple[str, ...] = ()
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """What was seen, in order, the page afterwards last."""
+        seen = [*(result.seen for result in self.results), self.observation]
+        return tuple(one.text for one in seen if one is not None)
 
     @property
     def ok(self) -> bool:

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import assert_never
 
 from browser_agent.actions import union as act
 from browser_agent.actions.elements import require_known
 from browser_agent.actions.files import download, upload
 from browser_agent.actions.form import check, fill_form, select, type_text
-from browser_agent.actions.look import look
+from browser_agent.actions.leave import LOST, make_way
+from browser_agent.actions.look import look, look_from_outside
 from browser_agent.actions.navigate import back, check_barred, navigate
 from browser_agent.actions.outcome import ActionResult, Outcome, OutcomeKind, Stop
 from browser_agent.actions.pointer import click, press, scroll
 from browser_agent.actions.tabs import dialog, tab
 from browser_agent.actions.wait import settle, wait_for
-from browser_agent.browser.window import DialogOpened, PageLost, Window
+from browser_agent.browser.faults import DialogOpened, PageLost, PageSilent
+from browser_agent.browser.window import Window
 from browser_agent.observation.observe import Fields, Lean, Part, Places, View
 from browser_agent.observation.values import Observation
 from ctxfold.errors import BrowserGone
 
-_LOST = "the page hung or crashed and was closed; an empty tab stands in its place: navigate on from there"
-_STORM = "the page opened dialog after dialog and was closed; an empty tab stands in its place: navigate on from there"
-_DIALOGS = 5
-"""Dialogs answered in a row, without another action between, after which the next costs a page its life."""
+_SILENT = "the page does not answer yet; it is left as it is: look again in a moment, or navigate elsewhere"
 
 
 async def perform(window: Window, actions: Sequence[act.PageAction], need: str | None = None) -> Outcome:
@@ -31,34 +31,73 @@ async def perform(window: Window, actions: Sequence[act.PageAction], need: str |
 
     Args:
         window: where to act.
-        actions: in order. They stop at the first that cannot be done, and at the first that replaces the page beneath the
-            rest. None at all just looks.
+        actions: in order. They stop at the first that cannot be done, and where one replaced the page beneath a next that
+            means an element of it. None at all just looks. What reads shows its part; where several do, they share the room.
         need: what the task is after, in its words: the observation puts that first.
 
     Returns:
-        What came of it. Nothing a page does makes this raise, and a page that hangs or crashes costs at most
-        `Limits.whole` seconds: it is closed, and an empty tab stands in its place.
+        What came of it. Nothing a page does makes this raise. One that does not answer costs at most `Limits.whole`
+        seconds and is left as it is; one that crashed, or has not answered for `Limits.silence`, is closed, and an empty
+        tab stands in its place.
     """
     window.begin()
     results: list[ActionResult] = []
     view: View = Lean()
-    changed = False
+    room = window.settings.budget
+    moved = False
     for number, action in enumerate(actions):
         result, changed = await _do(window, action)
+        later = actions[number + 1 :]
+        if result.ok and later and _view(action) != Lean():
+            share = room // (1 + sum(_view(one) != Lean() for one in later) + (_view(later[-1]) == Lean()))
+            result = await _with_view(window, result, need or "", share)
+            room -= result.seen.tokens if result.seen is not None else 0
         results.append(result)
         view = _view(action) if result.ok else Lean()
-        if not result.ok or (changed and number + 1 < len(actions)):
+        moved = moved or changed
+        if not result.ok or (moved and later and not _means_any_page(later[0])):
             break
-    return await _outcome(window, tuple(results), len(actions) - len(results), view, need or "")
+    return await _outcome(window, tuple(results), len(actions) - len(results), _Look(view, need or "", room))
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """How to look at a page: which view of it, for what need, within how many tokens."""
+
+    view: View
+    need: str
+    room: int
+
+
+def _means_any_page(action: act.PageAction) -> bool:
+    """Whether an action may go on after the page changed: it names no element, and says itself what it is after."""
+    return isinstance(action, act.Navigate | act.WaitFor | act.Find | act.Extract) or (
+        isinstance(action, act.Read | act.Scroll) and action.ref is None
+    )
+
+
+async def _with_view(window: Window, result: ActionResult, need: str, room: int) -> ActionResult:
+    """A reading that others follow, with what it showed."""
+    try:
+        seen = await look(window, _view(result.action), need, room)
+    except PageSilent:
+        return ActionResult(action=result.action, kind="timed_out", message=_SILENT)
+    except PageLost:
+        return (await _recovered(window, result.action, LOST))[0]
+    return result.model_copy(update={"seen": seen})
 
 
 async def _do(window: Window, action: act.PageAction) -> tuple[ActionResult, bool]:
     """One action and its rest; whether another page stands there after it."""
     window.begin()
+    try:
+        await make_way(window, action)
+    except PageLost as lost:
+        return await _recovered(window, action, str(lost))
+    except BrowserGone as gone:
+        return ActionResult(action=action, kind="browser_gone", message=str(gone)), False
     page = window.page
     mark = window.events.mark()
-    if window.dialog is not None and isinstance(action, act.Dialog) and window.answered >= _DIALOGS:
-        return await _recovered(window, action, _STORM)
     if window.dialog is not None and not isinstance(action, act.Dialog):
         return ActionResult(
             action=action, kind="dialog_open", message="a dialog is open; answer it with dialog first"
@@ -73,8 +112,10 @@ async def _do(window: Window, action: act.PageAction) -> tuple[ActionResult, boo
         return ActionResult(action=action, kind=stop.kind, message=str(stop)), False
     except DialogOpened:
         return ActionResult(action=action, kind="done", message="done, and a dialog opened"), True
+    except PageSilent:
+        return ActionResult(action=action, kind="timed_out", message=_SILENT), False
     except PageLost:
-        return await _recovered(window, action)
+        return await _recovered(window, action, LOST)
     if not isinstance(action, act.Dialog):
         window.answered = 0
     return ActionResult(action=action, kind="done", message=message), changed
@@ -140,7 +181,7 @@ def _view(action: act.PageAction) -> View:
             return Lean()
 
 
-async def _recovered(window: Window, action: act.PageAction, why: str = _LOST) -> tuple[ActionResult, bool]:
+async def _recovered(window: Window, action: act.PageAction, why: str) -> tuple[ActionResult, bool]:
     try:
         await window.recover()
     except BrowserGone as gone:
@@ -149,7 +190,7 @@ async def _recovered(window: Window, action: act.PageAction, why: str = _LOST) -
     return ActionResult(action=action, kind="page_recovered", message=why), True
 
 
-async def _outcome(window: Window, results: tuple[ActionResult, ...], skipped: int, view: View, need: str) -> Outcome:
+async def _outcome(window: Window, results: tuple[ActionResult, ...], skipped: int, how: _Look) -> Outcome:
     last = results[-1] if results else None
     kind: OutcomeKind = last.kind if last is not None else "done"
     message = last.message if last is not None else "looked"
@@ -158,9 +199,11 @@ async def _outcome(window: Window, results: tuple[ActionResult, ...], skipped: i
         observation = window.last
     if observation is None and kind != "browser_gone":
         try:
-            observation = await look(window, view, need)
+            observation = await look(window, how.view, how.need, how.room)
+        except PageSilent:
+            kind, message, observation = "timed_out", _SILENT, await look_from_outside(window)
         except PageLost:
-            kind, message, observation = await _look_again(window, need)
+            kind, message, observation = await _look_again(window, how.need)
     if kind == "done" and skipped:
         kind = "page_changed"
         message = f"{message}; the page changed, so {skipped} more were left: look and go on"
@@ -178,8 +221,8 @@ async def _look_again(window: Window, need: str) -> tuple[OutcomeKind, str, Obse
     """After a page was lost while it was looked at: a fresh tab, and a look at that."""
     try:
         await window.recover()
-        return "page_recovered", _LOST, await look(window, Lean(), need)
-    except PageLost:
-        return "page_recovered", _LOST, None
+        return "page_recovered", LOST, await look(window, Lean(), need)
+    except (PageLost, PageSilent):
+        return "page_recovered", LOST, None
     except BrowserGone as gone:
         return "browser_gone", str(gone), None

@@ -10,8 +10,9 @@ from playwright.async_api import Error, Page
 
 from browser_agent.actions.outcome import Stop
 from browser_agent.actions.union import WaitFor
+from browser_agent.browser.faults import DialogOpened
 from browser_agent.browser.page_events import Mark
-from browser_agent.browser.window import DialogOpened, Window
+from browser_agent.browser.window import Window
 
 _QUIET = files("browser_agent.actions").joinpath("quiet.js").read_text(encoding="utf-8")
 _INSTANT = 0.02

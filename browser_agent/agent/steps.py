@@ -8,6 +8,7 @@ from contextlib import suppress
 
 from browser_agent.actions import Outcome
 from browser_agent.actions.union import Answer, GiveUp, PageAction
+from browser_agent.observation import Observation
 from ctxfold import Session
 from ctxfold.errors import RefError
 
@@ -44,9 +45,11 @@ def end_step(session: Session, step: int, asked: int, outcome: Outcome) -> str:
     """
     observation = outcome.observation
     for at in range(1, asked + 1):
+        seen = outcome.results[at - 1].seen if at <= len(outcome.results) else None
         if at == len(outcome.results) and observation is not None and observation.extracted is not None:
-            found = json.dumps(observation.extracted.value, ensure_ascii=False)
-            session.record_result(step, f"c{at}", found, origin="page", shown=f"extracted; now at {observation.url}")
+            seen = observation
+        if seen is not None:
+            _record_seen(session, step, f"c{at}", seen)
             continue
         done = outcome.results[at - 1].message if at <= len(outcome.results) else "left undone"
         if at == len(outcome.results) and observation is not None:
@@ -58,6 +61,15 @@ def end_step(session: Session, step: int, asked: int, outcome: Outcome) -> str:
         session.record_result(step, LOOK, "there is no page to look at")
         return ""
     return str(session.record_result(step, LOOK, observation.full, origin="page", shown=observation.text))
+
+
+def _record_seen(session: Session, step: int, call: str, seen: Observation) -> None:
+    """Record what an action that reads showed: the values it took off the page, or the page in full."""
+    if seen.extracted is not None:
+        found = json.dumps(seen.extracted.value, ensure_ascii=False)
+        session.record_result(step, call, found, origin="page", shown=f"extracted; now at {seen.url}")
+    else:
+        session.record_result(step, call, seen.full, origin="page", shown=seen.text)
 
 
 def last_address(session: Session) -> str | None:

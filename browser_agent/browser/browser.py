@@ -13,6 +13,8 @@ from playwright.async_api import Browser as Chromium
 from playwright.async_api import BrowserContext, Error, Page, ViewportSize
 
 from browser_agent.browser.install import Report
+from browser_agent.browser.limits import LIMITS
+from browser_agent.browser.pace import measure_pace
 from browser_agent.browser.process import (
     BrowserProcess,
     Plan,
@@ -21,11 +23,12 @@ from browser_agent.browser.process import (
     start_browser,
     stop_browser,
 )
-from browser_agent.browser.window import Folders, Window, WindowSettings
+from browser_agent.browser.settings import Folders, WindowSettings
+from browser_agent.browser.window import Window
 from browser_agent.network.egress import Egress
 from browser_agent.network.proxy import FilterProxy, Refusal
 from browser_agent.network.secrets import Secrets
-from browser_agent.observation.observe import BUDGET
+from browser_agent.observation.values import BUDGET
 from ctxfold.errors import BrowserGone, InputError
 from ctxfold.tokens import count
 
@@ -55,6 +58,7 @@ class Browser:
         self._report = report
         self._proxy = proxy
         self._reviving = asyncio.Lock()
+        self._limits = LIMITS
 
     @classmethod
     async def launch(
@@ -116,11 +120,13 @@ class Browser:
     async def _start(cls, plan: Plan, report: Report, proxy: FilterProxy | None) -> Browser:
         """A browser by a plan; where none comes, its proxy goes too."""
         try:
-            return cls(plan, await start_browser(plan, report), report, proxy)
+            started = cls(plan, await start_browser(plan, report), report, proxy)
         except BaseException:
             if proxy is not None:
                 await proxy.close()
             raise
+        started._limits = LIMITS.at_pace(await measure_pace())
+        return started
 
     @property
     def executable(self) -> Path | None:
@@ -163,7 +169,8 @@ class Browser:
             BrowserGone: the browser is no longer there.
         """
         context, page = await self._open(storage_state)
-        settings = WindowSettings(folders or Folders(self._running.folder / "downloads"), budget, secrets)
+        kept = folders or Folders(self._running.folder / "downloads")
+        settings = WindowSettings(kept, budget, secrets, self._limits)
         return Window(context, page, settings, self._revive, self._proxy)
 
     async def _open(self, storage_state: Path | None = None) -> tuple[BrowserContext, Page]:

@@ -27,7 +27,8 @@ class Mark:
 class PageEvents:
     """Listens to one page. `until` waits for what it hears; nothing here polls.
 
-    `status` is that of its document; `barred` why the filter proxy let no document through, None if it did.
+    `status` is that of its document; `barred` why the filter proxy let no document through, None if it did;
+    `silent_since` when it was first asked without an answer, None if it answered since.
     """
 
     def __init__(self, page: Page) -> None:
@@ -35,6 +36,7 @@ class PageEvents:
         self.status: int | None = None
         self.crashed = False
         self.barred: str | None = None
+        self.silent_since: float | None = None
         self._documents = 0
         self._navigating = False
         self._uncommitted = False

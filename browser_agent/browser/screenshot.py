@@ -6,7 +6,8 @@ from typing import Any
 
 from playwright.async_api import Error, Locator
 
-from browser_agent.browser.window import DialogOpened, PageLost, Window
+from browser_agent.browser.faults import DialogOpened, PageLost, PageSilent
+from browser_agent.browser.window import Window
 from browser_agent.observation import Observation
 from ctxfold.session.screenshots import LARGEST
 
@@ -54,7 +55,7 @@ async def take_screenshot(window: Window, page: Observation | None) -> bytes | N
         shot = window.page.screenshot(mask=_fields_to_cover(window), quality=quality, **options)
         try:
             made: bytes = await window.running(shot, SECONDS)
-        except (Error, TimeoutError, DialogOpened, PageLost):
+        except (Error, TimeoutError, DialogOpened, PageLost, PageSilent):
             return None  # the page changes, hangs or is gone: the next look deals with that, a picture is not worth it
         if len(made) <= LARGEST:
             return made

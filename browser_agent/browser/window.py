@@ -6,8 +6,6 @@ import asyncio
 import contextlib
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, TypeVar
 
 from playwright.async_api import Browser as Chromium
@@ -15,52 +13,28 @@ from playwright.async_api import BrowserContext, Dialog, Error, Locator, Page, R
 from playwright.async_api import TimeoutError as PageTimeout
 
 from browser_agent.browser.downloads import Downloads
+from browser_agent.browser.faults import DialogOpened, check_answers, check_gone
+from browser_agent.browser.limits import Limits
+from browser_agent.browser.pace import measure_pace
 from browser_agent.browser.page_events import PageEvents
-from browser_agent.browser.timeouts import LIMITS, Limits
+from browser_agent.browser.settings import WindowSettings
 from browser_agent.network.proxy import FilterProxy
-from browser_agent.network.secrets import Secrets
-from browser_agent.observation.observe import BUDGET
 from browser_agent.observation.values import Control, Observation, TabInfo
-
-
-@dataclass(frozen=True, slots=True)
-class Folders:
-    """Where downloads go, and below which folders files may be uploaded from (none, if not said)."""
-
-    downloads: Path
-    uploads: tuple[Path, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class WindowSettings:
-    """The folders of a window, the most one observation costs (o200k tokens), and the secrets that may be typed."""
-
-    folders: Folders
-    budget: int = BUDGET
-    secrets: Secrets = field(default_factory=Secrets)
-
 
 T = TypeVar("T")
 
 _REMEMBERED = 5
 _REPAIR_PARTS = 2.0
-_GONE = ("target crashed", "has been closed", "connection closed", "browser closed", "target closed", "was detached")
-
-
-class PageLost(Exception):
-    """The page hung, crashed or closed under us. Inner to this package: `perform` turns it into an outcome."""
-
-
-class DialogOpened(Exception):
-    """A dialog opened and blocks the page. Inner to this package: `perform` turns it into an outcome."""
-
 
 # Given the browser that was lost: a tab in one that lives.
 Opener = Callable[[Chromium | None], Awaitable[tuple[BrowserContext, Page]]]
 
 
 class Window:
-    """Tabs that share one profile. `Browser.window` makes it; `perform` acts on it, and counts in `answered` the dialogs it answers one after another."""
+    """Tabs that share one profile. `Browser.window` makes it; `perform` acts on it.
+
+    `answered` counts the dialogs it answers one after another; while it is `leaving` a page, that page's question whether to stay is answered for it.
+    """
 
     def __init__(
         self,
@@ -70,7 +44,7 @@ class Window:
         revive: Opener,
         proxy: FilterProxy | None = None,
     ) -> None:
-        self.limits: Limits = LIMITS
+        self.limits: Limits = settings.limits
         self.settings = settings
         self.proxy = proxy
         self.last: Observation | None = None
@@ -81,6 +55,7 @@ class Window:
         self.answered = 0
         self._dialog_opened = asyncio.Event()
         self._titles: dict[Page, str] = {}
+        self.leaving = False
         self._opening = False
         self._opened = asyncio.Event()
         self._deadline = 0.0
@@ -104,6 +79,13 @@ class Window:
     def begin(self) -> None:
         """Start the clock of one call: all that follows fits into `Limits.whole`."""
         self._deadline = asyncio.get_running_loop().time() + self.limits.whole
+
+    async def renew_limits(self) -> None:
+        """Have the limits follow the machine where it takes longer now than they were set for."""
+        pace = await measure_pace()
+        if pace > self.limits.pace:
+            whole, self.limits = self.limits.whole, self.limits.at_pace(pace)
+            self._deadline += self.limits.whole - whole
 
     def left(self) -> float:
         """Seconds of this call that are left, those it takes to put a lost page right kept back."""
@@ -148,7 +130,8 @@ class Window:
 
         Raises:
             DialogOpened: a dialog stands before the page; the work may still end once it is answered.
-            PageLost: the page crashed, closed, or does not answer at all.
+            PageSilent: the page does not answer now.
+            PageLost: the page crashed, closed, or has not answered for long.
             TimeoutError: the page is well, but this did not end in time.
             playwright.async_api.Error: the page refused, in Playwright's words.
         """
@@ -161,7 +144,9 @@ class Window:
         try:
             await asyncio.wait({task, opened}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
             if task.done():
-                return task.result()
+                result = task.result()
+                self.events.silent_since = None
+                return result
             if opened.done():
                 raise DialogOpened
             raise TimeoutError
@@ -172,7 +157,7 @@ class Window:
             await self._must_answer()
             raise
         except Error as error:
-            _check_gone(error)
+            check_gone(error)
             raise
         finally:
             opened.cancel()
@@ -198,8 +183,7 @@ class Window:
         opening = asyncio.ensure_future(self._context.new_page())
         for task in (closing, opening):
             task.add_done_callback(_retrieve)
-        self.dialog = None
-        self._dialog_opened.clear()
+        self.forget_dialog()
         try:
             page = await asyncio.wait_for(opening, self.limits.repair)
             await asyncio.wait({closing}, timeout=self.limits.repair / 2)
@@ -246,8 +230,22 @@ class Window:
             page.on("close", self._on_closed)
 
     def _on_dialog(self, dialog: Dialog) -> None:
+        if self.leaving and dialog.type == "beforeunload":
+            asyncio.ensure_future(dialog.accept()).add_done_callback(_retrieve)
+            return
         self.dialog = dialog
         self._dialog_opened.set()
+
+    def forget_dialog(self) -> None:
+        """Take the open dialog for none: its tab is left to itself."""
+        self.dialog = None
+        self._dialog_opened.clear()
+
+    async def dialog_comes(self, seconds: float) -> bool:
+        """Wait for the next dialog; whether one came."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._dialog_opened.wait(), seconds)
+        return self.dialog is not None
 
     def _on_request(self, request: Request) -> None:
         """A document asked for by no page we know is that of a tab about to open."""
@@ -266,6 +264,8 @@ class Window:
             self.turn_to(page)
 
     def _on_closed(self, page: Page) -> None:
+        if self.dialog is not None and self.dialog.page == page:
+            self.forget_dialog()
         if page == self._page and self.pages:
             self.turn_to(self.pages[-1])
         if page != self._page:
@@ -273,22 +273,13 @@ class Window:
             self._titles.pop(page, None)
 
     async def _must_answer(self) -> None:
-        """Ask the page for a sign of life."""
+        """Ask the page for a sign of life, for as long as the machine's pace calls for now."""
         if self.dialog is not None:
             raise DialogOpened
         if self.events.unanswered():
             return
-        try:
-            await asyncio.wait_for(self._page.evaluate("1"), max(self.limits.probe, self.left()))
-        except TimeoutError as error:
-            raise PageLost("hung") from error
-        except Error as error:
-            _check_gone(error)
-
-
-def _check_gone(error: Error) -> None:
-    if any(sign in error.message.lower() for sign in _GONE):
-        raise PageLost("closed or crashed") from error
+        await self.renew_limits()
+        await check_answers(self._page, self.events, max(self.limits.probe, self.left()), self.limits.silence)
 
 
 def _retrieve(task: asyncio.Future[Any]) -> None:

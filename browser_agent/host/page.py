@@ -11,15 +11,16 @@ from browser_agent.actions import Extract, Find, Outcome, OutcomeKind, PageActio
 from browser_agent.agent.confirm import Asked, Watch
 from browser_agent.agent.loop_guard import LoopGuard
 from browser_agent.agent.steps import begin_step, end_step, refuse_step
-from browser_agent.browser.browser import Browser
 from browser_agent.browser.window import Window
 from browser_agent.deciders.decision import Decision
 from browser_agent.deciders.describe import describe_decision
+from browser_agent.host.shared import SharedBrowser
 from ctxfold.errors import InputError
 from ctxfold.models import Model
 from ctxfold.models.deciders import Deciders
 from ctxfold.models.deciders.loop import SessionLease
 from ctxfold.prompts import prompt
+from ctxfold.tokens import count as count_tokens
 
 __all__ = ["BUDGET", "Page", "Reading", "Shown", "Wish"]
 
@@ -36,6 +37,9 @@ PATIENCE = 15.0
 """Seconds that one call waits for the replies of the folder's model, all together."""
 
 _PROMPTS = "browser_agent.prompts"
+
+_UNSETTLED = frozenset({"timed_out", "page_recovered"})
+"""After these a call may well be made again: that it changed nothing is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,13 +135,13 @@ class Page:
     """A live page.
 
     Args:
-        browser: its own browser, ended with it.
+        browser: the browser it is in.
         window: the tabs.
         watch: what is asked about before it is done; the start address is where the host last opened the page.
         folder: the model that folds, plans and extracts; None for the embedded deciders.
     """
 
-    def __init__(self, browser: Browser, window: Window, watch: Watch, folder: Model | None = None) -> None:
+    def __init__(self, browser: SharedBrowser, window: Window, watch: Watch, folder: Model | None = None) -> None:
         self._browser = browser
         self._window = window
         self._watch = watch
@@ -190,13 +194,15 @@ class Page:
                 await book(lambda session: refuse_step(session, step, count, held))
                 return Shown(step, "refused", held, 0, count)
             outcome = await self._perform(book, step, wish)
+            if outcome.kind in _UNSETTLED:
+                self._guard = LoopGuard()
             ref = await book(lambda session: end_step(session, step, count, outcome))
             await self._maintain(book)
             return _reply(step, ref, outcome, count)
 
     async def end(self) -> None:
-        """End the page and its browser at once."""
-        await self._browser.end()
+        """End the page at once."""
+        await self._browser.close(self._window)
 
     async def _maintain(self, lease: SessionLease) -> None:
         """Fold, plan and extract where that is due, at the session's own budget."""
@@ -239,4 +245,5 @@ def _reply(step: int, ref: str, outcome: Outcome, asked: int) -> Shown:
     page = outcome.observation
     done = sum(result.ok for result in outcome.results)
     shown = Shown(step, outcome.kind, outcome.message, done, asked, ref=ref, downloads=outcome.downloads)
-    return shown if page is None else replace(shown, url=page.url, text=page.text, tokens=page.tokens)
+    text = "\n\n".join(outcome.texts)
+    return shown if page is None else replace(shown, url=page.url, text=text, tokens=count_tokens(text))

@@ -1,4 +1,4 @@
-"""The open pages of one host: at most one a session, each in its own browser that is closed when long unused."""
+"""The open pages of one host: at most one a session, all in one browser, each closed when long unused."""
 
 from __future__ import annotations
 
@@ -10,17 +10,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
-import anyio
 from pydantic import Field, TypeAdapter
 
 from browser_agent.actions import Navigate, PageAction
 from browser_agent.agent.confirm import Asked, Safety, Watch
 from browser_agent.agent.settings import BrowserChoice
-from browser_agent.browser.browser import Browser
-from browser_agent.browser.window import Folders
+from browser_agent.browser.settings import Folders
 from browser_agent.deciders.decision import MOST_ACTIONS
 from browser_agent.host.page import BUDGET, Page, Reading, Shown, Wish
 from browser_agent.host.reach import Reach
+from browser_agent.host.shared import SharedBrowser
 from browser_agent.network.egress import Egress, origin_of
 from browser_agent.network.secrets import Secrets
 from ctxfold.errors import BrowserGone, CtxfoldError, InputError, PageUnreachable, Refused, UnknownPage
@@ -29,7 +28,7 @@ from ctxfold.models.deciders.loop import SessionLease
 
 __all__ = ["IDLE", "MOST", "PATIENCE", "Means", "Pages"]
 
-MOST = 4
+MOST = 16
 """Most pages that are live at once; the one longest unused makes way."""
 
 IDLE = 600.0
@@ -73,6 +72,7 @@ class Pages:
         self._means = means
         self._reach = Reach(Egress.of(means.safety.allow), local=means.safety.local)
         self._secrets = Secrets(means.safety.secrets)
+        self._browser = SharedBrowser(means.choice, self._reach.rule)
         self._live: OrderedDict[str, Page] = OrderedDict()
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._ending: set[asyncio.Task[None]] = set()
@@ -138,7 +138,7 @@ class Pages:
         if private:
             page.permit(url)
         shown = await self._do(session, page, book, Wish("", (Navigate(kind="navigate", url=url),), need))
-        if shown.kind in ("unreachable", "timed_out", "not_possible"):
+        if shown.kind in ("unreachable", "not_possible"):
             raise PageUnreachable(f"it cannot be opened: {shown.message}; check the address, or try again")
         return shown
 
@@ -173,16 +173,14 @@ class Pages:
 
     async def close(self) -> None:
         """End every page at once, those that are just being opened too."""
-        live, self._live = self._live, OrderedDict()
-        for session, starting in tuple(self._starting.items()):
+        self._live.clear()
+        for starting in tuple(self._starting.values()):
             starting.cancel()
             with suppress(asyncio.CancelledError, CtxfoldError):
-                live[session] = await starting
+                await starting
         for timer in self._timers.values():
             timer.cancel()
-        async with anyio.create_task_group() as tasks:
-            for page in live.values():
-                tasks.start_soon(page.end)
+        await self._browser.end()
         if self._ending:
             await asyncio.wait(set(self._ending))
 
@@ -225,20 +223,9 @@ class Pages:
         return self._live[session]
 
     async def _start_page(self, session: str) -> Page:
-        means, choice = self._means, self._means.choice
-        browser = await Browser.launch(headed=choice.headed, executable=choice.executable, egress=self._reach.rule)
-        try:
-            window = await browser.window(
-                storage_state=choice.storage_state,
-                folders=Folders(means.downloads / session, means.uploads),
-                budget=BUDGET,
-                secrets=self._secrets,
-            )
-        except BaseException:
-            with anyio.CancelScope(shield=True):
-                await browser.end()
-            raise
-        return Page(browser, window, Watch(means.safety, None, True, self._secrets), means.folder)
+        means = self._means
+        window = await self._browser.open(Folders(means.downloads / session, means.uploads), BUDGET, self._secrets)
+        return Page(self._browser, window, Watch(means.safety, None, True, self._secrets), means.folder)
 
     def _touch(self, session: str) -> None:
         if session in self._live:

@@ -17,7 +17,7 @@ from browser_agent.observation.inline import FIELDS, INTERACTIVE, clean, cut, la
 from browser_agent.observation.paging import find, paginate
 from browser_agent.observation.prune import Interest, prune
 from browser_agent.observation.snapshot import Node, parse
-from browser_agent.observation.values import Control, Cut, Extracted, Link, Observation, SearchBox
+from browser_agent.observation.values import BUDGET, Control, Cut, Extracted, Link, Observation, SearchBox
 from ctxfold.tokens import count, head
 
 
@@ -50,9 +50,6 @@ class Fields:
 
 View = Lean | Part | Places | Fields
 
-
-BUDGET = 2000
-"""What an observation costs at most, in o200k tokens, if not said otherwise."""
 
 _VOLATILE = re.compile(r" \[(?:ref=[^\]]*|active|cursor=pointer)\]")
 _TITLE = 100

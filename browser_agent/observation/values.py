@@ -8,6 +8,9 @@ from urllib.parse import urlencode
 
 from pydantic import BaseModel, ConfigDict, Field
 
+BUDGET = 2000
+"""What an observation costs at most, in o200k tokens, if not said otherwise."""
+
 
 class _Value(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -170,6 +173,7 @@ class Observation(_Value):
 
 
 __all__ = [
+    "BUDGET",
     "Control",
     "Cut",
     "Extracted",

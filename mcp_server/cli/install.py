@@ -27,7 +27,11 @@ _dry_run = click.option("--dry-run", is_flag=True, help="Show what would change 
 @click.command(short_help="Register the MCP server with a host.", epilog=_NAMES)
 @_host
 @click.option(
-    "--caps", default="core", show_default=True, metavar="LIST", help="What it offers, as `ctxfold serve` has it."
+    "--caps",
+    default="core,browser",
+    show_default=True,
+    metavar="LIST",
+    help="What it offers, as `ctxfold serve` has it.",
 )
 @_dry_run
 def install(host: str, caps: str, dry_run: bool) -> None:
@@ -36,7 +40,7 @@ def install(host: str, caps: str, dry_run: bool) -> None:
     The host's other settings stay as they are, comments and all, and the file as it was is kept beside it. Running it again changes nothing.
     """
     offered = parse_caps(caps)
-    launch = _find_launch(("--caps", ",".join(offered)) if len(offered) > 1 else ())
+    launch = _find_launch(("--caps", "core") if offered == ("core",) else ())
     if is_passing(launch.command):
         click.echo(
             f"{launch.command} lies in a cache that may be emptied, and the host would then find nothing there: "

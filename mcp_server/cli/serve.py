@@ -36,7 +36,12 @@ _option = partial(click.option, show_default=True)
 @_option("--token-file", type=_file, help="HTTP: a file of tokens, one a line, each alone or after a name.")
 @_option("--allow-host", multiple=True, metavar="NAME", help="HTTP: a further name that clients call it by.")
 @store_option
-@_option("--caps", default="core", metavar="LIST", help="With commas: core (sessions, runs) and browser (live pages).")
+@_option(
+    "--caps",
+    default="core,browser",
+    metavar="LIST",
+    help="core (sessions, runs) alone, or core,browser with live pages.",
+)
 @_option(
     "--folder-model", metavar="NAME", help="Who folds, plans and extracts; CTXFOLD_FOLDER_MODEL or none if not said."
 )
@@ -84,6 +89,8 @@ def serve(
     from mcp_server.sessions.pool import Pools
 
     pools = Pools(store, pipes is not None, _read_settings(**browsing), _load_folder(folder_model))
+    if "browser" in offered:
+        click.echo(_name_browser(browsing["executable"]), err=True)
     if pipes is not None:
         from mcp_server.transport.stdio import run_stdio
 
@@ -128,6 +135,16 @@ def _read_settings(
     limits = RunLimits(max_steps, dollars=max_cost)
     given = tuple(read_secret(each, None) for each in secrets)
     return BrowsingSettings(allow, given, confirm, choice, uploads, model, limits)
+
+
+def _name_browser(given: Path | None) -> str:
+    """Which browser shows the live pages, in one line."""
+    from browser_agent.browser.install import installed
+
+    found = given or next(installed(), None)
+    return (
+        f"live pages: {found}" if found else "live pages: no browser is installed; `ctxfold doctor` says how to get one"
+    )
 
 
 def parse_caps(given: str) -> tuple[Caps, ...]:

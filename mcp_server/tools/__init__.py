@@ -24,7 +24,7 @@ from mcp_server.tools.plan import plan
 from mcp_server.tools.recall import recall
 from mcp_server.tools.record import record
 from mcp_server.tools.refactor import refactor
-from mcp_server.tools.spec import CORE, Caps, Spec, describe_arguments, make_lean
+from mcp_server.tools.spec import CAPS, Caps, Spec, describe_arguments, make_lean
 from mcp_server.tools.switch_branch import switch_branch
 from mcp_server.tools.undo import undo
 
@@ -49,7 +49,7 @@ TOOLS: tuple[Spec, ...] = (
 )
 
 
-def make_tools(caps: Collection[Caps] = CORE) -> list[Tool]:
+def make_tools(caps: Collection[Caps] = CAPS) -> list[Tool]:
     """The tools of some capabilities as the SDK wants them: lean schemas, words from files, all four annotations.
 
     Raises:

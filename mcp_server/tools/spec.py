@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-__all__ = ["CORE", "Caps", "Spec", "describe_arguments", "make_lean"]
+__all__ = ["CAPS", "Caps", "Spec", "describe_arguments", "make_lean"]
 
 
 _NOISE = {"title", "description", "default", "additionalProperties"}
@@ -58,7 +58,8 @@ def _inside(key: str, value: Any, definitions: dict[str, Any]) -> Any:
 Caps = Literal["core", "browser"]
 """What a server offers: the sessions, and live pages."""
 
-CORE: tuple[Caps, ...] = ("core",)
+CAPS: tuple[Caps, ...] = ("core", "browser")
+"""What a server offers if not said otherwise."""
 
 
 @dataclass(frozen=True, slots=True)

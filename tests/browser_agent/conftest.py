@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 import pytest
 
 from browser_agent.browser.browser import Browser
+from browser_agent.browser.limits import LIMITS
 from browser_agent.browser.window import Window
 from tests.sites.server import LAB, Site
 
@@ -26,6 +27,7 @@ async def browser() -> AsyncIterator[Browser]:
 async def window(browser: Browser) -> AsyncIterator[Window]:
     """A window of this test alone."""
     opened = await browser.window()
+    opened.limits = LIMITS  # those of a quiet machine, until something is late
     yield opened
     await opened.close()
 

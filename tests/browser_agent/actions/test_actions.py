@@ -26,7 +26,9 @@ from browser_agent.actions import (
     perform,
 )
 from browser_agent.browser.browser import Browser
-from browser_agent.browser.window import Folders, Window
+from browser_agent.browser.settings import Folders
+from browser_agent.browser.window import Window
+from ctxfold.tokens import count
 from tests.browser_agent.doing import control, do, ref, seen, visit
 from tests.sites.server import Site
 
@@ -40,6 +42,24 @@ async def test_opening_an_address_shows_the_page_with_its_status(window: Window,
     page = seen(outcome)
     assert (page.title, page.status, page.url) == ("Lab", 200, f"{lab}/index.html")
     assert "# The lab" in page.text
+
+
+async def test_what_names_no_element_goes_on_over_pages_and_each_reading_is_shown(window: Window, lab: str) -> None:
+    page = await visit(window, f"{lab}/index.html")
+    outcome = await do(
+        window,
+        Navigate(kind="navigate", url=f"{lab}/terms.html"),
+        Find(kind="find", query="Open the box."),
+        Navigate(kind="navigate", url=f"{lab}/form.html"),
+        Read(kind="read"),
+        Click(kind="click", ref=ref(page, "link", "A new tab")),
+    )
+    assert [result.kind for result in outcome.results] == ["done"] * 4
+    assert outcome.kind == "page_changed"
+    assert outcome.skipped == 1
+    assert ["Open the box." in text for text in outcome.texts] == [True, False, False]
+    assert all("Form" in text for text in outcome.texts[1:])
+    assert sum(map(count, outcome.texts)) <= window.settings.budget
 
 
 async def test_an_error_page_is_shown_and_named_as_one(window: Window, lab: str) -> None:

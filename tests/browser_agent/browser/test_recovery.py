@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Error
 
-from browser_agent.actions import Click, Navigate, Type, WaitFor, perform
+from browser_agent.actions import Click, Navigate, Outcome, Tab, Type, WaitFor, perform
 from browser_agent.browser.browser import Browser
 from browser_agent.browser.install import installed
+from browser_agent.browser.limits import LIMITS
 from browser_agent.browser.reaper import Reaper
-from browser_agent.browser.timeouts import LIMITS
 from browser_agent.browser.window import Window
 from ctxfold.errors import BrowserGone, BrowserMissing, InputError
 from tests.browser_agent.doing import do, ref, seen, visit
@@ -30,6 +30,8 @@ pytestmark = pytest.mark.anyio
 Serve = Callable[[dict[str, str]], Site]
 
 HANG = "while (true) {}"
+QUICK = replace(LIMITS, action=0.5, settle=0.5, observe=1.5, repair=0.6, whole=1.5, silence=3.0, pace=5.0)
+"""Short limits that no slow machine makes longer."""
 
 
 @pytest.mark.parametrize(
@@ -45,17 +47,40 @@ async def test_a_page_that_hangs_on_arrival_is_replaced_and_the_run_goes_on(
     window: Window, lab: str, serve: Serve, page: str
 ) -> None:
     site = serve({"/": page})
+    window.limits = QUICK
     outcome = await do(window, Navigate(kind="navigate", url=f"{site.url}/"))
     if outcome.kind == "done":  # it was quick enough to be seen before it hung
         outcome = await perform(window, [])
+    assert "does not answer yet" in outcome.message
+    assert seen(outcome).url == f"{site.url}/"
+    outcome = await _until_it_is_known(window, outcome)
     assert outcome.kind == "page_recovered"
-    assert "navigate" in outcome.message
     assert (await visit(window, f"{lab}/index.html")).title == "Lab"
+
+
+async def _until_it_is_known(window: Window, outcome: Outcome) -> Outcome:
+    """Look again for as long as the page does not answer."""
+    while outcome.kind == "timed_out":
+        outcome = await perform(window, [])
+    return outcome
+
+
+async def test_a_page_that_is_busy_for_long_is_kept_with_what_was_filled_in(window: Window, serve: Serve) -> None:
+    busy = "const t = performance.now(); while (performance.now() - t < 2500);"
+    site = serve({"/": f'<label>Name <input></label><button onclick="{busy}">Work</button>'})
+    window.limits = QUICK
+    page = await visit(window, f"{site.url}/")
+    await do(window, Type(kind="type", ref=ref(page, "textbox", "Name"), text="Ann"))
+    outcome = await do(window, Click(kind="click", ref=ref(page, "button", "Work")))
+    outcome = await _until_it_is_known(window, outcome)
+    assert outcome.kind == "done"
+    assert "Ann" in seen(outcome).text
 
 
 async def test_a_click_that_hangs_the_page_is_an_outcome_and_the_run_goes_on(
     window: Window, lab: str, serve: Serve
 ) -> None:
+    window.limits = QUICK
     site = serve(
         {
             "/": f'<button onclick="{HANG}">Hang</button><button onclick="setTimeout(() => {{ {HANG} }})">Hang later</button>'
@@ -64,8 +89,9 @@ async def test_a_click_that_hangs_the_page_is_an_outcome_and_the_run_goes_on(
     for name in ("Hang", "Hang later"):
         page = await visit(window, f"{site.url}/")
         outcome = await do(window, Click(kind="click", ref=ref(page, "button", name)))
-        assert outcome.kind == "page_recovered"
-        assert seen(outcome).url == "about:blank"
+        assert outcome.kind == "timed_out"
+        assert (await visit(window, f"{lab}/index.html")).title == "Lab"  # at once, in a fresh tab
+        assert len(window.pages) == 1
 
 
 FLOOD = "setInterval(() => { for (let i = 0; i < 500; i++) history.pushState({}, '', '?' + Math.random()) }, 0)"
@@ -81,6 +107,27 @@ async def test_a_page_that_keeps_the_browser_busy_is_seen_and_left(window: Windo
     assert seen(outcome).title == "Busy"
     await asyncio.sleep(0.5)  # it goes on with it
     assert (await visit(window, f"{site.url}/next")).title == "Next"
+
+
+async def test_nothing_that_a_page_asks_keeps_one_from_going_elsewhere(window: Window, lab: str, serve: Serve) -> None:
+    stay = "onbeforeunload = e => { e.preventDefault(); e.returnValue = 'no' }"
+    site = serve(
+        {
+            "/storm": "<button>Press</button><script>onload = () => { while (true) alert(1) }</script>",
+            "/one": "<button onclick='confirm(1)'>Press</button>",
+            "/stay": f'<input><button onclick="{stay}">Press</button>',
+        }
+    )
+    await visit(window, f"{site.url}/storm")
+    assert (await visit(window, f"{lab}/index.html")).title == "Lab"
+    for path in ("/one", "/stay"):
+        page = await visit(window, f"{site.url}{path}")
+        await do(window, Click(kind="click", ref=ref(page, "button", "Press")))
+        assert (await visit(window, f"{lab}/index.html")).title == "Lab"
+    await visit(window, f"{site.url}/storm")
+    closed = await do(window, Tab(kind="tab", op="close"))
+    assert closed.kind == "done", closed.message
+    assert (await visit(window, f"{lab}/form.html")).title == "Form"
 
 
 async def test_a_crashed_page_is_replaced_at_once(window: Window, lab: str) -> None:
@@ -124,7 +171,8 @@ async def test_a_page_that_never_stops_changing_is_seen_all_the_same(window: Win
 
 
 async def test_a_page_still_on_its_way_says_so_and_comes_when_waited_for(window: Window, lab: str) -> None:
-    outcome = await do(window, Navigate(kind="navigate", url=f"{lab}/slow?s=5"))
+    window.limits = replace(LIMITS, navigation=0.5)
+    outcome = await do(window, Navigate(kind="navigate", url=f"{lab}/slow?s=1.5"))
     assert outcome.kind == "timed_out"
     assert "wait" in seen(outcome).text
     arrived = await do(window, WaitFor(kind="wait_for", event="load", seconds=5))

@@ -209,9 +209,16 @@ def test_a_command_in_a_runners_cache_is_known_for_one(command: str, passes: boo
     assert is_passing(command) is passes
 
 
-def test_installing_live_pages_registers_them(tmp_path: Path) -> None:
-    done = CliRunner().invoke(install, ["cursor", "--caps", "browser"])
-    assert done.exit_code == 0, done.output
-    written = json.loads((Path.home() / ".cursor" / "mcp.json").read_text(encoding="utf-8"))
-    assert written["mcpServers"]["ctxfold"]["args"][:3] == ["serve", "--caps", "core,browser"]
+def test_live_pages_are_registered_unless_told_otherwise(tmp_path: Path) -> None:
+    for caps, served in (
+        ((), ["serve"]),
+        (("--caps", "browser"), ["serve"]),
+        (("--caps", "core"), ["serve", "--caps", "core"]),
+    ):
+        done = CliRunner().invoke(install, ["cursor", *caps])
+        assert done.exit_code == 0, done.output
+        written = json.loads((Path.home() / ".cursor" / "mcp.json").read_text(encoding="utf-8"))
+        args = written["mcpServers"]["ctxfold"]["args"]
+        assert args[args.index("serve") :][: len(served)] == served
+        assert ("--caps" in args) == ("core" in served or "--caps" in served)
     assert CliRunner().invoke(install, ["cursor", "--caps", "nonsense"]).exit_code == 2

@@ -45,7 +45,7 @@ def price(tools: list[Tool]) -> int:
     )
 
 
-async def test_the_tools_stand_in_a_fixed_order_those_of_live_pages_only_where_they_were_asked_for() -> None:
+async def test_the_tools_stand_in_a_fixed_order_those_of_live_pages_unless_the_core_alone_was_asked_for() -> None:
     assert [tool.name for tool in await defined("core")] == CORE
     assert [tool.name for tool in await defined()] == CORE + BROWSER == [spec.name for spec in TOOLS]
     assert len(CORE) <= 12

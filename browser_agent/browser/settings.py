@@ -1,0 +1,30 @@
+"""What a window is opened with: its folders, the budget of an observation, secrets and time limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from browser_agent.browser.limits import LIMITS, Limits
+from browser_agent.network.secrets import Secrets
+from browser_agent.observation.values import BUDGET
+
+__all__ = ["Folders", "WindowSettings"]
+
+
+@dataclass(frozen=True, slots=True)
+class Folders:
+    """Where downloads go, and below which folders files may be uploaded from (none, if not said)."""
+
+    downloads: Path
+    uploads: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WindowSettings:
+    """The folders of a window, the most one observation costs (o200k tokens), the secrets that may be typed, and the time limits it begins with."""
+
+    folders: Folders
+    budget: int = BUDGET
+    secrets: Secrets = field(default_factory=Secrets)
+    limits: Limits = LIMITS
