@@ -1,1 +1,1 @@
-"""The commands `serve`, `install` and `uninstall`."""
+"""The commands `serve`, `wrap`, `install` and `uninstall`."""

@@ -1,0 +1,172 @@
+import json
+import random
+import re
+
+import pytest
+
+from ctxfold.errors import BudgetError
+from ctxfold.tokens import count
+from ctxfold.view.bounded import LEAST, Earlier, Result, bounded
+
+BUDGET = 2_000
+
+
+def log(lines: int, odd: dict[int, str] | None = None) -> str:
+    chance = random.Random(3)
+    made = [
+        f"10:{at // 60:02}:{at % 60:02} INFO worker-{at % 7} req_{chance.getrandbits(40):010x} served"
+        for at in range(lines)
+    ]
+    for at, line in (odd or {}).items():
+        made[at] = line
+    return "\n".join(made)
+
+
+def orders(many: int) -> list[dict[str, object]]:
+    chance = random.Random(5)
+    return [
+        {
+            "id": f"ord_{chance.getrandbits(20):05x}",
+            "city": chance.choice(["Paris", "Lyon"]),
+            "total": at * 3,
+            "note": f"number {at} of them all",
+        }
+        for at in range(many)
+    ]
+
+
+@pytest.mark.smoke
+def test_a_small_result_stands_as_it_is() -> None:
+    text = "three\n  words \n"
+    made = bounded(Result(text, "s1.2"))
+    assert (made.text, made.form, made.ref) == (text, "whole", "s1.2")
+    assert made.tokens == made.raw == count(text)
+
+
+@pytest.mark.parametrize("budget", [LEAST, 150, 256, 2_000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        log(900),
+        "x" * 60_000,
+        " " * 60_000 + "end",
+        "\n" * 30_000 + "end",
+        "記録は残る。" * 4_000,
+        "<|endoftext|>" * 3_000,
+        json.dumps(orders(400)),
+        json.dumps({"a": {"b": [{"c": [1, 2, {"d": "e" * 9_000}]}] * 50}}),
+        json.dumps([{"name": "a", "children": [{"name": f"f{at}.py", "type": "file"} for at in range(900)]}]),
+        str(orders(400)),
+        "\n".join(f"/srv/app/{at % 9}/file_{at}.txt" for at in range(900)),
+        json.dumps(list(range(9_000))),
+    ],
+    ids=["log", "run", "blanks", "newlines", "cjk", "special", "table", "deep", "tree", "python", "paths", "numbers"],
+)  # fmt: skip
+def test_no_result_costs_more_than_its_budget(text: str, budget: int) -> None:
+    for earlier in (None, Earlier(text, "s1.2"), Earlier(text[:-3], "s1.2")):
+        made = bounded(Result(text, "s2.2", earlier=earlier), "end 77", budget)
+        assert made.tokens <= budget
+        assert made.tokens == count(made.text)
+        assert made.form == "whole" or made.text.startswith("[s2.2")
+
+
+def test_a_budget_below_the_least_is_refused() -> None:
+    with pytest.raises(BudgetError):
+        bounded(Result("a", "s1.2"), budget=LEAST - 1)
+
+
+def test_lines_unlike_all_others_stand_with_the_first_and_the_last() -> None:
+    text = log(2_000, {700: "10:11:40 ERROR worker-0 connection refused by db-3"})
+    made = bounded(Result(text, "s1.2"))
+    lines = text.split("\n")
+    assert {lines[0], lines[700], lines[-1]} <= set(made.text.split("\n"))
+
+
+def test_what_the_need_asks_for_stands() -> None:
+    text = log(2_000)
+    wanted = text.split("\n")[1_234]
+    made = bounded(Result(text, "s1.2"), need=f"what became of {wanted.split()[3]}")
+    assert wanted in made.text.split("\n")
+
+
+def test_gaps_and_lines_tile_the_text() -> None:
+    text = log(2_000, {at: f"odd {at}" for at in range(0, 2_000, 97)})
+    body = bounded(Result(text, "s1.2")).text.split("\n")[1:]
+    lines, at = text.split("\n"), 0
+    for shown in body:
+        gap = re.fullmatch(r"… (\d+)-(\d+)", shown)
+        if gap:
+            assert int(gap[1]) == at + 1
+            assert int(gap[2]) > at + 1
+            at = int(gap[2])
+        else:
+            assert shown in ("…", lines[at])
+            at += 1
+    assert at == len(lines)
+
+
+def test_records_stand_as_exact_rows_where_they_fit() -> None:
+    rows = orders(70)
+    text = json.dumps(rows, indent=2)
+    made = bounded(Result(text, "s1.2"))
+    assert made.form == "rows"
+    assert made.raw > BUDGET
+    assert all(f"{row['id']} | {row['city']} | {row['total']} | {row['note']}" in made.text for row in rows)
+
+
+def test_all_ids_of_a_table_stand_while_they_fit() -> None:
+    rows = orders(200)
+    made = bounded(Result(json.dumps(rows), "s1.2"))
+    assert made.form == "part"
+    assert all(str(row["id"]) in made.text for row in rows)
+    assert "of all 200" in made.text
+    assert "Paris" in made.text
+
+
+@pytest.mark.parametrize("write", [json.dumps, str], ids=["json", "python"])
+def test_of_a_table_beyond_that_the_first_the_last_and_the_count_stand(write) -> None:
+    rows = orders(1_500)
+    made = bounded(Result(write(rows), "s1.2"))
+    assert "[1500] id" in made.text
+    assert str(rows[0]["id"]) in made.text
+    assert str(rows[-1]["id"]) in made.text
+
+
+def test_a_listing_stands_by_its_folders() -> None:
+    paths = [f"/srv/{folder}/part_{at}.c" for folder in ("core", "ui", "net") for at in range(200)]
+    made = bounded(Result("\n".join(paths), "s1.2"))
+    assert all(f"/srv/{folder}/ (200)" in made.text for folder in ("core", "ui", "net"))
+
+
+def test_a_tree_of_named_things_stands_by_its_folders() -> None:
+    tree = [
+        {"name": f"room{room}", "type": "directory", "children": [{"name": f"part_{at}.py", "type": "file"} for at in range(40)]}
+        for room in range(6)
+    ]  # fmt: skip
+    made = bounded(Result(json.dumps(tree, indent=2), "s1.2"))
+    assert all(f"room{room}/ (40): part_0.py" in made.text for room in range(6))
+
+
+def test_an_answer_that_hardly_changed_stands_as_its_change() -> None:
+    before = log(1_000)
+    lines = before.split("\n")
+    lines[500] = "something new"
+    made = bounded(Result("\n".join(lines), "s2.2", earlier=Earlier(before, "s1.2")))
+    assert made.form == "change"
+    assert "s1.2" in made.text
+    assert "+something new" in made.text
+    assert f"-{before.split(chr(10))[500]}" in made.text
+    assert made.tokens < 200
+
+
+def test_an_answer_that_is_the_same_says_so_and_still_stands() -> None:
+    text = log(1_000)
+    made = bounded(Result(text, "s2.2", earlier=Earlier(text, "s1.2")))
+    assert "the same as s1.2" in made.text
+    assert text.split("\n")[0] in made.text
+
+
+def test_the_name_by_which_the_rest_is_had_is_the_callers() -> None:
+    made = bounded(Result(log(900), "s1.2", tool="ctxfold_recall"))
+    assert 'ctxfold_recall(ref="s1.2")' in made.text
+    assert re.search(r"(?<!_)\brecall\(", made.text) is None

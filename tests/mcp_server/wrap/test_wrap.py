@@ -1,0 +1,241 @@
+"""The wrapper as a host meets it: a process on whose pipes a server answers."""
+
+import json
+import os
+import re
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ctxfold import Session
+from ctxfold.tokens import count
+from tests.mcp_server.wrap.server import words
+from tests.support.peer import Peer, text_of
+
+ROOT = Path(__file__).parents[3]
+SERVER = [sys.executable, str(Path(__file__).with_name("server.py"))]
+
+
+def wrapped(home: Path, *options: str, server: tuple[str, ...] = ()) -> Peer:
+    command = [sys.executable, "-m", "ctxfold", "wrap", "--session", "kept", *options, "--", *SERVER, *server]
+    return Peer(command, env={"CTXFOLD_HOME": str(home), "PYTHONPATH": str(ROOT)})
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(scope="module")
+def host(home: Path) -> Iterator[Peer]:
+    with wrapped(home) as peer:
+        peer.open()
+        yield peer
+
+
+def whole(host: Peer, ref: str, name: str = "recall") -> str:
+    """All that is kept under a ref, part by part."""
+    text, total = "", 1
+    while len(text) < total:
+        label, part = (block["text"] for block in host.call(name, ref=ref, offset=len(text))["content"])
+        found = re.search(r"of (\d+)", label)
+        text, total = text + part, int(found[1]) if found else len(part)
+    return text
+
+
+def ref_in(text: str) -> str:
+    found = re.match(r"\[(s\d+\.\d+)", text)
+    assert found, text[:100]
+    return found[1]
+
+
+def listed(host: Peer) -> list[dict[str, object]]:
+    first = host.ask("tools/list")["result"]
+    second = host.ask("tools/list", {"cursor": first["nextCursor"]})["result"]
+    return [*first["tools"], *second["tools"]]
+
+
+@pytest.mark.smoke
+def test_a_long_result_is_bounded_and_recalled_byte_for_byte(host: Peer) -> None:
+    text = text_of(host.call("say", many=3000))
+    assert count(text) <= 2000
+    assert bool(whole(host, ref_in(text)) == words(3000))
+
+
+def test_small_results_and_other_requests_pass_as_they_are(host: Peer) -> None:
+    host.call("say", text="né 記 \ud800")
+    assert json.loads(host.lines[-1])["result"]["content"][0]["text"] == "né 記 \ud800"
+    assert host.ask("resources/read", {"uri": "a://b"})["result"] == {"echo": {"uri": "a://b"}}
+
+
+def test_our_tool_stands_behind_the_last_of_the_servers(host: Peer) -> None:
+    tools = listed(host)
+    assert [tool["name"] for tool in tools] == ["first", "say", "texts", "rows", "strict", "holds", "loose", "recall"]
+    assert tools[1]["description"] == "né 記"
+    assert tools[-1]["description"]
+
+
+def test_each_id_is_found_by_recall(host: Peer) -> None:
+    host.call("say", many=3000)
+    for at in (5, 1_234, 2_998):
+        wanted = f"job_{at * 7919 % 100003:05d}"
+        assert f"line {at} of {wanted}" in text_of(host.call("recall", query=wanted))
+
+
+def test_of_several_blocks_the_long_one_is_bounded_in_its_place(host: Peer) -> None:
+    result = host.call("texts")
+    assert [block["type"] for block in result["content"]] == ["text", "image", "text", "resource_link"]
+    assert result["content"][0]["text"] == "a short one"
+    assert count(text_of(result)) <= 2000
+    assert bool(whole(host, ref_in(result["content"][2]["text"])) == words(3000))
+    assert result["structuredContent"] == {"n": 1}, "what differs from the text stays"
+
+
+def test_a_failed_result_stays_one(host: Peer) -> None:
+    result = host.call("say", many=3000, fails=True)
+    assert result["isError"] is True
+    assert count(text_of(result)) <= 2000
+
+
+def test_a_structure_is_shortened_within_its_schema_and_says_so(host: Peer) -> None:
+    result = host.call("rows")
+    short = result["structuredContent"]
+    assert count(json.dumps(short)) <= 2000
+    assert short["rows"][0]["id"] == "row_0000"
+    assert short["rows"][-1]["id"] == "row_0899"
+    found = re.search(r'recall\(ref="(s\d+\.\d+)"\)', short["ctxfold"])
+    assert found
+    assert len(json.loads(whole(host, found[1]))["rows"]) == 900
+    assert "of 900" in short["ctxfold"]
+
+
+def test_a_structure_that_its_schema_closes_passes_whole(host: Peer) -> None:
+    assert len(host.call("strict")["structuredContent"]["rows"]) == 900
+
+
+def test_a_structure_that_holds_the_text_holds_the_bounded_text(host: Peer) -> None:
+    result = host.call("holds")
+    assert count(result["structuredContent"]["text"]) <= 2000
+    assert ref_in(result["structuredContent"]["text"]) == ref_in(text_of(result))
+
+
+def test_a_structure_without_a_schema_that_repeats_the_text_is_left_to_the_text(host: Peer) -> None:
+    result = host.call("loose")
+    assert "structuredContent" not in result
+    assert len(json.loads(whole(host, ref_in(text_of(result))))["rows"]) == 900
+
+
+def test_requests_of_the_server_and_progress_reach_the_host(host: Peer) -> None:
+    host.send({"jsonrpc": "2.0", "id": 900, "method": "tools/call", "params": {"name": "sample"}})
+    assert host.read() == {"jsonrpc": "2.0", "id": "s1", "method": "sampling/createMessage", "params": {"messages": []}}
+    host.send({"jsonrpc": "2.0", "id": "s1", "result": {"role": "assistant"}})
+    assert json.loads(text_of(host.read()["result"]))["result"] == {"role": "assistant"}
+    host.call("progress", token="t1")
+    assert host.messages[-2]["params"] == {"progressToken": "t1", "progress": 1}
+    host.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 4}})
+    assert host.read()["params"] == {"requestId": 4}
+
+
+def test_what_nobody_can_read_is_refused_or_left_out(host: Peer) -> None:
+    host.write(b"")
+    host.write(b"what?")
+    assert host.read()["error"]["code"] == -32700
+    batch = [{"jsonrpc": "2.0", "id": number, "method": "ping"} for number in (901, 902)]
+    host.send(batch)
+    assert {host.read()["id"], host.read()["id"]} == {901, 902}
+    assert text_of(host.call("garbage")) == "after garbage"
+
+
+def test_a_flood_of_errors_holds_nothing_up(host: Peer) -> None:
+    assert text_of(host.call("flood")) == "after a flood"
+
+
+def test_recall_says_what_is_wrong(host: Peer) -> None:
+    for arguments in ({}, {"ref": "nowhere"}, {"ref": "s99999.1"}, {"ref": 7}):
+        result = host.call("recall", **arguments)
+        assert result["isError"] is True
+        assert text_of(result)
+
+
+def test_a_server_with_a_recall_of_its_own_keeps_it(home: Path) -> None:
+    with wrapped(home, server=("own",)) as host:
+        host.open()
+        assert text_of(host.call("recall")) == "the server's own", "though nobody asked for the tools before"
+        text = text_of(host.call("say", many=3000))
+        assert 'recall_result(ref="' in text
+        assert bool(whole(host, ref_in(text), "recall_result") == words(3000))
+        assert [tool["name"] for tool in listed(host)][-2:] == ["recall", "recall_result"]
+
+
+def test_a_server_that_dies_is_an_error_that_says_why(home: Path) -> None:
+    with wrapped(home) as host:
+        host.open()
+        host.send({"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": {"name": "die"}})
+        refused = host.read()
+        assert refused["id"] == 5
+        assert "exit code 7" in refused["error"]["message"]
+        assert "out of cheese" in refused["error"]["message"]
+        assert host.process.wait(10) == 1
+
+
+def test_a_server_that_hangs_is_an_error_in_time(home: Path) -> None:
+    with wrapped(home, "--timeout", "1") as host:
+        host.open()
+        answered = host.ask("tools/call", {"name": "hang"})
+        assert answered["error"]["code"] == -32001
+        assert host.close() == 0
+
+
+def children(process: int) -> list[int]:
+    tasks = Path(f"/proc/{process}/task/{process}/children")
+    return [int(word) for word in tasks.read_text().split()] if tasks.exists() else []
+
+
+@pytest.mark.parametrize("ending", ["eof", "term"])
+def test_a_server_that_will_not_end_is_ended(home: Path, ending: str) -> None:
+    with wrapped(home, server=("deaf",)) as host:
+        host.open()
+        started = children(host.process.pid)
+        if ending == "eof":
+            assert host.close() == 0
+        else:
+            host.process.send_signal(signal.SIGTERM)
+            assert host.process.wait(10) == 128 + signal.SIGTERM
+    assert not [number for number in started if Path(f"/proc/{number}").exists()]
+
+
+def test_what_cannot_be_started_says_so(home: Path) -> None:
+    command = [sys.executable, "-m", "ctxfold", "wrap", "--", str(home / "nothing")]
+    with Peer(command, env={"CTXFOLD_HOME": str(home), "PYTHONPATH": str(ROOT)}) as host:
+        assert host.process.wait(20) == 3
+    assert b"cannot start" in host.said
+
+
+def test_a_store_that_cannot_be_used_lets_results_pass(home: Path) -> None:
+    (home / "file").write_text("no folder")
+    with wrapped(home, "--store", str(home / "file" / "ctxfold.db")) as host:
+        host.open()
+        assert bool(text_of(host.call("say", many=3000)) == words(3000))
+        assert "error" in host.ask("tools/call", {"name": "recall", "arguments": {"ref": "s1.2"}})
+    assert b"passes as it is" in host.said
+
+
+def test_measuring_changes_and_keeps_nothing(home: Path) -> None:
+    with wrapped(home, "--measure", "--session", "measured") as host:
+        host.open()
+        assert bool(text_of(host.call("say", many=3000)) == words(3000))
+    assert re.search(rb"say: 1 results, \d+ tokens, \d+ bounded \(\d+\.\d %\)", host.said)
+    assert b"all: 1 results" in host.said
+
+
+def test_results_are_kept_in_the_session_also_small_ones(host: Peer, home: Path) -> None:
+    host.call("say", text="a needle of 7719")
+    deadline = time.monotonic() + 10
+    with Session.open("kept", store=str(home / "ctxfold.db")) as session:
+        while not session.recall(query="needle 7719") and time.monotonic() < deadline:
+            os.sched_yield()
+        assert "needle of 7719" in session.recall(query="needle 7719")[0].text
