@@ -24,7 +24,7 @@ from browser_agent.host.reach import Reach
 from browser_agent.network.egress import Egress, origin_of
 from browser_agent.network.secrets import Secrets
 from ctxfold.errors import BrowserGone, CtxfoldError, InputError, PageUnreachable, Refused, UnknownPage
-from ctxfold.models import Model
+from ctxfold.models import Model, Roles
 from ctxfold.models.deciders.loop import SessionLease
 
 __all__ = ["IDLE", "MOST", "PATIENCE", "Means", "Pages"]
@@ -59,7 +59,7 @@ class Means:
     safety: Safety = field(default_factory=Safety)
     choice: BrowserChoice = field(default_factory=BrowserChoice)
     uploads: tuple[Path, ...] = ()
-    folder: Model | None = None
+    folder: Model | Roles | None = None
 
 
 class Pages:

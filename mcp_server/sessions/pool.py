@@ -17,7 +17,7 @@ import ctxfold
 import ctxfold.config
 from ctxfold import Session, SessionInfo
 from ctxfold.errors import InputError, UnknownSession
-from ctxfold.models import Model
+from ctxfold.models import Model, Roles
 from ctxfold.models.deciders import Deciders, SessionLease
 from ctxfold.tokens import Budget
 from mcp_server.sessions.browsing import Browsing, BrowsingSettings
@@ -51,7 +51,7 @@ class SessionPool:
         store: str | None = None,
         files: bool = True,
         browsing: Browsing | None = None,
-        folder: Model | None = None,
+        folder: Model | Roles | None = None,
     ) -> None:
         self.files = files
         self.deciders = Deciders(folder, PATIENCE)
@@ -150,7 +150,7 @@ class Pools:
         store: str | None = None,
         files: bool = True,
         browsing: BrowsingSettings | None = None,
-        folder: Model | None = None,
+        folder: Model | Roles | None = None,
     ) -> None:
         self._store = store
         self._files = files
