@@ -28,7 +28,9 @@ def ctxfold_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.M
     """An empty `CTXFOLD_HOME` and user home for this test, also seen by the processes it starts."""
     browsers = _playwright_browsers()
     for name in tuple(os.environ):
-        if name.startswith(("CTXFOLD_", "ANTHROPIC_", "XDG_", "TIKTOKEN_", "DATA_GYM_")):
+        if name.startswith(
+            ("CTXFOLD_", "ANTHROPIC_", "XDG_", "TIKTOKEN_", "DATA_GYM_", "OPENAI_", "GOOGLE_", "GEMINI_", "OLLAMA_")
+        ):
             monkeypatch.delenv(name)
     user = tmp_path_factory.mktemp("home")
     home = user / "ctxfold"

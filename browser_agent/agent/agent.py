@@ -29,7 +29,7 @@ from browser_agent.network.secrets import Secrets
 from ctxfold import Session
 from ctxfold.config import EXPLORER
 from ctxfold.errors import InputError, UnknownSession
-from ctxfold.models import Model, load
+from ctxfold.models import Model, helpers, load
 from ctxfold.models.deciders import Deciders, Maintained
 from ctxfold.tokens import Budget
 
@@ -75,7 +75,7 @@ class BrowserAgent:
         self._safety = safety or Safety()
         self._secrets = Secrets(self._safety.secrets)
         named = self._keeping.folder
-        self._deciders = Deciders(load(named) if isinstance(named, str) else named)
+        self._deciders = Deciders(helpers(named) if isinstance(named, str) else named)
         self._browser: Browser | None = None
 
     async def run(

@@ -97,7 +97,8 @@ class Journal:
         kept = Maintained()
         if self.folder:
             planned = await self._deciders.plan(self._session, Trigger("intent change", "the task"))
-            kept = Maintained(notes=(planned.note,) if planned.note else (), usage=planned.usage)
+            notes = (planned.note,) if planned.note else ()
+            kept = Maintained(notes=notes, usage=planned.usage, dollars=planned.dollars)
         await _threaded(lambda: open_task(self._session, self._scrub(task)))
         return kept
 

@@ -9,7 +9,7 @@ from typing import Literal
 from browser_agent.deciders.sources import Source
 from ctxfold.decisions.fold.parse import Compliance
 from ctxfold.models import Usage as ModelUsage
-from ctxfold.models import cost
+from ctxfold.models import add_prices, cost
 from ctxfold.models.deciders import Maintained
 
 __all__ = ["Result", "Status", "StepTaken", "Usage"]
@@ -57,16 +57,16 @@ class Usage:
             input_tokens=self.input_tokens + sum(reply.prompt for reply in replies),
             output_tokens=self.output_tokens + sum(reply.output for reply in replies),
             cached_tokens=self.cached_tokens + sum(reply.cache_read for reply in replies),
-            dollars=_add_prices(self.dollars, *(cost(reply, model) for reply in replies)),
+            dollars=add_prices(self.dollars, *(cost(reply, model) for reply in replies)),
         )
 
-    def with_maintenance(self, kept: Maintained, model: str) -> Usage:
-        """This, and what folding, planning and extracting by a model cost."""
+    def with_maintenance(self, kept: Maintained) -> Usage:
+        """This, and what folding, planning and extracting by models cost."""
         spent = kept.usage
         return replace(
             self,
             folder_tokens=self.folder_tokens + spent.prompt + spent.output,
-            dollars=_add_prices(self.dollars, cost(spent, model) if spent.prompt else 0.0),
+            dollars=add_prices(self.dollars, kept.dollars),
         )
 
 
@@ -131,9 +131,3 @@ class StepTaken:
     view_tokens: int
     budget: int
     decider: str
-
-
-def _add_prices(*prices: float | None) -> float | None:
-    """The sum; None where a price is not known."""
-    known = [price for price in prices if price is not None]
-    return sum(known) if len(known) == len(prices) else None

@@ -173,7 +173,7 @@ class Run:
 
     def add_cost(self, kept: Maintained) -> None:
         """Take note of what a model did to the session beside the steps: what it cost, and what was not its work."""
-        usage = self._now.usage.with_maintenance(kept, self._journal.folder)
+        usage = self._now.usage.with_maintenance(kept)
         self._now = replace(self._now, usage=usage, aside=(*self._now.aside, *kept.notes))
 
     def _count(self, **changed: Any) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from browser_agent.agent.result import StepTaken
 from browser_agent.browser.install import Report
 from ctxfold.errors import InputError
-from ctxfold.models import Model
+from ctxfold.models import Model, Roles
 
 __all__ = ["BrowserChoice", "Keeping", "RunLimits", "Watching"]
 
@@ -65,14 +65,14 @@ class Keeping:
         session: its name; None makes one up.
         store: a path, a URL or `:memory:`; None for the configured default.
         resume: go on with a session that is there, from its last commit.
-        folder: the model that folds, plans and extracts, whoever decides the steps, or its name; None for the embedded deciders.
+        folder: the model that folds, plans, extracts and routes, whoever decides the steps, its name, or one for each role; None for the embedded deciders.
         screenshots: keep a picture of the page after each step beside the store; `ctxfold report` shows them. Each takes a moment.
     """
 
     session: str | None = None
     store: str | None = None
     resume: bool = False
-    folder: str | Model | None = None
+    folder: str | Model | Roles | None = None
     screenshots: bool = False
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ctxfold.cli.options import budget_option, json_option, store_option
+from ctxfold.cli.options import announced, budget_option, json_option, store_option
 
 if TYPE_CHECKING:
     from browser_agent.agent.confirm import Confirm
@@ -27,7 +27,7 @@ _file = click.Path(dir_okay=False, path_type=Path)
 @click.option(
     "--model",
     metavar="NAME",
-    help="explorer (no key), claude-… or script:FILE; CTXFOLD_MODEL or what is there if not said.",
+    help="explorer (no key), claude-…, PROVIDER:NAME, or script:FILE; the agent's model in your settings if not said.",
 )
 @click.option(
     "--folder-model",
@@ -39,7 +39,7 @@ _file = click.Path(dir_okay=False, path_type=Path)
 @click.option(
     "--timeout", type=float, default=1800, show_default=True, metavar="SECONDS", help="The longest it may take."
 )
-@click.option("--max-cost", type=float, metavar="DOLLARS", help="The most a model may cost.")
+@click.option("--max-cost", type=float, metavar="DOLLARS", help="The most a model may cost; 1 dollar if not said.")
 @click.option("--session", metavar="NAME", help="The session it is kept in; one is made up if not said.")
 @click.option("--resume", is_flag=True, help="Go on with a session that is there.")
 @click.option(
@@ -111,15 +111,15 @@ def browse(
     from browser_agent.cli.options import read_secret
     from browser_agent.cli.run import RunRequest, carry_out
     from browser_agent.deciders.answer_schema import Shape
-    from ctxfold import config
+    from ctxfold.models import helpers
 
     if not task.strip() and not resume:
         raise click.UsageError("say in a sentence what is wanted: ctxfold browse TASK --start-url URL")
     if resume and session is None:
         raise click.UsageError("--resume needs --session NAME; `ctxfold sessions list` shows them")
-    limits, choice = RunLimits(max_steps, timeout, max_cost), BrowserChoice(headed, executable, endpoint, storage_state)
-    keeping = Keeping(session, store, resume, folder_model or config.folder_model(), screenshots)
     safety = Safety(allow, tuple(read_secret(said, start_url) for said in secrets), confirm)
-    shape = None if schema is None else Shape.read(schema)
-    model = model or config.model_default()
-    carry_out(RunRequest(task, start_url, model, budget, limits, choice, keeping, safety, as_json, shape))
+    decides, shape = announced(model, max_cost), None if schema is None else Shape.read(schema)
+    limits = RunLimits(max_steps, timeout, decides.dollars)
+    choice = BrowserChoice(headed, executable, endpoint, storage_state)
+    keeping = Keeping(session, store, resume, helpers(folder_model), screenshots)
+    carry_out(RunRequest(task, start_url, decides.model, budget, limits, choice, keeping, safety, as_json, shape))

@@ -16,7 +16,7 @@ from browser_agent.deciders.decision import Decision
 from browser_agent.deciders.describe import describe_decision
 from browser_agent.host.shared import SharedBrowser
 from ctxfold.errors import InputError
-from ctxfold.models import Model
+from ctxfold.models import Model, Roles
 from ctxfold.models.deciders import Deciders
 from ctxfold.models.deciders.loop import SessionLease
 from ctxfold.prompts import prompt
@@ -141,7 +141,9 @@ class Page:
         folder: the model that folds, plans and extracts; None for the embedded deciders.
     """
 
-    def __init__(self, browser: SharedBrowser, window: Window, watch: Watch, folder: Model | None = None) -> None:
+    def __init__(
+        self, browser: SharedBrowser, window: Window, watch: Watch, folder: Model | Roles | None = None
+    ) -> None:
         self._browser = browser
         self._window = window
         self._watch = watch

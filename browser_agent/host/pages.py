@@ -23,7 +23,7 @@ from browser_agent.host.shared import SharedBrowser
 from browser_agent.network.egress import Egress, origin_of
 from browser_agent.network.secrets import Secrets
 from ctxfold.errors import BrowserGone, CtxfoldError, InputError, PageUnreachable, Refused, UnknownPage
-from ctxfold.models import Model
+from ctxfold.models import Model, Roles
 from ctxfold.models.deciders.loop import SessionLease
 
 __all__ = ["IDLE", "MOST", "PATIENCE", "Means", "Pages"]
@@ -58,7 +58,7 @@ class Means:
     safety: Safety = field(default_factory=Safety)
     choice: BrowserChoice = field(default_factory=BrowserChoice)
     uploads: tuple[Path, ...] = ()
-    folder: Model | None = None
+    folder: Model | Roles | None = None
 
 
 class Pages:

@@ -55,10 +55,10 @@ def _place(session: Session, message: str, model: str | None) -> Move:
     """Where a model places a message, where one is named or set; else the branches ranked by likeness."""
     import anyio
 
-    from ctxfold.models import folder
+    from ctxfold.models import helpers
     from ctxfold.models.deciders import Deciders
 
-    decided = anyio.run(Deciders(folder(model)).branch, session, message)
+    decided = anyio.run(Deciders(helpers(model)).branch, session, message)
     show_note(decided.note)
     return decided.made
 

@@ -8,14 +8,13 @@ from __future__ import annotations
 import os
 import platform
 import sys
-import urllib.error
-import urllib.request
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
 
 from ctxfold import config
+from ctxfold.cli.check import Check
+from ctxfold.cli.model_checks import check_models
 from ctxfold.errors import CtxfoldError
 
 __all__ = ["Check", "run_checks"]
@@ -23,37 +22,13 @@ __all__ = ["Check", "run_checks"]
 GROUP = "ctxfold.checks"
 """The entry-point group of further checks."""
 
-REACH_SECONDS = 3.0
-"""How long a model's server may take to answer at all."""
-
 LEAST_PYTHON = (3, 11)
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One thing looked at.
-
-    Attributes:
-        name: what was looked at, in a word or two.
-        ok: whether it works.
-        fact: what was found, on one line.
-        fix: the next move where it does not work, a command where there is one.
-        required: whether ctxfold is of no use without it.
-    """
-
-    name: str
-    ok: bool
-    fact: str
-    fix: str = ""
-    required: bool = True
 
 
 def run_checks() -> tuple[Check, ...]:
     """Look at everything: the core's own first, then what other packages bring."""
-    own = [look() for look in (_check_python, _check_store, _check_sqlite, _check_tokens, _check_key, _check_model)]
-    if config.endpoint().local:
-        own.append(_check_endpoint())
-    return (*own, *_load_others())
+    own = [look() for look in (_check_python, _check_store, _check_sqlite, _check_tokens)]
+    return (*own, *check_models(), *_load_others())
 
 
 def _load_others() -> list[Check]:
@@ -127,38 +102,3 @@ def _check_tokens() -> Check:
     except CtxfoldError as error:
         return Check("tokens", False, str(error), fix)
     return Check("tokens", True, f"{table.name}, {table.n_vocab:,} tokens, checksum as packed")
-
-
-def _check_key() -> Check:
-    credential = config.endpoint().credential
-    if credential is None:
-        fact = "none set: the embedded explorer decides; a key lets Claude"
-        return Check("key", False, fact, "export ANTHROPIC_API_KEY=sk-ant-…", required=False)
-    return Check("key", True, f"{credential} is set")
-
-
-def _check_model() -> Check:
-    from ctxfold.models import load
-
-    name = config.model_default()
-    try:
-        load(name)
-    except CtxfoldError as error:
-        return Check("model", False, str(error), "set CTXFOLD_MODEL to one that can be used, or unset it")
-    folder = config.folder_model()
-    return Check("model", True, name + (f"; {folder} folds" if folder else ""))
-
-
-def _check_endpoint() -> Check:
-    """Whether the model's server answers at all. No key is sent; any status is an answer."""
-    url = config.endpoint().url
-    try:
-        with urllib.request.urlopen(f"{url}/v1/models", timeout=REACH_SECONDS):
-            return Check("endpoint", True, f"{url} answers", required=False)
-    except urllib.error.HTTPError as answer:
-        answer.close()
-        return Check("endpoint", True, f"{url} answers", required=False)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "reason", error)
-        fix = "start that server, or correct ANTHROPIC_BASE_URL"
-        return Check("endpoint", False, f"{url} does not answer ({reason})", fix, required=False)

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["context"]
 
+_SHOWN = ("text", "messages", "stable", "tokens", "refs", "budget", "unfolded")
+
 
 @session_command
 @budget_option
@@ -24,7 +26,7 @@ def context(session: Session, budget: int, as_json: bool) -> None:
     """
     view = session.view(budget)
     if as_json:
-        print_json(view)
+        print_json({name: getattr(view, name) for name in _SHOWN})
         return
     print_text(view.text)
     if is_terminal():

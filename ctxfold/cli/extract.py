@@ -52,9 +52,9 @@ def _find(session: Session, need: str | None, budget: int, model: str | None) ->
     """What a model chooses, where one is named or set; else what the embedded extractor finds."""
     import anyio
 
-    from ctxfold.models import folder
+    from ctxfold.models import helpers
     from ctxfold.models.deciders import Deciders
 
-    decided = anyio.run(Deciders(folder(model)).extract, session, need, budget)
+    decided = anyio.run(Deciders(helpers(model)).extract, session, need, budget)
     show_note(decided.note)
     return decided.made

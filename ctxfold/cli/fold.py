@@ -38,7 +38,7 @@ def fold(
     import anyio
 
     from ctxfold.log.refs import parse_step
-    from ctxfold.models import folder
+    from ctxfold.models import helpers
     from ctxfold.models.deciders import Deciders
     from ctxfold.workspace.workspace import spans
 
@@ -48,7 +48,7 @@ def fold(
     if summary is not None:
         tile = session.fold(summary, start, end)
     else:
-        decided = anyio.run(Deciders(folder(model)).fold, session, start, end)
+        decided = anyio.run(Deciders(helpers(model)).fold, session, start, end)
         show_note(decided.note)
         tile = decided.made
     if as_json:

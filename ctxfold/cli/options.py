@@ -14,8 +14,10 @@ from ctxfold.errors import InputError, UnknownSession
 
 if TYPE_CHECKING:
     from ctxfold import Session
+    from ctxfold.models import Spending
 
 __all__ = [
+    "announced",
     "budget_option",
     "confirm",
     "json_option",
@@ -38,11 +40,40 @@ budget_option = click.option(
 )
 
 
-model_option = click.option(
-    "--model",
-    metavar="NAME",
-    help="The model that decides: claude-…, script:FILE; CTXFOLD_FOLDER_MODEL if not said, else the embedded decider.",
-)
+def model_option(function: Callable[..., int | None]) -> Callable[..., int | None]:
+    """`--model` and `--endpoint` for a command on sessions; both reach it as `model`, the model's name with its server behind it."""
+
+    @wraps(function)
+    def run(*given: Any, model: str | None, endpoint: str | None, **options: Any) -> int | None:
+        if endpoint is not None and model is None:
+            raise InputError("--endpoint is where a model is asked: name that with --model")
+        return function(*given, model=model if endpoint is None else f"{model}@{endpoint}", **options)
+
+    named = click.option(
+        "--model",
+        metavar="NAME",
+        help="The model that decides: claude-…, PROVIDER:NAME, script:FILE; the role's own setting if not said, else the embedded decider.",
+    )
+    served = click.option(
+        "--endpoint", metavar="URL", help="The server that the model is asked at, if not its provider's."
+    )
+    return named(served(run))
+
+
+def announced(model: str | None, dollars: float | None, what: str = "") -> Spending:
+    """Which model decides runs, and what they may cost; a person is told where nobody named it, or where no limit holds.
+
+    Args:
+        model: the model that the command names.
+        dollars: the limit that it gives.
+        what: what the line begins with.
+    """
+    from ctxfold.models import spending
+
+    found = spending(model, dollars)
+    if found.notice:
+        click.echo(what + found.notice, err=True)
+    return found
 
 
 def session_command(function: Callable[..., int | None]) -> click.Command:

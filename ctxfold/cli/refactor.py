@@ -55,12 +55,12 @@ def _decide(session: Session, operator: str, model: str | None) -> Refactored:
     import anyio
 
     from ctxfold.decisions.refactor.values import OPERATORS
-    from ctxfold.models import folder
+    from ctxfold.models import helpers
     from ctxfold.models.deciders import Deciders
 
     named = next((each for each in OPERATORS if each == operator), None)
     if named is None and operator != "auto":
         raise InputError(f"{operator!r} is no operator; use auto or one of {', '.join(OPERATORS)}")
-    decided = anyio.run(Deciders(folder(model)).refactor, session, named)
+    decided = anyio.run(Deciders(helpers(model)).refactor, session, named)
     show_note(decided.note)
     return decided.made

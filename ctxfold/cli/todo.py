@@ -80,11 +80,11 @@ def _plan(session: Session, model: str | None) -> None:
     """Plan with a model; without one nothing changes, and what to give is said."""
     import anyio
 
-    from ctxfold.models import folder
+    from ctxfold.models import helpers
     from ctxfold.models.deciders import Deciders
 
-    asked = folder(model)
-    if asked is None:
+    asked = helpers(model)
+    if asked.planner is None:
         show_note("no model is set to plan with: give --add, --done, --drop, --constraint or --decision")
     show_note(anyio.run(Deciders(asked).plan, session).note)
 

@@ -11,22 +11,19 @@ from typing import TYPE_CHECKING, Any
 from ctxfold.config import Endpoint
 from ctxfold.errors import ModelKeyMissing
 from ctxfold.models.protocol import Message, Reply, Request, Usage, blocks
+from ctxfold.text.encodable import encodable
+from ctxfold.view.messages import MARK, cache_marks
 
 if TYPE_CHECKING:
     import anthropic
 
 __all__ = ["AnthropicModel"]
 
-ANCHOR = 16
-"""One cache mark stands on a sixteenth block: within the twenty that the server looks back over, and it seldom moves."""
-
 ATTEMPTS = 3
 """How often a request is sent before its failure counts."""
 
 REPLY_SECONDS = 300.0
 """The longest wait for one reply."""
-
-MARK = {"cache_control": {"type": "ephemeral"}}
 
 
 class AnthropicModel:
@@ -97,30 +94,18 @@ def body(model: str, request: Request) -> dict[str, Any]:
         "tool_choice": {"type": "auto", "disable_parallel_tool_use": True},
     }
     if request.system:
-        return {**parts, "system": [{"type": "text", "text": _encodable(request.system), **MARK}]}
+        return {**parts, "system": [{"type": "text", "text": encodable(request.system), **MARK}]}
     return {**parts, "tools": [{**tool, **MARK}]}
-
-
-def marks(stable: int) -> frozenset[int]:
-    """Which of the `stable` leading blocks carry a mark, three at most: the API allows four and the system text takes one.
-
-    The last of them, so that the next request reads all of it; the one before, since the last is the latest step and
-    is often folded next; and the highest sixteenth one below, which stays while the view grows, so that after a
-    consolidation, which rewrites from its tile on, what stands before is still found.
-    """
-    ends = {at for at in (stable - 2, stable - 1) if at >= 0}
-    anchor = (stable - 1) // ANCHOR * ANCHOR - 1
-    return frozenset(ends | {anchor} if anchor >= 0 else ends)
 
 
 def _messages(messages: Sequence[Message], stable: int) -> list[dict[str, Any]]:
     """The messages with their blocks marked; neighbours of one role joined, as the API would."""
-    marked, position = marks(stable), 0
+    marked, position = cache_marks(stable), 0
     joined: list[dict[str, Any]] = []
     for message in messages:
         content = []
         for block in blocks(message):
-            sent = {**block, "text": _encodable(block["text"])}
+            sent = {**block, "text": encodable(block["text"])}
             content.append({**sent, **MARK} if position in marked else sent)
             position += 1
         if joined and joined[-1]["role"] == message["role"]:
@@ -128,11 +113,6 @@ def _messages(messages: Sequence[Message], stable: int) -> list[dict[str, Any]]:
         else:
             joined.append({"role": message["role"], "content": content})
     return joined
-
-
-def _encodable(text: str) -> str:
-    """The text with each half of a surrogate pair that stands alone replaced: no server takes those, and pages hold them."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _client(endpoint: Endpoint) -> anthropic.AsyncAnthropic:

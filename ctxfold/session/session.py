@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, overload
 
 from ctxfold.decisions.branch.values import Move, Wish
@@ -15,6 +16,7 @@ from ctxfold.log.refs import RecordRef, Ref, StepRef, parse_ref, parse_step
 from ctxfold.session import screenshots
 from ctxfold.session import validate as check
 from ctxfold.session.branch import branched
+from ctxfold.session.calls import read_calls
 from ctxfold.session.fold import SETTINGS, consolidated, folded, goal_set
 from ctxfold.session.handle import Handle
 from ctxfold.session.history.branches import check_name
@@ -406,7 +408,7 @@ class Session:
         with self._at.reading() as tx:
             limit = self._limit(tx, budget, model)
             workspace = self._at.shown(tx, limit.tokens)
-        return render(workspace, limit)
+        return render(workspace, limit, partial(read_calls, self._at))
 
     @overload
     def recall(self, ref: str | Ref) -> Recalled: ...

@@ -5,7 +5,7 @@ What is read at every step stands first and only grows at its end, so that a pro
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ctxfold.log.lines import GOAL, GOAL_NOW, unposed
@@ -13,6 +13,8 @@ from ctxfold.prompts import prompt
 from ctxfold.tokens import Budget, count_lines
 from ctxfold.view.elsewhere import ElsewhereText
 from ctxfold.view.fit import closed, fit
+from ctxfold.view.messages import Turn, anthropic_messages, openai_messages
+from ctxfold.view.native import CallLog, Native, nothing_called, turns
 from ctxfold.view.parts import Parts
 from ctxfold.view.show import Shown, show, unkept
 from ctxfold.workspace.workspace import Older, Workspace
@@ -32,6 +34,7 @@ class View:
         refs: the addresses that stand in it, in order.
         budget: what it had to fit, in tokens of the model named.
         unfolded: o200k tokens the whole path would have cost raw.
+        native: what its form for a native tool loop is made of.
     """
 
     text: str
@@ -41,6 +44,31 @@ class View:
     refs: tuple[str, ...]
     budget: int
     unfolded: int
+    native: Native | None = field(default=None, repr=False, compare=False)
+
+    def as_anthropic(self, say: str = "") -> list[dict[str, Any]]:
+        """The view as messages of Anthropic's API: steps that stand raw as `tool_use` and `tool_result`, tiles as text of the user's side, cache marks.
+
+        Args:
+            say: the user's newest message, where it is not recorded yet.
+
+        Returns:
+            Messages that begin and end on the user's side, within the budget but for `say`. The request must define `tools`: the API wants them
+            beside calls.
+        """
+        return anthropic_messages(self._turns, say)
+
+    def as_openai(self, say: str = "") -> list[dict[str, Any]]:
+        """The view as messages of OpenAI's chat completions: steps that stand raw as `tool_calls` and `tool` messages, tiles as text of the user's side.
+
+        Args:
+            say: the user's newest message, where it is not recorded yet.
+        """
+        return openai_messages(self._turns, say)
+
+    @property
+    def _turns(self) -> list[Turn]:
+        return [Turn("user", self.text)] if self.native is None else turns(self.native)
 
 
 def query_of(workspace: Workspace) -> list[str]:
@@ -51,12 +79,13 @@ def query_of(workspace: Workspace) -> list[str]:
     return [workspace.goal, *workspace.revisions, *(item.text for item in workspace.intent.open), *said[-2:], *calls]
 
 
-def render(workspace: Workspace, budget: Budget) -> View:
+def render(workspace: Workspace, budget: Budget, log: CallLog = nothing_called) -> View:
     """Render a workspace within a budget.
 
     Args:
         workspace: what is shown.
         budget: the most the view may cost.
+        log: where calls are read for the native form.
 
     Returns:
         The view; `tokens` never exceeds `budget.tokens`. Whatever it leaves out is at the end of a ref.
@@ -72,7 +101,14 @@ def render(workspace: Workspace, budget: Budget) -> View:
     messages = [{"role": "user", "content": [{"type": "text", "text": piece} for piece in texts]}]
     refs = parts.refs
     return View(
-        "\n".join(texts), messages, len(texts) - bool(parts.end), tokens, refs, budget.limit, workspace.unfolded
+        "\n".join(texts),
+        messages,
+        len(texts) - bool(parts.end),
+        tokens,
+        refs,
+        budget.limit,
+        workspace.unfolded,
+        Native(parts, budget.tokens, log),
     )
 
 

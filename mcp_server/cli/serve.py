@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ctxfold.cli.options import store_option
+from ctxfold.cli.options import announced, store_option
 
 if TYPE_CHECKING:
     from browser_agent.agent.confirm import Confirm
-    from ctxfold.models import Model
+    from ctxfold.models import Roles
     from mcp_server.sessions.browsing import BrowsingSettings
     from mcp_server.tools.spec import Caps
 
@@ -64,7 +64,7 @@ _option = partial(click.option, show_default=True)
 @_option("--storage-state", type=_there, metavar="FILE", help="Cookies and local storage pages begin with.")
 @_option("--model", metavar="NAME", help="Who decides the runs of browse, as for `ctxfold browse`.")
 @_option("--max-steps", type=int, default=200, metavar="N", help="The most steps of a run.")
-@_option("--max-cost", type=float, metavar="DOLLARS", help="The most a run's model may cost.")
+@_option("--max-cost", type=float, metavar="DOLLARS", help="The most a run's model may cost; 1 dollar if not said.")
 @_option("--uploads", type=_folder, multiple=True, metavar="FOLDER", help="Files below it may be uploaded.")
 def serve(
     transport: str,
@@ -131,6 +131,7 @@ def _read_settings(
     if model is not None:
         with suppress(ModelKeyMissing):
             load(model)
+    announced(model, max_cost, "browse: ")
     choice = BrowserChoice(headed, executable, None, storage_state)
     limits = RunLimits(max_steps, dollars=max_cost)
     given = tuple(read_secret(each, None) for each in secrets)
@@ -161,11 +162,11 @@ def parse_caps(given: str) -> tuple[Caps, ...]:
     return tuple(dict.fromkeys(known[name] for name in wanted))
 
 
-def _load_folder(name: str | None) -> Model | None:
-    """The folder's model. Without its key the server serves all the same: it says so here, and where the embedded deciders did its work."""
-    from ctxfold.models import Absent, folder
+def _load_folder(name: str | None) -> Roles:
+    """The helping models. Without a key the server serves all the same: it says so here, and where the embedded deciders did the work."""
+    from ctxfold.models import helpers
 
-    model = folder(name, must=False)
-    if isinstance(model, Absent):
-        click.echo(f"the embedded deciders fold, plan and extract: {model.reason}", err=True)
-    return model
+    found = helpers(name, must=False)
+    for model in found.absent:
+        click.echo(f"the embedded deciders stand in for {model.name}: {model.reason}", err=True)
+    return found

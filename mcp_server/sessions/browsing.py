@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from browser_agent.agent.settings import BrowserChoice, RunLimits
-from ctxfold.config import model_default
-from ctxfold.models import Model
+from ctxfold.models import Model, Roles, spending
 
 if TYPE_CHECKING:
     from browser_agent.agent.confirm import Confirm
@@ -61,7 +60,7 @@ class Browsing:
     settings: BrowsingSettings
     store: str | None
     downloads: Callable[[], Path]
-    folder: Model | None = None
+    folder: Model | Roles | None = None
     local: bool = True
 
     @cached_property
@@ -76,8 +75,9 @@ class Browsing:
         """The runs."""
         from browser_agent.host.runs import Runs
 
-        settings = self.settings
-        return Runs(self._means, self.pages, settings.model or model_default(), settings.limits, self.store)
+        decides = spending(self.settings.model, self.settings.limits.dollars)
+        limits = replace(self.settings.limits, dollars=decides.dollars)
+        return Runs(self._means, self.pages, decides.model, limits, self.store)
 
     async def close(self) -> None:
         """End every browser at once."""

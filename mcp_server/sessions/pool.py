@@ -17,7 +17,7 @@ import ctxfold
 import ctxfold.config
 from ctxfold import Session, SessionInfo
 from ctxfold.errors import InputError, UnknownSession
-from ctxfold.models import Model
+from ctxfold.models import Model, Roles
 from ctxfold.models.deciders import Deciders, SessionLease
 from ctxfold.tokens import Budget
 from mcp_server.sessions.browsing import Browsing, BrowsingSettings
@@ -48,7 +48,7 @@ class SessionPool:
         store: str | None = None,
         local: bool = True,
         browsing: Browsing | None = None,
-        folder: Model | None = None,
+        folder: Model | Roles | None = None,
     ) -> None:
         self.local = local
         self.deciders = Deciders(folder, PATIENCE)
@@ -147,7 +147,7 @@ class Pools:
         store: str | None = None,
         local: bool = True,
         browsing: BrowsingSettings | None = None,
-        folder: Model | None = None,
+        folder: Model | Roles | None = None,
     ) -> None:
         self._store = store
         self._local = local

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 import anyio
@@ -17,7 +18,9 @@ from ctxfold.models.deciders.fold import Consolidate, Fold, is_due
 from ctxfold.models.deciders.intent import Extract, Plan, new_words
 from ctxfold.models.deciders.loop import Decided, Decision, SessionLease, Timed, decide, leased
 from ctxfold.models.deciders.refactor import Route, Write
+from ctxfold.models.prices import add_prices
 from ctxfold.models.protocol import Model, Usage
+from ctxfold.models.roles import Roles
 from ctxfold.session.intent import Wanted
 from ctxfold.session.maintain import extraction_of
 from ctxfold.session.session import Session
@@ -40,12 +43,14 @@ class Maintained:
         triggers: what called for an extraction or a plan.
         notes: why something is not the model's work, a line each.
         usage: tokens of every reply, refused ones included.
+        dollars: what they cost; None where a price is not on file.
     """
 
     folded: tuple[Tile, ...] = ()
     triggers: tuple[Trigger, ...] = ()
     notes: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
+    dollars: float | None = 0.0
 
 
 class Deciders:
@@ -55,19 +60,19 @@ class Deciders:
     applied goes back once with the reason; then, and where the model cannot be asked, the embedded decider decides and note and event say why.
 
     Args:
-        model: who is asked; None for the embedded deciders.
+        model: who is asked, one model or one for each role; None for the embedded deciders.
         seconds: the time that one call waits for all of its replies; None for no limit.
     """
 
-    def __init__(self, model: Model | None, seconds: float | None = None) -> None:
-        self._model = model
+    def __init__(self, model: Model | Roles | None, seconds: float | None = None) -> None:
+        self._roles = Roles.of(model)
         self._seconds = seconds
         self._planned = WeakKeyDictionary[Session, str]()
 
     @property
     def name(self) -> str:
-        """The model's name; empty for the embedded deciders."""
-        return "" if self._model is None else self._model.name
+        """The models' names; empty for the embedded deciders."""
+        return self._roles.name
 
     async def fold(
         self, session: Session | SessionLease, first_step: int | None = None, last_step: int | None = None
@@ -82,11 +87,11 @@ class Deciders:
         Raises:
             FoldError: nothing to fold there, or a cut through a tile.
         """
-        return await self._decide(session, Fold(self.name, first_step, last_step))
+        return await self._decide(self._roles.folder, session, Fold(name_of(self._roles.folder), first_step, last_step))
 
     async def plan(self, session: Session | SessionLease, trigger: Trigger | None = None) -> Decided[Intent]:
         """Set what a session is after; `trigger` is what called for it, None where somebody asked."""
-        return await self._decide(session, Plan(self.name, trigger))
+        return await self._decide(self._roles.planner, session, Plan(name_of(self._roles.planner), trigger))
 
     async def extract(
         self, session: Session | SessionLease, need: str | None = None, budget: int = 400
@@ -101,7 +106,8 @@ class Deciders:
         Raises:
             InputError: too small a budget.
         """
-        return await self._decide(session, Extract(self.name, Wanted(need, None, budget)))
+        reader = self._roles.reader
+        return await self._decide(reader, session, Extract(name_of(reader), Wanted(need, None, budget)))
 
     async def refactor(
         self, session: Session | SessionLease, operator: Operator | None = None, budget: int | None = None
@@ -113,18 +119,19 @@ class Deciders:
             operator: which; None lets the router choose, or none.
             budget: o200k tokens of the view it is for; None for the session's own.
         """
-        model, usage = self._timed(), Usage()
+        usage, dollars = Usage(), add_prices()
         if operator is None:
-            routed = await decide(model, leased(session), Route(budget))
+            routed = await self._decide(self._roles.router, session, Route(budget))
             if isinstance(routed.made, Refactored):
-                return Decided(routed.made, routed.decider, routed.note, routed.usage)
-            operator, usage = routed.made, routed.usage
-        done = await decide(model, leased(session), Write(self.name, operator, budget))
-        return Decided(done.made, done.decider, done.note, usage + done.usage)
+                return Decided(routed.made, routed.decider, routed.note, routed.usage, routed.dollars)
+            operator, usage, dollars = routed.made, routed.usage, routed.dollars
+        folder = self._roles.folder
+        done = await self._decide(folder, session, Write(name_of(folder), operator, budget))
+        return Decided(done.made, done.decider, done.note, usage + done.usage, add_prices(dollars, done.dollars))
 
     async def branch(self, session: Session | SessionLease, message: str) -> Decided[Move]:
         """Go where a message of the user belongs, before it is recorded. Raises InputError for an empty message."""
-        return await self._decide(session, Place(message))
+        return await self._decide(self._roles.router, session, Place(message))
 
     async def maintain(
         self, session: Session | SessionLease, budget: int | None = None, model: str | None = None
@@ -140,25 +147,25 @@ class Deciders:
         Raises:
             BudgetError: a budget below the least.
         """
-        lease, asked = leased(session), self._timed()
+        lease, roles, clock = leased(session), self._roles, self._clock()
         limit = Budget.of(await lease(lambda session: session.budget) if budget is None else budget, model).tokens
-        if asked is None:
+        if not roles.models:
             tiles = await lease(lambda session: session.consolidate(limit))
             return Maintained(tiles, await lease(lambda session: session.maintain(limit)))
-        folded, spent = tuple[Tile, ...](), list[tuple[str, Usage]]()
+        folded, spent = tuple[Tile, ...](), list[Decided[Any]]()
         if await lease(lambda session: is_due(session, limit)):
-            consolidated = await decide(asked, lease, Consolidate(self.name, limit))
-            folded, spent = consolidated.made, [(consolidated.note, consolidated.usage)]
+            consolidated = await decide(clock(roles.folder), lease, Consolidate(name_of(roles.folder), limit))
+            folded, spent = consolidated.made, [consolidated]
         due = await lease(lambda session: session.maintain(limit, act=False))
-        if await lease(self._has_new_words):
-            planned = await decide(asked, lease, Plan(self.name, Trigger("intent change", "new words")))
-            spent.append((planned.note, planned.usage))
+        if roles.planner is not None and await lease(self._has_new_words):
+            plan = Plan(roles.planner.name, Trigger("intent change", "new words"))
+            spent.append(await decide(clock(roles.planner), lease, plan))
         wanted = await lease(lambda session: extraction_of(due, session.workspace, limit))
         if wanted is not None:
-            extracted = await decide(asked, lease, Extract(self.name, wanted))
-            spent.append((extracted.note, extracted.usage))
-        notes = tuple(note for note, _ in spent if note)
-        return Maintained(folded, due, notes, sum((usage for _, usage in spent), Usage()))
+            spent.append(await decide(clock(roles.reader), lease, Extract(name_of(roles.reader), wanted)))
+        usage = sum((each.usage for each in spent), Usage())
+        dollars = add_prices(*(each.dollars for each in spent))
+        return Maintained(folded, due, tuple(each.note for each in spent if each.note), usage, dollars)
 
     def _has_new_words(self, session: Session) -> bool:
         """Whether the user said something that no plan has read and no model was asked about yet."""
@@ -168,10 +175,19 @@ class Deciders:
             self._planned[session] = ref
         return fresh
 
-    async def _decide(self, session: Session | SessionLease, decision: Decision[Written, Made]) -> Decided[Made]:
-        return await decide(self._timed(), leased(session), decision)
+    async def _decide(
+        self, model: Model | None, session: Session | SessionLease, decision: Decision[Written, Made]
+    ) -> Decided[Made]:
+        return await decide(self._clock()(model), leased(session), decision)
 
-    def _timed(self) -> Model | None:
-        if self._model is None or self._seconds is None:
-            return self._model
-        return Timed(self._model, anyio.current_time() + self._seconds)
+    def _clock(self) -> Callable[[Model | None], Model | None]:
+        """Gives models that must have answered when this call's time is over."""
+        if self._seconds is None:
+            return lambda model: model
+        until = anyio.current_time() + self._seconds
+        return lambda model: None if model is None else Timed(model, until)
+
+
+def name_of(model: Model | None) -> str:
+    """A model's name; empty for the embedded decider."""
+    return "" if model is None else model.name

@@ -11,6 +11,7 @@ import anyio.to_thread
 from pydantic import BaseModel
 
 from ctxfold.errors import InvalidReply, ModelError, ModelUnavailable, StaleDecision, Unfit
+from ctxfold.models.prices import add_prices, cost
 from ctxfold.models.protocol import Model, Reply, Request, Tool, Usage, Words, settle
 from ctxfold.prompts import prompt
 from ctxfold.session.session import Session
@@ -116,12 +117,14 @@ class Decided(Generic[Made]):
         decider: who made it.
         note: why it is not the model's, in one line; empty when it is, or when there is no model.
         usage: tokens of every reply, refused ones included.
+        dollars: what they cost; None where a price is not on file.
     """
 
     made: Made
     decider: Decider
     note: str = ""
     usage: Usage = field(default_factory=Usage)
+    dollars: float | None = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,12 +168,12 @@ async def decide(model: Model | None, lease: SessionLease, decision: Decision[Wr
     if isinstance(question, str):
         why = f"{model.name} was not asked: {question}"
         return Decided(await lease(lambda session: decision.fall_back(session, why)), "embedded", why)
-    asked = _Asked(question, decision.kind.schema, lease)
+    asked = _Asked(question, decision.kind.schema, lease, model.name)
     messages = [{"role": "user", "content": [{"type": "text", "text": question.text}]}]
     request = Request(decision.kind.system, messages, decision.kind.tool, max_tokens=_REPLY)
     try:
         made = await settle(model, request, asked.take, asked.seen, question.words)
-        return Decided(made, "model", usage=asked.usage)
+        return Decided(made, "model", "", asked.usage, asked.dollars)
     except InvalidReply:
         note = f"{model.name} was refused twice, at last for {asked.fault}"
     except ModelError as error:
@@ -178,7 +181,7 @@ async def decide(model: Model | None, lease: SessionLease, decision: Decision[Wr
     except StaleDecision:
         note = f"the session changed while {model.name} wrote"
     made = await lease(lambda session: decision.fall_back(session, note))
-    return Decided(made, "embedded", note, asked.usage)
+    return Decided(made, "embedded", note, asked.usage, asked.dollars)
 
 
 @dataclass
@@ -188,11 +191,14 @@ class _Asked(Generic[Written, Made]):
     question: Question[Written, Made]
     schema: type[Written]
     lease: SessionLease
+    model: str
     usage: Usage = field(default_factory=Usage)
+    dollars: float | None = 0.0
     fault: str = ""
 
     def seen(self, reply: Reply) -> None:
         self.usage += reply.usage
+        self.dollars = add_prices(self.dollars, cost(reply.usage, self.model) if reply.usage.prompt else 0.0)
         self.fault = "answering without its tool"
 
     async def take(self, arguments: Mapping[str, Any]) -> Made:

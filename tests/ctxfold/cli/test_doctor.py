@@ -46,7 +46,8 @@ def missing() -> Check:
 def test_a_machine_that_has_what_is_needed_ends_with_nought(run: Run) -> None:
     code, found = checked(run)
     assert code == 0
-    assert {"python", "store", "sqlite", "tokens", "key", "model"} == set(found)
+    roles = {"model", "folder", "planner", "router", "reader"}
+    assert {"python", "store", "sqlite", "tokens", "key", "settings", *roles} == set(found)
     assert all(check["ok"] for name, check in found.items() if name != "key")
     assert found["model"]["fact"] == "explorer"
 
@@ -145,6 +146,31 @@ def test_an_address_that_is_none_is_told_too(run: Run, monkeypatch: pytest.Monke
     monkeypatch.setenv("ANTHROPIC_BASE_URL", url)
     _, found = checked(run)
     assert not found["endpoint"]["ok"]
+
+
+def test_each_roles_model_and_server_is_told_and_no_key(
+    run: Run, ctxfold_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-agent-secret")
+    monkeypatch.setenv("CTXFOLD_FOLDER_KEY", "sk-folder-secret")
+    monkeypatch.setenv("CTXFOLD_FOLDER_ENDPOINT", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("CTXFOLD_FOLDER_MODEL", "openai:strong")
+    code, found = checked(run)
+    assert code == 0
+    assert "ANTHROPIC_API_KEY is set" in found["model"]["fact"]
+    assert "at most $1.00" in found["model"]["fact"]
+    assert found["folder"]["fact"].startswith("openai:strong, at http://127.0.0.1:9/v1, key from CTXFOLD_FOLDER_KEY")
+    assert found["planner"]["fact"] == "as the folder"
+    assert not found["endpoint"]["ok"]
+    assert "secret" not in str(found)
+
+
+def test_settings_that_cannot_be_read_are_told(run: Run, ctxfold_home: Path) -> None:
+    ctxfold_home.mkdir(parents=True, exist_ok=True)
+    (ctxfold_home / "settings.toml").write_text("[models", encoding="utf-8")
+    code, found = checked(run)
+    assert code == 3
+    assert "settings.toml" in found["settings"]["fact"]
 
 
 def test_a_model_that_is_none_is_told(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

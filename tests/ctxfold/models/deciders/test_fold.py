@@ -7,7 +7,7 @@ import pytest
 
 from ctxfold import Session
 from ctxfold.errors import FoldError, InputError
-from ctxfold.models import Model, Reply, Request, Usage, folder
+from ctxfold.models import Model, Reply, Request, Usage, helpers
 from ctxfold.models.deciders import Decided, Deciders
 from ctxfold.models.deciders.fold import Consolidate, is_due
 from ctxfold.models.deciders.loop import decide, leased
@@ -252,11 +252,11 @@ async def test_the_folders_model_is_a_setting_of_its_own(monkeypatch: pytest.Mon
     script.write_text(json.dumps(said(GOOD)), encoding="utf-8")
     monkeypatch.setenv("CTXFOLD_MODEL", "explorer")
     monkeypatch.setenv("CTXFOLD_FOLDER_MODEL", f"script:{script}")
-    planned = await Deciders(folder()).fold(session, 1, 3)
+    planned = await Deciders(helpers()).fold(session, 1, 3)
     assert planned.decider == "model"
     monkeypatch.setenv("CTXFOLD_FOLDER_MODEL", "nobody")
     with pytest.raises(InputError, match="no model is named"):
-        folder()
+        helpers()
     monkeypatch.delenv("CTXFOLD_FOLDER_MODEL")
     session.undo()
-    assert (await Deciders(folder()).fold(session, 1, 3)).decider == "embedded"
+    assert (await Deciders(helpers()).fold(session, 1, 3)).decider == "embedded"

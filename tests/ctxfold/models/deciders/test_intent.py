@@ -10,7 +10,7 @@ from ctxfold import Session
 from ctxfold.config import Endpoint
 from ctxfold.decisions.intent.triggers import Trigger
 from ctxfold.errors import InputError, ModelUnavailable
-from ctxfold.models import Model, Reply, Request, Usage, folder
+from ctxfold.models import Model, Reply, Request, Usage, helpers
 from ctxfold.models.anthropic import AnthropicModel
 from ctxfold.models.deciders import Decided, Deciders
 from ctxfold.models.deciders.intent import Extract
@@ -247,13 +247,13 @@ async def test_the_model_is_a_setting_of_its_own(monkeypatch: pytest.MonkeyPatch
     script = tmp_path / "plans.jsonl"
     script.write_text(json.dumps(PLAN), encoding="utf-8")
     monkeypatch.setenv("CTXFOLD_FOLDER_MODEL", f"script:{script}")
-    await Deciders(folder()).plan(session)
+    await Deciders(helpers()).plan(session)
     assert planned(session)[0][0] == "model"
     monkeypatch.setenv("CTXFOLD_FOLDER_MODEL", "nobody")
     with pytest.raises(InputError, match="no model is named"):
-        Deciders(folder())
+        Deciders(helpers())
     monkeypatch.delenv("CTXFOLD_FOLDER_MODEL")
-    assert Deciders(folder()).name == ""
+    assert Deciders(helpers()).name == ""
 
 
 async def test_without_a_model_the_embedded_deciders_see_to_all(session: Session):

@@ -1,0 +1,82 @@
+"""What `ctxfold doctor` says of models: keys, the settings file, and for each role its model, server and key's source."""
+
+from __future__ import annotations
+
+import urllib.error
+import urllib.request
+
+from ctxfold import config
+from ctxfold.cli.check import Check
+from ctxfold.errors import CtxfoldError
+
+__all__ = ["check_models"]
+
+REACH_SECONDS = 3.0
+"""How long a model's server may take to answer at all."""
+
+
+def check_models() -> list[Check]:
+    """The key, the settings file, each role's model, and each server of its own. No key is shown, or sent."""
+    try:
+        config.max_cost()
+        settings = [config.role_setting(role) for role in config.ROLES]
+    except CtxfoldError as error:
+        return [_check_key(), Check("settings", False, str(error), "mend the settings, or move them away")]
+    roles = [_check_role(role, setting) for role, setting in zip(config.ROLES, settings, strict=True)]
+    servers = dict.fromkeys(setting.endpoint for setting in settings if setting.endpoint)
+    local = config.endpoint()
+    own = [(local.url, "ANTHROPIC_BASE_URL")] if local.local else []
+    named = [(url, "the role's endpoint") for url in servers]
+    return [_check_key(), _check_settings(), *roles, *(_check_endpoint(*each) for each in own + named)]
+
+
+def _check_key() -> Check:
+    credential = config.endpoint().credential
+    if credential is None:
+        fact = "none set: the embedded explorer decides; a key lets Claude"
+        return Check("key", False, fact, "export ANTHROPIC_API_KEY=sk-ant-…", required=False)
+    return Check("key", True, f"{credential} is set")
+
+
+def _check_settings() -> Check:
+    path = config.settings_file()
+    there = str(path) if path.exists() else f"{path} (not there: variables and defaults alone)"
+    limit = config.max_cost()
+    return Check("settings", True, there if limit is None else f"{there}; a run may cost ${limit:g}")
+
+
+def _check_role(role: config.Role, setting: config.RoleSetting) -> Check:
+    """One role: its model, and where that, its server and its key come from. The agent's model is called `model`, as its option is."""
+    from ctxfold.models import load, spending
+
+    name = "model" if role == "agent" else role
+    if setting.model is None:
+        return Check(name, True, "the embedded decider")
+    if setting.role != role:
+        return Check(name, True, f"as the {setting.role}")
+    try:
+        load(setting.model, role)
+        notice = spending().notice if role == "agent" else ""
+    except CtxfoldError as error:
+        variable = "CTXFOLD_MODEL" if role == "agent" else f"CTXFOLD_{role.upper()}_MODEL"
+        return Check(name, False, str(error), f"set {variable} to one that can be used, or unset it")
+    if setting.model == config.EXPLORER:
+        return Check(name, True, setting.model)
+    server = f", at {setting.endpoint}" if setting.endpoint else ""
+    key = f", key from {setting.key[0]}" if setting.key else ""
+    said = f" ({notice})" if notice else ""
+    return Check(name, True, f"{setting.model}{server}{key}, by {setting.source}{said}")
+
+
+def _check_endpoint(url: str, source: str) -> Check:
+    """Whether a model's server answers at all; any status is an answer."""
+    try:
+        with urllib.request.urlopen(f"{url.removesuffix('/v1')}/v1/models", timeout=REACH_SECONDS):
+            return Check("endpoint", True, f"{url} answers", required=False)
+    except urllib.error.HTTPError as answer:
+        answer.close()
+        return Check("endpoint", True, f"{url} answers", required=False)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "reason", error)
+        fix = f"start that server, or correct {source}"
+        return Check("endpoint", False, f"{url} does not answer ({reason})", fix, required=False)

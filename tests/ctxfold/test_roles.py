@@ -1,0 +1,136 @@
+"""Which model, server and key each role has: the command, then variables, then the settings file; a server and key belong to their model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ctxfold import config
+from ctxfold.errors import InputError, ModelKeyMissing
+from ctxfold.models import Roles, Spending, helpers, load, spending
+
+FILE = """
+[models]
+max_cost = 2.5
+
+[models.agent]
+model = "ollama:qwen3:8b"
+
+[models.folder]
+model = "openai:strong"
+endpoint = "http://127.0.0.1:9/v1"
+key_env = "FOLDERS_KEY"
+
+[models.reader]
+model = "claude-haiku-5-5"
+key = "sk-reader"
+"""
+
+
+@pytest.fixture
+def settings(ctxfold_home: Path) -> Path:
+    """A settings file of three roles."""
+    ctxfold_home.mkdir(parents=True, exist_ok=True)
+    path = config.settings_file()
+    path.write_text(FILE, encoding="utf-8")
+    path.chmod(0o600)
+    return path
+
+
+def names(roles: Roles) -> list[str | None]:
+    return [None if one is None else one.name for one in (roles.folder, roles.planner, roles.router, roles.reader)]
+
+
+def test_each_role_has_its_own_and_who_has_none_has_the_folders(settings: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("FOLDERS_KEY", "sk-folder")
+    agent = load(config.model_default())
+    assert agent is not None
+    assert agent.name == "ollama:qwen3:8b"
+    strong = "openai:strong@http://127.0.0.1:9/v1"
+    assert names(helpers()) == [strong, strong, strong, "claude-haiku-5-5"]
+    monkeypatch.setenv("CTXFOLD_PLANNER_MODEL", "ollama:planner")
+    assert names(helpers()) == [strong, "ollama:planner", strong, "claude-haiku-5-5"]
+    assert names(helpers("ollama:one")) == ["ollama:one"] * 4
+
+
+def test_without_settings_nobody_helps():
+    assert names(helpers()) == [None] * 4
+    assert helpers().name == ""
+
+
+def test_a_variable_goes_before_the_file_and_a_server_and_key_belong_to_their_model(
+    settings: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("FOLDERS_KEY", "sk-folder")
+    filed = config.role_setting("folder")
+    assert (filed.endpoint, filed.key) == ("http://127.0.0.1:9/v1", ("FOLDERS_KEY", "sk-folder"))
+    assert "sk-folder" not in repr(filed)
+    monkeypatch.setenv("CTXFOLD_FOLDER_MODEL", "claude-opus-5-5")
+    moved = config.role_setting("folder")
+    assert (moved.model, moved.source) == ("claude-opus-5-5", "CTXFOLD_FOLDER_MODEL")
+    assert (moved.endpoint, moved.key) == (None, None)
+    monkeypatch.setenv("CTXFOLD_FOLDER_ENDPOINT", "http://127.0.0.1:8/v1")
+    monkeypatch.setenv("CTXFOLD_FOLDER_KEY", "sk-own")
+    assert config.role_setting("folder").endpoint == "http://127.0.0.1:8/v1"
+    named = config.role_setting("folder", "ollama:other")
+    assert (named.model, named.endpoint, named.key) == ("ollama:other", None, None)
+
+
+def test_a_helping_role_without_its_key_says_so_when_it_is_asked(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("CTXFOLD_ROUTER_MODEL", "claude-opus-5-5")
+    with pytest.raises(ModelKeyMissing):
+        helpers()
+    found = helpers(must=False)
+    assert [one.name for one in found.absent] == ["claude-opus-5-5"]
+    assert found.folder is None
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[models", "are no TOML"),
+        ("[model.agent]\n", "hold 'model'"),
+        ("[models.cook]\n", "holds 'cook'"),
+        ("[models.agent]\nname = 'x'\n", "holds 'name'"),
+        ("[models.agent]\nmodel = 3\n", "holds 'model'"),
+        ("models = 3\n", "no table"),
+    ],
+)
+def test_settings_that_cannot_be_read_name_what_to_mend(settings: Path, text: str, said: str):
+    settings.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=said) as raised:
+        config.role_setting("agent")
+    assert str(settings) in str(raised.value)
+
+
+def test_a_key_that_others_can_read_is_refused(settings: Path):
+    settings.chmod(0o644)
+    with pytest.raises(InputError, match="chmod 600"):
+        config.role_setting("agent")
+
+
+def test_a_paid_model_that_a_key_brings_is_said_and_every_paid_one_is_limited(monkeypatch: pytest.MonkeyPatch):
+    assert spending() == Spending("explorer", None)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-lying-around")
+    brought = spending()
+    assert (brought.model, brought.dollars) == (config.KEYED_MODEL, 1.0)
+    assert brought.notice == (
+        f"ANTHROPIC_API_KEY is set: {config.KEYED_MODEL} decides, for at most $1.00 (--max-cost); --model explorer costs nothing"
+    )
+    assert spending("claude-opus-5-5") == Spending("claude-opus-5-5", 1.0)
+    assert spending("claude-opus-5-5", 5.0).dollars == 5.0
+    monkeypatch.setenv("CTXFOLD_MAX_COST", "0.25")
+    assert spending().dollars == 0.25
+    monkeypatch.setenv("CTXFOLD_MAX_COST", "much")
+    with pytest.raises(InputError, match="is no amount"):
+        spending()
+
+
+def test_a_price_that_is_not_known_is_said_and_what_runs_here_costs_nothing(settings: Path):
+    assert spending() == Spending("ollama:qwen3:8b", None)
+    assert spending("openai:x@http://127.0.0.1:9/v1") == Spending("openai:x@http://127.0.0.1:9/v1", None)
+    unknown = spending("openai:x@https://elsewhere.example/v1")
+    assert unknown.dollars is None
+    assert "no price of openai:x@https://elsewhere.example/v1 is on file" in unknown.notice
+    assert spending("claude-opus-5-5").dollars == 2.5
