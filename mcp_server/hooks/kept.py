@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ctxfold import Session
+from ctxfold.tokens import MIN_BUDGET
 from mcp_server.prompts import fill_prompt
 
 __all__ = ["kept_after", "kept_before"]
@@ -11,8 +12,8 @@ _BEFORE = 2_500
 """o200k tokens of the view that goes into the summary's prompt."""
 _PART = 9_000
 """Characters of one part: hosts cut what a hook adds at ten thousand, and some words of ours stand above it."""
-_LETTERS = 4
-"""Characters of a token, about: the view is made smaller until its characters fit."""
+_SLACK = _PART // 4
+"""Characters left at the ends of the parts, since they are cut between lines."""
 
 
 def kept_before(session: Session) -> str:
@@ -31,12 +32,12 @@ def kept_after(session: Session, part: int, parts: int) -> str:
     Returns:
         Its text; empty where the parts before it hold all.
     """
-    room = _PART * parts
-    budget = room // _LETTERS
+    room = _PART * parts - _SLACK
+    budget = room // 2
     text = session.view(budget).text
-    while len(text) > room - _PART // 4 and budget > 1_000:
-        budget = budget * 9 // 10
-        text = session.view(budget).text
+    while len(text) > room:
+        budget = budget * room // len(text) - MIN_BUDGET // 8
+        text = session.view(max(budget, MIN_BUDGET)).text
     cut = _cut(text)
     return (
         fill_prompt("hooks/after", part=part, parts=len(cut), session=session.name, text=cut[part - 1])

@@ -92,6 +92,8 @@ def test_a_hosts_subagents_and_reminders_are_not_the_users_words() -> None:
     read = HOSTS["claude-code"].read
     assert len(read(line)) == 1
     assert read({**line, "isSidechain": True}) == read({**line, "isMeta": True}) == ()
+    for own in ("<command-name>/compact</command-name>", "<local-command-stdout>Compacted</local-command-stdout>"):
+        assert read({**line, "message": {"role": "user", "content": own}}) == ()
 
 
 KEYS = {
