@@ -25,10 +25,10 @@ from pydantic import AnyHttpUrl, AnyUrl
 
 import ctxfold
 from ctxfold.errors import InputError
-from mcp_server.briefings import make_briefings
+from mcp_server.attachments.briefings import make_briefings
+from mcp_server.attachments.resources import list_changed, serve_completion, serve_resources
 from mcp_server.errors import explain_error
 from mcp_server.prompts import fill_prompt
-from mcp_server.resources import list_changed, serve_completion, serve_resources
 from mcp_server.sessions.auth import Tokens
 from mcp_server.sessions.pool import Pools
 from mcp_server.sessions.subscriptions import PrincipalBus, Subscribers

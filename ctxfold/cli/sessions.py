@@ -121,7 +121,7 @@ def import_session(file: Path | None, host: str | None, latest: bool, name: str 
     if host is not None:
         transcript, session = find_transcript(host, file, latest), name
         with ctxfold.Session.open(session or name_of(transcript), store=store) as opened:
-            new = opened.record_transcript(transcript.new())
+            new = len(opened.record_transcript(transcript.new()))
             left = f"; {transcript.unread:,} lines are no part of the conversation" if transcript.unread else ""
             click.echo(f"{opened.name}: {new:,} new entries, to s{opened.tip}{left}", err=True)
         return

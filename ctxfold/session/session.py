@@ -206,11 +206,11 @@ class Session:
         with self._at.writing() as tx:
             return self._at.arrived(tx, number, result, once)
 
-    def record_transcript(self, entries: Iterable[Entry]) -> int:
+    def record_transcript(self, entries: Iterable[Entry]) -> tuple[RecordRef, ...]:
         """Record of a host's own transcript what the log does not hold yet, in one commit; an entry is known by its id.
 
         Returns:
-            How many entries were new.
+            The refs of what was new, in order.
 
         Raises:
             InputError: what is no entry.

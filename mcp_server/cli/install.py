@@ -6,22 +6,28 @@ import difflib
 import os
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import click
 
 from ctxfold.config import default_store
+from ctxfold.errors import InputError
 from mcp_server.cli.serve import parse_caps
 from mcp_server.install.files import apply, name_backup, read
+from mcp_server.install.hooks import HOOKED, plan_hooks, plan_no_hooks
 from mcp_server.install.hosts import HOSTS, Host, Launch, Machine, is_passing
-from mcp_server.install.plan import Change, plan_install, plan_uninstall
+from mcp_server.install.plan import Change, choose_editor, plan_install, plan_uninstall
+from mcp_server.install.wrapping import WRAPPED, plan_unwrap, plan_wrap
 
 __all__ = ["install", "uninstall"]
 
 _host = click.argument("host", metavar="HOST", type=click.Choice(sorted(HOSTS)))
+_ANEW = "Start a new session of the host to use it."
 _NAMES = f"HOST is one of {', '.join(sorted(HOSTS))}."
 _dry_run = click.option("--dry-run", is_flag=True, help="Show what would change and write nothing.")
+_wrapped = partial(click.option, "--wrap", "server", metavar="SERVER")
 
 
 @click.command(short_help="Register the MCP server with a host.", epilog=_NAMES)
@@ -33,14 +39,20 @@ _dry_run = click.option("--dry-run", is_flag=True, help="Show what would change 
     metavar="LIST",
     help="What it offers, as `ctxfold serve` has it.",
 )
+@_wrapped(help="Put `ctxfold wrap` before a server that HOST has, in place of registering ours.")
+@click.option("--hooks", is_flag=True, help="Let HOST run ctxfold at its hooks, in place of registering the server.")
 @_dry_run
-def install(host: str, caps: str, dry_run: bool) -> None:
+def install(host: str, caps: str, server: str | None, hooks: bool, dry_run: bool) -> None:
     """Register the MCP server with HOST.
 
     The host's other settings stay as they are, comments and all, and the file as it was is kept beside it. Running it again changes nothing.
     """
+    if hooks:
+        _install_hooks(host, dry_run)
+        return
     offered = parse_caps(caps)
-    launch = _find_launch(("--caps", "core") if offered == ("core",) else ())
+    options = ("--caps", "core") if offered == ("core",) else ()
+    launch = _find_launch("wrap") if server else _find_launch("serve", *options)
     if is_passing(launch.command):
         click.echo(
             f"{launch.command} lies in a cache that may be emptied, and the host would then find nothing there: "
@@ -48,24 +60,79 @@ def install(host: str, caps: str, dry_run: bool) -> None:
             err=True,
         )
     known = HOSTS[host]
-    _carry_out(known, lambda path: plan_install(known, launch, path, read(path), read(name_backup(path))), dry_run)
-    click.echo(known.after)
+    if server:
+        _check_server(known, server)
+        _carry_out(_files(known), lambda path: plan_wrap(known, launch, server, path, _read_both(path)), dry_run)
+    else:
+        _carry_out(
+            _files(known), lambda path: plan_install(known, launch, path, read(path), read(name_backup(path))), dry_run
+        )
+    click.echo(_ANEW if server else known.after)
 
 
 @click.command(short_help="Take the MCP server out of a host.", epilog=_NAMES)
 @_host
+@_wrapped(help="Only give this server its own entry back.")
+@click.option("--hooks", is_flag=True, help="Only take our hooks out.")
 @_dry_run
-def uninstall(host: str, dry_run: bool) -> None:
-    """Take the MCP server out of HOST's configuration; sessions stay.
+def uninstall(host: str, server: str | None, hooks: bool, dry_run: bool) -> None:
+    """Take the MCP server out of HOST's configuration, and give wrapped servers their own entries back; sessions stay.
 
-    A file that nothing else has changed since is put back as it was to the byte.
+    A file that nothing else has changed since is put back as it was to the byte, and so is the entry of a wrapped server.
     """
+    if hooks or (host in HOOKED and server is None):
+        _carry_out(
+            _hook_files(host),
+            lambda path: plan_no_hooks(host, sys.executable, path, read(path), read(name_backup(path))),
+            dry_run,
+        )
+    if hooks:
+        return
     known = HOSTS[host]
-    _carry_out(known, lambda path: plan_uninstall(known, path, read(path), read(name_backup(path))), dry_run)
+    wraps = server is not None or any(_read_both(Path(path))[1] for path in known.files(_describe_machine()))
+    if wraps:
+        _carry_out(_files(known), lambda path: plan_unwrap(known, server, path, _read_both(path)), dry_run)
+    if server is None:
+        _carry_out(
+            _files(known), lambda path: plan_uninstall(known, path, read(path), read(name_backup(path))), dry_run
+        )
 
 
-def _carry_out(host: Host, plan: Callable[[Path], Change], dry_run: bool) -> None:
-    changes = [plan(Path(path)) for path in host.files(_describe_machine())]
+def _check_server(host: Host, server: str) -> None:
+    """Raises InputError where no settings file of the host has a server of that name."""
+    named: dict[str, None] = {}
+    for path in map(Path, host.files(_describe_machine())):
+        there = choose_editor(path).get(read(path) or "", host.path[:-1])
+        named.update(dict.fromkeys(there if isinstance(there, dict) else ()))
+    if server not in named:
+        known = ", ".join(name for name in named if name != host.path[-1]) or "none"
+        raise InputError(f"{host.name} has no server {server!r}; it has {known}")
+
+
+def _read_both(path: Path) -> tuple[str | None, str | None]:
+    """A settings file, and what is kept of the servers in it that are wrapped."""
+    return read(path), read(name_backup(path, WRAPPED))
+
+
+def _install_hooks(host: str, dry_run: bool) -> None:
+    files = _hook_files(host)
+    _carry_out(files, lambda path: plan_hooks(host, sys.executable, path, read(path), read(name_backup(path))), dry_run)
+    click.echo(HOOKED[host].after)
+
+
+def _hook_files(host: str) -> list[Path]:
+    """The file of a host's hooks. Raises InputError where we have none for it."""
+    if host not in HOOKED:
+        raise InputError(f"{host} runs no hooks of ours; {', '.join(HOOKED)} do")
+    return [Path.home().joinpath(*HOOKED[host].file)]
+
+
+def _files(host: Host) -> list[Path]:
+    return [Path(path) for path in host.files(_describe_machine())]
+
+
+def _carry_out(files: Sequence[Path], plan: Callable[[Path], Change], dry_run: bool) -> None:
+    changes = [plan(path) for path in files]
     for change in changes:
         if dry_run and change.changes:
             before, after = (text.splitlines(keepends=True) if text else [] for text in (change.before, change.after))
@@ -77,7 +144,7 @@ def _carry_out(host: Host, plan: Callable[[Path], Change], dry_run: bool) -> Non
             click.echo(f"{change.path}: nothing to change")
 
 
-def _find_launch(options: tuple[str, ...]) -> Launch:
+def _find_launch(verb: str, *options: str) -> Launch:
     """How a host starts us: the command that lies beside this Python, else the one on PATH, else this Python itself.
 
     A host passes on next to nothing of this shell's environment, so a store file that it names is named again; a URL is not, for it may hold a password.
@@ -88,7 +155,7 @@ def _find_launch(options: tuple[str, ...]) -> Launch:
     words = [os.path.abspath(command)] if command else [sys.executable, "-m", "ctxfold"]
     store = default_store()
     named = ("--store", os.path.abspath(store)) if os.environ.get("CTXFOLD_HOME") and "://" not in store else ()
-    return Launch(words[0], (*words[1:], "serve", *options, *named))
+    return Launch(words[0], (*words[1:], verb, *options, *named))
 
 
 def _describe_machine() -> Machine:

@@ -25,7 +25,13 @@ _NAME = 40
 )
 @click.option("--session", metavar="NAME", help="Where results are kept; one of this server and folder if not said.")
 @click.option("--url", metavar="URL", help="A server over HTTP, in place of a command.")
-@click.option("--header", "headers", multiple=True, metavar="NAME=VALUE", help="With --url: sent with each request.")
+@click.option(
+    "--header",
+    "headers",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="With --url: sent with each request; env:VARIABLE keeps a secret off the command line.",
+)
 @click.option("--measure", is_flag=True, help="Change and keep nothing; say at the end what would be saved.")
 @click.option(
     "--timeout",
@@ -83,5 +89,8 @@ def _name_session(words: Sequence[str]) -> str:
 def _read_header(given: str) -> tuple[str, str]:
     name, mark, value = given.partition("=")
     if not (name and mark):
-        raise click.UsageError(f"--header is NAME=VALUE, not {given!r}")
-    return name, value
+        raise click.UsageError("--header is NAME=VALUE, or NAME=env:VARIABLE")
+    kind, _, variable = value.partition(":")
+    if kind == "env" and variable not in os.environ:
+        raise click.UsageError(f"--header {name} names the variable {variable}, which is not set")
+    return name, os.environ[variable] if kind == "env" else value

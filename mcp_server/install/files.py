@@ -7,14 +7,14 @@ import tempfile
 from pathlib import Path, PurePath
 
 from ctxfold.errors import InputError
-from mcp_server.install.plan import Change
+from mcp_server.install.plan import KEPT, Change
 
 __all__ = ["apply", "name_backup", "read"]
 
 
-def name_backup(path: PurePath) -> Path:
-    """Where the copy of a file is kept: beside it."""
-    return Path(path).with_name(f"{path.name}.before-ctxfold")
+def name_backup(path: PurePath, mark: str = KEPT) -> Path:
+    """Where the copy of a file, or what is kept of it, lies: beside it."""
+    return Path(path).with_name(f"{path.name}.{mark}")
 
 
 def read(path: PurePath) -> str | None:
@@ -41,7 +41,7 @@ def apply(change: Change) -> None:
     if not change.changes:
         return
     try:
-        _write(name_backup(change.path), change.backup)
+        _write(name_backup(change.path, change.mark), change.backup)
         _write(Path(change.path), change.after)
     except OSError as error:
         raise InputError(f"{change.path} cannot be written ({error.strerror}): check its rights") from error

@@ -14,7 +14,10 @@ from ctxfold.errors import InputError
 from mcp_server.install import jsonc, toml
 from mcp_server.install.hosts import Host, Launch
 
-__all__ = ["Change", "plan_install", "plan_uninstall"]
+__all__ = ["KEPT", "Change", "choose_editor", "plan_install", "plan_uninstall"]
+
+KEPT = "before-ctxfold"
+"""What the name of the copy of a file ends with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +29,14 @@ class Change:
         before: its text; None where there is no file.
         after: its text then; None for no file.
         backup: the text its copy should then have; None for no copy.
+        mark: what the copy's name ends with.
     """
 
     path: PurePath
     before: str | None
     after: str | None
     backup: str | None
+    mark: str = KEPT
 
     @property
     def changes(self) -> bool:
@@ -46,7 +51,7 @@ def plan_install(host: Host, launch: Launch, path: PurePath, before: str | None,
         InputError: the file is not what the host reads.
     """
     entry, text = host.shape(launch), before or ""
-    editor = _choose_editor(path)
+    editor = choose_editor(path)
     try:
         there = editor.get(text, host.path)
         if there == entry:
@@ -64,7 +69,7 @@ def plan_uninstall(host: Host, path: PurePath, before: str | None, backup: str |
     Raises:
         InputError: the file is not what the host reads.
     """
-    editor = _choose_editor(path)
+    editor = choose_editor(path)
     try:
         there = editor.get(before or "", host.path)
         if before is None or there is None:
@@ -76,6 +81,6 @@ def plan_uninstall(host: Host, path: PurePath, before: str | None, backup: str |
         raise InputError(f"{path}: {error}") from error
 
 
-def _choose_editor(path: PurePath) -> ModuleType:
+def choose_editor(path: PurePath) -> ModuleType:
     """The editor for a file, by its ending: both have the same `get`, `put` and `drop`."""
     return toml if path.suffix == ".toml" else jsonc

@@ -19,12 +19,19 @@ def read_claude_code(line: Mapping[str, Any]) -> tuple[Entry, ...]:
     match line.get("type"):
         case "user" if line.get("isCompactSummary"):
             return (HostCompacted(name, join_text(message.get("content"))),)
+        case "user" if _is_own_command(message.get("content")):
+            return ()
         case "user":
             return tuple(_of_user(name, message.get("content")))
         case "assistant":
             return tuple(_of_assistant(name, message.get("content")))
         case _:
             return ()
+
+
+def _is_own_command(content: object) -> bool:
+    """Whether a message is a command to the host itself, or what it printed: both stand in its markup."""
+    return isinstance(content, str) and content.startswith(("<command-name>", "<local-command-"))
 
 
 def _of_user(name: str, content: object) -> Iterator[Entry]:

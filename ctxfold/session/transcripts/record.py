@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
 
+from ctxfold.log.refs import RecordRef
 from ctxfold.session.handle import Handle
 from ctxfold.session.record import Draft, Result, record
 from ctxfold.session.transcripts.values import (
@@ -45,13 +46,13 @@ class Held:
         return held
 
 
-def record_entries(tx: Writing, at: Handle, entries: Iterable[Entry]) -> int:
-    """Record what the log does not hold yet: an assistant's words, its calls and what they returned as one step. Returns how many were new.
+def record_entries(tx: Writing, at: Handle, entries: Iterable[Entry]) -> tuple[RecordRef, ...]:
+    """Record what the log does not hold yet: an assistant's words, its calls and what they returned as one step. Returns the refs of what was new.
 
     A result whose call stands in an older step is added to that step; one whose call was never seen is left out.
     """
     held = Held.of(tx, at.session)
-    taken = 0
+    taken: list[RecordRef] = []
     for group in _grouped(_new(entries, held.keys)):
         made = [draft for each in group if (draft := _draft(each, group))]
         if made:
@@ -59,12 +60,11 @@ def record_entries(tx: Writing, at: Handle, entries: Iterable[Entry]) -> int:
             recorded = record(tx, at.place(tx), made, fills=assistant)
             at.took(recorded)
             held.calls |= {each.id: recorded.step.n for each in group if isinstance(each, Called)}
-            taken += len(made)
+            taken += [RecordRef(recorded.step.n, recorded.last - len(made) + k) for k in range(1, len(made) + 1)]
         for each in group:
             if isinstance(each, ToolAnswered) and not _calls(each.id, group) and each.id in held.calls:
-                at.arrived(tx, held.calls[each.id], Result(each.id, each.text), key_of(each))
-                taken += 1
-    return taken
+                taken.append(at.arrived(tx, held.calls[each.id], Result(each.id, each.text), key_of(each)))
+    return tuple(taken)
 
 
 def _new(entries: Iterable[Entry], keys: set[str]) -> Iterator[Entry]:

@@ -20,7 +20,7 @@ ROWS = "row-0-1 value\nrow-0-2 value\nrow-0-3 value\nrow-0-4 value\nrow-0-5 valu
 
 
 def import_from(session: Session, host: str, path: Path) -> int:
-    return session.record_transcript(Transcript(HOSTS[host], path).new())
+    return len(session.record_transcript(Transcript(HOSTS[host], path).new()))
 
 
 def kinds(session: Session, step: int) -> list[str]:
@@ -66,7 +66,7 @@ def test_a_file_that_grows_byte_by_byte_gives_the_same_log(host: str, tmp_path: 
             grown.write_bytes(raw[:end])
             session.record_transcript(transcript.new())
         shutil.move(shutil.copy(grown, tmp_path / "other"), grown)
-        assert session.record_transcript(transcript.new()) == 0
+        assert session.record_transcript(transcript.new()) == ()
         said = [sorted(record_texts(each)) for each in (whole, session)]
         assert said[0] == said[1]
 
@@ -83,7 +83,7 @@ def test_what_is_no_part_of_the_conversation_is_counted_and_left(tmp_path: Path)
     odd.write_bytes(b'not json\n{"type": "from-tomorrow"}\n[1]\n\xff\xfe\n' + FILES["claude-code"].read_bytes())
     transcript = Transcript(HOSTS["claude-code"], odd)
     with Session.open("host", store=":memory:") as session:
-        assert session.record_transcript(transcript.new()) > 5
+        assert len(session.record_transcript(transcript.new())) > 5
     assert transcript.unread >= 4
 
 
@@ -92,6 +92,8 @@ def test_a_hosts_subagents_and_reminders_are_not_the_users_words() -> None:
     read = HOSTS["claude-code"].read
     assert len(read(line)) == 1
     assert read({**line, "isSidechain": True}) == read({**line, "isMeta": True}) == ()
+    for own in ("<command-name>/compact</command-name>", "<local-command-stdout>Compacted</local-command-stdout>"):
+        assert read({**line, "message": {"role": "user", "content": own}}) == ()
 
 
 KEYS = {

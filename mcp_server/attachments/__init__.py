@@ -1,0 +1,1 @@
+"""What a host's user attaches to a conversation: the MCP resources and the MCP prompts."""

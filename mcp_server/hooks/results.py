@@ -1,0 +1,59 @@
+"""Bounds the result of a call in the shape that it came in; what is replaced is committed first."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from ctxfold import Called, Session, ToolAnswered
+from ctxfold.tokens import count
+from ctxfold.view.bounded import Result, bounded
+from mcp_server.hooks.spelling import HookCall
+from mcp_server.prompts import fill_prompt
+
+__all__ = ["BUDGET", "bound_result"]
+
+BUDGET = 2_000
+"""o200k tokens that a result may cost."""
+
+
+def bound_result(session: Session, call: HookCall) -> Any | None:
+    """Record a call and its whole result, and bound the long texts in it.
+
+    Args:
+        session: where they are recorded.
+        call: as the host told of it.
+
+    Returns:
+        The result with its long texts bounded; None where it has none, and nothing was recorded.
+    """
+    texts = [text for text in _texts(call.answer) if count(text) > BUDGET]
+    if not texts:
+        return None
+    whole = texts[0] if list(_texts(call.answer)) == texts[:1] else json.dumps(call.answer, ensure_ascii=False)
+    refs = session.record_transcript([Called(call.id, call.tool, call.args), ToolAnswered(call.id, whole)])
+    if not refs:
+        return None
+    ref = str(refs[-1])
+    need = " ".join(_texts(call.args))
+    note = fill_prompt("hooks/replaced", session=session.name, ref=ref)
+    made = {text: f"{bounded(Result(text, ref), need, BUDGET // len(texts)).text}\n{note}" for text in texts}
+    return _with(call.answer, made)
+
+
+def _texts(value: Any) -> list[str]:
+    """The texts in a value, in their order."""
+    if isinstance(value, str):
+        return [value] if value else []
+    if isinstance(value, dict):
+        return [text for each in value.values() for text in _texts(each)]
+    return [text for each in value for text in _texts(each)] if isinstance(value, list) else []
+
+
+def _with(value: Any, made: dict[str, str]) -> Any:
+    """The value with these texts in place of those."""
+    if isinstance(value, str):
+        return made.get(value, value)
+    if isinstance(value, dict):
+        return {key: _with(each, made) for key, each in value.items()}
+    return [_with(each, made) for each in value] if isinstance(value, list) else value

@@ -1,0 +1,62 @@
+"""How each host spells a call, a replaced result and text for the model in its hooks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["SPELLINGS", "HookCall", "Spelling"]
+
+
+@dataclass(frozen=True, slots=True)
+class HookCall:
+    """A call that was just answered: its id, the tool, the arguments, and the answer in the host's own shape."""
+
+    id: str
+    tool: str
+    args: Any
+    answer: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """The forms of one host.
+
+    Attributes:
+        call: the call of a `PostToolUse` event.
+        replaced: the answer that puts another result in place, which has the shape of the one that came.
+        context: the answer that adds text for the model, for an event's name and the text.
+    """
+
+    call: Callable[[Mapping[str, Any]], HookCall]
+    replaced: Callable[[Any], dict[str, Any]]
+    context: Callable[[str, str], dict[str, Any]]
+
+
+def _call(payload: Mapping[str, Any]) -> HookCall:
+    name, args = str(payload.get("tool_name", "tool")), payload.get("tool_input", {})
+    return HookCall(str(payload.get("tool_use_id") or payload.get("call_id")), name, args, payload.get("tool_response"))
+
+
+def _replaced_in_shape(answer: Any) -> dict[str, Any]:
+    return {"hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedToolOutput": answer}}
+
+
+def _replaced_by_reason(answer: Any) -> dict[str, Any]:
+    """Codex takes no other output; the reason of a hook that blocks stands in the result's place, and the run goes on."""
+    return {
+        "decision": "block",
+        "reason": answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False),
+    }
+
+
+def _context(event: str, text: str) -> dict[str, Any]:
+    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
+
+
+SPELLINGS: Mapping[str, Spelling] = {
+    "claude-code": Spelling(_call, _replaced_in_shape, _context),
+    "codex": Spelling(_call, _replaced_by_reason, _context),
+}

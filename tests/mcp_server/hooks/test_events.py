@@ -1,0 +1,123 @@
+"""A coding host's hooks: long results bounded in their own shape, and a view given back around a compaction."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ctxfold import Session
+from ctxfold.errors import InputError
+from ctxfold.tokens import count
+from mcp_server.hooks.__main__ import main
+from mcp_server.hooks.results import BUDGET
+from tests.ctxfold.session.transcripts.test_transcripts import FILES
+
+ROWS = "\n".join(f"row-{n} value ID-{n * 7919}-XK" for n in range(1_000))
+HOSTS = ("claude-code", "codex")
+
+
+def event(host: str, name: str, **more: Any) -> bytes:
+    payload = {"hook_event_name": name, "session_id": "5E55-ab", "transcript_path": str(FILES[host]), **more}
+    return json.dumps(payload).encode()
+
+
+def answered(host: str, name: str, part: str = "1/1", **more: Any) -> Any:
+    return json.loads(main([host, part], event(host, name, **more)) or "null")
+
+
+def bash(answer: Any, call: str = "toolu_long") -> dict[str, Any]:
+    return {"tool_name": "Bash", "tool_use_id": call, "tool_input": {"command": "list rows"}, "tool_response": answer}
+
+
+def kept(host: str) -> Session:
+    return Session.open(f"{host}-5e55-ab", create=False)
+
+
+def test_a_long_result_comes_back_bounded_in_the_shape_it_had() -> None:
+    answer = answered("claude-code", "PostToolUse", **bash({"stdout": ROWS, "stderr": "", "interrupted": False}))
+    put = answer["hookSpecificOutput"]["updatedToolOutput"]
+    assert set(put) == {"stdout", "stderr", "interrupted"}
+    assert (put["stderr"], put["interrupted"]) == ("", False)
+    assert count(put["stdout"]) < BUDGET + 100
+    assert "claude-code-5e55-ab" in put["stdout"]
+
+
+def test_codex_is_given_the_reason_that_stands_in_the_results_place() -> None:
+    answer = answered("codex", "PostToolUse", **bash(ROWS))
+    assert answer["decision"] == "block"
+    assert count(answer["reason"]) < BUDGET + 100
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_what_was_replaced_is_in_the_log_to_the_byte(host: str) -> None:
+    answered(host, "PostToolUse", **bash({"content": ROWS, "at": 1, "more": ["x"]}))
+    answered(host, "PostToolUse", **bash(ROWS, "toolu_other"))
+    with kept(host) as session:
+        hits = session.recall(query="ID-7918999-XK", limit=5)
+        texts = [session.recall(hit.ref.split(":")[0]).text for hit in hits]
+    assert ROWS in texts
+    assert json.dumps({"content": ROWS, "at": 1, "more": ["x"]}) in texts
+
+
+def test_the_same_event_from_two_hooks_is_recorded_once() -> None:
+    first = answered("claude-code", "PostToolUse", **bash(ROWS))
+    assert first is not None
+    with kept("claude-code") as session:
+        tip = session.tip
+    assert answered("claude-code", "PostToolUse", **bash(ROWS)) is None
+    with kept("claude-code") as session:
+        assert session.tip == tip
+
+
+@pytest.mark.parametrize("answer", ["short", {"stdout": "x" * 7_000}, None, 3, [], {"image": {"data": "AAAA" * 900}}])
+def test_a_short_result_passes(answer: Any) -> None:
+    assert answered("claude-code", "PostToolUse", **bash(answer)) is None
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_before_a_compaction_the_summary_is_told_what_must_stay(host: str) -> None:
+    assert "never touch rows above 400" in main([host], event(host, "PreCompact", trigger="auto"))
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_after_a_compaction_the_view_comes_in_parts_that_a_host_takes_whole(host: str) -> None:
+    for at in range(12):
+        answered(host, "PostToolUse", **bash(f"{ROWS} {at}", f"toolu_{at}"))
+    parts = [answered(host, "SessionStart", f"{part}/3", source="compact") for part in (1, 2, 3)]
+    texts = [part["hookSpecificOutput"]["additionalContext"] for part in parts if part]
+    assert len(texts) == 3
+    assert all(len(text) < 9_900 for text in texts)
+    assert any("never touch rows above 400" in text for text in texts)
+
+
+def test_a_start_that_follows_no_compaction_adds_nothing() -> None:
+    assert answered("claude-code", "SessionStart", source="startup") is None
+
+
+@pytest.mark.parametrize("raw", [b"", b"{}", b"[1]", b'{"hook_event_name": "Stop"}', b"\xff"])
+def test_what_is_no_event_is_an_error_that_the_host_ignores(raw: bytes) -> None:
+    with pytest.raises(InputError, match="event of claude-code"):
+        main(["claude-code"], raw)
+
+
+def test_on_a_fault_the_host_goes_on_with_its_own_result(tmp_path: Path) -> None:
+    """Exit code 1 is no veto, and nothing is on standard output."""
+    command = [sys.executable, "-m", "mcp_server.hooks", "claude-code"]
+    environment = {"CTXFOLD_HOME": str(tmp_path / "file" / "below"), "PATH": "/usr/bin"}
+    (tmp_path / "file").write_text("no folder")
+    raw = event("claude-code", "PostToolUse", **bash(ROWS))
+    done = subprocess.run(command, input=raw, capture_output=True, env=environment, check=False, timeout=60)
+    assert (done.returncode, done.stdout) == (1, b"")
+
+
+def test_a_short_event_imports_nothing_of_ours() -> None:
+    raw = event("claude-code", "PostToolUse", **bash("short"))
+    asked = "import sys; from mcp_server.hooks.__main__ import main; main(['claude-code'], sys.stdin.buffer.read());"
+    command = [sys.executable, "-c", f"{asked} print([name for name in sys.modules if name.startswith('ctxfold')])"]
+    done = subprocess.run(command, input=raw, capture_output=True, check=True, timeout=60)
+    assert done.stdout.strip() == b"[]"

@@ -1,0 +1,54 @@
+"""Our hooks in a host's settings: put behind the user's own, taken out again to the byte."""
+
+from __future__ import annotations
+
+import json
+from pathlib import PurePath
+
+import pytest
+
+from ctxfold.errors import InputError
+from mcp_server.install.hooks import HOOKED, plan_hooks, plan_no_hooks
+
+PATH = PurePath("settings.json")
+PYTHON = "/opt/ctx fold/bin/python"
+THEIRS = '{\n  "theme": "dark",\n  "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "beep"}]}]}\n}\n'
+
+
+@pytest.mark.parametrize("host", HOOKED)
+@pytest.mark.parametrize("before", [None, "", "{}", THEIRS])
+def test_installing_and_taking_back_restores_every_byte(host: str, before: str | None) -> None:
+    put = plan_hooks(host, PYTHON, PATH, before, None)
+    assert put.after is not None
+    assert (
+        f'"{PYTHON}" -I -m mcp_server.hooks {host}'
+        in json.loads(put.after)["hooks"]["PreCompact"][0]["hooks"][0]["command"]
+    )
+    again = plan_hooks(host, PYTHON, PATH, put.after, put.backup)
+    assert not again.changes
+    assert plan_no_hooks(host, PYTHON, PATH, put.after, again.backup).after == before
+
+
+@pytest.mark.parametrize("host", HOOKED)
+def test_the_users_own_hooks_and_later_changes_stay(host: str) -> None:
+    put = plan_hooks(host, PYTHON, PATH, THEIRS, None)
+    assert put.after is not None
+    assert json.loads(put.after)["hooks"]["Stop"][0]["hooks"][0]["command"] == "beep"
+    edited = put.after.replace('"dark"', '"light"')
+    left = json.loads(plan_no_hooks(host, PYTHON, PATH, edited, put.backup).after or "")
+    assert left == {"theme": "light", "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "beep"}]}]}}
+
+
+def test_another_python_takes_the_place_of_the_old_one() -> None:
+    old = plan_hooks("codex", "/old/python", PATH, THEIRS, None)
+    new = plan_hooks("codex", PYTHON, PATH, old.after, old.backup)
+    assert new.after is not None
+    assert "/old/python" not in new.after
+    assert new.backup == THEIRS
+
+
+def test_nothing_to_take_out_changes_nothing_and_odd_hooks_are_named() -> None:
+    assert not plan_no_hooks("codex", PYTHON, PATH, THEIRS, None).changes
+    assert not plan_no_hooks("codex", PYTHON, PATH, None, None).changes
+    with pytest.raises(InputError, match=r"hooks\.Stop is no list"):
+        plan_hooks("codex", PYTHON, PATH, '{"hooks": {"Stop": 1}}', None)
