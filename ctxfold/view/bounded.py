@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import unified_diff
 from typing import Literal
 
@@ -86,6 +86,19 @@ class Bounded:
     form: Form
     tokens: int
     raw: int
+
+    @property
+    def body(self) -> str:
+        """What stands without the line that names the address."""
+        return self.text if self.form == "whole" else self.text.partition("\n")[2]
+
+    def at(self, ref: str) -> Bounded:
+        """The same under another address: one that is known only once the result is recorded. It is not longer than the one it takes the place of."""
+        if self.form == "whole":
+            return replace(self, ref=ref)
+        first, mark, rest = self.text.partition("\n")
+        text = first.replace(self.ref, ref) + mark + rest
+        return replace(self, text=text, ref=ref, tokens=count(text))
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,8 @@ _SERVING = 12
 """Units that may come first because they serve the need."""
 _LONE = 0.25
 """What a turn costs of lines unlike all others where that is ordinary: those make up the text, and what recurs is its furniture."""
+_LOOKED = 2_000
+"""Of a long ranking, how much is looked through for what is said again: no budget comes further."""
 _AGAIN = 2
 """How often the same words stand, numbers aside, before they come last."""
 _PATHS = 0.8
@@ -148,11 +150,11 @@ def _repeated_last(units: Sequence[Unit], ranks: Sequence[int]) -> list[int]:
     told: Counter[str] = Counter()
     first: list[int] = []
     again: list[int] = []
-    for at in ranks:
+    for at in ranks[:_LOOKED]:
         words = _DIGITS.sub("", units[at].text.strip())
         told[words] += 1
         (first if told[words] <= _AGAIN else again).append(at)
-    return first + again
+    return [*first, *ranks[_LOOKED:], *again]
 
 
 def _ends_first(places: Sequence[int]) -> list[int]:

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ctxfold import Session
-from ctxfold.log.refs import StepRef
 from ctxfold.tokens import count
-from ctxfold.view.bounded import LEAST, Earlier, Result, bounded
+from ctxfold.view.bounded import LEAST, Bounded, Earlier, Result, bounded
 from mcp_server.wrap.listing import Listing
 from mcp_server.wrap.meter import Meter
 from mcp_server.wrap.recall import recall
@@ -18,6 +17,8 @@ from mcp_server.wrap.results import fits, print_structured, repeats, shares, sho
 
 __all__ = ["Call", "Keeper", "Settings"]
 
+_NOWHERE = "s999999.99"
+"""Stands for an address until there is one."""
 _LARGEST = 2_000_000
 """Characters of an answer that is kept in memory to compare the tool's next one with."""
 
@@ -54,12 +55,19 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class _Texts:
-    """The texts of a result by their places, what each costs, and the address of each."""
+class _Draft:
+    """A text that is to be recorded, and what stands for it where it is bounded."""
 
-    texts: Mapping[int, str]
-    costs: Sequence[int]
-    refs: Sequence[str]
+    text: str
+    made: Bounded | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What is recorded of a result, in order, and which of it stands at which place among its blocks."""
+
+    drafts: Sequence[_Draft]
+    places: Mapping[int, int]
 
 
 class Keeper:
@@ -90,7 +98,7 @@ class Keeper:
         self.meter.add(call.name, costs, costs, whole=False)
         if not self.settings.measure:
             with self._turn:
-                self._commit(call, texts)
+                self._commit(call, [_Draft(text) for text in texts])
 
     def keep(self, call: Call, result: Mapping[str, Any], listing: Listing) -> dict[str, Any] | None:
         """Record a result and bound it.
@@ -119,67 +127,90 @@ class Keeper:
         costs = [count(text) for text in texts.values()]
         held = 0 if structured is None else count(print_structured(structured))
         repeated = held > budget and repeats(structured, list(texts.values()))
-        extra = [print_structured(structured)] if held > budget and not (repeated or _holds(structured, texts)) else []
-        refs = self._commit(call, [*texts.values(), *extra])
-        said = _Texts(texts, costs, refs)
-        shown = self._bound(call, said, listing.name) if sum(costs) > budget else texts
-        made = with_texts(result, shown) if shown is not texts else dict(result)
-        if len(shown) < len(texts):
-            made["content"] = [block for at, block in enumerate(made["content"]) if at in shown or at not in texts]
+        plan = self._plan(call, texts, costs, listing.name)
+        if held > budget and not (repeated or _holds(structured, texts)):
+            plan = _Plan(
+                [*plan.drafts, self._draft(call, print_structured(structured), budget, listing.name)], plan.places
+            )
+        refs = self._commit(call, plan.drafts)
+        shown = {at: _address(plan.drafts[number], refs[number]) for at, number in plan.places.items()}
+        made = dict(result)
+        if texts:
+            made["content"] = [
+                block for at, block in enumerate(with_texts(result, shown)["content"]) if at in shown or at not in texts
+            ]
         whole = False
         if held > budget and repeated and listing.known and listing.schemas.get(call.name) is None:
             del made["structuredContent"]
         elif held > budget:
-            whole = not (listing.known and self._shorten_structured(made, call, said, listing))
+            short = self._shorten_structured(
+                structured, call, dict(zip(texts.values(), refs, strict=False)), refs[-1], listing
+            )
+            made["structuredContent"], whole = (structured, True) if short is None else (short, False)
         after = sum(map(count, shown.values()))
         self.meter.add(call.name, max(sum(costs), held), max(after, held if whole else 0), whole)
-        for at, ref in zip(texts, refs, strict=False):
-            if len(texts) == 1 and len(texts[at]) <= _LARGEST:
-                self._last[call.name] = Earlier(texts[at], ref)
+        if len(texts) == 1 and sum(map(len, texts.values())) <= _LARGEST:
+            self._last[call.name] = Earlier(next(iter(texts.values())), refs[0])
         return None if made == result or self.settings.measure else made
 
-    def _bound(self, call: Call, said: _Texts, tool: str) -> Mapping[int, str]:
+    def _plan(self, call: Call, texts: Mapping[int, str], costs: Sequence[int], tool: str) -> _Plan:
         """The texts within the budget, each in its place; as one in the place of the first where there are too many for that."""
-        given = shares(said.costs, self.settings.budget, LEAST)
+        given = shares(costs, self.settings.budget, LEAST)
         if given is None:
-            joined = "\n".join(said.texts.values())
-            ref = self._commit(call, [joined])[0]
-            made = bounded(Result(joined, ref, tool), call.need, self.settings.budget)
-            return {min(said.texts): made.text}
-        earlier = self._last.get(call.name) if len(said.texts) == 1 else None
-        return {
-            at: text if share >= cost else bounded(Result(text, ref, tool, earlier), call.need, share).text
-            for (at, text), share, cost, ref in zip(said.texts.items(), given, said.costs, said.refs, strict=False)
-        }
+            alone = [_Draft(text) for text in texts.values()]
+            joined = self._draft(call, "\n".join(texts.values()), self.settings.budget, tool)
+            return _Plan([*alone, joined], {min(texts): len(alone)})
+        earlier = self._last.get(call.name) if len(texts) == 1 else None
+        drafts = [
+            _Draft(text) if share >= cost else self._draft(call, text, share, tool, earlier)
+            for text, share, cost in zip(texts.values(), given, costs, strict=True)
+        ]
+        return _Plan(drafts, {at: number for number, at in enumerate(texts)})
 
-    def _shorten_structured(self, made: dict[str, Any], call: Call, said: _Texts, listing: Listing) -> bool:
-        """Put a shorter structure in place, within the tool's schema; whether there is one."""
-        refs = dict(zip(said.texts.values(), said.refs, strict=False))
-        own = said.refs[-1]
+    def _draft(self, call: Call, text: str, budget: int, tool: str, earlier: Earlier | None = None) -> _Draft:
+        return _Draft(text, bounded(Result(text, _NOWHERE, tool, earlier), call.need, budget))
+
+    def _shorten_structured(
+        self, structured: Any, call: Call, known: Mapping[str, str], own: str, listing: Listing
+    ) -> Any | None:
+        """A shorter structure within the tool's schema; None where there is none.
+
+        Args:
+            structured: the structured content.
+            call: the call.
+            known: the addresses of texts that are recorded by themselves.
+            own: the address of the structure, or of the text that says the same.
+            listing: what the tools promise.
+        """
+        most = max(self.settings.budget // 2, LEAST)
 
         def shorten(text: str) -> str:
-            result = Result(text, refs.get(text, own), listing.name)
-            return bounded(result, call.need, max(self.settings.budget // 2, LEAST)).text
+            return bounded(Result(text, known.get(text, own), listing.name), call.need, most).text
 
         note = f'All of it: {listing.name}(ref="{own}"), or {listing.name}(query="a word or an id")'
-        short = shorten_within(made["structuredContent"], self.settings.budget, shorten, note)
-        if short is None or not fits(short, listing.schemas.get(call.name)):
-            return False
-        made["structuredContent"] = short
-        return True
+        short = shorten_within(structured, self.settings.budget, shorten, note) if listing.known else None
+        return short if short is not None and fits(short, listing.schemas.get(call.name)) else None
 
-    def _commit(self, call: Call, texts: Sequence[str]) -> list[str]:
-        """Record texts as results of a call; the address of each."""
+    def _commit(self, call: Call, drafts: Sequence[_Draft]) -> list[str]:
+        """Record texts as results of a call; the address of each. A view of the session shows of a long one what the host was shown."""
         if self.settings.measure:
-            return ["s0.0" for _ in texts]
+            return [_NOWHERE for _ in drafts]
         session = self._open()
-        step: StepRef = session.record_step(calls=[{"name": call.name, "args": dict(call.arguments), "id": call.id}])
-        return [str(session.record_result(step, call.id, text)) for text in texts]
+        step = session.record_step(calls=[{"name": call.name, "args": dict(call.arguments), "id": call.id}])
+        return [
+            str(session.record_result(step, call.id, draft.text, shown=None if draft.made is None else draft.made.body))
+            for draft in drafts
+        ]
 
     def _open(self) -> Session:
         if self._session is None:
             self._session = Session.open(self.settings.session, store=self.settings.store)
         return self._session
+
+
+def _address(draft: _Draft, ref: str) -> str:
+    """What stands for a text, with its address in it."""
+    return draft.text if draft.made is None else draft.made.at(ref).text
 
 
 def _holds(structured: Any, texts: Mapping[int, str]) -> bool:

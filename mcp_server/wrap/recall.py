@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ctxfold import Session
+from ctxfold import Hit, Session
 from ctxfold.errors import CtxfoldError, InputError
 
 __all__ = ["recall"]
@@ -49,8 +49,24 @@ def _return(session: Session, name: str, ref: str, offset: int) -> list[str]:
 
 
 def _find(session: Session, name: str, query: str) -> str:
+    """The places that hold the words, each with what stands round them; where the query itself stands in a record, that is shown."""
     hits = session.recall(query=query, limit=_HITS)
     if not hits:
         return f"nothing found; {name} with other words, or with a ref"
-    lines = (hit.text if len(hit.text) <= _HIT else f"{hit.text[:_HIT]}…" for hit in hits)
-    return "\n".join(f"{hit.ref} · {text}" for hit, text in zip(hits, lines, strict=True))
+    return "\n".join(_show(session, hit, query) for hit in hits)
+
+
+def _show(session: Session, hit: Hit, query: str) -> str:
+    if query in hit.text and len(hit.text) <= _HIT:
+        return f"{hit.ref} · {hit.text}"
+    record = hit.ref.partition(":")[0]
+    text = session.recall(record).text
+    place = text.find(query)
+    if place < 0:
+        return f"{hit.ref} · {_cut(hit.text, 0, _HIT)}"
+    start = max(0, place - _HIT // 2)
+    return f"{record} at character {place} · {_cut(text, start, start + _HIT)}"
+
+
+def _cut(text: str, start: int, end: int) -> str:
+    return f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"

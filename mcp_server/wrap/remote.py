@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Any
@@ -21,7 +22,7 @@ from mcp.shared.inbound import (
     x_mcp_header_map,
 )
 from mcp.shared.message import ClientMessageMetadata, SessionMessage
-from mcp_types import PROTOCOL_VERSION_META_KEY, jsonrpc_message_adapter
+from mcp_types import PROTOCOL_VERSION_META_KEY, JSONRPCNotification, jsonrpc_message_adapter
 from pydantic import ValidationError
 
 from ctxfold.errors import InputError
@@ -64,6 +65,8 @@ class RemoteServer:
             message = jsonrpc_message_adapter.validate_json(line, by_name=False)
         except ValidationError as error:
             raise InputError("that is no JSON-RPC message: give it an id that is text or a number") from error
+        if isinstance(message, JSONRPCNotification) and "id" in json.loads(line):
+            raise InputError("an id is text or a whole number")
         data = message.model_dump(by_alias=True, mode="json", exclude_unset=True)
         metadata = ClientMessageMetadata(headers=self._make_headers(data))
         with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):

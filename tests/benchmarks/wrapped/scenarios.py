@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import re
 import sqlite3
@@ -14,7 +13,7 @@ from pathlib import Path
 
 from tests.benchmarks.real_sites import Page
 
-__all__ = ["SHELL", "Scenario", "browsing", "everything", "files", "git", "shell", "sqlite"]
+__all__ = ["SHELL", "Scenario", "browsing", "everything", "files", "git", "ids_of", "shell", "sqlite"]
 
 ROOT = Path(__file__).parents[3]
 SHELL = "tests.benchmarks.wrapped.shell"
@@ -77,6 +76,8 @@ def everything(node: str, bin_folder: Path) -> Scenario:
     def script(ask: Ask) -> Iterator[str]:
         yield ask("echo", message="hello")
         yield ask("get-sum", a=2, b=3)
+        yield ask("get-tiny-image")
+        yield ask("get-structured-content", location="Chicago")
         yield ask("echo", message="line of text " * 3000)
 
     return Scenario("server-everything", [node, str(bin_folder / "mcp-server-everything")], script, 0.10)
@@ -142,12 +143,3 @@ def shell() -> Scenario:
 def ids_of(text: str) -> list[str]:
     """The ids that the scenarios plant, each once."""
     return list(dict.fromkeys(re.findall(r"\b(?:ord|cus|job|req)_[0-9a-f]{6,}\b", text)))
-
-
-def is_json(text: str) -> bool:
-    """Whether a text is JSON."""
-    try:
-        json.loads(text)
-    except ValueError:
-        return False
-    return True

@@ -11,7 +11,7 @@ def log(kind: str) -> str:
     """2,000 lines with an id each."""
     chance = random.Random(kind)
     lines = []
-    for at in range(2_000):
+    for at in range(8_000 if kind.startswith("long") else 2_000):
         second = f"2026-11-22T10:{at // 60 % 60:02}:{at % 60:02}.{chance.randint(0, 999):03}Z"
         name = f"job_{chance.getrandbits(32):08x}" if kind == "build" else f"req_{chance.getrandbits(40):010x}"
         match kind:
@@ -29,7 +29,7 @@ def main() -> None:
     tool = {
         "name": "run",
         "description": "Run a command.",
-        "inputSchema": {"type": "object", "properties": {"command": {"type": "string"}}, "required": ["command"]},
+        "inputSchema": {"type": "object", "properties": {"command": {"type": "string"}, "size": {"type": "integer"}}},
     }
     for line in sys.stdin:
         asked = json.loads(line)
@@ -42,8 +42,12 @@ def main() -> None:
                 result = {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": info}
             case "tools/list":
                 result = {"tools": [tool]}
+            case "tools/call":
+                arguments = asked["params"]["arguments"]
+                said = log(arguments["command"])[: arguments.get("size")]
+                result = {"content": [{"type": "text", "text": said}]}
             case _:
-                result = {"content": [{"type": "text", "text": log(asked["params"]["arguments"]["command"])}]}
+                result = {}
         sys.stdout.write(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}) + "\n")
         sys.stdout.flush()
 

@@ -170,3 +170,16 @@ def test_the_name_by_which_the_rest_is_had_is_the_callers() -> None:
     made = bounded(Result(log(900), "s1.2", tool="ctxfold_recall"))
     assert 'ctxfold_recall(ref="s1.2")' in made.text
     assert re.search(r"(?<!_)\brecall\(", made.text) is None
+
+
+def test_a_result_bounded_before_it_has_an_address_is_given_one() -> None:
+    made = bounded(Result(log(900), "s999999.99"))
+    moved = made.at("s12.2")
+    assert moved.ref == "s12.2"
+    assert moved.text.startswith("[s12.2:")
+    assert "s999999" not in moved.text
+    assert moved.tokens == count(moved.text) <= made.tokens
+    assert moved.text.endswith(made.body)
+    assert "recall(" not in made.body
+    small = bounded(Result("a", "s999999.99"))
+    assert (small.at("s1.2").text, small.body) == ("a", "a")

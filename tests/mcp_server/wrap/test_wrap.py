@@ -86,6 +86,13 @@ def test_each_id_is_found_by_recall(host: Peer) -> None:
         assert f"line {at} of {wanted}" in text_of(host.call("recall", query=wanted))
 
 
+def test_an_id_in_one_endless_line_is_shown_with_what_stands_round_it(host: Peer) -> None:
+    rows = ", ".join(f"{{'id': 'ord_{at * 7919 % 100003:05d}', 'total': {at}}}" for at in range(4_000))
+    host.call("say", text=f"[{rows}]")
+    wanted = f"'ord_{3_456 * 7919 % 100003:05d}', 'total': 3456"
+    assert wanted in text_of(host.call("recall", query=wanted[1:10]))
+
+
 def test_of_several_blocks_the_long_one_is_bounded_in_its_place(host: Peer) -> None:
     result = host.call("texts")
     assert [block["type"] for block in result["content"]] == ["text", "image", "text", "resource_link"]
