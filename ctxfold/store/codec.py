@@ -1,26 +1,37 @@
-"""Encodes texts and JSON as the bytes a store keeps: UTF-8, compressed where it pays, addressed by a hash."""
+"""Encodes what a store keeps: texts and JSON as UTF-8, compressed where it pays and addressed by a hash, and rows with a checksum each."""
 
 from __future__ import annotations
 
 import json
 import re
+import sqlite3
 import zlib
+from collections.abc import Iterable
 from hashlib import blake2b
+from typing import Any
 
 from ctxfold.errors import CorruptStore
 
 __all__ = [
+    "COVERED",
     "PLAIN",
     "SEARCHED",
     "ZLIB",
     "column",
+    "damaged",
     "decode",
     "digest",
     "encode",
     "from_column",
+    "holds",
+    "intact",
     "pack",
     "pack_json",
     "pack_text",
+    "put",
+    "register",
+    "reseal",
+    "seal_all",
     "searchable",
     "unpack",
     "unpack_json",
@@ -119,3 +130,74 @@ def searchable(text: str) -> str:
         return text
     text = text.encode("utf-8", "replace").decode("utf-8")
     return _WIDE.sub(lambda found: f" {found[1]} ", text)
+
+
+COVERED = {
+    "session": "id, name, created, current, budget, heads, plans",
+    "lane": "session, id, parent, fork",
+    "step": "session, n, parent, lane, depth, open, tokens, raw, upto, raw_upto, time, held, late, words, noted",
+    "record": "session, step, k, at, kind, origin, call_id, entry, shown, idempotency",
+    "head": "session, id, name, topic, seq, created",
+    "topic": "session, id, name",
+    "event": "session, seq, head, prev, kind, decider, cause, json, time, revision, tip, cover, notes, decision, undone, intent, guide",
+    "tile": "session, id, first, last, tokens",
+    "cell": "session, id, prev, tile",
+    "note": "session, id, prev, slot, text",
+}
+"""Of each table the columns that its checksum covers. What can be made anew from others (a record's form, a tile's body) has a checksum of its own."""
+
+_BODIES = {"record": ("form", "form_sum"), "tile": ("body", "body_sum")}
+
+
+def register(connection: sqlite3.Connection) -> None:
+    """Teach a connection the function that the SQL of this module calls."""
+    connection.create_function("checksum", -1, _checksum, deterministic=True)
+
+
+def _checksum(*cells: object) -> int:
+    """A checksum that tells any two rows apart that differ in one bit, or in 32 that lie together."""
+    return zlib.crc32(cells[0]) if len(cells) == 1 and isinstance(cells[0], bytes) else zlib.crc32(repr(cells).encode())
+
+
+def put(table: str, how: str = "INSERT") -> str:
+    """The statement that keeps a row of a table, its covered columns as parameters, with its checksum."""
+    columns = COVERED[table]
+    marks = ", ".join(f"?{at}" for at in range(1, columns.count(",") + 2))
+    return f"{how} INTO {table} ({columns}, sum) VALUES ({marks}, checksum({marks}))"
+
+
+def holds(table: str) -> str:
+    """The expression that is true of a row whose checksum is its own."""
+    return f"{table}.sum = checksum({', '.join(f'{table}.{column}' for column in COVERED[table].split(', '))})"
+
+
+def reseal(table: str) -> str:
+    """The statement that writes the checksum of changed rows anew; what follows it chooses them."""
+    return f"UPDATE {table} SET sum = checksum({COVERED[table]})"
+
+
+def intact(rows: Iterable[tuple[Any, ...]], what: str) -> list[tuple[Any, ...]]:
+    """Rows without their last column, which says whether the checksum is their own.
+
+    Raises:
+        CorruptStore: one's is not.
+    """
+    found = list(rows)
+    if not all(row[-1] for row in found):
+        raise damaged(what)
+    return [row[:-1] for row in found]
+
+
+def damaged(what: str) -> CorruptStore:
+    """The error where something of a kind is not what was written."""
+    return CorruptStore(
+        f"{what} of this store is damaged; restore a copy, or run `ctxfold doctor --salvage NEW-FILE`, which takes over what still reads"
+    )
+
+
+def seal_all(connection: sqlite3.Connection) -> None:
+    """Write every checksum anew: for a store that had none."""
+    for table in COVERED:
+        connection.execute(reseal(table))
+    for table, (body, kept) in _BODIES.items():
+        connection.execute(f"UPDATE {table} SET {kept} = checksum({body})")

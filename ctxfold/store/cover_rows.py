@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from ctxfold.errors import CorruptStore
-from ctxfold.store.codec import decode, encode
+from ctxfold.store.codec import COVERED, damaged, decode, encode, holds, intact, put, reseal
 
 __all__ = ["CoverRows"]
 
@@ -17,12 +16,15 @@ class CoverRows:
         self._run = connection.execute
 
     def tile(self, session: int, tile: int) -> bytes | None:
-        row = self._run("SELECT body FROM tile WHERE session = ? AND id = ?", (session, tile)).fetchone()
-        return None if row is None else bytes(row[0])
+        row = self._run(
+            "SELECT CAST(body AS BLOB), body_sum = checksum(CAST(body AS BLOB)) FROM tile WHERE session = ? AND id = ?",
+            (session, tile),
+        ).fetchone()
+        return None if row is None else bytes(row[0]) if row[1] else b""
 
     def tile_end(self, session: int, tile: int) -> int | None:
-        row = self._run("SELECT last FROM tile WHERE session = ? AND id = ?", (session, tile)).fetchone()
-        return None if row is None else int(row[0])
+        rows = self._run(f"SELECT last, {holds('tile')} FROM tile WHERE session = ? AND id = ?", (session, tile))
+        return next((int(last) for (last,) in intact(rows, f"block b{tile}")), None)
 
     def tile_numbers(self, session: int) -> list[int]:
         return [int(tile) for (tile,) in self._run("SELECT id FROM tile WHERE session = ? ORDER BY id", (session,))]
@@ -32,19 +34,25 @@ class CoverRows:
 
     def add_tile(self, session: int, tile: int, first: int, last: int, tokens: int, body: bytes) -> None:
         self._run(
-            "INSERT INTO tile (session, id, first, last, tokens, body) VALUES (?, ?, ?, ?, ?, ?)",
+            f"INSERT INTO tile ({COVERED['tile']}, sum, body, body_sum)"
+            " VALUES (?1, ?2, ?3, ?4, ?5, checksum(?1, ?2, ?3, ?4, ?5), ?6, checksum(?6))",
             (session, tile, first, last, tokens, body),
         )
 
     def replace_tile(self, session: int, tile: int, body: bytes) -> None:
-        self._run("UPDATE tile SET body = ? WHERE session = ? AND id = ?", (body, session, tile))
+        self._run(
+            "UPDATE tile SET body = ?1, body_sum = checksum(?1) WHERE session = ?2 AND id = ?3", (body, session, tile)
+        )
 
-    def cell(self, session: int, cell: int) -> tuple[int, int] | None:
-        row = self._run("SELECT prev, tile FROM cell WHERE session = ? AND id = ?", (session, cell)).fetchone()
-        return None if row is None else (int(row[0]), int(row[1]))
+    def cell(self, session: int, cell: int) -> tuple[int, int]:
+        rows = self._run(f"SELECT prev, tile, {holds('cell')} FROM cell WHERE session = ? AND id = ?", (session, cell))
+        for prev, tile in intact(rows, f"cell {cell} of a cover"):
+            return int(prev), int(tile)
+        raise damaged(f"cell {cell} of a cover")
 
     def cells(self, session: int) -> list[tuple[int, int, int]]:
-        return self._run("SELECT id, prev, tile FROM cell WHERE session = ? ORDER BY id", (session,)).fetchall()
+        rows = self._run(f"SELECT id, prev, tile, {holds('cell')} FROM cell WHERE session = ? ORDER BY id", (session,))
+        return [(cell, prev, tile) for cell, prev, tile in intact(rows, "a cell of a cover")]
 
     def add_cell(self, session: int, prev: int, tile: int) -> int:
         cell = int(self._run("SELECT ifnull(max(id), 0) + 1 FROM cell WHERE session = ?", (session,)).fetchone()[0])
@@ -52,26 +60,31 @@ class CoverRows:
         return cell
 
     def put_cell(self, session: int, cell: int, prev: int, tile: int) -> None:
-        self._run("INSERT INTO cell (session, id, prev, tile) VALUES (?, ?, ?, ?)", (session, cell, prev, tile))
+        self._run(put("cell"), (session, cell, prev, tile))
 
     def notes(self, session: int, note: int) -> list[tuple[str, str]]:
         found: list[tuple[str, str]] = []
         while note:
-            row = self._run(
-                "SELECT prev, slot, text FROM note WHERE session = ? AND id = ?", (session, note)
-            ).fetchone()
-            if row is None:
-                raise CorruptStore(f"note {note} is not there; restore a copy of the store")
-            note = int(row[0])
-            found.append((str(row[1]), decode(row[2])))
+            rows = intact(
+                self._run(
+                    f"SELECT prev, slot, text, {holds('note')} FROM note WHERE session = ? AND id = ?", (session, note)
+                ),
+                f"note {note}",
+            )
+            if not rows:
+                raise damaged(f"note {note}")
+            note, slot, text = rows[0]
+            found.append((str(slot), decode(text)))
         return found[::-1]
 
     def note_rows(self, session: int) -> list[tuple[int, str]]:
         return [(note, text) for note, _, _, text in self.note_links(session)]
 
     def note_links(self, session: int) -> list[tuple[int, int, str, str]]:
-        rows = self._run("SELECT id, prev, slot, text FROM note WHERE session = ? ORDER BY id", (session,))
-        return [(note, prev, slot, decode(text)) for note, prev, slot, text in rows]
+        rows = self._run(
+            f"SELECT id, prev, slot, text, {holds('note')} FROM note WHERE session = ? ORDER BY id", (session,)
+        )
+        return [(note, prev, slot, decode(text)) for note, prev, slot, text in intact(rows, "a note")]
 
     def add_note(self, session: int, prev: int, slot: str, text: str) -> int:
         note = int(self._run("SELECT ifnull(max(id), 0) + 1 FROM note WHERE session = ?", (session,)).fetchone()[0])
@@ -79,10 +92,8 @@ class CoverRows:
         return note
 
     def put_note(self, session: int, note: int, prev: int, slot: str, text: str) -> None:
-        self._run(
-            "INSERT INTO note (session, id, prev, slot, text) VALUES (?, ?, ?, ?, ?)",
-            (session, note, prev, slot, encode(text)),
-        )
+        self._run(put("note"), (session, note, prev, slot, encode(text)))
 
     def replace_note(self, session: int, note: int, text: str) -> None:
         self._run("UPDATE note SET text = ? WHERE session = ? AND id = ?", (encode(text), session, note))
+        self._run(f"{reseal('note')} WHERE session = ? AND id = ?", (session, note))

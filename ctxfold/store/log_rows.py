@@ -6,10 +6,26 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
 from typing import Any
+from zlib import crc32
 
 from ctxfold.errors import CorruptStore
 from ctxfold.log.records import Record, Step
-from ctxfold.store.codec import decode, digest, encode, pack, searchable, unpack
+from ctxfold.store.codec import (
+    COVERED,
+    damaged,
+    decode,
+    digest,
+    encode,
+    holds,
+    intact,
+    pack,
+    pack_json,
+    put,
+    reseal,
+    searchable,
+    unpack,
+)
+from ctxfold.store.counts import RECOUNT, recount
 from ctxfold.store.values import Path, StoredRecord
 
 __all__ = ["LogRows"]
@@ -17,23 +33,35 @@ __all__ = ["LogRows"]
 _STEP = "n, parent, lane, depth, open, tokens, raw, upto, raw_upto, time"
 _cells_of = attrgetter(*_STEP.split(", "))
 _RECORD = "id, step, k, at, kind, origin, call_id, entry, shown, form, idempotency"
+_CHECKED_STEP = f"{_STEP}, {holds('step')}"
+_CHECKED_RECORD = f"{_RECORD}, form_sum, form_sum = checksum(CAST(form AS BLOB)), {holds('record')}"
+_NEAREST = {"user": "words", "note": "noted"}
+"""By the kind of a record: the column that leads to the nearest step back with one."""
+_RECORDED = ", ".join(f"?{at}" for at in range(1, 11))
+_UNLINED = pack_json([])
+"""The form of a record whose lines are made from the log."""
+_UNLINED_SUM = crc32(_UNLINED)
 
 
 class LogRows:
     """`protocol.Log` over SQLite."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
         self._run = connection.execute
 
     def step(self, session: int, n: int) -> Step | None:
-        row = self._run(f"SELECT {_STEP} FROM step WHERE session = ? AND n = ?", (session, n)).fetchone()
-        return None if row is None else _step(row)
+        rows = self._run(f"SELECT {_CHECKED_STEP} FROM step WHERE session = ? AND n = ?", (session, n)).fetchall()
+        return next(map(_step, intact(rows, f"step s{n}")), None)
 
     def steps(self, session: int, numbers: Sequence[int]) -> list[Step]:
         found: list[Step] = []
         for part in _batches(numbers):
             chosen = f"session = ? AND n IN ({', '.join('?' * len(part))})"
-            found += map(_step, self._run(f"SELECT {_STEP} FROM step WHERE {chosen} ORDER BY n", (session, *part)))
+            rows = self._run(f"SELECT {_CHECKED_STEP} FROM step WHERE {chosen} ORDER BY n", (session, *part))
+            found += map(_step, intact(rows, "a step"))
+        if len(found) != len(set(numbers)):
+            raise damaged("the list of steps")
         return found
 
     def add_step(self, session: int, step: Step) -> None:
@@ -47,22 +75,34 @@ class LogRows:
             f"{how} INTO step (session, {_STEP}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (session, *_cells_of(step)),
         )
+        self._recount(session, step.n)
+
+    def _recount(self, session: int, n: int) -> None:
+        if self._run(RECOUNT, (session, n)).rowcount:
+            self._run(f"{reseal('step')} WHERE session = ? AND n = ?", (session, n))
+
+    def recount(self, session: int) -> None:
+        recount(self._connection, session)
 
     def last_step(self, session: int) -> int:
         return int(self._run("SELECT ifnull(max(n), 0) FROM step WHERE session = ?", (session,)).fetchone()[0])
 
     def path(self, session: int, tip: int) -> Path:
         step = self.step(session, tip) if tip else None
+        if step is None and tip:
+            raise damaged(f"step s{tip}")
         return () if step is None else self.path_to(session, step.lane, step.depth)
 
     def path_to(self, session: int, lane: int, depth: int) -> Path:
         lanes: list[tuple[int, int]] = []
         while lane:
             lanes.append((lane, depth))
-            row = self._run("SELECT parent, fork FROM lane WHERE session = ? AND id = ?", (session, lane)).fetchone()
-            if row is None:
-                raise CorruptStore(f"lane {lane} of a path is not there; restore a copy of the store")
-            lane, depth = row
+            rows = self._run(
+                f"SELECT parent, fork, {holds('lane')} FROM lane WHERE session = ? AND id = ?", (session, lane)
+            ).fetchall()
+            if not rows:
+                raise damaged(f"lane {lane} of a path")
+            ((lane, depth),) = intact(rows, f"lane {lane} of a path")
         return tuple(lanes)
 
     def along(self, session: int, path: Path, low: int, high: int) -> list[Step]:
@@ -73,10 +113,12 @@ class LogRows:
             top = min(depth, high)
             bottom = max(low, found[-1].depth + 1 if found else low)
             rows = self._run(
-                f"SELECT {_STEP} FROM step WHERE session = ? AND lane = ? AND depth BETWEEN ? AND ? ORDER BY depth",
+                f"SELECT {_CHECKED_STEP} FROM step WHERE session = ? AND lane = ? AND depth BETWEEN ? AND ? ORDER BY depth",
                 (session, lane, bottom, top),
             )
-            found += map(_step, rows)
+            found += map(_step, intact(rows, "a step"))
+        if [step.depth for step in found] != list(range(low, min(high, path[0][1] if path else 0) + 1)):
+            raise damaged("a path")
         return found
 
     def add_lane(self, session: int, parent: int, fork: int) -> int:
@@ -85,10 +127,13 @@ class LogRows:
         return lane
 
     def put_lane(self, session: int, lane: int, parent: int, fork: int) -> None:
-        self._run("INSERT INTO lane (session, id, parent, fork) VALUES (?, ?, ?, ?)", (session, lane, parent, fork))
+        self._run(put("lane"), (session, lane, parent, fork))
 
     def lanes(self, session: int) -> list[tuple[int, int, int]]:
-        return self._run("SELECT id, parent, fork FROM lane WHERE session = ? ORDER BY id", (session,)).fetchall()
+        rows = self._run(
+            f"SELECT id, parent, fork, {holds('lane')} FROM lane WHERE session = ? ORDER BY id", (session,)
+        )
+        return [(lane, parent, fork) for lane, parent, fork in intact(rows, "a lane")]
 
     def place_taken(self, session: int, lane: int, depth: int) -> bool:
         place = (session, lane, depth)
@@ -98,42 +143,55 @@ class LogRows:
 
     def records(self, session: int, numbers: Sequence[int], late: bool = False) -> list[StoredRecord]:
         found: list[StoredRecord] = []
-        where, order = ("at IN ({}) AND at <> step", "at, id") if late else ("step IN ({})", "step, k")
-        for part in _batches(numbers):
-            marks = where.format(", ".join("?" * len(part)))
+        where, order, counted = (
+            ("at IN ({}) AND at <> step", "at, id", "late") if late else ("step IN ({})", "step, k", "held")
+        )
+        for part in _batches(sorted(set(numbers))):
+            marks = ", ".join("?" * len(part))
             rows = self._run(
-                f"SELECT {_RECORD} FROM record WHERE session = ? AND {marks} ORDER BY {order}", (session, *part)
-            )
-            found.extend(StoredRecord(*row) for row in rows)
+                f"SELECT {_CHECKED_RECORD} FROM record WHERE session = ? AND {where.format(marks)} ORDER BY {order}",
+                (session, *part),
+            ).fetchall()
+            wanted = f"SELECT ifnull(sum({counted}), 0) FROM step WHERE session = ? AND n IN ({marks})"
+            if self._run(wanted, (session, *part)).fetchone()[0] != len(rows):
+                raise damaged("the list of records")
+            found += _stored(rows)
         return found
 
     def record_by_id(self, record: int) -> StoredRecord | None:
-        row = self._run(f"SELECT {_RECORD} FROM record WHERE id = ?", (record,)).fetchone()
-        return None if row is None else StoredRecord(*row)
+        rows = self._run(f"SELECT {_CHECKED_RECORD} FROM record WHERE id = ?", (record,)).fetchall()
+        return next(iter(_stored(rows)), None)
 
     def entries_of(self, session: int) -> Iterable[StoredRecord]:
-        rows = self._run(f"SELECT {_RECORD} FROM record WHERE session = ? ORDER BY id", (session,))
-        return [StoredRecord(*row) for row in rows]
+        return _stored(self._run(f"SELECT {_CHECKED_RECORD} FROM record WHERE session = ? ORDER BY id", (session,)))
 
     def longer(self, session: int, size: int) -> list[StoredRecord]:
         rows = self._run(
-            f"SELECT {_RECORD} FROM record WHERE session = ? AND (SELECT size FROM entry WHERE entry.id = record.entry) > ? ORDER BY id DESC",
+            f"SELECT {_CHECKED_RECORD} FROM record WHERE session = ? AND (SELECT size FROM entry WHERE entry.id = record.entry) > ? ORDER BY id DESC",
             (session, size),
         )
-        return [StoredRecord(*row) for row in rows]
+        return _stored(rows)
 
     def steps_with(self, session: int, kind: str, path: Path, high: int, limit: int) -> list[int]:
         found: list[int] = []
-        for lane, depth in path:
-            rows = self._run(
-                "SELECT DISTINCT step.n FROM step JOIN record ON record.session = step.session AND record.step = step.n AND record.kind = ?"
-                " WHERE step.session = ? AND step.lane = ? AND step.depth <= ? ORDER BY step.depth DESC LIMIT ?",
-                (kind, session, lane, min(depth, high), limit - len(found)),
-            )
-            found.extend(n for (n,) in rows)
-            if len(found) >= limit:
+        (step,) = self.along(session, path, high, high) or (None,)
+        while step is not None and len(found) < limit:
+            row = self._run(
+                f"SELECT {_NEAREST[kind]} FROM step WHERE session = ? AND n = ?", (session, step.n)
+            ).fetchone()
+            if not row[0]:
                 break
+            found.append(int(row[0]))
+            step = self._behind(session, found[-1])
         return found
+
+    def _behind(self, session: int, n: int) -> Step | None:
+        """The parent of a step; None for the first of a path."""
+        step = self.step(session, n)
+        parent = None if step is None else self.step(session, step.parent)
+        if step is None or (parent is None and step.parent):
+            raise damaged("a path")
+        return parent
 
     def text(self, entry: int) -> str:
         row = self._run("SELECT packed, bytes, hash FROM entry WHERE id = ?", (entry,)).fetchone()
@@ -166,7 +224,7 @@ class LogRows:
         self, session: int, record: Record, entry: int, shown: int | None, form: bytes, idempotency: str | None
     ) -> int:
         made = self._run(
-            "INSERT INTO record (session, step, k, at, kind, origin, call_id, entry, shown, form, idempotency) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            f"INSERT INTO record ({COVERED['record']}, sum, form, form_sum) VALUES ({_RECORDED}, checksum({_RECORDED}), ?11, checksum(?11))",
             (
                 session,
                 record.step,
@@ -177,17 +235,23 @@ class LogRows:
                 record.call_id,
                 entry,
                 shown,
-                form,
                 idempotency,
+                form,
             ),
         ).lastrowid
+        for step in {record.step, record.at or record.step}:
+            self._recount(session, step)
         self._run("INSERT INTO fts (rowid, text) VALUES (?, ?)", (made, searchable(record.text)))
         return int(made or 0)
 
     def blank(self, record: StoredRecord, text: str, form: bytes) -> None:
         self.unindex(record)
         entry = self.add_entry(text)
-        self._run("UPDATE record SET entry = ?, shown = NULL, form = ? WHERE id = ?", (entry, form, record.id))
+        self._run(
+            "UPDATE record SET entry = ?1, shown = NULL, form = ?2, form_sum = checksum(?2) WHERE id = ?3",
+            (entry, form, record.id),
+        )
+        self._run(f"{reseal('record')} WHERE id = ?", (record.id,))
         self._run("INSERT INTO fts (rowid, text) VALUES (?, ?)", (record.id, searchable(text)))
 
     def rename(self, session: int, record: StoredRecord, call_id: str | None, idempotency: str | None) -> None:
@@ -195,6 +259,7 @@ class LogRows:
             "UPDATE record SET call_id = ?, idempotency = ? WHERE session = ? AND id = ?",
             (call_id, idempotency, session, record.id),
         )
+        self._run(f"{reseal('record')} WHERE id = ?", (record.id,))
 
     def sweep(self) -> None:
         self._run("INSERT INTO unscrubbed DEFAULT VALUES")
@@ -211,6 +276,18 @@ class LogRows:
 
 def _batches(numbers: Sequence[int]) -> Iterable[Sequence[int]]:
     return (numbers[at : at + 500] for at in range(0, len(numbers), 500))
+
+
+def _stored(rows: Iterable[tuple[Any, ...]]) -> list[StoredRecord]:
+    """Records whose checksums are their own. A form that is not what was written is made anew, where it says that the lines are made from the log."""
+    found: list[StoredRecord] = []
+    for *cells, form_sum, formed in intact(rows, "a record"):
+        if not formed:
+            if form_sum != _UNLINED_SUM:
+                raise damaged("the form of a record")
+            cells[9] = _UNLINED
+        found.append(StoredRecord(*cells))
+    return found
 
 
 def _step(row: tuple[Any, ...]) -> Step:

@@ -96,13 +96,16 @@ class Log(Protocol):
         """One step."""
 
     def steps(self, session: int, numbers: Sequence[int]) -> list[Step]:
-        """Steps by number, in the order of their numbers."""
+        """Steps by number, in the order of their numbers. Each of them is there."""
 
     def add_step(self, session: int, step: Step) -> None:
         """A new step."""
 
     def replace_step(self, session: int, step: Step) -> None:
         """A step that was filled, or whose records grew."""
+
+    def recount(self, session: int) -> None:
+        """Count what each step holds anew: for import alone, which keeps steps before their records."""
 
     def last_step(self, session: int) -> int:
         """The highest step number given out, 0 for none."""
@@ -141,7 +144,7 @@ class Log(Protocol):
         """The records of more bytes than that, newest first."""
 
     def steps_with(self, session: int, kind: str, path: Path, high: int, limit: int) -> list[int]:
-        """The newest steps of a path, up to a depth, that hold a record of a kind; newest first."""
+        """The newest steps of a path, up to a depth, that hold a record of a kind, `user` or `note`; newest first."""
 
     def text(self, entry: int) -> str:
         """The exact text of an entry."""
@@ -171,7 +174,7 @@ class Cover(Protocol):
     """Tiles, the cells of covers, and notes."""
 
     def tile(self, session: int, tile: int) -> bytes | None:
-        """The body of a folded tile."""
+        """The body of a folded tile; empty where it is not what was written."""
 
     def tile_end(self, session: int, tile: int) -> int | None:
         """The last step, in path order, of a folded tile."""
@@ -188,7 +191,7 @@ class Cover(Protocol):
     def replace_tile(self, session: int, tile: int, body: bytes) -> None:
         """Rewrite a tile's body: for redaction alone."""
 
-    def cell(self, session: int, cell: int) -> tuple[int, int] | None:
+    def cell(self, session: int, cell: int) -> tuple[int, int]:
         """A cell of a cover: the cell before it and its tile."""
 
     def cells(self, session: int) -> list[tuple[int, int, int]]:
@@ -230,7 +233,10 @@ class Search(Protocol):
 
 
 class Reading(Protocol):
-    """A consistent snapshot of the store."""
+    """A consistent snapshot of the store.
+
+    Reading a row that is not what was written raises CorruptStore. A tile's body, which the log may make anew, is empty then.
+    """
 
     @property
     def sessions(self) -> Sessions:

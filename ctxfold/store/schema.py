@@ -5,20 +5,26 @@ from __future__ import annotations
 import sqlite3
 from importlib.resources import files
 
+from ctxfold.store.codec import seal_all
+from ctxfold.store.counts import recount
+
 __all__ = ["APPLICATION", "VERSION", "create", "upgrade"]
 
 APPLICATION = 0x63747866
 """The number in a file's header that says whose it is."""
-VERSION = 7
+VERSION = 8
 _BRINGS = {
     1: ("event", "intent"),
     2: ("session", "budget"),
     3: ("event", "guide"),
     5: ("unscrubbed", "id"),
+    7: ("session", "sum"),
 }
 """Of each upgrade a table and a column that it brings: where that is there already, it is done, whatever the version says."""
-_UPGRADES = (1, 2, 3, 5, 6)
+_UPGRADES = (1, 2, 3, 5, 6, 7)
 """The versions that have a script. From 4 to 5 changed only a table that version 7 drops."""
+_UNSEALED = 7
+"""The last version whose rows had no checksums."""
 
 
 def create(connection: sqlite3.Connection) -> None:
@@ -38,7 +44,11 @@ def upgrade(connection: sqlite3.Connection) -> None:
                 lines = _read(f"upgrade_{older}").splitlines(keepends=True)
                 words = "".join(line for line in lines if not line.startswith("--"))
                 for statement in filter(str.strip, words.split(";")):
-                    run(statement)
+                    if not _is_added(connection, statement):
+                        run(statement)
+                if older == _UNSEALED:
+                    recount(connection)
+                    seal_all(connection)
             run(f"PRAGMA user_version = {older + 1}")
         run("COMMIT")
     except BaseException:
@@ -48,10 +58,21 @@ def upgrade(connection: sqlite3.Connection) -> None:
 
 def _is_done(connection: sqlite3.Connection, older: int) -> bool:
     brings = _BRINGS.get(older)
-    return (
-        brings is not None
-        and connection.execute("SELECT 1 FROM pragma_table_info(?) WHERE name = ?", brings).fetchone() is not None
-    )
+    return brings is not None and _has(connection, *brings)
+
+
+def _is_added(connection: sqlite3.Connection, statement: str) -> bool:
+    """Whether a statement adds a column that is there already."""
+    match statement.split():
+        case ["ALTER", "TABLE", table, "ADD", "COLUMN", column, *_]:
+            return _has(connection, table, column)
+        case _:
+            return False
+
+
+def _has(connection: sqlite3.Connection, table: str, column: str) -> bool:
+    found = connection.execute("SELECT 1 FROM pragma_table_info(?) WHERE name = ?", (table, column))
+    return found.fetchone() is not None
 
 
 def _read(script: str) -> str:

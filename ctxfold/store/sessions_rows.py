@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 
 from ctxfold.errors import CorruptStore
+from ctxfold.store.codec import damaged, holds, intact, reseal
 from ctxfold.store.log_rows import LogRows
 from ctxfold.store.values import SessionRow
 
@@ -27,20 +28,27 @@ class SessionsRows:
         self._log = LogRows(connection)
 
     def named(self, name: str) -> SessionRow | None:
-        row = self._run(
-            f"SELECT id, name, created, {_UPDATED}, current FROM session WHERE name = ?", (name,)
-        ).fetchone()
-        return None if row is None else SessionRow(*row)
+        rows = self._run(
+            f"SELECT id, name, created, {_UPDATED}, current, {holds('session')} FROM session WHERE name = ?", (name,)
+        ).fetchall()
+        return next((SessionRow(*row) for row in intact(rows, "the session")), None)
 
     def names(self) -> list[str]:
         return [name for (name,) in self._run(f"SELECT name FROM session ORDER BY {_UPDATED} DESC, id DESC")]
 
     def add(self, name: str, created: float) -> SessionRow:
-        made = self._run("INSERT INTO session (name, created) VALUES (?, ?)", (name, created)).lastrowid
+        rows = self._run(f"SELECT name, {holds('session')} FROM session NOT INDEXED")
+        if (name,) in intact(rows, "the list of sessions"):
+            raise damaged("the list of sessions")
+        made = self._run("INSERT INTO session (name, created) VALUES (?, ?)", (name, float(created))).lastrowid
+        self._reseal(int(made or 0))
         row = self.named(name)
         if made is None or row is None:
             raise CorruptStore(f"the session {name} was written but does not read back; run `ctxfold doctor`")
         return row
+
+    def _reseal(self, session: int) -> None:
+        self._run(f"{reseal('session')} WHERE id = ?", (session,))
 
     def newest(self, session: int) -> tuple[int, int] | None:
         row = self._run(_NEWEST, (session,)).fetchone()
@@ -48,12 +56,17 @@ class SessionsRows:
 
     def settle(self, session: int, current: int) -> None:
         self._run("UPDATE session SET current = ? WHERE id = ?", (current, session))
+        self._reseal(session)
 
     def budget(self, session: int) -> int:
-        return int(self._run("SELECT budget FROM session WHERE id = ?", (session,)).fetchone()[0])
+        rows = self._run(f"SELECT budget, {holds('session')} FROM session WHERE id = ?", (session,))
+        for (budget,) in intact(rows, "the session"):
+            return int(budget)
+        raise damaged("the session")
 
     def keep_budget(self, session: int, budget: int) -> None:
         self._run("UPDATE session SET budget = ? WHERE id = ?", (budget, session))
+        self._reseal(session)
 
     def drop(self, session: int) -> None:
         records = list(self._log.entries_of(session))

@@ -8,15 +8,16 @@ belong to the process), and the next process to close its own would take itself 
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
-from pathlib import Path as FilePath
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
 from ctxfold.errors import BusyStore, CorruptStore, CtxfoldError, FullDisk, NotOurStore, ReadOnlyStore, StoreError
+from ctxfold.store.codec import register
 from ctxfold.store.cover_rows import CoverRows
+from ctxfold.store.files import FOREIGN, WAIT, connect, connect_frozen, make_private
 from ctxfold.store.forest_rows import ForestRows
 from ctxfold.store.guard import Guard, is_needed
 from ctxfold.store.log_rows import LogRows
@@ -26,13 +27,9 @@ from ctxfold.store.sessions_rows import SessionsRows
 
 __all__ = ["SqliteStore"]
 
-_FOREIGN = "{} is a database of another program; name another file with CTXFOLD_DATABASE_URL or --store"
-_WAIT = 30.0
 _PATIENCE = 3.0
 """Seconds for which a scrub waits for readers to end. Nobody can write meanwhile."""
 _CHECKPOINT_EVERY = 400
-_MAKING = threading.Lock()
-"""Held while a file is made, so that no other thread has locks on it yet."""
 
 
 class _Rows:
@@ -52,9 +49,11 @@ class SqliteStore:
     Args:
         address: a path, or `:memory:`.
 
+    A file that may not be written is read as it is; what would write to it raises ReadOnlyStore.
+
     Raises:
         NotOurStore: the file is something else.
-        ReadOnlyStore: it may not be written.
+        ReadOnlyStore: it can be neither made nor read where it is.
         CorruptStore: it does not read back.
     """
 
@@ -65,16 +64,13 @@ class SqliteStore:
         self._closed = False
         self._writes = 0
         self._guard: Guard | None = None
-        if not self._memory:
-            path = FilePath(address).absolute()
-            with _MAKING:
-                _private(path)
-            if is_needed():
-                self._guard = Guard(path.with_name(f"{path.name}.lock"), _WAIT)
-        with _translated(self.address):
-            self._connection = sqlite3.connect(
-                address, timeout=_WAIT, isolation_level=None, check_same_thread=False, cached_statements=256
-            )
+        with _translated(address):
+            path = Path(address).absolute()
+            self._frozen = not self._memory and not make_private(path)
+            if is_needed() and not self._memory and not self._frozen:
+                self._guard = Guard(path.with_name(f"{path.name}.lock"), WAIT)
+            self._connection = connect_frozen(path) if self._frozen else connect(address)
+        register(self._connection)
         try:
             self._prepare()
         except CtxfoldError:
@@ -90,16 +86,23 @@ class SqliteStore:
             application, version = run("PRAGMA application_id").fetchone()[0], run("PRAGMA user_version").fetchone()[0]
             fresh = run("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
             if not fresh and application != APPLICATION:
-                raise NotOurStore(_FOREIGN.format(self.address))
+                raise NotOurStore(FOREIGN.format(self.address))
             if version > VERSION:
                 raise NotOurStore(
                     f"{self.address} was written by a newer ctxfold (store version {version}); upgrade with `pip install -U ctxfold`"
                 )
+            run("PRAGMA cache_size = -16000")
+            run("PRAGMA cell_size_check = ON")
+            if self._frozen:
+                if version < VERSION:
+                    raise ReadOnlyStore(
+                        f"{self.address} was written by an older ctxfold and may not be written here; open a copy of it that may, with --store"
+                    )
+                return
             if not self._memory:
                 run("PRAGMA journal_mode = WAL")
             run("PRAGMA synchronous = FULL")
             run("PRAGMA secure_delete = ON")
-            run("PRAGMA cache_size = -16000")
             if self._guard is not None:
                 run("PRAGMA wal_autocheckpoint = 0")
             if fresh:
@@ -115,7 +118,7 @@ class SqliteStore:
         try:
             self._guard.acquire()
         except TimeoutError as error:
-            busy = f"another process has held {self.address} for {_WAIT:.0f} s; end it or try again"
+            busy = f"another process has held {self.address} for {WAIT:.0f} s, so it is stopped or hangs; let it go on or end it, then try again"
             raise BusyStore(busy) from error
         except OSError as error:
             barred = f"{self.address} cannot be locked ({error.strerror}); check the rights of its folder or name another store"
@@ -139,6 +142,10 @@ class SqliteStore:
     @contextmanager
     def writing(self) -> Iterator[_Rows]:
         """The right to write for the length of the block; committed at its end, undone on any exception."""
+        if self._frozen:
+            raise ReadOnlyStore(
+                f"{self.address} may not be written, so it is only read; change its rights, or name another store with CTXFOLD_DATABASE_URL"
+            )
         with self._lock, _translated(self.address), self._guarded():
             self._check_open()
             self._connection.execute("BEGIN IMMEDIATE")
@@ -181,7 +188,7 @@ class SqliteStore:
             try:
                 busy = run("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
             finally:
-                run(f"PRAGMA busy_timeout = {_WAIT * 1000:.0f}")
+                run(f"PRAGMA busy_timeout = {WAIT * 1000:.0f}")
             if busy:
                 raise BusyStore(f"another process reads {self.address}; end it or try again")
         run("DELETE FROM unscrubbed WHERE id <= ?", (upto,))
@@ -213,52 +220,6 @@ class SqliteStore:
             raise StoreError(f"the store {self.address} was closed; open the session again")
 
 
-def _private(path: FilePath) -> None:
-    """Make the folder and the file private before SQLite opens it."""
-    try:
-        if not path.parent.exists():
-            path.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
-        _check_ours(path)
-        if not path.exists():
-            with suppress(FileExistsError):
-                os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-        elif not os.access(path, os.W_OK):
-            raise ReadOnlyStore(
-                f"{path} cannot be written; run `chmod u+w` on it or name another store with CTXFOLD_DATABASE_URL"
-            )
-    except OSError as error:
-        raise ReadOnlyStore(
-            f"{path} cannot be written ({error.strerror}); name another store with CTXFOLD_DATABASE_URL"
-        ) from error
-
-
-def _check_ours(path: FilePath) -> None:
-    """Refuse what is no store of ours by its first bytes, so that nothing is laid beside a file of somebody else."""
-    if path.exists() and not path.is_file():
-        raise NotOurStore(f"{path} is not a file; name a file of its own for the store")
-    if not path.exists() or path.stat().st_size == 0 or not os.access(path, os.R_OK):
-        return
-    if _application(path) not in (0, APPLICATION):
-        raise NotOurStore(_FOREIGN.format(path))
-
-
-def _application(path: FilePath) -> int:
-    """Whose database a file says it is, 0 for nobody's, and where its log must be read to tell. The file is only looked at: as immutable, so that no log is
-    laid beside it and no lock is taken.
-
-    Raises:
-        NotOurStore: it is no database.
-        StoreError: it does not read.
-    """
-    with _translated(str(path)), closing(sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)) as looking:
-        try:
-            return int(looking.execute("PRAGMA application_id").fetchone()[0])
-        except sqlite3.DatabaseError as error:
-            if getattr(error, "sqlite_errorname", "") != "SQLITE_CORRUPT":
-                raise
-            return 0  # its pages are behind its log; opened in full it reads, or is damaged
-
-
 _ERRORS: tuple[tuple[tuple[str, ...], type[StoreError], str], ...] = (
     (("NOTADB",), NotOurStore, "{} is not a ctxfold store; name another file with CTXFOLD_DATABASE_URL or --store"),
     (
@@ -276,6 +237,10 @@ _ERRORS: tuple[tuple[tuple[str, ...], type[StoreError], str], ...] = (
 """By the beginning of SQLite's name for an error: ours, and its message."""
 
 
+_DAMAGE = ("malformed", "user-defined function raised", "Could not decode to UTF-8")
+"""What SQLite says of pages that are none, of a row whose checksum cannot be made, and of a text that is none."""
+
+
 @contextmanager
 def _translated(address: str) -> Iterator[None]:
     """SQLite's errors as ours."""
@@ -283,6 +248,14 @@ def _translated(address: str) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise _translate(error, address) from error
+    except UnicodeDecodeError as error:  # of SQLite's own message: it quotes what it could not make sense of
+        raise _damaged(address, error.reason) from error
+
+
+def _damaged(address: str, why: str) -> CorruptStore:
+    return CorruptStore(
+        f"{address} is damaged ({why}); restore a copy, or run `ctxfold doctor --salvage NEW-FILE`, which takes over what still reads"
+    )
 
 
 def _translate(error: sqlite3.Error, address: str) -> StoreError:
@@ -290,10 +263,8 @@ def _translate(error: sqlite3.Error, address: str) -> StoreError:
     for beginnings, kind, message in _ERRORS:
         if name.startswith(beginnings):
             return kind(message.format(address))
-    if name.startswith("CORRUPT") or (isinstance(error, sqlite3.DatabaseError) and "malformed" in str(error)):
-        return CorruptStore(
-            f"{address} is damaged ({error}); restore a copy, or export what still reads with `ctxfold sessions export`"
-        )
+    if name.startswith("CORRUPT") or any(sign in str(error) for sign in _DAMAGE):
+        return _damaged(address, str(error))
     if isinstance(error, sqlite3.IntegrityError | sqlite3.InterfaceError | sqlite3.ProgrammingError):
         return CorruptStore(f"{address} cannot hold a row as it is ({error}); run `ctxfold doctor`")
     return StoreError(f"{address}: {error}; run `ctxfold doctor`")

@@ -11,7 +11,7 @@ from ctxfold.session.handle import Handle
 from ctxfold.session.history.commit import head_of, state_of
 from ctxfold.session.history.intents import intent_of
 from ctxfold.session.history.load import goals, load
-from ctxfold.session.history.tiles import read_tile
+from ctxfold.session.history.tiles import is_lost, read_tile
 from ctxfold.session.history.tree import Topic, tree
 from ctxfold.store.protocol import Reading, Store
 from ctxfold.store.values import EventRow, HeadRow, State, StoredRecord
@@ -147,9 +147,10 @@ def _gather_chapter(
 def _read_tiles(tx: Reading, session: int, state: State) -> tuple[Tile, ...]:
     found: list[Tile] = []
     cell = state.cover
-    while cell and (row := tx.cover.cell(session, cell)) is not None:
-        found.append(read_tile(tx, session, row[1]))
-        cell = row[0]
+    while cell:
+        cell, tile = tx.cover.cell(session, cell)
+        if not is_lost(tx, session, tile):
+            found.append(read_tile(tx, session, tile))
     return tuple(found[::-1])
 
 

@@ -14,7 +14,6 @@ from typing import Any, assert_never
 from ctxfold.decisions.branch.values import BranchMove
 from ctxfold.errors import BranchError, SessionNameError
 from ctxfold.session.history.commit import GENESIS, Happened, advance, state_of
-from ctxfold.session.history.tiles import read_tile
 from ctxfold.store.protocol import Reading, Writing
 from ctxfold.store.values import HeadRow, State, TopicRow
 
@@ -165,8 +164,8 @@ def _cover_by(tx: Reading, session: int, cover: int, depth: int) -> int:
     """The newest cell of a cover whose tile ends at a depth or before it."""
     while cover:
         row = tx.cover.cell(session, cover)
-        last = None if row is None else tx.log.step(session, read_tile(tx, session, row[1]).last)
-        if row is None or last is None or last.depth <= depth:
+        last = tx.log.step(session, tx.cover.tile_end(session, row[1]) or 0)
+        if last is None or last.depth <= depth:
             break
         cover = row[0]
     return cover

@@ -10,7 +10,7 @@ from ctxfold.errors import CorruptStore
 from ctxfold.log.form import lines_of
 from ctxfold.log.lines import Line
 from ctxfold.log.records import Kind, Origin, Record, Step
-from ctxfold.session.history.tiles import read_tile
+from ctxfold.session.history.tiles import is_lost, read_tile
 from ctxfold.store.codec import unpack_json
 from ctxfold.store.protocol import Reading
 from ctxfold.store.values import Path, State, StoredRecord
@@ -40,10 +40,10 @@ def load(tx: Reading, session: int, state: State, reach: int = REACH, upto: int 
         CorruptStore: something it needs does not read back.
     """
     notes = tuple(Note("goal", text) for text in goals(tx, session, state))
-    tip = tx.log.step(session, state.tip) if state.tip else None
+    path = tx.log.path(session, state.tip)
+    tip = tx.log.step(session, state.tip)
     if tip is None:
         return Workspace(notes=notes)
-    path = tx.log.path(session, tip.n)
     blocks, depth = _blocks(tx, session, state, tip, path, reach, upto)
     older: Older | None = None
     words: tuple[Line, ...] = ()
@@ -66,6 +66,9 @@ def _blocks(
     wanted = _depth_of(tx, session, upto)
     while depth > 0 and (tokens < reach or (wanted is not None and depth >= wanted)):
         row = tx.cover.cell(session, cell) if cell else None
+        if row is not None and is_lost(tx, session, row[1]):
+            cell = row[0]
+            continue
         tile = read_tile(tx, session, row[1]) if row else None
         floor = _depth_of(tx, session, tile.last) or 0 if tile else 0
         if floor < depth:

@@ -82,6 +82,7 @@ def _store_session(tx: Writing, lines: list[str], name: str | None) -> str:
     row = tx.sessions.add(wanted, float(trees[0]["created"]))
     for tree in trees[1:]:
         _store_line(tx, row.id, tree)
+    tx.log.recount(row.id)
     verify(tx, row.id)
     _settle(tx, row.id, trees[0])
     return wanted

@@ -6,6 +6,8 @@ adds one cell, undoing points back at an older one, forking copies nothing.
 
 from __future__ import annotations
 
+import json
+import logging
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -23,12 +25,15 @@ __all__ = [
     "behind",
     "cover_with",
     "dump_tile",
+    "is_lost",
     "load_tile",
     "put_tile",
     "read_outline",
     "read_tile",
     "tile_digest",
 ]
+
+_log = logging.getLogger(__name__)
 
 VERSION = 1
 """Of the fold applier. A tile holds its resolved lines, so an older session keeps its bytes when this grows."""
@@ -63,6 +68,30 @@ def load_tile(tree: Any) -> Tile:
 def read_tile(tx: Reading, session: int, tile: int) -> Tile:
     """A tile by number. Raises CorruptStore when it is not there."""
     return load_tile(unpack_json(_body(tx, session, tile)))
+
+
+def is_lost(tx: Reading, session: int, tile: int) -> bool:
+    """Whether a tile's body is not what was written and may be left out: the embedded folder made it, of what nobody wrote a summary of, so its steps
+    in full say all that it said.
+
+    Raises:
+        CorruptStore: it is not what was written, and holds what a host or a model wrote.
+    """
+    if tx.cover.tile(session, tile) != b"":
+        return False
+    written: list[frozenset[int]] = []
+    for event in tx.forest.events(session):
+        payload = json.loads(event.json)
+        tiles, steps = [payload.get("tile"), *payload.get("tiles", ())], frozenset(payload.get("steps", ()))
+        if event.decider != "embedded" and tiles != [None]:
+            written.append(steps)
+        elif tile in tiles and not any(inner <= steps for inner in written):
+            _log.warning("block b%d of this store is damaged: it is left out, and its steps stand in full", tile)
+            return True
+    raise CorruptStore(
+        f"block b{tile} of this store is damaged, and its summary stood nowhere else; restore a copy, "
+        "or run `ctxfold doctor --salvage NEW-FILE`, which takes over the log beneath it"
+    )
 
 
 class Outline(NamedTuple):
@@ -135,8 +164,6 @@ def behind(tx: Reading, session: int, cover: int, tile: Tile) -> tuple[int, list
     first = tx.log.step(session, tile.first)
     while cover:
         row = tx.cover.cell(session, cover)
-        if row is None:
-            raise CorruptStore(f"cell {cover} of a cover is not there; restore a copy of the store")
         end = tx.cover.tile_end(session, row[1])
         if end is None:
             raise CorruptStore(f"block b{row[1]} is not there; restore a copy of the store")

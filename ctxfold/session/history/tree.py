@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from ctxfold.log.records import Step
 from ctxfold.session.history.commit import state_of
-from ctxfold.session.history.tiles import read_tile
+from ctxfold.session.history.tiles import is_lost, read_tile
 from ctxfold.store.protocol import Reading
 from ctxfold.store.values import HeadRow, Path, State
 from ctxfold.workspace.workspace import spans
@@ -111,7 +111,11 @@ def _folded(tx: Reading, session: int, state: State) -> tuple[tuple[Folded, ...]
     """The tiles of a cover in path order, and the tokens they take off the view."""
     found: list[Folded] = []
     saved, cell = 0, state.cover
-    while cell and (row := tx.cover.cell(session, cell)) is not None:
+    while cell:
+        row = tx.cover.cell(session, cell)
+        if is_lost(tx, session, row[1]):
+            cell = row[0]
+            continue
         tile = read_tile(tx, session, row[1])
         raw = [step for step in (tx.log.step(session, tile.first), tx.log.step(session, tile.last)) if step]
         saved += _between(raw) - tile.tokens

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ctxfold.session.history.load import raw_steps
-from ctxfold.session.history.tiles import Outline, read_outline, read_tile
+from ctxfold.session.history.tiles import Outline, is_lost, read_outline, read_tile
 from ctxfold.store.protocol import Reading
 from ctxfold.store.values import Path
 from ctxfold.workspace.workspace import HEADER, Block, RawStep, Tile, Workspace
@@ -87,6 +87,8 @@ class _Opening:
         at = self._depth(tile.first)
         end = at + tile.size
         for number in tile.children:
+            if is_lost(self.tx, self.session, number):
+                continue
             child = read_outline(self.tx, self.session, number)
             first = self._depth(child.first)
             if first > at:

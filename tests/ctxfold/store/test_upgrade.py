@@ -88,7 +88,7 @@ def test_a_session_of_version_0_1_replays_and_goes_on(tmp_path: Path) -> None:
         assert '"name": "Casa do Rio", "price": 80' in session.recall("s4.3").text
         looked_up(session, 20)
         assert ctxfold.verify_session("trip", store=store) == events + 1
-        session.fold("H-7 cost 80 to 82.", "s6", "s12")
+        session.fold("H-7 cost 81 to 82.", "s6", "s12")
         assert ctxfold.verify_session("trip", store=store) == events + 2
 
 
