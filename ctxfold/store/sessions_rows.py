@@ -49,6 +49,9 @@ class SessionsRows:
     def settle(self, session: int, current: int) -> None:
         self._run("UPDATE session SET current = ? WHERE id = ?", (current, session))
 
+    def rename(self, session: int, name: str) -> None:
+        self._run("UPDATE session SET name = ? WHERE id = ?", (name, session))
+
     def budget(self, session: int) -> int:
         return int(self._run("SELECT budget FROM session WHERE id = ?", (session,)).fetchone()[0])
 
