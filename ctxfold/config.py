@@ -10,12 +10,16 @@ variable                    meaning
 ``ANTHROPIC_API_KEY``       a key for the Messages API
 ``ANTHROPIC_AUTH_TOKEN``    a bearer token for it, where a gateway wants one
 ``ANTHROPIC_BASE_URL``      a server that speaks the Messages API; else Anthropic's own
+``PLAYWRIGHT_NODEJS_PATH``  the program that Playwright starts its driver by; else its own
 ==========================  =================================================================================
 """
 
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -26,12 +30,17 @@ from ctxfold.errors import ReadOnlyStore
 __all__ = [
     "ANTHROPIC_URL",
     "EXPLORER",
+    "NODE",
     "Endpoint",
+    "child_environment",
     "default_store",
+    "driver_program",
     "endpoint",
     "folder_model",
     "home",
+    "kept_from_children",
     "model_default",
+    "node_at",
 ]
 
 EXPLORER = "explorer"
@@ -42,6 +51,17 @@ ANTHROPIC_URL = "https://api.anthropic.com"
 
 KEYED_MODEL = "claude-sonnet-5-5"
 """The model used when a key is there and no model is named."""
+
+
+_FOR_CHILDREN = re.compile(
+    r"PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR|TEMP|TMP|DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|XDG_[A-Z_]+|FONTCONFIG_[A-Z]+"
+    r"|DBUS_SESSION_BUS_ADDRESS|LD_LIBRARY_PATH|SSL_CERT_(?:FILE|DIR)|NODE_EXTRA_CA_CERTS|CHROME_DEVEL_SANDBOX|PLAYWRIGHT_BROWSERS_PATH"
+    r"|PLAYWRIGHT_NODEJS_PATH|SYSTEMROOT|SYSTEMDRIVE|WINDIR|COMSPEC|PATHEXT|APPDATA|LOCALAPPDATA|PROGRAMDATA|PROGRAMFILES(?:\(X86\))?|USERPROFILE"
+    r"|USERNAME|HOMEDRIVE|HOMEPATH|NUMBER_OF_PROCESSORS|PROCESSOR_ARCHITECTURE"
+)
+"""What a program that we start may need of our environment. Whatever else stands there may be a key."""
+_FOR_DOWNLOADS = re.compile(r"(?:HTTPS?|NO|ALL)_PROXY|PLAYWRIGHT_(?:[A-Z]+_)?DOWNLOAD_[A-Z_]+|DEBIAN_FRONTEND")
+NODE = "PLAYWRIGHT_NODEJS_PATH"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +124,40 @@ def endpoint() -> Endpoint:
         credential=credential,
         secret=_read(credential) if credential else None,
     )
+
+
+def child_environment(*, downloads: bool = False) -> dict[str, str]:
+    """The variables that a program we start is given; one that `downloads` is told of proxies and mirrors too."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if _FOR_CHILDREN.fullmatch(name.upper()) or (downloads and _FOR_DOWNLOADS.fullmatch(name.upper()))
+    }
+
+
+def kept_from_children() -> tuple[str, ...]:
+    """The names of the variables that they are not given."""
+    return tuple(sorted(os.environ.keys() - child_environment().keys()))
+
+
+@contextmanager
+def node_at(path: Path) -> Iterator[None]:
+    """Have Playwright start its driver by the program at `path`, for the length of the block."""
+    before = os.environ.get(NODE)
+    os.environ[NODE] = str(path)
+    try:
+        yield
+    finally:
+        if before is None:
+            os.environ.pop(NODE, None)
+        else:
+            os.environ[NODE] = before
+
+
+def driver_program() -> Path | None:
+    """The program named to start Playwright's driver by; None where none is."""
+    named = _read(NODE)
+    return Path(named) if named else None
 
 
 def _read(name: str) -> str | None:

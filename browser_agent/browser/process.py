@@ -11,10 +11,12 @@ from pathlib import Path
 
 import anyio
 from playwright.async_api import Browser as Chromium
-from playwright.async_api import Error, Playwright, ProxySettings, async_playwright
+from playwright.async_api import Error, Playwright, ProxySettings
 
+from browser_agent.browser.driver import start_driver, stop_driver
 from browser_agent.browser.install import Report, installed, is_root, provide
 from browser_agent.browser.reaper import Reaper
+from ctxfold.config import child_environment
 from ctxfold.errors import BrowserGone, BrowserMissing
 
 _FLAGS = (
@@ -72,11 +74,11 @@ async def start_browser(plan: Plan, report: Report) -> BrowserProcess:
         BrowserGone: nothing answers at the endpoint.
     """
     folder = Path(tempfile.mkdtemp(prefix="ctxfold-browser-"))
-    reaper = Reaper()
+    reaper = Reaper(child_environment())
     reaper.remove_folder(folder)
     driver: Playwright | None = None
     try:
-        driver = await _start_driver()
+        driver = await start_driver()
         if plan.endpoint is not None:
             return BrowserProcess(driver, await _connect(driver, plan.endpoint), reaper, folder, None)
         reaper.end_marked(_mark(folder))
@@ -86,7 +88,7 @@ async def start_browser(plan: Plan, report: Report) -> BrowserProcess:
     except BaseException:
         with anyio.CancelScope(shield=True):
             if driver is not None:
-                await _stop_driver(driver)
+                await stop_driver(driver)
             await asyncio.to_thread(reaper.reap)
         raise
 
@@ -95,7 +97,7 @@ async def stop_browser(running: BrowserProcess) -> None:
     """End what we started, within a few seconds, and remove its folders. Never raises for a browser already gone."""
     with suppress(Error, TimeoutError):
         await asyncio.wait_for(running.chromium.close(), _CLOSE_SECONDS)
-    await _stop_driver(running.driver)
+    await stop_driver(running.driver)
     await asyncio.to_thread(running.reaper.reap)
 
 
@@ -106,7 +108,7 @@ def proxy_settings(proxy: str | None) -> ProxySettings | None:
 
 async def kill_browser(running: BrowserProcess) -> None:
     """End a browser that no longer answers: by its process, without asking it."""
-    await asyncio.gather(asyncio.to_thread(running.reaper.reap), _stop_driver(running.driver, _ABANDON_SECONDS))
+    await asyncio.gather(asyncio.to_thread(running.reaper.reap), stop_driver(running.driver, _ABANDON_SECONDS))
 
 
 def check_executable(path: Path) -> None:
@@ -167,6 +169,7 @@ async def _start_at(driver: Playwright, path: Path, plan: Plan, folder: Path, *,
             args=[*_FLAGS, *(_FILTERED if plan.proxy else ()), f"--ctxfold-run={_mark(folder)}"],
             proxy=proxy_settings(plan.proxy),
             artifacts_dir=folder,
+            env={**child_environment()},
             timeout=_START_SECONDS * 1000,
         )
     except Error as error:
@@ -190,24 +193,6 @@ async def _entrust(chromium: Chromium, reaper: Reaper) -> None:
     for profile in re.findall(r"--user-data-dir=(\S+)", command):
         reaper.remove_folder(Path(profile))
     await session.detach()
-
-
-async def _start_driver() -> Playwright:
-    """Start Playwright's driver. One that is not wanted any more as it comes up is ended: nobody else could."""
-    starting = asyncio.ensure_future(async_playwright().start())
-    try:
-        return await asyncio.shield(starting)
-    except asyncio.CancelledError:
-        with anyio.CancelScope(shield=True):
-            await asyncio.wait({starting}, timeout=_CLOSE_SECONDS)
-            if starting.done() and starting.exception() is None:
-                await _stop_driver(starting.result())
-        raise
-
-
-async def _stop_driver(driver: Playwright, seconds: float = _CLOSE_SECONDS) -> None:
-    with suppress(Error, TimeoutError):
-        await asyncio.wait_for(driver.stop(), seconds)
 
 
 def _mark(folder: Path) -> str:
