@@ -12,6 +12,7 @@ from pathlib import Path
 import anyio
 
 from ctxfold.cli.checks import Check
+from ctxfold.config import child_environment
 from ctxfold.errors import BrowserMissing
 
 __all__ = ["browser"]
@@ -100,7 +101,9 @@ async def _run(command: list[str], seconds: float) -> str | None:
     """Run a command to its end; None when it went well, else its failure in one line."""
     try:
         with anyio.fail_after(seconds):
-            done = await anyio.run_process(command, check=False, stderr=subprocess.STDOUT)
+            done = await anyio.run_process(
+                command, check=False, stderr=subprocess.STDOUT, env=child_environment(downloads=True)
+            )
     except TimeoutError:
         return f"no end after {seconds:.0f} s"
     except OSError as error:
@@ -117,7 +120,12 @@ def _version(path: Path) -> str:
         return ""  # chrome.exe opens a window instead of answering
     try:
         done = subprocess.run(
-            [path, "--version"], capture_output=True, text=True, timeout=_VERSION_SECONDS, check=False
+            [path, "--version"],
+            capture_output=True,
+            text=True,
+            timeout=_VERSION_SECONDS,
+            check=False,
+            env=child_environment(),
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""
@@ -135,7 +143,10 @@ def browser() -> Check:
 
 async def _playwrights_own() -> Path:
     """Where Playwright keeps its browser, there or not; only its driver knows."""
-    from playwright.async_api import async_playwright
+    from browser_agent.browser.driver import start_driver, stop_driver
 
-    async with async_playwright() as driver:
+    driver = await start_driver()
+    try:
         return Path(driver.chromium.executable_path)
+    finally:
+        await stop_driver(driver)

@@ -11,10 +11,12 @@ from pathlib import Path
 
 import anyio
 from playwright.async_api import Browser as Chromium
-from playwright.async_api import Error, Playwright, ProxySettings, async_playwright
+from playwright.async_api import Error, Playwright, ProxySettings
 
+from browser_agent.browser.driver import start_driver, stop_driver
 from browser_agent.browser.install import Report, installed, is_root, provide
 from browser_agent.browser.reaper import Reaper
+from ctxfold.config import child_environment
 from ctxfold.errors import BrowserGone, BrowserMissing
 
 _FLAGS = (
@@ -34,8 +36,6 @@ _FILTERED = (
 )
 _START_SECONDS = 20.0
 _CLOSE_SECONDS = 2.0
-_DRIVER_SECONDS = 10.0
-"""Seconds that the driver is waited for as it ends: some tenths of one, but where a loaded machine is slow, one that was given up earlier stays behind with its pipes open."""
 _FATAL = re.compile(r"FATAL:[^\]]*\] *(.+)")
 _ERR = re.compile(r"\[err\] (.+)")
 _NO_SANDBOX = re.compile(r"no usable sandbox|setuid sandbox|running as root without --no-sandbox", re.IGNORECASE)
@@ -73,11 +73,11 @@ async def start_browser(plan: Plan, report: Report) -> BrowserProcess:
         BrowserGone: nothing answers at the endpoint.
     """
     folder = Path(tempfile.mkdtemp(prefix="ctxfold-browser-"))
-    reaper = Reaper()
+    reaper = Reaper(child_environment())
     reaper.remove_folder(folder)
     driver: Playwright | None = None
     try:
-        driver = await _start_driver()
+        driver = await start_driver()
         if plan.endpoint is not None:
             return BrowserProcess(driver, await _connect(driver, plan.endpoint), reaper, folder, None)
         reaper.end_marked(_mark(folder))
@@ -87,7 +87,7 @@ async def start_browser(plan: Plan, report: Report) -> BrowserProcess:
     except BaseException:
         with anyio.CancelScope(shield=True):
             if driver is not None:
-                await _stop_driver(driver)
+                await stop_driver(driver)
             await asyncio.to_thread(reaper.reap)
         raise
 
@@ -96,7 +96,7 @@ async def stop_browser(running: BrowserProcess) -> None:
     """End what we started, within a few seconds, and remove its folders. Never raises for a browser already gone."""
     with suppress(Error, TimeoutError):
         await asyncio.wait_for(running.chromium.close(), _CLOSE_SECONDS)
-    await _stop_driver(running.driver)
+    await stop_driver(running.driver)
     await asyncio.to_thread(running.reaper.reap)
 
 
@@ -107,7 +107,7 @@ def proxy_settings(proxy: str | None) -> ProxySettings | None:
 
 async def kill_browser(running: BrowserProcess) -> None:
     """End a browser that no longer answers: by its process, without asking it."""
-    await asyncio.gather(asyncio.to_thread(running.reaper.reap), _stop_driver(running.driver))
+    await asyncio.gather(asyncio.to_thread(running.reaper.reap), stop_driver(running.driver))
 
 
 def check_executable(path: Path) -> None:
@@ -168,6 +168,7 @@ async def _start_at(driver: Playwright, path: Path, plan: Plan, folder: Path, *,
             args=[*_FLAGS, *(_FILTERED if plan.proxy else ()), f"--ctxfold-run={_mark(folder)}"],
             proxy=proxy_settings(plan.proxy),
             artifacts_dir=folder,
+            env={**child_environment()},
             timeout=_START_SECONDS * 1000,
         )
     except Error as error:
@@ -191,24 +192,6 @@ async def _entrust(chromium: Chromium, reaper: Reaper) -> None:
     for profile in re.findall(r"--user-data-dir=(\S+)", command):
         reaper.remove_folder(Path(profile))
     await session.detach()
-
-
-async def _start_driver() -> Playwright:
-    """Start Playwright's driver. One that is not wanted any more as it comes up is ended: nobody else could."""
-    starting = asyncio.ensure_future(async_playwright().start())
-    try:
-        return await asyncio.shield(starting)
-    except asyncio.CancelledError:
-        with anyio.CancelScope(shield=True):
-            await asyncio.wait({starting}, timeout=_DRIVER_SECONDS)
-            if starting.done() and starting.exception() is None:
-                await _stop_driver(starting.result())
-        raise
-
-
-async def _stop_driver(driver: Playwright) -> None:
-    with suppress(Error, TimeoutError):
-        await asyncio.wait_for(driver.stop(), _DRIVER_SECONDS)
 
 
 def _mark(folder: Path) -> str:

@@ -23,15 +23,16 @@ _GLANCE = 0.02
 
 
 class Reaper:
-    """Our end of the pipe. Dropping it, by any death, sets the child to work."""
+    """Our end of the pipe. Dropping it, by any death, sets the child to work, which is given that `environment` alone."""
 
-    def __init__(self) -> None:
+    def __init__(self, environment: Mapping[str, str]) -> None:
         self._child = subprocess.Popen(
             [sys.executable, "-I", "-S", __file__],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
+            env=dict(environment),
         )
 
     def remove_folder(self, path: Path) -> None:

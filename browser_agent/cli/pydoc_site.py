@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from ctxfold.config import child_environment
 from ctxfold.errors import PageUnreachable
 
 __all__ = ["pydoc_site"]
@@ -27,7 +28,12 @@ def pydoc_site() -> Iterator[str]:
     """
     command = [sys.executable, "-m", "pydoc", "-n", "127.0.0.1", "-p", "0"]
     with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env=child_environment(),
     ) as server:
         said: queue.Queue[str | None] = queue.Queue()
         listener = threading.Thread(target=_listen, args=(server, said), daemon=True)

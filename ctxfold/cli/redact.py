@@ -21,12 +21,17 @@ __all__ = ["redact"]
 def redact(session: Session, what: str, yes: bool, as_json: bool) -> None:
     """Blank text for good, in the log and in everything made from it.
 
-    A ref blanks its records; a regular expression blanks what it matches, wherever it stands. A mark of the same
-    length takes its place. This cannot be undone, and is itself logged.
+    A ref blanks its records; a regular expression blanks what it matches, wherever it stands and in common encodings too. A mark of the
+    same length takes its place; a branch, a topic or a session that is called by it is called otherwise. This cannot be undone, and is itself logged.
     """
     confirm(f"Blank {what!r} in {session.name} for good?", yes)
+    before = session.name
     redacted = session.redact(what)
     if as_json:
         print_json(redacted)
         return
-    click.echo(f"blanked {redacted.bytes:,} bytes in {redacted.records} records of {session.name}")
+    renamed = f", and called {redacted.names} branches and topics otherwise" if redacted.names else ""
+    click.echo(f"blanked {redacted.bytes:,} bytes in {redacted.records} records of {session.name}{renamed}")
+    if session.name != before:
+        click.echo(f"the session told of it by its name: it is called {session.name} now")
+    click.echo(f"not reached: {'; '.join(redacted.left)}", err=True)

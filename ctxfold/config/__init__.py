@@ -14,12 +14,14 @@ variable                    meaning
 ``PROVIDER_API_KEY``        a provider's key: ANTHROPIC, OPENAI, GOOGLE (or ``GEMINI_API_KEY``), …
 ``PROVIDER_BASE_URL``       a server that speaks the provider's API; else its own
 ``ANTHROPIC_AUTH_TOKEN``    a bearer token in place of Anthropic's key, where a gateway wants one
+``PLAYWRIGHT_NODEJS_PATH``  the program that Playwright starts its driver by; else its own
 ==========================  =================================================================================
 
 The settings file is TOML: a table for each role, such as ``[models.folder]`` with ``model``, ``endpoint``, and ``key`` or ``key_env``; and
 ``max_cost`` in ``[models]``. A variable goes before the file.
 """
 
+from ctxfold.config.children import NODE, child_environment, driver_program, kept_from_children, node_at
 from ctxfold.config.endpoints import ANTHROPIC_URL, LOOPBACK, Endpoint, endpoint
 from ctxfold.config.environment import default_store, home, settings_file
 from ctxfold.config.roles import (
@@ -39,16 +41,21 @@ __all__ = [
     "EXPLORER",
     "KEYED_MODEL",
     "LOOPBACK",
+    "NODE",
     "ROLES",
     "Endpoint",
     "Role",
     "RoleSetting",
+    "child_environment",
     "default_store",
+    "driver_program",
     "endpoint",
     "folder_model",
     "home",
+    "kept_from_children",
     "max_cost",
     "model_default",
+    "node_at",
     "role_setting",
     "settings_file",
 ]

@@ -451,11 +451,12 @@ class Session:
 
     # Ending
 
-    def redact(self, what: str) -> Redaction:
+    def redact(self, what: str, *, names: bool = True) -> Redaction:
         """Replace bytes by a tombstone of their length, everywhere, and drop the session's pictures. The one exception to losslessness.
 
         Args:
-            what: a ref of a step, record or lines, or else a regular expression whose matches are replaced.
+            what: a ref of a step, record or lines, or else a regular expression whose matches are replaced, in common encodings too.
+            names: also call a branch, a topic and the session otherwise where its name tells of it.
 
         Raises:
             RefError: a ref that names nothing.
@@ -463,9 +464,12 @@ class Session:
             StoreError: it is redacted, but the old bytes could not be taken out of the file yet; the message names the next move.
         """
         with self._at.writing() as tx:
-            done = redact(tx, self._at.session, self._at.place(tx).head, check.as_text(what))
+            done = redact(
+                tx, self._at.session, self._at.place(tx).head, check.as_text(what), self.name if names else None
+            )
             self._at.forget()
         screenshots.forget(self._at.store.address, self.name)
+        self.name = done.session or self.name
         self._at.store.scrub()
         return done
 

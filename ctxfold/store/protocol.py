@@ -30,6 +30,9 @@ class Sessions(Protocol):
     def settle(self, session: int, current: int) -> None:
         """Note the branch that new handles start on."""
 
+    def rename(self, session: int, name: str) -> None:
+        """Give a session another name: for redaction alone."""
+
     def budget(self, session: int) -> int:
         """The tokens of its views where none are said, 0 while nobody said."""
 

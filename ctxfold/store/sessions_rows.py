@@ -58,6 +58,9 @@ class SessionsRows:
         self._run("UPDATE session SET current = ? WHERE id = ?", (current, session))
         self._reseal(session)
 
+    def rename(self, session: int, name: str) -> None:
+        self._run("UPDATE session SET name = ? WHERE id = ?", (name, session))
+
     def budget(self, session: int) -> int:
         rows = self._run(f"SELECT budget, {holds('session')} FROM session WHERE id = ?", (session,))
         for (budget,) in intact(rows, "the session"):

@@ -5,50 +5,64 @@ No digest of what was removed stays: revision ids, which hash the content they c
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import chain, groupby
-from itertools import count as count_from
+from itertools import chain
 from typing import Any
 
 from ctxfold.errors import InputError, RefError
 from ctxfold.log.form import blobs
 from ctxfold.log.json_tree import parse
-from ctxfold.log.lines import Line
 from ctxfold.log.refs import Address, BlockRef, RangeRef, RecordRef, StepRef, StretchRef, parse_ref
-from ctxfold.session.history.commit import Happened, advance, dump_payload, head_of, state_of
-from ctxfold.session.history.events import INTENTS
+from ctxfold.session.history.commit import Happened, advance, head_of, state_of
 from ctxfold.session.history.load import lines_at
-from ctxfold.session.history.tiles import dump_tile, read_tile
+from ctxfold.session.history.redact_derived import mask_ids, mask_line, mask_notes, mask_tiles
+from ctxfold.session.history.redact_names import rename_branches, rename_session
+from ctxfold.session.history.tombstones import LEAST, MOST, Mask, Masks, mask_matches, mask_quotes, stars
 from ctxfold.session.history.verify import rechain
 from ctxfold.session.recall import line_form
 from ctxfold.store.codec import encode, pack_json
 from ctxfold.store.protocol import Writing
 from ctxfold.store.values import HeadRow, StoredRecord
-from ctxfold.workspace.guidance import masked_guidance
-from ctxfold.workspace.masking import masked_payload
 from ctxfold.workspace.workspace import dump_lines
 
 __all__ = ["Redaction", "redact"]
 
-Mask = Callable[[str], str]
-
-_LEAST_QUOTE = 6
-"""Characters from which a redacted value is also looked for where it may have been quoted."""
-
 
 @dataclass(frozen=True, slots=True)
 class Redaction:
-    """What a redaction changed: how many records, and how many bytes of them."""
+    """What a redaction changed.
+
+    Attributes:
+        records: how many records.
+        bytes: how many bytes of them.
+        names: how many branches and topics are called otherwise now.
+        session: the session's name, another one where that was redacted.
+        left: the copies that it does not reach, in words.
+    """
 
     records: int
     bytes: int
+    names: int = 0
+    session: str = ""
+    left: tuple[str, ...] = ()
 
 
-def redact(tx: Writing, session: int, head: HeadRow, what: str) -> Redaction:
+_OUTSIDE = "exports and copies made before, and other sessions"
+_ENCODED = "other encodings of it: give its value, not a ref, to reach those too"
+_UNREAD = f"other encodings of all but the {MOST} longest values"
+
+
+def redact(tx: Writing, session: int, head: HeadRow, what: str, called: str | None) -> Redaction:
     """Replace what a ref (`s12`, `s12.2`, `s12.2:4-8`, `s4-s9`) names, or else what a regular expression matches, and say so on branch `head`.
+
+    Args:
+        tx: an open transaction.
+        session: the session.
+        head: the branch that the event goes to.
+        what: the ref or the expression.
+        called: the session's name, which is redacted like those of branches and topics; None leaves all of them.
 
     Raises:
         RefError: a ref that names nothing.
@@ -60,8 +74,12 @@ def redact(tx: Writing, session: int, head: HeadRow, what: str) -> Redaction:
         done, masks = _by_pattern(tx, session, _compile(what))
     else:
         done, masks = _by_ref(tx, session, ref)
-    masked = [mask(tx, session, masks) for mask in (_mask_tiles, _mask_notes, _mask_names)]
-    if not (done.records or any(masked)):
+    masked = [mask(tx, session, masks) for mask in (mask_tiles, mask_notes, mask_ids)]
+    if called is not None:
+        done = replace(
+            done, names=rename_branches(tx, session, masks), session=rename_session(tx, session, called, masks)
+        )
+    if not (done.records or any(masked) or done.names or done.session != (called or "")):
         raise InputError("nothing matches this pattern; `ctxfold recall` finds what is recorded")
     tx.log.sweep()
     rechain(tx, session)
@@ -82,33 +100,24 @@ def _compile(what: str) -> re.Pattern[str]:
     return pattern
 
 
-def stars(text: str) -> str:
-    """A tombstone of a text's length in bytes; line ends stay, so line numbers keep their meaning."""
-    return "".join(part if part in ("\n", "\r") else "*" * len(encode(part)) for part in re.split(r"([\n\r])", text))
-
-
-def _by_pattern(tx: Writing, session: int, pattern: re.Pattern[str]) -> tuple[Redaction, _Masks]:
-    literals: set[str] = set()
+def _by_pattern(tx: Writing, session: int, pattern: re.Pattern[str]) -> tuple[Redaction, Masks]:
+    values: set[str] = set()
     for record in tx.log.entries_of(session):
         for entry in (record.entry, *([] if record.shown is None else [record.shown])):
-            literals |= _find_matches(pattern, tx.log.text(entry))
-    literals |= set(map(_unescape, literals))
-
-    def mask(text: str) -> str:
-        text = pattern.sub(lambda found: stars(found[0]), text)
-        for literal in sorted(literals, key=len, reverse=True):
-            text = text.replace(literal, stars(literal))
-        return text
-
+            values |= _find_matches(pattern, tx.log.text(entry))
+    beside = chain((text for _, text in tx.cover.note_rows(session)), (row.cause for row in tx.forest.events(session)))
+    values |= {match[0] for text in beside for match in pattern.finditer(text)}
+    masks = mask_matches(pattern, values)
     records = size = 0
     for record in tx.log.entries_of(session):
         before = tx.log.text(record.entry)
-        after = mask(before)
+        after = masks.text(before)
         if after != before:
             records += 1
-            size += sum(len(encode(found[0])) for found in pattern.finditer(before))
-        _rewrite(tx, record, before, after, mask)
-    return Redaction(records, size), _Masks(mask, frozenset())
+            size += _count_changed(before, after)
+        _rewrite(tx, record, before, after, masks.text)
+    left = (_OUTSIDE, _UNREAD) if sum(len(value) >= LEAST for value in values) > MOST else (_OUTSIDE,)
+    return Redaction(records, size, left=left), masks
 
 
 def _find_matches(pattern: re.Pattern[str], text: str) -> set[str]:
@@ -120,14 +129,7 @@ def _find_matches(pattern: re.Pattern[str], text: str) -> set[str]:
     }
 
 
-def _unescape(literal: str) -> str:
-    try:
-        return str(json.loads(f'"{literal}"'))
-    except ValueError:
-        return literal
-
-
-def _by_ref(tx: Writing, session: int, ref: Address) -> tuple[Redaction, _Masks]:
+def _by_ref(tx: Writing, session: int, ref: Address) -> tuple[Redaction, Masks]:
     chosen = _records_of(tx, session, ref)
     quotes: set[str] = set()
     size = 0
@@ -138,14 +140,7 @@ def _by_ref(tx: Writing, session: int, ref: Address) -> tuple[Redaction, _Masks]
         size += _count_changed(before, after) if isinstance(ref, RangeRef) else len(encode(before))
         quotes |= _find_quotes(before, after)
         _rewrite(tx, record, before, after, stars)
-    wanted = sorted(quotes, key=len, reverse=True)
-
-    def mask(text: str) -> str:
-        for quote in wanted:
-            text = text.replace(quote, stars(quote))
-        return text
-
-    return Redaction(len(chosen), size), _Masks(mask, refs)
+    return Redaction(len(chosen), size, left=(_OUTSIDE, _ENCODED)), mask_quotes(quotes, refs)
 
 
 def _count_changed(before: str, after: str) -> int:
@@ -161,7 +156,7 @@ def _find_quotes(before: str, after: str) -> set[str]:
         found |= {line.strip() for line in before.split("\n") if line not in kept}
     else:
         found |= set(_leaves(tree))
-    return {quote for quote in found if len(quote) >= _LEAST_QUOTE}
+    return {quote for quote in found if len(quote) >= LEAST}
 
 
 def _leaves(tree: Any) -> Iterator[str]:
@@ -199,97 +194,11 @@ def _blank_lines(text: str, ref: RangeRef) -> str:
     return "\n".join(stars(line) if ref.first <= at <= ref.last else line for at, line in enumerate(lines, 1))
 
 
-@dataclass(frozen=True, slots=True)
-class _Masks:
-    """How other places are masked: a text's quotes anywhere, and whole lines of the records in `refs`."""
-
-    text: Mask
-    refs: frozenset[str]
-
-
-def _mask_line(line: Line, mask: Mask) -> Line:
-    opening = line.text[: len(line.text) - len(line.text.lstrip("<> "))] if mask is stars else ""
-    text = opening + mask(line.text[len(opening) :])
-    if text == line.text:
-        return line
-    return line.reworded(text)
-
-
 def _rewrite(tx: Writing, record: StoredRecord, before: str, after: str, mask: Mask) -> None:
     form = lines_at(tx, record)
-    lines = tuple(_mask_line(line, mask) for line in form)
+    whole = "\n".join(line.text for line in form)
+    lines = tuple(mask_line(line, mask) for line in form) if mask is stars or mask(whole) != whole else form
     shown = record.shown is not None and mask(tx.log.text(record.shown)) != tx.log.text(record.shown)
     if before == after and lines == form and not shown:
         return
     tx.log.blank(record, after, pack_json(dump_lines(lines)))
-
-
-def _mask_tiles(tx: Writing, session: int, masks: _Masks) -> int:
-    """How many tiles were masked."""
-    changed = 0
-    for number in tx.cover.tile_numbers(session):
-        tile = read_tile(tx, session, number)
-        lines = tuple(_mask_line(line, stars if line.ref in masks.refs else masks.text) for line in tile.lines)
-        summary = masks.text(tile.summary)
-        if lines != tile.lines or summary != tile.summary:
-            tx.cover.replace_tile(session, number, pack_json(dump_tile(replace(tile, lines=lines, summary=summary))))
-            changed += 1
-    return changed
-
-
-def _mask_names(tx: Writing, session: int, masks: _Masks) -> int:
-    """How many records had a call id or an idempotency key masked."""
-    changed = 0
-    for _, group in groupby(sorted(tx.log.entries_of(session), key=lambda record: record.step), lambda each: each.step):
-        records = list(group)
-        ids = _mask_apart([record.call_id for record in records], masks.text)
-        keys = _mask_apart([record.idempotency for record in records], masks.text)
-        for record in records:
-            named = (ids[record.call_id], keys[record.idempotency])
-            if named != (record.call_id, record.idempotency):
-                tx.log.rename(session, record, *named)
-                changed += 1
-    return changed
-
-
-def _mask_apart(names: Sequence[str | None], mask: Mask) -> dict[str | None, str | None]:
-    """The names of a step masked: what was one stays one, what were two stay two, for a result is told by its call's."""
-    found = dict.fromkeys(names)
-    taken = {name for name in found if name is not None and mask(name) == name}
-    for name in found:
-        if name is not None:
-            masked = mask(name)
-            numbered = (f"{masked}-{number}" for number in count_from(2))
-            found[name] = (
-                name if masked == name else next(each for each in chain([masked], numbered) if each not in taken)
-            )
-            taken.add(found[name] or "")
-    return found
-
-
-def _mask_notes(tx: Writing, session: int, masks: _Masks) -> int:
-    """How many notes, plans, extractions, refactorings and reasons of events were masked."""
-    changed = 0
-    for number, text in tx.cover.note_rows(session):
-        if masks.text(text) != text:
-            tx.cover.replace_note(session, number, masks.text(text))
-            changed += 1
-    for event in tx.forest.events(session):
-        payload: dict[str, Any] = json.loads(event.json)
-        after = _mask_payload(event.kind, payload, masks)
-        kept = event.json if after == payload else dump_payload(after)
-        masked = replace(event, cause=masks.text(event.cause), json=kept)
-        if masked != event:
-            tx.forest.replace_event(session, masked)
-            changed += 1
-    return changed
-
-
-def _mask_payload(kind: str, payload: dict[str, Any], masks: _Masks) -> dict[str, Any]:
-    if kind in INTENTS:
-        return masked_payload(payload, masks.text, stars, masks.refs)
-    if kind == "noted":
-        return {**payload, "text": masks.text(payload["text"])}
-    if kind == "refactored":
-        return {**payload, "guidance": masked_guidance(payload["guidance"], masks.text, stars, masks.refs)}
-    return payload

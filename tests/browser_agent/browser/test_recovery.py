@@ -21,6 +21,7 @@ from browser_agent.browser.install import installed
 from browser_agent.browser.limits import LIMITS
 from browser_agent.browser.reaper import Reaper
 from browser_agent.browser.window import Window
+from ctxfold.config import child_environment
 from ctxfold.errors import BrowserGone, BrowserMissing, InputError
 from tests.browser_agent.doing import do, ref, seen, visit
 from tests.sites.server import Site
@@ -341,7 +342,7 @@ def test_nothing_stays_behind_whatever_ends_the_process(scratch: Path, lab: str,
 def test_the_profile_of_a_browser_that_died_while_it_started_goes_too(scratch: Path) -> None:
     profile = scratch / "profile"
     profile.mkdir()
-    reaper = Reaper()
+    reaper = Reaper(child_environment())
     reaper.end_marked("a-run-of-its-own")
     waiting = [sys.executable, "-c", "import sys; sys.stdin.read()", f"--user-data-dir={profile}", "x=a-run-of-its-own"]
     with subprocess.Popen(waiting, stdin=subprocess.PIPE) as starting:
