@@ -286,7 +286,7 @@ def _mask_notes(tx: Writing, session: int, masks: _Masks) -> int:
 
 
 def _mask_payload(kind: str, payload: dict[str, Any], masks: _Masks) -> dict[str, Any]:
-    if kind in INTENTS:
+    if kind in INTENTS or kind == "refused":
         return masked_payload(payload, masks.text, stars, masks.refs)
     if kind == "noted":
         return {**payload, "text": masks.text(payload["text"])}
