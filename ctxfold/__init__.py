@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ctxfold.session.recall import Recalled
     from ctxfold.session.search import Hit
     from ctxfold.session.session import Session
+    from ctxfold.session.tools import SessionTool
     from ctxfold.session.transcripts.values import AssistantSaid, Called, HostCompacted, ToolAnswered, UserSaid
     from ctxfold.view.render import View
     from ctxfold.workspace.by import By
@@ -52,6 +53,7 @@ __all__ = [
     "Refactored",
     "Session",
     "SessionInfo",
+    "SessionTool",
     "StepRef",
     "Tile",
     "ToolAnswered",
@@ -91,6 +93,7 @@ _HOMES = {
     "Refactored": "decisions.refactor.values",
     "Session": "session.session",
     "SessionInfo": "session.history.export",
+    "SessionTool": "session.tools",
     "StepRef": "log.refs",
     "Tile": "workspace.workspace",
     "ToolAnswered": "session.transcripts.values",

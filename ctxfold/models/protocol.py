@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,9 +12,11 @@ from pydantic import BaseModel, ValidationError
 
 from ctxfold.errors import InputError, InvalidReply
 from ctxfold.prompts import prompt
+from ctxfold.text.encodable import encodable
+from ctxfold.text.schemas import schema_of
 from ctxfold.text.strict_json import strictly
 
-__all__ = ["Message", "Model", "Reply", "Request", "Tool", "Usage", "Words", "ask", "settle", "spoken"]
+__all__ = ["Message", "Model", "Refused", "Reply", "Request", "Tool", "Usage", "Words", "ask", "settle", "spoken"]
 
 
 _THOUGHT = re.compile(r"\A.*</think>|<think>.*\Z", re.DOTALL)
@@ -67,11 +70,8 @@ Message = Mapping[str, Any]
 REPLY_TOKENS = 16_000
 """Room for one reply, thinking included. Above about 21,000 the SDK demands streaming."""
 
-NAMED = {"properties", "$defs"}
-"""Where a schema's keys are names of the decision's own, not words of JSON Schema."""
-
-LITERAL = {"const", "default", "enum", "examples"}
-"""Where a schema holds values of the decision's own."""
+KEPT = 4_000
+"""Characters of a refused reply that are kept."""
 
 REASONS = 8
 """How many faults of one reply are named to its model."""
@@ -113,8 +113,8 @@ class Tool:
 
     @classmethod
     def deciding(cls, decision: type[BaseModel], description: str, name: str = "decide") -> Tool:
-        """The tool whose input is `decision`, its schema derived from the type; without titles, which only say names again."""
-        return cls(name=name, description=description, schema=_untitled(decision.model_json_schema()))
+        """The tool whose input is `decision`, its schema derived from the type."""
+        return cls(name=name, description=description, schema=schema_of(decision))
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,12 +192,17 @@ Words = Callable[[str], Mapping[str, Any]]
 """Reads the arguments out of a reply in words, for models without tools. Raises InputError where it holds none."""
 
 
+Refused = Callable[[str, str], None]
+"""Is told what a model wrote, and what is wrong with it."""
+
+
 async def settle(
     model: Model,
     request: Request,
     take: Callable[[Mapping[str, Any]], Awaitable[Decision]],
     seen: Callable[[Reply], None],
     words: Words | None = None,
+    refused: Refused | None = None,
 ) -> Decision:
     """Ask for a decision. A reply that does not fit goes back once, with the reason.
 
@@ -207,6 +212,7 @@ async def settle(
         take: makes the decision of a reply's arguments, and may apply it; refuses them by raising pydantic's ValidationError or an InputError.
         seen: told of each reply as it arrives, one that does not fit included, so that no usage is lost.
         words: reads a reply that calls no tool; None reads the one form every tool has in words.
+        refused: told of each reply that does not fit, and what is wrong with it.
 
     Raises:
         InvalidReply: the second reply did not fit either.
@@ -222,6 +228,8 @@ async def settle(
             reason, last_fault = _told(error), _fields(error)
         except InputError as error:
             reason, last_fault = str(error), type(error).__name__
+        if refused is not None:
+            refused(written_of(reply), reason)
         if reply.fault is not None and not reply.words:
             last_fault = reply.fault
         asked = request.refused(reason)
@@ -236,13 +244,20 @@ async def ask(
     validate: Callable[[Mapping[str, Any]], Decision],
     seen: Callable[[Reply], None],
     words: Words | None = None,
+    refused: Refused | None = None,
 ) -> Decision:
     """`settle` where the decision is only checked, by `SomeDecision.model_validate` for one, and handed back."""
 
     async def take(arguments: Mapping[str, Any]) -> Decision:
         return validate(arguments)
 
-    return await settle(model, request, take, seen, words)
+    return await settle(model, request, take, seen, words, refused)
+
+
+def written_of(reply: Reply) -> str:
+    """What a model wrote, as a refused reply is kept: its words, else its arguments, else why there are none."""
+    said = reply.words or reply.fault or json.dumps(dict(reply.arguments), ensure_ascii=False, default=str)
+    return encodable(said[:KEPT])
 
 
 def _arguments(reply: Reply, tool: str, words: Words | None) -> Mapping[str, Any]:
@@ -252,19 +267,6 @@ def _arguments(reply: Reply, tool: str, words: Words | None) -> Mapping[str, Any
     if not reply.words:
         raise InputError(reply.fault)
     return spoken(reply.words, tool) if words is None else words(reply.words)
-
-
-def _untitled(schema: Any) -> Any:
-    """The schema without pydantic's titles. A property or definition of that name stays."""
-    match schema:
-        case dict():
-            kept = {key: value for key, value in schema.items() if not (key == "title" and isinstance(value, str))}
-            named = {key: {name: _untitled(one) for name, one in kept[key].items()} for key in NAMED & kept.keys()}
-            return {key: value if key in LITERAL else named.get(key) or _untitled(value) for key, value in kept.items()}
-        case list():
-            return [_untitled(one) for one in schema]
-        case _:
-            return schema
 
 
 def _told(error: ValidationError) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import Any, overload
+from typing import overload
 
 from ctxfold.decisions.branch.values import Move, Wish
 from ctxfold.decisions.fold.embedded import due
@@ -23,6 +23,7 @@ from ctxfold.session.history.branches import check_name
 from ctxfold.session.history.commit import head_of
 from ctxfold.session.history.events import Event, history, shown
 from ctxfold.session.history.redact import Redaction, redact
+from ctxfold.session.history.refactorings import put_refused
 from ctxfold.session.history.tree import Topic, tree
 from ctxfold.session.history.undo import redo, undo
 from ctxfold.session.intent import Selections, Statements, Todo, Wanted, extracted, plan, plan_given
@@ -32,6 +33,7 @@ from ctxfold.session.recall import Recalled, recall
 from ctxfold.session.record import Draft, drafts, record
 from ctxfold.session.refactor import considered, refactored, wish_of
 from ctxfold.session.search import Hit, search
+from ctxfold.session.tools import SessionTool, session_tools
 from ctxfold.session.transcripts.record import record_entries
 from ctxfold.session.transcripts.values import Entry
 from ctxfold.store.protocol import Reading
@@ -147,25 +149,26 @@ class Session:
 
     def record_step(
         self,
-        explanation: str = "",
-        calls: Sequence[Mapping[str, Any]] = (),
-        results: Sequence[Mapping[str, Any]] = (),
+        explanation: object = "",
+        calls: Sequence[object] = (),
+        results: Sequence[object] = (),
         found: str = "",
     ) -> StepRef:
         """Record what the assistant said, called and got: in the step that the user's words opened, else in a new one.
 
         Args:
-            explanation: what it said.
-            calls: each `{"name", "args", "id"}`; an id may be left out where there is one call.
-            results: each `{"id", "text"}`, and where wanted `"origin"` (`tool` or `page`) and `"shown"`, a compact form of the text for views.
+            explanation: what it said: a text, or the message of Anthropic's or OpenAI's SDK with the calls in it.
+            calls: each `{"name", "args", "id"}`, or as those SDKs have them; an id may be left out where there is one call.
+            results: each `{"id", "text"}`, and where wanted `"origin"` (`tool` or `page`) and `"shown"`, a compact form of the text for views; or the
+                `tool_result` blocks and `tool` messages that are sent to those APIs.
             found: what was learned in it and is to stand in every view, in a line or a few: a note of the step.
 
         Raises:
             RefError: a result that answers no call of the step.
         """
-        made = drafts(
-            check.as_text(explanation), check.as_calls(calls), check.as_results(results), check.as_text(found)
-        )
+        said, called = check.as_message(explanation)
+        wanted = check.as_calls(called) + check.as_calls(calls)
+        made = drafts(said, wanted, check.as_results(results), check.as_text(found))
         with self._at.writing() as tx:
             taken = record(tx, self._at.place(tx), made, fills=True)
             self._at.took(taken)
@@ -387,6 +390,10 @@ class Session:
         with self._at.writing() as tx:
             return branched(tx, self._at, action, check.as_text_or_none(query), where, who)
 
+    def tools(self) -> list[SessionTool]:
+        """`recall`, `fold`, `plan` and `note` as tools of this session: callables with schemas, for any loop that calls tools."""
+        return session_tools(self)
+
     def undo(self) -> Event:
         """Void the newest decision of this branch; never a record. Returns the decision. Raises UndoError when none is left."""
         with self._at.writing() as tx:
@@ -400,6 +407,13 @@ class Session:
             head, event = redo(tx, self._at.session, self._at.place(tx).head)
             self._at.stand(head.id)
             return shown(tx, self._at.session, event, standing=True)
+
+    def keep_refused(self, what: str, replies: Sequence[tuple[str, str]]) -> None:
+        """Keep what a model wrote for a decision (`what`) and nobody could apply, each with its fault: `Event.refused` shows it, to mend the prompt by."""
+        kept = [(check.as_text(text), check.as_text(why)) for text, why in check.as_pairs(replies)]
+        with self._at.writing() as tx:
+            place = self._at.place(tx)
+            self._at.became(put_refused(tx, place, check.as_text(what), kept), place.workspace, 0)
 
     # Reading: commits nothing
 

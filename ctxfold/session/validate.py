@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast, get_args
 
@@ -13,6 +13,7 @@ from ctxfold.decisions.intent.triggers import Trigger
 from ctxfold.errors import InputError
 from ctxfold.log.records import Call, Origin
 from ctxfold.log.refs import Ref, parse_step
+from ctxfold.session.blocks import call_of, message_of, result_of
 from ctxfold.session.record import Result
 from ctxfold.session.transcripts.values import Entry
 from ctxfold.workspace.by import By, Decider
@@ -23,8 +24,10 @@ __all__ = [
     "as_directive",
     "as_entries",
     "as_limit",
+    "as_message",
     "as_number",
     "as_origin",
+    "as_pairs",
     "as_path",
     "as_results",
     "as_text",
@@ -37,15 +40,20 @@ _MOST = 2**31
 """How many of anything may be asked for; no session holds as many."""
 
 
-def as_calls(given: Sequence[Mapping[str, Any]]) -> list[Call]:
-    """Calls from `{"name", "args", "id"}`.
+def as_message(given: object) -> tuple[str, list[object]]:
+    """What an assistant said and called, of a text or an SDK's message. Raises InputError for anything else."""
+    return (given, []) if isinstance(given, str) else message_of(given)
+
+
+def as_calls(given: Sequence[object]) -> list[Call]:
+    """Calls from `{"name", "args", "id"}`, or as an SDK has them.
 
     Raises:
         InputError: something else, or arguments that are not JSON.
     """
     made: list[Call] = []
     for at, call in enumerate(
-        _each(given, 'calls are a list of {"name": ..., "args": {...}, "id": ...}; give a list'), 1
+        _each(given, 'calls are a list of {"name": ..., "args": {...}, "id": ...}; give a list', call_of), 1
     ):
         if not isinstance(call.get("name"), str):
             raise InputError('a call is {"name": ..., "args": {...}, "id": ...}; give its name as text')
@@ -60,14 +68,16 @@ def as_calls(given: Sequence[Mapping[str, Any]]) -> list[Call]:
     return made
 
 
-def as_results(given: Sequence[Mapping[str, Any]]) -> list[Result]:
-    """Results from `{"id", "text", "origin"?, "shown"?}`.
+def as_results(given: Sequence[object]) -> list[Result]:
+    """Results from `{"id", "text", "origin"?, "shown"?}`, or as an SDK has them.
 
     Raises:
         InputError: something else.
     """
     made: list[Result] = []
-    for at, result in enumerate(_each(given, 'results are a list of {"id": ..., "text": ...}; give a list'), 1):
+    for at, result in enumerate(
+        _each(given, 'results are a list of {"id": ..., "text": ...}; give a list', result_of), 1
+    ):
         if not isinstance(result.get("text"), str):
             raise InputError('a result is {"id": ..., "text": ...}; give its text as a string')
         origin, shown = result.get("origin", "tool"), result.get("shown")
@@ -182,6 +192,15 @@ def as_limit(limit: object, most: int = _MOST) -> int:
     return max(1, min(limit, most))
 
 
+def as_pairs(given: object) -> list[tuple[object, object]]:
+    """A list of pairs. Raises InputError for anything else."""
+    if isinstance(given, (str, bytes)) or not isinstance(given, Sequence):
+        raise InputError("pairs are wanted: a list of two texts each")
+    if any(not isinstance(each, (tuple, list)) or len(each) != 2 for each in given):
+        raise InputError("a pair is two texts; give a list of them")
+    return [(first, second) for first, second in given]
+
+
 def as_path(file: object) -> Path:
     """A place in the file system. Raises InputError for what cannot name one."""
     place = os.fspath(file) if isinstance(file, (str, os.PathLike)) else None
@@ -191,11 +210,12 @@ def as_path(file: object) -> Path:
     return Path(place)
 
 
-def _each(given: object, how: str) -> Iterator[Mapping[str, Any]]:
-    """The entries of a list of objects. Raises InputError, saying how, for anything else."""
+def _each(given: object, how: str, read: Callable[[object], object]) -> Iterator[Mapping[str, Any]]:
+    """The entries of a list of objects; one of another form is read first. Raises InputError, saying how, for anything else."""
     if isinstance(given, (str, bytes)) or not isinstance(given, Sequence):
         raise InputError(how)
-    for entry in given:
+    for each in given:
+        entry = each if isinstance(each, Mapping) and ("args" in each or "text" in each) else read(each)
         if not isinstance(entry, Mapping):
             raise InputError(how)
         yield entry

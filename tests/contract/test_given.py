@@ -173,6 +173,7 @@ DOORS = (
         {"operator": "attention_anchor"},
         {"operator": text, "text": flag, "by": lambda _: False, "dry_run": flag, "budget": maybe(number)},
     ),
+    Door("keep_refused", {"what": "fold", "replies": [("so", "too long")]}, {"what": text, "replies": lambda value: isinstance(value, (list, tuple)) and not value}),
     Door("sessions", {"store": "HERE"}, {"store": maybe(place)}, alone=True),
     Door("delete_session", {"name": "none", "store": "HERE"}, {"name": name, "store": maybe(place)}, alone=True),
     Door("verify_session", {"name": "any", "store": "HERE"}, {"name": name, "store": maybe(place)}, alone=True),

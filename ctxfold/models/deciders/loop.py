@@ -168,11 +168,11 @@ async def decide(model: Model | None, lease: SessionLease, decision: Decision[Wr
     if isinstance(question, str):
         why = f"{model.name} was not asked: {question}"
         return Decided(await lease(lambda session: decision.fall_back(session, why)), "embedded", why)
-    asked = _Asked(question, decision.kind.schema, lease, model.name)
+    asked = _Asked(question, decision.kind.schema, lease, model.name, decision.kind.tool.name)
     messages = [{"role": "user", "content": [{"type": "text", "text": question.text}]}]
     request = Request(decision.kind.system, messages, decision.kind.tool, max_tokens=_REPLY)
     try:
-        made = await settle(model, request, asked.take, asked.seen, question.words)
+        made = await settle(model, request, asked.take, asked.seen, question.words, asked.refuse)
         return Decided(made, "model", "", asked.usage, asked.dollars)
     except InvalidReply:
         note = f"{model.name} was refused twice, at last for {asked.fault}"
@@ -180,6 +180,7 @@ async def decide(model: Model | None, lease: SessionLease, decision: Decision[Wr
         note = f"{model.name} could not be asked: {type(error).__name__}"
     except StaleDecision:
         note = f"the session changed while {model.name} wrote"
+    await asked.keep()
     made = await lease(lambda session: decision.fall_back(session, note))
     return Decided(made, "embedded", note, asked.usage, asked.dollars)
 
@@ -192,9 +193,20 @@ class _Asked(Generic[Written, Made]):
     schema: type[Written]
     lease: SessionLease
     model: str
+    tool: str
     usage: Usage = field(default_factory=Usage)
     dollars: float | None = 0.0
     fault: str = ""
+    refused: list[tuple[str, str]] = field(default_factory=list)
+
+    def refuse(self, written: str, why: str) -> None:
+        self.refused.append((written, why))
+
+    async def keep(self) -> None:
+        """Keep what was refused since the last call, before the event of the decision that is made in the end."""
+        if self.refused:
+            kept, self.refused = self.refused, []
+            await self.lease(lambda session: session.keep_refused(f"{self.tool}, asked of {self.model}", kept))
 
     def seen(self, reply: Reply) -> None:
         self.usage += reply.usage
@@ -202,6 +214,7 @@ class _Asked(Generic[Written, Made]):
         self.fault = "answering without its tool"
 
     async def take(self, arguments: Mapping[str, Any]) -> Made:
+        await self.keep()
         self.fault = "its form"
         written = self.schema.model_validate(arguments)
         self.fault = self.question.fault

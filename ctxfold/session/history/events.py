@@ -22,6 +22,7 @@ EventKind = Literal[
     "extracted",
     "refactored",
     "routed",
+    "refused",
     "noted",
     "moved",
     "renamed",
@@ -52,6 +53,7 @@ class Event:
         steps: the steps it concerns.
         time: when, seconds since 1970.
         standing: whether it is in force; a decision that was undone is not.
+        refused: of an event that keeps what a model wrote and nobody could apply: each reply with what was wrong with it.
     """
 
     seq: int
@@ -63,6 +65,7 @@ class Event:
     steps: tuple[int, ...]
     time: float
     standing: bool = True
+    refused: tuple[tuple[str, str], ...] = ()
 
 
 def history(tx: Reading, session: int, limit: int) -> list[Event]:
@@ -93,6 +96,7 @@ def shown(tx: Reading, session: int, row: EventRow, *, standing: bool) -> Event:
         steps,
         row.time,
         standing,
+        tuple((each["text"], each["why"]) for each in payload.get("refused", ())),
     )
 
 

@@ -91,7 +91,7 @@ def mask_notes(tx: Writing, session: int, masks: Masks) -> int:
 
 
 def _mask_payload(kind: str, payload: dict[str, Any], masks: Masks) -> dict[str, Any]:
-    if kind in INTENTS:
+    if kind in INTENTS or kind == "refused":
         return masked_payload(payload, masks.text, stars, masks.refs)
     if kind == "noted":
         return {**payload, "text": masks.text(payload["text"])}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 
 from ctxfold.decisions.refactor.apply import VERSION
@@ -55,6 +56,14 @@ def put_refactoring(tx: Writing, place: Branch, made: Refactoring, guidance: Gui
     cause = "; ".join(filter(None, (f"{made.operator}: {made.reason}", reason)))
     happened = Happened("refactored", payload, hashes, made.decider, cause)
     return advance(tx, place.session, place.head, place.state, after, happened)
+
+
+def put_refused(tx: Writing, place: Branch, what: str, replies: Sequence[tuple[str, str]]) -> State:
+    """Commit what a model wrote for a decision and why it was refused: it changes nothing but the history of events."""
+    payload = {"refused": [{"text": text, "why": why} for text, why in replies]}
+    return advance(
+        tx, place.session, place.head, place.state, place.state, Happened("refused", payload, (), "model", what)
+    )
 
 
 def put_refusal(tx: Writing, place: Branch, decider: Decider, cause: str) -> State:

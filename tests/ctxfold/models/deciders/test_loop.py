@@ -91,8 +91,27 @@ async def test_sixty_malformed_replies_raise_nothing_and_each_falls_back_and_say
             assert len(model.requests) == 2, reply
             assert decided.decider == "embedded", reply
             assert decided.note.startswith("weak was refused twice, at last for "), reply
-            newest = events(session)[-1] if name != "route" else None
+            kept = [event for event in events(session) if event.kind == "refused"]
+            assert [len(event.refused) for event in kept] in ([2], [1, 1]), (reply, kept)
+            assert all(why.strip() for event in kept for _, why in event.refused), "each says what to mend"
+            newest = [event for event in events(session) if event.kind != "refused"][-1] if name != "route" else None
             assert newest is None or newest.decider != "model" or name == "write", (reply, newest)
+
+
+async def test_what_was_refused_is_kept_before_the_event_that_stands_and_redacted_with_the_rest(session: Session):
+    wrong, right = {"summary": "Paid W-8888."}, {"summary": "Looked up W-2001 to W-2003."}
+    await Deciders(ScriptedModel(wrong, right, name="hasty")).fold(session, 1, 3)
+    stands, kept = session.history()[:2]
+    assert (stands.kind, stands.decider) == ("folded", "model")
+    assert (kept.kind, kept.cause) == ("refused", "keep, asked of hasty")
+    ((text, why),) = kept.refused
+    assert text == '{"summary": "Paid W-8888."}'
+    assert "'W-8888'" in why
+    session.redact("W-8888|W-2003")
+    ((text, why),) = next(event for event in session.history() if event.kind == "refused").refused
+    assert "W-8888" not in text
+    assert "W-8888" not in why
+    assert session.undo().kind == "folded"
 
 
 @pytest.mark.parametrize("name", DECISIONS)
