@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from browser_agent.actions import Click, Find, Navigate, perform
+from browser_agent.actions import Click, Find, Navigate, PageAction, perform
 from browser_agent.browser.browser import Browser
 from browser_agent.browser.limits import LIMITS
 from browser_agent.browser.window import Window
@@ -76,7 +76,7 @@ async def test_a_find_shows_the_head_of_the_table_the_entry_and_the_page_and_say
     url = serve(PAGES).url
 
     async def find(path: str, query: str) -> str:
-        acts = [Navigate(kind="navigate", url=url + path), Find(kind="find", query=query)]
+        acts: list[PageAction] = [Navigate(kind="navigate", url=url + path), Find(kind="find", query=query)]
         return seen(await perform(window, acts)).text
 
     lamp = await find("/lamps", "Lamp 41")
