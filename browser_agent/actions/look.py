@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from playwright.async_api import Error
@@ -12,6 +12,7 @@ from playwright.async_api import Error
 from browser_agent.browser.faults import DialogOpened, PageLost
 from browser_agent.browser.window import Window
 from browser_agent.network.secrets import Secrets
+from browser_agent.observation.before import NOTHING_BEFORE, Before
 from browser_agent.observation.capture import Capture, Structure, capture_page, flat_capture
 from browser_agent.observation.inline import UNSEEN, clean
 from browser_agent.observation.observe import Lean, View, observe
@@ -29,34 +30,59 @@ _SILENT = "- text: (the page is busy and does not answer yet; look again in a mo
 _LARGE = "This page is too large to be addressed; its words follow, without refs."
 
 
-async def look(window: Window, view: View, need: str, budget: int | None = None) -> Observation:
-    """Observe the current tab, and remember its refs as the ones that live now.
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How to look at a page.
 
-    Args:
-        window: whose tab.
+    Attributes:
         view: which view of it to show.
         need: what the task is after; parts that name it come first.
-        budget: the most the text may cost; None for the window's own.
+        room: the most the text may cost, in o200k tokens; 0 for what the window says.
+        acted: it was acted on since the last look, so what changed may do.
+    """
+
+    view: View = field(default_factory=Lean)
+    need: str = ""
+    room: int = 0
+    acted: bool = False
+
+
+async def look(window: Window, how: Look) -> Observation:
+    """Observe the current tab, and remember its refs as the ones that live now.
 
     Raises:
         PageSilent: it does not answer now.
         PageLost: it has not answered for long, crashed or closed.
     """
-    return await _show(window, await _capture(window), view, need, budget)
+    return await _show(window, await _capture(window), how)
 
 
 async def look_from_outside(window: Window) -> Observation:
     """Observe a tab that does not answer: its address, and that it does not."""
-    return await _show(window, Capture(window.page.url, window.events.status, _SILENT, Structure()), Lean(), "", None)
+    return await _show(window, Capture(window.page.url, window.events.status, _SILENT, Structure()), Look())
 
 
-async def _show(window: Window, capture: Capture, view: View, need: str, budget: int | None) -> Observation:
+async def _show(window: Window, capture: Capture, how: Look) -> Observation:
     window.note_title(clean(window.settings.secrets.scrub(capture.structure.title)))
     capture = scrub_capture(window.settings.secrets, replace(capture, tabs=window.tabs()))
-    most = budget or window.settings.budget
-    observation = await asyncio.to_thread(observe, capture, view=view, need=need, budget=most)
+    most = how.room or window.settings.budget
+    before = _before(window, capture, how)
+    observation = await asyncio.to_thread(observe, capture, view=how.view, need=how.need, budget=most, before=before)
     window.remember(observation)
     return observation
+
+
+def _before(window: Window, capture: Capture, how: Look) -> Before:
+    """What a reader who keeps earlier observations need not be shown again."""
+    if not window.settings.keeps:
+        return NOTHING_BEFORE
+    last, known = window.last, window.furniture.known_on(capture.url)
+    same = how.acted and last is not None and last.lines and _place(last.url) == _place(capture.url)
+    return Before(last.lines if same and last is not None and capture.dialog is None else None, known)
+
+
+def _place(url: str) -> str:
+    return url.partition("#")[0].partition("?")[0]
 
 
 def scrub_capture(secrets: Secrets, capture: Capture) -> Capture:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import assert_never
 
 from browser_agent.actions import union as act
@@ -11,7 +10,7 @@ from browser_agent.actions.elements import require_known
 from browser_agent.actions.files import download, upload
 from browser_agent.actions.form import check, fill_form, select, type_text
 from browser_agent.actions.leave import LOST, make_way
-from browser_agent.actions.look import look, look_from_outside
+from browser_agent.actions.look import Look, look, look_from_outside
 from browser_agent.actions.navigate import back, check_barred, navigate
 from browser_agent.actions.outcome import ActionResult, Outcome, OutcomeKind, Stop
 from browser_agent.actions.pointer import click, press, scroll
@@ -26,7 +25,9 @@ from ctxfold.errors import BrowserGone
 _SILENT = "the page does not answer yet; it is left as it is: look again in a moment, or navigate elsewhere"
 
 
-async def perform(window: Window, actions: Sequence[act.PageAction], need: str | None = None) -> Outcome:
+async def perform(
+    window: Window, actions: Sequence[act.PageAction], need: str | None = None, *, whole: bool = False
+) -> Outcome:
     """Do what a decision asks of the page, then look at it once.
 
     Args:
@@ -34,6 +35,7 @@ async def perform(window: Window, actions: Sequence[act.PageAction], need: str |
         actions: in order. They stop at the first that cannot be done, and where one replaced the page beneath a next that
             means an element of it. None at all just looks. What reads shows its part; where several do, they share the room.
         need: what the task is after, in its words: the observation puts that first.
+        whole: show the page also where what changed on it would do.
 
     Returns:
         What came of it. Nothing a page does makes this raise. One that does not answer costs at most `Limits.whole`
@@ -57,16 +59,9 @@ async def perform(window: Window, actions: Sequence[act.PageAction], need: str |
         moved = moved or changed
         if not result.ok or (moved and later and not _means_any_page(later[0])):
             break
-    return await _outcome(window, tuple(results), len(actions) - len(results), _Look(view, need or "", room))
-
-
-@dataclass(frozen=True, slots=True)
-class _Look:
-    """How to look at a page: which view of it, for what need, within how many tokens."""
-
-    view: View
-    need: str
-    room: int
+    return await _outcome(
+        window, tuple(results), len(actions) - len(results), Look(view, need or "", room, bool(results) and not whole)
+    )
 
 
 def _means_any_page(action: act.PageAction) -> bool:
@@ -79,7 +74,7 @@ def _means_any_page(action: act.PageAction) -> bool:
 async def _with_view(window: Window, result: ActionResult, need: str, room: int) -> ActionResult:
     """A reading that others follow, with what it showed."""
     try:
-        seen = await look(window, _view(result.action), need, room)
+        seen = await look(window, Look(_view(result.action), need, room))
     except PageSilent:
         return ActionResult(action=result.action, kind="timed_out", message=_SILENT)
     except PageLost:
@@ -190,7 +185,7 @@ async def _recovered(window: Window, action: act.PageAction, why: str) -> tuple[
     return ActionResult(action=action, kind="page_recovered", message=why), True
 
 
-async def _outcome(window: Window, results: tuple[ActionResult, ...], skipped: int, how: _Look) -> Outcome:
+async def _outcome(window: Window, results: tuple[ActionResult, ...], skipped: int, how: Look) -> Outcome:
     last = results[-1] if results else None
     kind: OutcomeKind = last.kind if last is not None else "done"
     message = last.message if last is not None else "looked"
@@ -199,7 +194,7 @@ async def _outcome(window: Window, results: tuple[ActionResult, ...], skipped: i
         observation = window.last
     if observation is None and kind != "browser_gone":
         try:
-            observation = await look(window, how.view, how.need, how.room)
+            observation = await look(window, how)
         except PageSilent:
             kind, message, observation = "timed_out", _SILENT, await look_from_outside(window)
         except PageLost:
@@ -221,7 +216,7 @@ async def _look_again(window: Window, need: str) -> tuple[OutcomeKind, str, Obse
     """After a page was lost while it was looked at: a fresh tab, and a look at that."""
     try:
         await window.recover()
-        return "page_recovered", LOST, await look(window, Lean(), need)
+        return "page_recovered", LOST, await look(window, Look(need=need))
     except (PageLost, PageSilent):
         return "page_recovered", LOST, None
     except BrowserGone as gone:

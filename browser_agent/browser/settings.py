@@ -22,9 +22,13 @@ class Folders:
 
 @dataclass(frozen=True, slots=True)
 class WindowSettings:
-    """The folders of a window, the most one observation costs (o200k tokens), the secrets that may be typed, and the time limits it begins with."""
+    """The folders of a window, the most one observation costs (o200k tokens), the secrets that may be typed, and the time limits it begins with.
+
+    `keeps` says that whoever reads the observations keeps earlier ones beside them: then what those showed is not shown again.
+    """
 
     folders: Folders
     budget: int = BUDGET
     secrets: Secrets = field(default_factory=Secrets)
     limits: Limits = LIMITS
+    keeps: bool = False

@@ -19,6 +19,7 @@ from browser_agent.browser.pace import measure_pace
 from browser_agent.browser.page_events import PageEvents
 from browser_agent.browser.settings import WindowSettings
 from browser_agent.network.proxy import FilterProxy
+from browser_agent.observation.before import Furniture
 from browser_agent.observation.values import Control, Observation, TabInfo
 
 T = TypeVar("T")
@@ -48,6 +49,7 @@ class Window:
         self.settings = settings
         self.proxy = proxy
         self.last: Observation | None = None
+        self.furniture = Furniture()
         self.dialog: Dialog | None = None
         self.downloads = Downloads(settings.folders.downloads, settings.secrets.scrub)
         self._revive = revive
@@ -168,6 +170,7 @@ class Window:
         if self.last is not None:
             self._known.append(self.last.refs)
         self.last = observation
+        self.furniture = self.furniture.after(observation)
 
     def note_title(self, title: str) -> None:
         """Note what the current tab is called."""

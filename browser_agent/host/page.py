@@ -226,9 +226,9 @@ class Page:
 
     async def _perform(self, book: SessionLease, step: int, wish: Wish) -> Outcome:
         """Act and look. A call that is cancelled leaves a step that says so."""
-        self._window.settings = replace(self._window.settings, budget=wish.budget)
+        self._window.settings = replace(self._window.settings, budget=wish.budget, keeps=True)
         try:
-            return await perform(self._window, wish.actions, self._need)
+            return await perform(self._window, wish.actions, self._need, whole=bool(wish.need))
         except anyio.get_cancelled_exc_class():
             with anyio.CancelScope(shield=True):
                 said = prompt("notice_cancelled", _PROMPTS)

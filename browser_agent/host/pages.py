@@ -148,9 +148,10 @@ class Pages:
         book: SessionLease,
         actions: Sequence[Mapping[str, Any]],
         why: str = "",
+        need: str = "",
         agreed: Asked | None = None,
     ) -> Shown:
-        """Do several actions on the session's page, and show it after them.
+        """Do several actions on the session's page, and show it after them, what serves `need` first.
 
         Raises:
             ValidationError: they are no actions.
@@ -158,7 +159,7 @@ class Pages:
             BrowserGone: the browser died.
         """
         page = self._open_page(session)
-        return await self._do(session, page, book, Wish(why, _validate_actions(actions)), agreed)
+        return await self._do(session, page, book, Wish(why, _validate_actions(actions), need or None), agreed)
 
     async def read(self, session: str, book: SessionLease, reading: Reading) -> Shown:
         """Show the session's page, or a part of it, without acting on it.

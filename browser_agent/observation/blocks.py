@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from browser_agent.observation.inline import INLINE, INTERACTIVE, is_actionable, is_inline, render
@@ -116,6 +117,23 @@ def blocks(root: Node) -> tuple[Block, ...]:
     for start in range(0, len(missed), _BAR):  # such as a whole table that can be clicked
         writer.put(missed[start : start + _BAR], _Place())
     return tuple(writer.blocks)
+
+
+def leads(blocks: Sequence[Block]) -> tuple[int | None, ...]:
+    """For each block the place of the one it belongs to: the entry a note is nested in, the term it defines; None for most."""
+    found: list[int | None] = []
+    open_at: list[int] = []
+    term: int | None = None
+    for place, block in enumerate(blocks):
+        while open_at and blocks[open_at[-1]].indent >= block.indent:
+            open_at.pop()
+        if block.level:
+            term = place if block.level == _TERM else None
+        entry = open_at[-1] if open_at and block.indent and blocks[open_at[-1]].region == block.region else None
+        belongs = term if term is not None and not block.level and blocks[term].section == block.section else None
+        found.append(entry if entry is not None else belongs)
+        open_at.append(place)
+    return tuple(found)
 
 
 def _bare(node: Node) -> Node:

@@ -9,14 +9,17 @@ from hashlib import sha256
 from typing import Any, Literal
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
+from browser_agent.observation.before import NOTHING_BEFORE, Before, find_changes, name_furniture
 from browser_agent.observation.blocks import Block, blocks
 from browser_agent.observation.capture import Capture, SearchFound
 from browser_agent.observation.fields import extract, format_extracted
+from browser_agent.observation.finding import find
 from browser_agent.observation.hidden import remove_hidden
 from browser_agent.observation.inline import FIELDS, INTERACTIVE, clean, cut, label, resolve_url
-from browser_agent.observation.paging import find, paginate
+from browser_agent.observation.paging import paginate
 from browser_agent.observation.prune import Interest, prune
 from browser_agent.observation.snapshot import Node, parse
+from browser_agent.observation.spacing import respace
 from browser_agent.observation.values import BUDGET, Control, Cut, Extracted, Link, Observation, SearchBox
 from ctxfold.tokens import count, head
 
@@ -63,14 +66,16 @@ class _Rendered:
     """The text of a view, and what there is to say of it."""
 
     lines: tuple[str, ...]
-    view: Literal["page", "read", "find", "extract"]
+    view: Literal["page", "change", "read", "find", "extract"]
     page: int
     pages: int
     cut: tuple[Cut, ...] = ()
     extracted: Extracted | None = None
 
 
-def observe(capture: Capture, *, view: View = Lean(), need: str = "", budget: int = BUDGET) -> Observation:
+def observe(
+    capture: Capture, *, view: View = Lean(), need: str = "", budget: int = BUDGET, before: Before = NOTHING_BEFORE
+) -> Observation:
     """Say what stands on a page.
 
     Args:
@@ -78,16 +83,17 @@ def observe(capture: Capture, *, view: View = Lean(), need: str = "", budget: in
         view: which view of it to show.
         need: what the task is after, in its words; parts that name it come first.
         budget: the most the text may cost, in o200k tokens.
+        before: what its reader has seen: of that only what changed is shown, where that is shorter.
 
     Returns:
         The observation. Its text never costs more than `budget`; what it leaves out can be had by page, by ref or by
         search, and every control the browser reports is in `refs`.
     """
     root, unseen = remove_hidden(parse(capture.yaml), capture.structure.hidden, capture.structure.veiled)
-    page_blocks = blocks(root)
+    page_blocks = respace(blocks(root), capture.structure.sections)
     heading = head(_heading(capture, unseen), budget // 2)
     room = max(_LEAST_ROOM, budget - count(heading) - _STATUS_ROOM)
-    interest = Interest(need, capture.structure.shown)
+    interest = Interest(need, capture.structure.shown, before)
     shown = _render(root, page_blocks, view, interest, room, capture.structure.base or capture.url)
     text = "\n".join(filter(None, (heading, _status_line(shown, len(page_blocks), view), *shown.lines)))
     text = text if count(text) <= budget else head(text, budget)
@@ -112,6 +118,8 @@ def observe(capture: Capture, *, view: View = Lean(), need: str = "", budget: in
         dialog=capture.dialog,
         tabs=capture.tabs,
         extracted=shown.extracted,
+        lines=frozenset(block.text for block in page_blocks),
+        standing=tuple(filter(None, map(name_furniture, page_blocks))),
     )
 
 
@@ -147,6 +155,8 @@ def _render(
     match view:
         case Lean():
             pruned = prune(page_blocks, interest, room, pages.page_of)
+            if (changed := _changes(page_blocks, interest.before, pruned.lines)) is not None:
+                return _Rendered(changed, "change", 1, len(pages.pages))
             return _Rendered(pruned.lines, "page", 1, len(pages.pages), pruned.cut)
         case Part(ref=None, page=page):
             number = min(page, len(pages.pages))
@@ -157,19 +167,26 @@ def _render(
             number = min(page, len(part.pages))
             return _Rendered(part.pages[number - 1], "read", number, len(part.pages))
         case Places(query=query):
-            return _Rendered(find(page_blocks, query, room, pages), "find", 1, len(pages.pages))
+            return _Rendered(find(page_blocks, query, room, pages.page_of), "find", 1, len(pages.pages))
         case Fields(schema=schema):
             extracted = extract(root, schema, base)
             return _Rendered(format_extracted(extracted, room), "extract", 1, len(pages.pages), extracted=extracted)
 
 
+def _changes(page_blocks: tuple[Block, ...], before: Before, instead: tuple[str, ...]) -> tuple[str, ...] | None:
+    """What changed on the page, where that is shorter than the page."""
+    if before.lines is None:
+        return None
+    return find_changes(page_blocks, before.lines, sum(count(line) + 1 for line in instead))
+
+
 def _status_line(shown: _Rendered, lines: int, view: View) -> str:
     if isinstance(view, Places):
-        return "" if shown.lines else "nothing on this page holds these words; try fewer, or read the page"
+        return ""
     if isinstance(view, Part):
         of = f" of [{view.ref}]" if view.ref else ""
         return f"(page {shown.page} of {shown.pages}{of})"
-    if not shown.cut:
+    if not shown.cut or shown.view == "change":
         return ""
     return f"(shown in part; whole: {shown.pages} page{'s' if shown.pages > 1 else ''}, {lines} lines)"
 

@@ -7,7 +7,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from browser_agent.observation.blocks import Block, Group
+from browser_agent.observation.before import NOTHING_BEFORE, Before, name_furniture
+from browser_agent.observation.blocks import Block, Group, leads
 from browser_agent.observation.inline import REF, cut, first_mention, terms, trim_torn_ref
 from browser_agent.observation.values import Cut
 from ctxfold.tokens import count, head
@@ -25,6 +26,15 @@ _NAMES = 3
 _NAME = 48
 _STEP = 0.15
 _LEADING = 5
+_AGAIN = 100.0
+"""What a line loses that stands on the page already, or stood on pages of the site before."""
+_FRESH = 6.0
+"""What a line gains that an action brought."""
+_ROWS = 12
+"""So many rows of the page's main table or list come before its filters, and before what stands around it."""
+_FEWEST_ROWS = 4
+_ROWS_SHARE = 0.3
+"""What share of the main part a table or list takes that is what the page is about."""
 _START = 24
 _NO_WORDS = re.compile(REF.pattern + r"|\b(?:button|link|checkbox|textbox)\b|[\W_]+")
 
@@ -42,10 +52,11 @@ class Pruned:
 
 @dataclass(frozen=True, slots=True)
 class Interest:
-    """What this look is for: `need` in the task's words, and `shown`, starts of the lines on screen after a scroll."""
+    """What this look is for: `need` in the task's words, `shown`, starts of the lines on screen after a scroll, and what the reader has seen `before`."""
 
     need: str = ""
     shown: tuple[str, ...] = ()
+    before: Before = NOTHING_BEFORE
 
 
 def prune(blocks: Sequence[Block], interest: Interest, budget: int, page_of: Callable[[int], int]) -> Pruned:
@@ -62,16 +73,21 @@ def prune(blocks: Sequence[Block], interest: Interest, budget: int, page_of: Cal
         line that says what there is.
     """
     wanted = _wanted(blocks, interest.need)
-    scores = _scores(blocks, wanted, interest.shown)
+    scores = _scores(blocks, wanted, interest)
     texts = [_shortened(block, wanted[i] > 0, interest.need) for i, block in enumerate(blocks)]
     costs = [count(text) + 1 for text in texts]
-    if sum(costs) <= budget * _SHARE:
+    if sum(costs) <= budget * _SHARE and min(scores, default=0.0) > -_AGAIN / 2:
         return _lay_out(blocks, texts, set(range(len(blocks))), page_of)
-    ranked = sorted(range(len(blocks)), key=lambda i: (-scores[i], i))
-    taken = _take(ranked, costs, wanted, budget)
+    ranked = sorted((i for i in range(len(blocks)) if scores[i] > -_AGAIN / 2), key=lambda i: (-scores[i], i))
+    rows = _main_rows(blocks) if interest.need else frozenset()
+    asked_for = _asked_for(wanted) | rows
+    taken = _take(ranked, costs, asked_for, budget)
     by_worth = [i for i in ranked if i in taken]
+    above = leads(blocks)
     while True:
-        laid = _lay_out(blocks, texts, _without_small_gaps(set(by_worth), costs), page_of)
+        chosen = set(by_worth)
+        chosen |= {lead for i in chosen if (lead := above[i]) is not None}  # a note never without its entry
+        laid = _lay_out(blocks, texts, _without_small_gaps(chosen, costs), page_of)
         if count("\n".join(laid.lines)) <= budget or not by_worth:
             return laid
         by_worth = by_worth[: int(len(by_worth) * (1 - _STEP))]
@@ -91,11 +107,14 @@ def _wanted(blocks: Sequence[Block], need: str) -> list[float]:
     return [min(1.0, own + 0.5 * under[block.section]) for own, block in zip(found, blocks, strict=True)]
 
 
-def _scores(blocks: Sequence[Block], wanted: Sequence[float], shown: tuple[str, ...]) -> list[float]:
+def _scores(blocks: Sequence[Block], wanted: Sequence[float], interest: Interest) -> list[float]:
     scores: list[float] = []
-    starts = tuple(start for start in (_bare(line)[:_START] for line in shown) if start)
+    starts = tuple(start for start in (_bare(line)[:_START] for line in interest.shown) if start)
+    known, lines = interest.before.known, interest.before.lines
     seen_main = 0
-    for block, want in zip(blocks, wanted, strict=True):
+    rows = sorted(_main_rows(blocks))[:_ROWS]
+    again: set[str] = set()
+    for i, (block, want) in enumerate(zip(blocks, wanted, strict=True)):
         score = _REGION.get(block.region, 4.0) + 9.0 * want
         if block.level:
             score += {1: 3.0, 2: 1.6}.get(block.level, 0.6)
@@ -104,10 +123,19 @@ def _scores(blocks: Sequence[Block], wanted: Sequence[float], shown: tuple[str, 
         if block.region in {"main", "body"}:
             score += 2.5 * math.exp(-seen_main / 12)
             seen_main += 1
+        if block.controls and (bare := _bare(block.text)):  # such as a search field at both ends of a page
+            score -= _AGAIN if bare in again else 0.0
+            again.add(bare)
         if starts and _bare(block.text).startswith(starts):
             score += 5.0
+        elif i in rows:
+            score += 3.0
         elif block.group is not None and not block.head:
             score -= min(4.0, 0.45 * max(0, block.row - _LEADING))
+        if known and not want and name_furniture(block) in known:
+            score -= _AGAIN
+        if lines is not None and block.text not in lines:
+            score += _FRESH
         scores.append(score)
     return scores
 
@@ -117,15 +145,30 @@ def _bare(text: str) -> str:
     return " ".join(_NO_WORDS.sub(" ", text).lower().split())
 
 
-def _take(ranked: Sequence[int], costs: Sequence[int], wanted: Sequence[float], budget: int) -> set[int]:
+def _asked_for(wanted: Sequence[float]) -> frozenset[int]:
+    """The blocks that name most of what is needed."""
+    threshold = max(wanted, default=0.0) * 0.5
+    return frozenset(i for i, want in enumerate(wanted) if threshold > 0 and want >= threshold)
+
+
+def _main_rows(blocks: Sequence[Block]) -> frozenset[int]:
+    """The rows of the largest table or list of the main part; none where it has but a few."""
+    rows: dict[int, list[int]] = {}
+    for i, block in enumerate(blocks):
+        if block.group is not None and block.region in _INNER and not block.indent:
+            rows.setdefault(block.group.id, []).append(i)
+    most = max(rows.values(), key=len, default=[])
+    main = sum(block.region in _INNER for block in blocks)
+    return frozenset(most) if len(most) >= max(_FEWEST_ROWS, main * _ROWS_SHARE) else frozenset()
+
+
+def _take(ranked: Sequence[int], costs: Sequence[int], asked_for: frozenset[int], budget: int) -> set[int]:
     """The best blocks, as many as fit: up to the common share, and beyond it those the task asks for."""
     taken: set[int] = set()
     spent = 0
-    threshold = max(wanted, default=0.0) * 0.5
     for i in ranked:
-        asked_for = threshold > 0 and wanted[i] >= threshold
         cost = costs[i] + (0 if i - 1 in taken else _MARKER)
-        if spent + cost <= budget * (_ASKED_SHARE if asked_for else _SHARE):
+        if spent + cost <= budget * (_ASKED_SHARE if i in asked_for else _SHARE):
             taken.add(i)
             spent += cost
     return taken

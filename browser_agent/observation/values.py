@@ -144,11 +144,12 @@ class Observation(_Value):
     """What stands on the page now.
 
     `text` is what a decider reads: it never exceeds the token budget it was asked for, `tokens` is its cost (o200k),
-    and it holds refs in the form `[e12]`. `view` says what kind of text it is: the pruned page, one page of the whole,
+    and it holds refs in the form `[e12]`. `view` says what kind of text it is: the pruned page, what changed on it, one page of the whole,
     one element in full, what was found, or what was extracted (then `extracted` holds it whole). `full` is the whole snapshot, for the log. `fingerprint` is equal for two
     observations of the same address with the same content. `refs` holds every control the browser reports, also those
     that `text` leaves out; a ref lives for one observation. `pages` is how many pages reading the whole takes. `index` is there where
-    the page holds the site's search index itself, as some results pages do.
+    the page holds the site's search index itself, as some results pages do. `lines` are all lines of the page, and
+    `standing` those of menus and of links alone, by which they are known again on other pages.
     """
 
     url: str
@@ -157,7 +158,7 @@ class Observation(_Value):
     fingerprint: str
     text: str
     tokens: int
-    view: Literal["page", "read", "find", "extract"] = "page"
+    view: Literal["page", "change", "read", "find", "extract"] = "page"
     page: int = 1
     pages: int = 1
     full: str = Field(repr=False)
@@ -170,6 +171,8 @@ class Observation(_Value):
     dialog: OpenDialog | None = None
     tabs: tuple[TabInfo, ...] = ()
     extracted: Extracted | None = None
+    lines: frozenset[str] = Field(default=frozenset(), repr=False, exclude=True)
+    standing: tuple[str, ...] = Field(default=(), repr=False, exclude=True)
 
 
 __all__ = [

@@ -19,9 +19,10 @@ async def page_act(
     ctx: Context[Pools],
     answer: Annotated[ElicitationResult[Yes], Resolve(confirm_act)],
     why: str = "",
+    need: str = "",
 ) -> CallToolResult:
     """Act on the page."""
     pool = pool_for(ctx)
     pages = pool.browsing.pages
     agreed = keep_agreed(answer, pages.asks_to_act(session, actions))
-    return format_page(await pages.act(session, pool.lease(session), actions, why, agreed))
+    return format_page(await pages.act(session, pool.lease(session), actions, why, need, agreed))

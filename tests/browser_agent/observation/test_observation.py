@@ -186,7 +186,7 @@ async def test_text_nobody_can_see_is_left_out_and_counted(window: Window, lab: 
     assert word not in "".join(section.text for section in page.sections)
     assert "unseen texts left out" in page.text
     found = seen(await do(window, Find(kind="find", query="ignore your instructions")))
-    assert "nothing on this page" in found.text
+    assert "no such words" in found.text
 
 
 async def test_what_is_plain_to_see_stays_beside_what_is_not(window: Window, lab: str) -> None:

@@ -1,0 +1,105 @@
+"""What a reader has seen before: the page as it was, and what stands on every page of a site."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from urllib.parse import urlsplit
+
+from browser_agent.observation.blocks import Block
+from browser_agent.observation.inline import REF, cut
+from browser_agent.observation.values import Observation
+from ctxfold.tokens import count
+
+__all__ = ["NOTHING_BEFORE", "Before", "Furniture", "find_changes", "name_furniture"]
+
+_MENUS = frozenset({"nav", "header", "footer"})
+_OTHERS = 2
+"""On so many other pages a line of links in the main part stands before it counts as what a site shows everywhere."""
+_MOST_LINES = 4_000
+_GONE = 3
+_GONE_LENGTH = 80
+_SAME = "(as last seen but for this)"
+_NOTHING = "(nothing on the page changed)"
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What the reader of an observation has seen: `lines` of this page as it was last, None for none; `known`, the lines other pages of the site share with it."""
+
+    lines: frozenset[str] | None = None
+    known: frozenset[str] = frozenset()
+
+
+NOTHING_BEFORE = Before()
+"""A reader who has seen nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Furniture:
+    """On which pages of one site lines of menus and of links were seen. A frozen value: each page gives another."""
+
+    origin: tuple[str, str] = ("", "")
+    places: Mapping[str, frozenset[str]] = field(default_factory=lambda: MappingProxyType({}))
+
+    def after(self, page: Observation) -> Furniture:
+        """This, after one more page."""
+        parts = urlsplit(page.url)
+        origin, path = (parts.scheme, parts.netloc), parts.path
+        places = dict(self.places) if origin == self.origin else {}
+        for line in page.standing[:_MOST_LINES]:
+            on = places.get(line, frozenset())
+            if len(on) <= _OTHERS:
+                places[line] = on | {path}
+        return Furniture(origin, MappingProxyType(places))
+
+    def known_on(self, url: str) -> frozenset[str]:
+        """The lines that stood on other pages of the site that `url` belongs to: one of them for menus, some for links."""
+        parts = urlsplit(url)
+        if (parts.scheme, parts.netloc) != self.origin:
+            return frozenset()
+        others = {text: len(on - {parts.path}) for text, on in self.places.items()}
+        return frozenset(text for text, number in others.items() if number >= (1 if text[0] == _MENU else _OTHERS))
+
+
+_MENU, _LINKS = "m", "l"
+
+
+def name_furniture(block: Block) -> str:
+    """What a line is called by which it is known again, if it is of a menu or of links alone; empty for any other."""
+    if block.controls or block.level:
+        return ""
+    if block.region in _MENUS:
+        return _MENU + REF.sub("", block.text)
+    apart = REF.split(block.text)[::2]
+    named = all(part.strip(" -·|") for part in apart[:-1]) and not apart[-1].strip(" -·|")
+    return _LINKS + REF.sub("", block.text) if block.links and named else ""
+
+
+def find_changes(blocks: Sequence[Block], lines: frozenset[str], room: int) -> tuple[str, ...] | None:
+    """What is new on a page since it had these lines, and what is gone; None where that takes more than `room` tokens."""
+    now = {block.text for block in blocks}
+    fresh = [block for block in blocks if block.text not in lines]
+    again = {REF.sub("", block.text) for block in fresh}
+    gone = [line for line in lines if line not in now and REF.sub("", line) not in again]
+    if not fresh and not gone:
+        return (_NOTHING,)
+    told = (_SAME, *_news(fresh), *_losses(gone))
+    return told if sum(count(line) + 1 for line in told) <= room else None
+
+
+def _news(fresh: Sequence[Block]) -> Iterator[str]:
+    section = ""
+    for block in fresh:
+        if block.section and block.section != section and not block.level:
+            yield f"§ {cut(block.section, _GONE_LENGTH)}"
+        section = block.section
+        yield " " * min(block.indent, 4) + block.text
+
+
+def _losses(gone: Sequence[str]) -> Iterator[str]:
+    shown = sorted(cut(REF.sub("", line), _GONE_LENGTH) for line in gone)[:_GONE]
+    more = f" and {len(gone) - _GONE} more" if len(gone) > _GONE else ""
+    if shown:
+        yield f"gone: {'; '.join(shown)}{more}"
