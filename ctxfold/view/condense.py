@@ -53,7 +53,7 @@ def condense(
         kept = shortened(stretch, chosen)[: sum(map(bool, chosen.kept[: len(lines)]))]
         cost = _cost(kept)
         tried.append((cost, chosen, kept))
-        if cost <= room and (room - cost <= _NEAR * room or all(map(bool, chosen.kept[: len(lines)]))):
+        if cost <= room and (room - cost <= _NEAR * room or kept == lines):
             break
         fits, over = (wanted, over) if cost <= room else (fits, wanted)
         wanted += room - cost if cost <= room else 2 * (room - cost)

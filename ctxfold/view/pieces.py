@@ -22,8 +22,8 @@ _EDGES = ".,:;!?*\"'“”‘’()[]{}"
 _WHOLE_ROW = 24
 """o200k tokens up to which a row of a table stands whole or not at all."""
 _WHOLE_CALL = 40
-_LONG_LINE = 400
-"""Characters of a document's line that are shown where the document is not."""
+_LONG = 400
+"""Characters of a sentence, a cell or a document's line that are shown or left out as one; longer ones are cut at their sentences and blanks."""
 _EXACT_LINE = 16
 """Characters from which a document's line is a value of its own: an edit names it letter by letter."""
 _READ = 4_000
@@ -41,6 +41,7 @@ class Piece:
         values: what a later step may have to repeat letter by letter, lower case, each with the name it stands under, or "".
         words: the words it tells, lower case.
         edge: whether it is the first or the last of its message.
+        part: whether it goes on in the line or the cell of the piece before it.
     """
 
     span: Span
@@ -49,6 +50,7 @@ class Piece:
     values: tuple[tuple[str, str], ...] = ()
     words: tuple[str, ...] = ()
     edge: bool = False
+    part: bool = False
 
 
 def pieces_of(line: Line, columns: Line | None = None) -> tuple[Piece, ...]:
@@ -78,8 +80,7 @@ def _pieces(
 
 def _sentences(text: str) -> Iterator[Piece]:
     start = text.find(" ") + 1  # behind the marker
-    found = [Span(start + span.start, start + span.end) for span in sentences(text[start:])]
-    found = [span for span in found if _TOLD.search(text, span.start, span.end)]
+    found = [span for span in _short_spans(text, start, len(text)) if _TOLD.search(text, span.start, span.end)]
     for at, span in enumerate(found):
         said = span.of(text)
         edge = at in (0, len(found) - 1)
@@ -95,10 +96,34 @@ def _document(text: str) -> Iterator[Piece]:
         start, at = at, at + len(each) + 1
         if not each.strip() or (number in (0, len(every) - 1) and fenced) or (number == 0 and each.startswith(">")):
             continue
-        shown = each.rstrip()[:_LONG_LINE]
+        shown = each.rstrip()
+        if len(shown) > _LONG:
+            mark = 2 if number == 0 and text.startswith("< ") else 0
+            yield from _parts(text, start + mark, start + len(shown))
+            continue
         bare = shown.strip()
         whole = ((bare.lower(), ""),) if len(bare) >= _EXACT_LINE else ()
         yield Piece(Span(start, start + len(each)), shown, count(shown) + 1, whole + _values(bare), words_of(bare))
+
+
+def _short_spans(text: str, start: int, end: int) -> Iterator[Span]:
+    """A stretch of a text in sentences, those that are too long for one piece cut at blanks, or where there is none anywhere."""
+    for span in sentences(text[start:end]):
+        at, last = start + span.start, start + span.end
+        while last - at > _LONG:
+            blank = text.rfind(" ", at + _LONG // 2, at + _LONG)
+            cut = blank if blank > 0 else at + _LONG
+            yield Span(at, cut)
+            at = cut + (blank > 0)
+        if at < last:
+            yield Span(at, last)
+
+
+def _parts(text: str, start: int, end: int) -> Iterator[Piece]:
+    """A long line of a document in pieces."""
+    for place, span in enumerate(_short_spans(text, start, end)):
+        said = span.of(text)
+        yield Piece(span, said, count(said) + 1, _values(said), words_of(said), part=place > 0)
 
 
 def _row(kind: str, text: str, cuts: tuple[int, ...], table: str, columns: tuple[str, ...] | None) -> Iterator[Piece]:
@@ -108,14 +133,25 @@ def _row(kind: str, text: str, cuts: tuple[int, ...], table: str, columns: tuple
         yield Piece(Span(0, len(text)), text, tokens)
         return
     cells = list(_spans(cuts, table))
-    if len(cells) < 2 or tokens <= most:
+    if not cells and len(text) > _LONG:
+        yield from _parts(text, 2 if text[:2] in ("< ", "> ") else 0, len(text))
+        return
+    if tokens <= most or (len(cells) < 2 and len(text) <= _LONG):
         values = tuple(value for name, cell in _named(cells, text, columns) for value in _cell_values(cell, name))
         yield Piece(Span(0, len(text)), text, tokens, values or _values(text))
         return
     for span, (name, cell) in zip(cells, _named(cells, text, columns), strict=True):
-        if cell:
+        if len(cell) > _LONG:
+            yield from _long_cell(text, span, name if columns is not None else "")
+        elif cell:
             shown = cell if columns is None else f"{name}={cell}"
             yield Piece(span, shown, count(shown) + 1, _cell_values(cell, name))
+
+
+def _long_cell(text: str, cell: Span, name: str) -> Iterator[Piece]:
+    for place, span in enumerate(_short_spans(text, cell.start, cell.end)):
+        said = f"{name}={span.of(text)}" if name and not place else span.of(text)
+        yield Piece(span, said, count(said) + 1, _values(said), part=place > 0)
 
 
 def _spans(cuts: tuple[int, ...], table: str) -> Iterator[Span]:
@@ -172,11 +208,20 @@ def words_of(text: str) -> tuple[str, ...]:
 
 
 def above(lines: Sequence[Line]) -> list[tuple[int, ...]]:
-    """Of each line the lines it cannot be read without: the call that it answers or is an argument of, and the rows it stands under."""
+    """Of each line the lines it cannot be read without: the call that it answers or is an argument of, what says of which step a late result is, and
+    the rows it stands under.
+    """
     found: list[tuple[int, ...]] = []
     rows: list[int] = []
     call: int | None = None
+    late: int | None = None
     for at, line in enumerate(lines):
+        if line.kind == "data" and "." not in line.ref:
+            late, call = at, None
+            found.append(())
+            continue
+        if late is not None and (line.kind not in ("data", "text") or line.ref != lines[late + 1].ref):
+            late = None
         if call is not None and _step(lines[call]) != _step(line):
             call = None
         while rows and (lines[rows[-1]].ref != line.ref or lines[rows[-1]].depth >= line.depth):
@@ -186,7 +231,8 @@ def above(lines: Sequence[Line]) -> list[tuple[int, ...]]:
             call = at
             continue
         spoken = line.kind in ("user", "say", "note")
-        found.append(tuple(rows) if call is None or spoken else (call, *rows))
+        first = late if late is not None else call
+        found.append(tuple(rows) if first is None or spoken else (first, *rows))
         if line.kind == "data":
             rows.append(at)
     return found

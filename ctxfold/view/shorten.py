@@ -51,10 +51,10 @@ def _short(line: Line, pieces: Sequence[Piece], places: Sequence[int]) -> Line:
         case "call" if line.depth:
             return line.reworded(_document(line, pieces, kept, line.text.partition("\n")[0] + "\n"))
         case "call":
-            return line.reworded(line.text[: line.cuts[0]] + ", ".join([*(piece.text for piece in kept), GAP]) + ")")
+            return line.reworded(_head(line, pieces) + ", ".join([*_cells(line, pieces, kept), GAP]) + ")")
         case "data":
-            head = line.text[: line.cuts[0]] if line.cuts else line.text
-            return line.reworded(head + ", ".join(piece.text for piece in kept) if kept else head.rstrip())
+            head = _head(line, pieces)
+            return line.reworded(head + ", ".join(_cells(line, pieces, kept)) if kept else head.rstrip())
         case "stub":
             return line
         case _:
@@ -75,21 +75,49 @@ def _prose(line: Line, pieces: Sequence[Piece], kept: Sequence[Piece]) -> str:
     return text + (f" {GAP}" if pieces and at < pieces[-1].span.end else "")
 
 
+def _head(line: Line, pieces: Sequence[Piece]) -> str:
+    """What stands before the first cell of a line; all of it where it has one piece and no cells."""
+    if line.cuts:
+        return line.text[: line.cuts[0]]
+    return line.text[: pieces[0].span.start] if len(pieces) > 1 else line.text
+
+
+def _cells(line: Line, pieces: Sequence[Piece], kept: Sequence[Piece]) -> list[str]:
+    """Cells as they stand, within a long one a mark where something is left out."""
+    return [text for text in _runs(line, pieces, kept) if text != GAP]
+
+
 def _document(line: Line, pieces: Sequence[Piece], kept: Sequence[Piece], head: str) -> str:
-    """Lines of a document as they stand, a mark on its own line where others stood between them."""
+    """Lines of a document as they stand, a mark on its own line where others stood between them, and within a long one where it stood."""
+    rows = _runs(line, pieces, kept)
+    if head != "< ":
+        return head + "\n".join(rows)
+    if "\n" not in line.text or len(rows) == 1:
+        return f"< {rows[0]}"
+    return f"<<{line.ref}\n" + "\n".join(rows) + f"\n{line.ref}>>"
+
+
+def _runs(line: Line, pieces: Sequence[Piece], kept: Sequence[Piece]) -> list[str]:
+    """The lines or cells of which pieces are kept, with the marks for what is left out within and between them."""
     rows: list[str] = []
     before = -1
     order = {id(piece): at for at, piece in enumerate(pieces)}
     for piece in kept:
         at = order[id(piece)]
-        if at != before + 1:
-            rows.append(GAP)
-        rows.append(piece.text)
+        first = at
+        while pieces[first].part and first > before + 1:
+            first -= 1
+        within = pieces[first].part
+        if within and rows:
+            rows[-1] += line.text[pieces[before].span.end : piece.span.start] if at == before + 1 else f" {GAP} "
+            rows[-1] += piece.text
+        else:
+            rows += [GAP] if first != before + 1 else []
+            rows.append(piece.text if first == at else f"{GAP} {piece.text}")
         before = at
     if before + 1 < len(pieces):
-        rows.append(GAP)
-    if head != "< ":
-        return head + "\n".join(rows)
-    if len(rows) == 1:
-        return f"< {rows[0]}"
-    return f"<<{line.ref}\n" + "\n".join(rows) + f"\n{line.ref}>>"
+        if pieces[before + 1].part:
+            rows[-1] += f" {GAP}"
+        if any(not piece.part for piece in pieces[before + 1 :]):
+            rows.append(GAP)
+    return rows

@@ -95,6 +95,29 @@ def test_no_text_makes_a_view_larger_than_its_budget(
     assert view.text == session.view(budget).text
 
 
+LONG: dict[str, Callable[[str], str]] = {
+    "a line": str,
+    "a cell": lambda words: json.dumps({"id": "A1", "note": words}),
+    "a run": lambda words: "x" * len(words),
+    "a document": lambda words: f"First.\n{words}\nLast.\n",
+}
+
+
+@pytest.mark.parametrize("make", LONG.values(), ids=LONG)
+def test_one_long_line_is_shown_in_parts_with_each_gap_marked(session: Session, make: Callable[[str], str]) -> None:
+    words = " ".join(f"The {n}th stone of the wall weighs {n * 7919 % 9973} grams." for n in range(1_500))
+    session.record_turn(user="What is in it?")
+    session.record_step("", calls=[{"name": "get"}], results=[{"text": make(words)}])
+    for budget in (700, 2_000, 8_000):
+        view = session.view(budget)
+        assert 0.8 * budget <= view.tokens <= budget
+        assert "…" in view.text.partition("get(")[2]
+    session.record_reply("Stones.")
+    session.record_turn(user="And what is said of the stone of 6027 grams?")
+    session.consolidate(8_000)
+    assert session.view(8_000).tokens >= 0.58 * 8_000
+
+
 def test_a_view_for_less_than_its_cover_uses_most_of_its_room(session: Session) -> None:
     dialogue(session, 60, 8_000)
     for budget in (300, 1_000, 3_000):
