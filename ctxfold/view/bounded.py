@@ -37,7 +37,7 @@ _MISFITS = 40
 _DENSE = 12
 """Characters for a token, generously: rows of a longer text are not counted to see whether all of them fit."""
 _CELLS = 1_500
-"""Rows of a tree among which single cells are chosen; of more, those at the top are."""
+"""Rows and cells of a tree among which single cells are chosen; of more, rows are."""
 _NAMES = (240, 120, 60, 1)
 """Characters of the names that stand behind a folder, as far as all folders fit."""
 _TURNED = 2_000
@@ -172,8 +172,10 @@ def _shortened(result: Result, need: str, raw: int, rooms: tuple[int, int]) -> t
         if count(told) <= budget:
             return "rows", told
     table = largest_table(rows)
-    if table is None:
+    if table is None and sum(1 + len(row.cells) for row in rows) <= _CELLS:
         return "part", _cells(result, raw, need, room)
+    if table is None:
+        return "part", _fill(result, raw, _Parts(units_of_rows(rows)), need, room)
     return "part", _table(result, raw, (rows, table), need, rooms)
 
 
@@ -208,11 +210,6 @@ def _table(result: Result, raw: int, read: tuple[Sequence[Row], range], need: st
 def _cells(result: Result, raw: int, need: str, room: int) -> str:
     """The cells of a tree that tell most."""
     lines = lines_of(Record(0, 1, "result", "tool", result.text, "c"))
-    deepest = max((line.depth for line in lines), default=0)
-    while len(lines) > _CELLS and deepest > 1:
-        lines = tuple(line for line in lines if line.depth < deepest)
-        deepest -= 1
-    lines = lines[:_CELLS]
     stretch = Stretch(lines, [0] * len(lines), [False] * len(lines))
     words = _head(result, raw, room, numbered=False)
     wanted, told = room - count(words) - _GAP, words

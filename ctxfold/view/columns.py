@@ -35,14 +35,26 @@ def tree_of(text: str) -> Any | None:
 
 
 def units_of_rows(rows: Sequence[Row]) -> list[Unit]:
-    """Rows as units; rows of one table are alike, and others that name the same things."""
+    """Rows as units; rows of one table are alike, and others that name the same things. A row of very many cells is several units."""
     found = []
     for at, row in enumerate(rows):
-        text = "  " * row.depth + row.text
-        shape = row.table if row.table != "none" else ",".join(cell.partition("=")[0] for cell in row.cells[:8])
-        shown = text if len(text) <= _WIDE else f"{text[:_WIDE]}…"
-        found.append(Unit(shown.rstrip(), at, at, row.depth, f"{row.depth} {shape}"))
+        indent = "  " * row.depth
+        if row.table != "none" or len(row.text) <= _WIDE:
+            shape = row.table if row.table != "none" else ",".join(cell.partition("=")[0] for cell in row.cells[:8])
+            found.append(Unit(_cut(indent + row.text), at, at, row.depth, f"{row.depth} {shape}"))
+            continue
+        held = indent + row.head
+        for cell in row.cells:
+            if len(held) + len(cell) + 2 > _WIDE and held.strip():
+                found.append(Unit(_cut(held), at, at, row.depth, f"{row.depth} wide"))
+                held = indent + "  "
+            held += f"{cell}, "
+        found.append(Unit(_cut(held), at, at, row.depth, f"{row.depth} wide"))
     return found
+
+
+def _cut(text: str) -> str:
+    return text.rstrip() if len(text) <= _WIDE else f"{text[:_WIDE]}…"
 
 
 def largest_table(rows: Sequence[Row]) -> range | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -81,7 +82,7 @@ async def start(command: Sequence[str], env: Mapping[str, str]) -> LocalServer:
     """
     try:
         process = await anyio.open_process(
-            list(command),
+            [shutil.which(command[0], path=env.get("PATH")) or command[0], *command[1:]],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

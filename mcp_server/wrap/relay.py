@@ -172,8 +172,7 @@ class Relay:
 
     async def _answer_long(self, message: Message, asked: _Asked, call: Call, result: dict[str, Any]) -> None:
         """Answer with a bounded result once all of it is committed; with the original where anything of ours fails."""
-        if result.get("structuredContent") is not None:
-            await self._ensure_listed(asked.message)
+        await self._ensure_listed(asked.message)
         made = await self._in_thread(lambda: self._keeper.keep(call, result, self._listing))
         await self._host.send(message.raw if made is None else dump({**message.data, "result": made}))
 

@@ -1,13 +1,14 @@
-"""Other people's verifiers on our server: `python -m tests.mcp_server.verifiers.run [--quick] [--hosts] [--folder DIR]`.
+"""Other people's verifiers on our server: `python -m tests.mcp_server.verifiers.run [--quick] [--hosts] [--wrapped] [--folder DIR]`.
 
-The protocol's conformance suite, the Inspector, the TypeScript client; with `--hosts` also Claude Code, Gemini CLI and opencode, which are a gigabyte to fetch; with `--quick`
-without the Inspector, which is what CI has time for. All come from npm and need Node 22, which comes from npm too. Where npm is missing, or they can't be fetched, this says so
+The protocol's conformance suite, the Inspector, the TypeScript client; with `--hosts` also Claude Code, Gemini CLI and opencode, which are a gigabyte to fetch; with `--wrapped`
+the suite and the Inspector on that server with and without `ctxfold wrap` before it, which must say the same; with `--quick` without the Inspector, which is what CI has time for. All come from npm and need Node 22, which comes from npm too. Where npm is missing, or they can't be fetched, this says so
 loudly and checks nothing.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import shutil
 import socket
@@ -64,12 +65,20 @@ class Bench:
             print("\n".join(said.splitlines()[-15:]))
         return good
 
+    def read(self, command: Sequence[str]) -> str:
+        """What one verifier says, whatever it makes of it."""
+        done = subprocess.run(
+            command, cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=600, check=False
+        )
+        return done.stdout
+
 
 def main() -> int:
     """Run them all; 0 when every one is content."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="leave out the Inspector")
     parser.add_argument("--hosts", action="store_true", help="run the hosts too")
+    parser.add_argument("--wrapped", action="store_true", help="compare the server with itself behind ctxfold wrap")
     parser.add_argument("--folder", type=Path, help="where npm puts things; a new temporary folder if not said")
     given = parser.parse_args()
     if shutil.which("npm") is None:
@@ -92,6 +101,7 @@ def main() -> int:
             *(() if given.quick else inspector(bench)),
             *story(bench),
             *(hosts(bench, home) if given.hosts else ()),
+            *(wrapped(bench) if given.wrapped else ()),
         ]
     return 0 if all(results) else 1
 
@@ -157,6 +167,42 @@ def conformance(bench: Bench) -> Iterator[bool]:
                 str(bench.folder / f"out-{requirements}"),
             ]
             yield bench.run(f"conformance {requirements}", [bench.node, CONFORMANCE, *options])
+
+
+def wrapped(bench: Bench) -> Iterator[bool]:
+    """The suite and the Inspector on a server on pipes, and on the same server behind `ctxfold wrap`: they must say the same, but for the tool that is added."""
+    bare = [sys.executable, "-m", "tests.mcp_server.verifiers.serve", "stdio"]
+    behind = [sys.executable, "-m", "ctxfold", "wrap", "--session", "verified", "--", *bare]
+    for requirements in REQUIREMENTS:
+        said: list[list[str]] = []
+        for command in (bare, behind):
+            with served(bench, "tests.mcp_server.verifiers.bridge", "PORT", *command) as url:
+                options = [
+                    "server",
+                    "--url",
+                    url,
+                    "--requirements",
+                    requirements,
+                    "-o",
+                    str(bench.folder / "out-wrapped"),
+                ]
+                told = bench.read([bench.node, CONFORMANCE, *options])
+            said.append([line for line in told.splitlines() if line[:1] in "✓✗"])
+        yield same(f"conformance {requirements} behind wrap, {len(said[0])} scenarios", *said)
+    env = [part for name in ("CTXFOLD_HOME", "PYTHONPATH") for part in ("-e", f"{name}={bench.environment[name]}")]
+    for era in ("modern", "legacy"):
+        for method in ("tools/list", "prompts/list", "resources/list", "resources/templates/list"):
+            asked = [bench.node, INSPECTOR, "--cli", *env, "--method", method, "--protocol-era", era, "--"]
+            lists = [json.loads(bench.read([*asked, *command])) for command in (bare, behind)]
+            if method == "tools/list":
+                lists[1]["tools"] = lists[1]["tools"][:-1]
+            yield same(f"inspector {method}, {era}, behind wrap", *lists)
+
+
+def same(name: str, one: object, other: object) -> bool:
+    """Whether two verdicts are the same, said aloud."""
+    print(f"{'ok  ' if one == other else 'FAIL'} {name}", flush=True)
+    return bool(one) and one == other
 
 
 def inspector(bench: Bench) -> Iterator[bool]:

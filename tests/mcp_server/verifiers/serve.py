@@ -1,4 +1,4 @@
-"""The real server with the conformance fixtures, over HTTP at a port: `python -m tests.mcp_server.verifiers.serve PORT`.
+"""The real server with the conformance fixtures, over HTTP at a port or, for the bridge, on pipes: `python -m tests.mcp_server.verifiers.serve PORT|stdio`.
 
 The older era's scenarios ask the client back in the middle of a call, which needs a connection that stands; so this serves with sessions, where `ctxfold serve`
 keeps none.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 
+import anyio
 import uvicorn
 
 from mcp_server.server import build_server
@@ -16,8 +17,11 @@ from mcp_server.transport.http import Address
 from tests.mcp_server.verifiers.fixtures import graft
 
 if __name__ == "__main__":
-    address = Address("127.0.0.1", int(sys.argv[1]))
     server = graft(build_server(Pools(local=False)))
+    if sys.argv[1] == "stdio":
+        anyio.run(server.run_stdio_async)
+        sys.exit()
+    address = Address("127.0.0.1", int(sys.argv[1]))
     uvicorn.run(
         server.streamable_http_app(transport_security=address.security),
         host=address.host,
