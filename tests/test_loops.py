@@ -114,3 +114,26 @@ def test_an_agent_of_pydantic_ai_goes_sixty_steps_at_a_flat_context() -> None:
         assert session.recall("s1.1").text == "Look up all orders."
     assert server.refused == []
     flat(server.bodies, module.BUDGET)
+
+
+@pytest.mark.long
+def test_an_agent_of_langchain_goes_sixty_steps_at_a_flat_context(monkeypatch: pytest.MonkeyPatch) -> None:
+    from langchain.agents import create_agent
+    from langchain_openai import ChatOpenAI
+
+    monkeypatch.setenv("OPENAI_API_KEY", "any")
+    module = loop("langchain_agent")
+
+    def look_up(order: str) -> str:
+        """An order."""
+        return answered("look_up", {"order": order})
+
+    with ChatServer(lambda body: chat(body, server)) as server, Session.open("loop", store=":memory:") as session:
+        model = ChatOpenAI(model="small", base_url=server.url)
+        agent: Any = create_agent(model, [look_up], middleware=[module.FlatContext(session)])
+        asked = {"messages": [{"role": "user", "content": "Look up all orders."}]}
+        done = agent.invoke(asked, {"recursion_limit": 4 * STEPS})
+        assert done["messages"][-1].text == "All are delivered."
+        assert session.tip == STEPS - 1
+    assert server.refused == []
+    flat(server.bodies, module.BUDGET)
