@@ -133,15 +133,22 @@ class Journal:
         """A step that was not done: its calls are answered with the reason."""
         await _threaded(lambda: refuse_step(self._session, step.step, len(step.decision.actions), reason))
 
-    async def mend(self, operator: str = "auto") -> bool:
-        """Refactor what went bad, if anything did. Returns whether the context is another now."""
+    async def mend(self, *, stuck: bool = False) -> Maintained:
+        """Refactor what went bad, if anything did. Where the run is `stuck` in one decision, a router model is asked for the operator, where there is one."""
         limit = Budget.of(self._budget, self._model).tokens
-        return (await _threaded(lambda: self._session.refactor(operator, by=By("embedded"), budget=limit))).applied
+        if stuck and self._deciders.routes:
+            done = await self._deciders.refactor(self._session, None, limit)
+            notes = (done.note,) if done.note else ()
+            return Maintained(notes=notes, usage=done.usage, dollars=done.dollars)
+        operator = "path_prune" if stuck else "auto"
+        await _threaded(lambda: self._mend(operator, limit))
+        return Maintained()
 
     async def close_turn(self, decided: Decided, text: str, sources: Sequence[Source]) -> int:
         """The answer, or why there is none: fold as decided, then a reply; what its passages answer is done. Returns its step."""
 
         def reply() -> int:
+            self._keep_refused(decided)
             self._fold(decided)
             apply_todo(self._session, decided, self._scrub)
             step = self._session.record_reply(self._scrub(text)).step
@@ -172,9 +179,21 @@ class Journal:
             self._fold(decided),
             apply_todo(self._session, decided, self._scrub),
         )
+        self._keep_refused(decided)
         note = "; ".join(filter(None, done))
         decision = decided.decision
         return Begun(begin_step(self._session, decision.thought, decision.actions, self._scrub), decision, note)
+
+    def _mend(self, operator: str, limit: int) -> None:
+        """Refactor by the embedded rules; what they would fold at the high-water mark is left to a folder model, where there is one."""
+        if self.folder and self._session.refactor(operator, dry_run=True, budget=limit).operator == "state_abstract":
+            return
+        self._session.refactor(operator, by=By("embedded"), budget=limit)
+
+    def _keep_refused(self, decided: Decided) -> None:
+        if decided.refused:
+            kept = [(self._scrub(text), self._scrub(why)) for text, why in decided.refused]
+            self._session.keep_refused(f"a step, asked of {decided.asked}", kept)
 
     def _fold(self, decided: Decided) -> str:
         fold = decided.decision.fold

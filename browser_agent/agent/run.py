@@ -143,7 +143,7 @@ class Run:
             if over:
                 return self._stopped(evidence, over)
             verdict = await self._step(decided, evidence, context.view)
-            await self._journal.mend("path_prune" if verdict == "refuse" else "auto")
+            self.add_cost(await self._journal.mend(stuck=verdict == "refuse"))
             if verdict == "end":
                 return self._stopped(evidence, "the same thing was tried six times on one page; say the task otherwise")
 

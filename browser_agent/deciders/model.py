@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from browser_agent.actions import Answer, Extract
+from browser_agent.actions import Answer, Extract, GiveUp, WaitFor
 from browser_agent.deciders.answer_schema import Shape
 from browser_agent.deciders.decision import Decision
 from browser_agent.deciders.protocol import Decided, Decider, Situation
@@ -22,6 +22,9 @@ from ctxfold.prompts import prompt
 __all__ = ["ModelDecider"]
 
 _PROMPTS = "browser_agent.prompts"
+
+MISSED = 3
+"""Steps in a row that a model gets wrong before the explorer may end the run in its place."""
 
 
 class ModelDecider:
@@ -48,6 +51,7 @@ class ModelDecider:
         self._system = "\n".join([prompt("system", _PROMPTS), *named, *wanted])
         self._shape = shape
         self._in_words = False
+        self._missed = 0
         self._compliance = Compliance()
 
     async def decide(self, situation: Situation) -> Decided:
@@ -56,6 +60,7 @@ class ModelDecider:
         A model that once answered in words is asked for words from then on: the form is added to what it is told.
         """
         spent: list[Usage] = []
+        wrong: list[tuple[str, str]] = []
         self._compliance = Compliance()
 
         def seen(reply: Reply) -> None:
@@ -73,12 +78,32 @@ class ModelDecider:
             stable=situation.view.stable,
         )
         try:
-            decision = await ask(self._model, request, lambda given: self._check(given, situation), seen, words)
+            decision = await ask(
+                self._model,
+                request,
+                lambda given: self._check(given, situation),
+                seen,
+                words,
+                lambda written, why: wrong.append((written, why)),
+            )
         except InvalidReply as refused:
-            taken_over = await self._explorer.decide(situation)
+            self._missed += 1
+            taken_over = self._stand_in(await self._explorer.decide(situation))
             note = f"{refused}; the explorer decided this step"
-            return replace(taken_over, usage=tuple(spent), note=note, compliance=self._compliance)
-        return Decided(decision, self.name, "model", tuple(spent), compliance=self._compliance)
+            decided = replace(taken_over, usage=tuple(spent), note=note, compliance=self._compliance)
+        else:
+            self._missed = 0
+            decided = Decided(decision, self.name, "model", tuple(spent), compliance=self._compliance)
+        return replace(decided, refused=tuple(wrong), asked=self.name)
+
+    def _stand_in(self, decided: Decided) -> Decided:
+        """What the explorer decides in the model's place. It gives up for want of links, which need not stop a model: that is asked anew at first."""
+        if self._missed >= MISSED or not isinstance(decided.decision.end, GiveUp):
+            return decided
+        again = WaitFor(kind="wait_for", event="quiet", seconds=1)
+        return replace(
+            decided, decision=Decision(thought=prompt("ask_again", _PROMPTS), actions=(again,)), candidates=()
+        )
 
     def candidates(self) -> tuple[Source, ...]:
         """A model keeps no passages of its own."""

@@ -54,6 +54,8 @@ class Decided:
         note: what a person should know of how it came about; empty when there is nothing.
         candidates: where the run ends, the passages that fit best, at most three, best first.
         compliance: how well replies in words kept to the form of a fold; nothing where a tool was called.
+        refused: what a model wrote that did not fit, each with its fault.
+        asked: that model's name.
     """
 
     decision: Decision
@@ -63,6 +65,8 @@ class Decided:
     note: str = ""
     candidates: tuple[Source, ...] = ()
     compliance: Compliance = field(default_factory=Compliance)
+    refused: tuple[tuple[str, str], ...] = ()
+    asked: str = ""
 
 
 class Decider(Protocol):

@@ -29,13 +29,17 @@ __all__ = [
     "yes_option",
 ]
 
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
 BUDGET = 8_000
 
-session_argument = click.argument("session", metavar="SESSION")
-store_option = click.option("--store", metavar="PLACE", help="A store's path or URL; the configured one if not said.")
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask first.")
-budget_option = click.option(
+session_argument: Decorator = click.argument("session", metavar="SESSION")
+store_option: Decorator = click.option(
+    "--store", metavar="PLACE", help="A store's path or URL; the configured one if not said."
+)
+json_option: Decorator = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+yes_option: Decorator = click.option("--yes", "-y", is_flag=True, help="Do not ask first.")
+budget_option: Decorator = click.option(
     "--budget", type=int, default=BUDGET, show_default=True, metavar="TOKENS", help="The most tokens the view may take."
 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from json.encoder import encode_basestring
 from typing import Any
 
@@ -12,7 +13,7 @@ __all__ = ["Spelled", "canonical", "is_flat", "parse", "spell"]
 
 _MAX_DEPTH = 200
 
-canonical = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
+canonical: Callable[[Any], str] = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
 """JSON in its one canonical spelling: keys sorted, no blank."""
 
 

@@ -11,6 +11,7 @@ from typing import Any, Protocol, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from ctxfold.errors import InputError, InvalidReply
+from ctxfold.models.spans import span
 from ctxfold.prompts import prompt
 from ctxfold.text.encodable import encodable
 from ctxfold.text.schemas import schema_of
@@ -220,7 +221,10 @@ async def settle(
     """
     asked, last_fault = request, ""
     for _ in range(2):
-        reply = await model.decide(asked)
+        with span("chat", **{"gen_ai.request.model": model.name, "gen_ai.tool.name": request.tool.name}) as noted:
+            reply = await model.decide(asked)
+            noted["gen_ai.usage.input_tokens"] = reply.usage.prompt
+            noted["gen_ai.usage.output_tokens"] = reply.usage.output
         seen(reply)
         try:
             return await take(_arguments(reply, request.tool.name, words))

@@ -65,7 +65,7 @@ class ProviderModel:
     """
 
     def __init__(self, provider: Provider, name: str, endpoint: Endpoint) -> None:
-        self.name = f"{provider}:{name}" + (f"@{endpoint.url}" if endpoint.local else "")
+        self.name: str = f"{provider}:{name}" + (f"@{endpoint.url}" if endpoint.local else "")
         if find_spec("pydantic_ai") is None or find_spec("google.genai" if provider == "google" else "openai") is None:
             raise InputError(f"{self.name} needs more libraries: run `pip install 'ctxfold[models]'`")
         if endpoint.secret is None and not endpoint.local and provider != "ollama":

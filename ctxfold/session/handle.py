@@ -47,11 +47,11 @@ class Handle:
 
     def __init__(self, store: Store, session: int, branch: int) -> None:
         self.store = store
-        self.branch = branch
-        self.seen = 0
-        self.looked = (0, 0)
-        self.pressed = 0
-        self.trail = Trail()
+        self.branch: int = branch
+        self.seen: int = 0
+        self.looked: tuple[int, int] = (0, 0)
+        self.pressed: int = 0
+        self.trail: Trail = Trail()
         self.session = session
         self._state: State | None = None
         self._workspace = Workspace()

@@ -64,7 +64,7 @@ class Session:
     """
 
     def __init__(self, name: str, handle: Handle, created: bool) -> None:
-        self.name = name
+        self.name: str = name
         self.created = created
         self._at = handle
 

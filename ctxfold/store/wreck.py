@@ -43,7 +43,7 @@ class Wreck:
     """
 
     def __init__(self, store: Path, folder: Path) -> None:
-        self.copy = folder / "copy.db"
+        self.copy: Path = folder / "copy.db"
         shutil.copyfile(store, self.copy)
         with suppress(FileNotFoundError):
             shutil.copyfile(store.with_name(f"{store.name}-wal"), folder / "copy.db-wal")

@@ -186,7 +186,7 @@ class Readings:
         while reading is not None and len(self.each) <= _DEEP:
             self.each.append((reading, reading.without(_BLANKS), reading.without(SEPARATORS)))
             reading = reading.unescaped()
-        self.spread = _Reading("")
+        self.spread: _Reading = _Reading("")
         if between is not None:
             self.spread = _Reading(text).without(re.compile(f"(?:{between.pattern})|[\\W_]", between.flags))
 

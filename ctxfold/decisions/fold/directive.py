@@ -7,6 +7,7 @@ one step is granular condensation, several are deep consolidation.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -19,7 +20,7 @@ __all__ = ["FoldDirective", "fold", "stretch"]
 class FoldDirective(BaseModel):
     """Keep `summary` in place of every step from `first_step` to `last_step`."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid")
 
     summary: str | None = Field(
         default=None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -13,7 +13,7 @@ __all__ = ["ItemWritten", "LinesWritten", "StatementWritten"]
 class ItemWritten(BaseModel):
     """One entry of a to-do: a new text, or an item by its id with what changed."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid")
 
     id: str = Field(default="", description="Of an item that is there; leave it out for a new one.")
     text: str = Field(default="", max_length=600, description="What is to be done, with the facts and bounds it needs.")
@@ -31,7 +31,7 @@ class ItemWritten(BaseModel):
 class StatementWritten(BaseModel):
     """A constraint or a decision: a new text, or one that is there by its id with what changed."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid")
 
     id: str = Field(default="", description="Of one that is there; leave it out for a new one.")
     text: str = Field(default="", max_length=600, description="Its words, with exact values.")
@@ -47,7 +47,7 @@ class StatementWritten(BaseModel):
 class LinesWritten(BaseModel):
     """One choice of lines."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid")
 
     ref: str = Field(description="A record and its lines, as s12.2:40-80.")
     why: str = Field(default="", max_length=200, description="What they are for, in your own words.")

@@ -74,6 +74,11 @@ class Deciders:
         """The models' names; empty for the embedded deciders."""
         return self._roles.name
 
+    @property
+    def routes(self) -> bool:
+        """Whether a model chooses operators and places messages."""
+        return self._roles.router is not None
+
     async def fold(
         self, session: Session | SessionLease, first_step: int | None = None, last_step: int | None = None
     ) -> Decided[Tile]:

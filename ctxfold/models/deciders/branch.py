@@ -31,7 +31,7 @@ MESSAGE = 8_000
 class Placement(BaseModel):
     """What a model answers: where the message belongs."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid")
 
     action: Literal["continue", "create", "switch", "new_topic"]
     branch: str = Field("", description="For switch: the branch.")

@@ -33,7 +33,7 @@ LONGEST = 100_000
 class FoldSummary(BaseModel):
     """What a model answers: the text that takes the place of the steps."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid")
 
     summary: str = Field(min_length=1, max_length=40_000, description="What replaces the steps, in plain sentences.")
 

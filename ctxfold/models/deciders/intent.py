@@ -40,7 +40,7 @@ RECORD, HITS = 160, 12
 class PlanWritten(BaseModel):
     """What a model answers when it plans: U-Fold's summary and to-do, and the register of what holds."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid")
 
     summary: str = Field(min_length=1, max_length=4_000, description="The dialogue so far, in one plain paragraph.")
     todo: tuple[ItemWritten, ...] = Field(
@@ -70,7 +70,7 @@ class PlanWritten(BaseModel):
 class LinesChosen(BaseModel):
     """What a model answers when it extracts; nothing where nothing serves."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid")
 
     selections: tuple[LinesWritten, ...] = Field(default=(), max_length=24, description="The most wanted first.")
 

@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from ctxfold.errors import InvalidReply, ModelError, ModelUnavailable, StaleDecision, Unfit
 from ctxfold.models.prices import add_prices, cost
 from ctxfold.models.protocol import Model, Reply, Request, Tool, Usage, Words, settle
+from ctxfold.models.spans import span
 from ctxfold.prompts import prompt
 from ctxfold.session.session import Session
 from ctxfold.workspace.by import Decider
@@ -162,6 +163,13 @@ async def decide(model: Model | None, lease: SessionLease, decision: Decision[Wr
     Raises:
         CtxfoldError: what the session raises where nothing of the kind can be decided at all.
     """
+    with span(f"ctxfold.{decision.kind.tool.name}") as noted:
+        decided = await _decided(model, lease, decision)
+        noted["ctxfold.decider"], noted["ctxfold.fell_back"] = decided.decider, bool(decided.note)
+        return decided
+
+
+async def _decided(model: Model | None, lease: SessionLease, decision: Decision[Written, Made]) -> Decided[Made]:
     if model is None:
         return Decided(await lease(lambda session: decision.fall_back(session, "")), "embedded")
     question = await lease(decision.ask)

@@ -27,7 +27,7 @@ LONGEST = 60_000
 class Routing(BaseModel):
     """What a model answers as a router: whether the history has gone bad, and the one operator for it."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     analysis: Annotated[
         str, Field(min_length=1, max_length=2_000, description="What the history shows, in one or two sentences.")
@@ -48,7 +48,7 @@ class Routing(BaseModel):
 class Rewritten(BaseModel):
     """What a model answers as a refactorer: the text that is put in place."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid")
 
     text: str = Field(min_length=1, max_length=40_000, description="The text, as it is to stand.")
 

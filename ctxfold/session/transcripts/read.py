@@ -33,7 +33,7 @@ class Transcript:
     def __init__(self, host: TranscriptHost, path: Path) -> None:
         self.host = host
         self.path = path
-        self.unread = 0
+        self.unread: int = 0
         self._at = 0
         self._file = 0
 

@@ -1,0 +1,139 @@
+"""The examples of native tool loops: sixty steps each at a flat context, against strict doubles that refuse what the API would."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from ctxfold import Session
+from ctxfold.tokens import count
+from tests.support.chat import ChatServer, Said
+from tests.support.messages.server import Decide, MessagesServer, Words
+
+LOOPS = Path(__file__).parents[1] / "examples" / "loops"
+STEPS = 60
+ROWS = [{"sku": f"A-{n}", "price": n * 3, "state": "delivered"} for n in range(8)]
+
+
+def loop(name: str) -> ModuleType:
+    """An example as a module."""
+    spec = importlib.util.spec_from_file_location(name, LOOPS / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # where annotations are resolved
+    spec.loader.exec_module(module)
+    return module
+
+
+def answered(_name: str, given: Any) -> str:
+    return json.dumps({"order": given["order"], "rows": ROWS})
+
+
+def flat(bodies: list[Any], budget: int) -> None:
+    """The prompts do not grow: each is within the budget, but for the form of its messages."""
+    sizes = [count(json.dumps(body["messages"], ensure_ascii=False)) for body in bodies]
+    assert len(sizes) == STEPS
+    assert max(sizes[STEPS // 2 :]) <= 1.25 * max(sizes[: STEPS // 2])
+    assert max(sizes) <= 2 * budget
+
+
+def test_anthropics_sdk_goes_sixty_steps_at_a_flat_context(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = loop("anthropic_sdk")
+    tool = {"name": "look_up", "description": "An order.", "input_schema": {"type": "object"}}
+
+    def answer(_body: dict[str, Any]) -> Decide | Words:
+        number = len(server.journal)
+        if number == STEPS - 1:
+            return Words("All are delivered.")
+        if number == 20:
+            return Decide({"query": "W-3"}, name="recall")
+        return Decide({"order": f"W-{number}"}, name="look_up")
+
+    with MessagesServer(answer) as server, Session.open("loop", goal="Look up orders", store=":memory:") as session:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "any")
+        session.record_turn(user="Look up all orders.")
+        assert module.run(session, "claude-small", [tool], answered, STEPS) == "All are delivered."
+        assert session.tip == STEPS
+    assert {exchange.status for exchange in server.journal} == {200}
+    flat([exchange.body for exchange in server.journal], module.BUDGET)
+    assert sum(exchange.usage["cache_read_input_tokens"] for exchange in server.journal) > 0
+
+
+def chat(body: dict[str, Any], server: ChatServer) -> Said:
+    number = len(server.bodies)
+    if number == STEPS:
+        return Said("All are delivered.")
+    return Said(calls=(("look_up", {"order": f"W-{number}"}),))
+
+
+def test_openais_sdk_goes_sixty_steps_at_a_flat_context(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = loop("openai_sdk")
+    tool = {
+        "type": "function",
+        "function": {"name": "look_up", "description": "An order.", "parameters": {"type": "object"}},
+    }
+    with ChatServer(lambda body: chat(body, server)) as server, Session.open("loop", store=":memory:") as session:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "any")
+        session.record_turn(user="Look up all orders.")
+        assert module.run(session, "small", [tool], answered, STEPS) == "All are delivered."
+        assert session.tip == STEPS
+    assert server.refused == []
+    flat(server.bodies, module.BUDGET)
+
+
+@pytest.mark.long
+def test_an_agent_of_pydantic_ai_goes_sixty_steps_at_a_flat_context() -> None:
+    from pydantic_ai import Agent
+    from pydantic_ai.capabilities import ProcessHistory
+    from pydantic_ai.models.openai import OpenAIChatModel
+    from pydantic_ai.providers.openai import OpenAIProvider
+    from pydantic_ai.usage import UsageLimits
+
+    module = loop("pydantic_ai_agent")
+    with ChatServer(lambda body: chat(body, server)) as server, Session.open("loop", store=":memory:") as session:
+        model = OpenAIChatModel("small", provider=OpenAIProvider(base_url=server.url, api_key="any"))
+        agent = Agent(model, capabilities=[ProcessHistory(module.FlatHistory(session))])
+
+        @agent.tool_plain
+        def look_up(order: str) -> str:
+            """An order."""
+            return answered("look_up", {"order": order})
+
+        done = agent.run_sync("Look up all orders.", usage_limits=UsageLimits(request_limit=STEPS + 5))
+        assert done.output == "All are delivered."
+        assert session.tip == STEPS - 1
+        assert session.recall("s1.1").text == "Look up all orders."
+    assert server.refused == []
+    flat(server.bodies, module.BUDGET)
+
+
+@pytest.mark.long
+def test_an_agent_of_langchain_goes_sixty_steps_at_a_flat_context(monkeypatch: pytest.MonkeyPatch) -> None:
+    from langchain.agents import create_agent
+    from langchain_openai import ChatOpenAI
+
+    monkeypatch.setenv("OPENAI_API_KEY", "any")
+    module = loop("langchain_agent")
+
+    def look_up(order: str) -> str:
+        """An order."""
+        return answered("look_up", {"order": order})
+
+    with ChatServer(lambda body: chat(body, server)) as server, Session.open("loop", store=":memory:") as session:
+        model = ChatOpenAI(model="small", base_url=server.url)
+        agent: Any = create_agent(model, [look_up], middleware=[module.FlatContext(session)])
+        asked = {"messages": [{"role": "user", "content": "Look up all orders."}]}
+        done = agent.invoke(asked, {"recursion_limit": 4 * STEPS})
+        assert done["messages"][-1].text == "All are delivered."
+        assert session.tip == STEPS - 1
+    assert server.refused == []
+    flat(server.bodies, module.BUDGET)
