@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ctxfold.decisions.fold.directive import FoldDirective, fold, stretch
-from ctxfold.decisions.fold.embedded import Settings, due, embedded_tile, micro_tile
+from ctxfold.decisions.fold.embedded import SETTINGS, Front, due, embedded_tile, front_of, front_room, micro_tile
 from ctxfold.decisions.fold.tile import told_tile
 from ctxfold.decisions.fold.verify import check_summary, known_texts
+from ctxfold.errors import FoldError
 from ctxfold.session.evidence import log_of
 from ctxfold.session.handle import Handle
 from ctxfold.session.history.commit import Happened, advance
@@ -19,14 +20,12 @@ from ctxfold.session.history.tiles import put_tile
 from ctxfold.session.history.unfolding import REACH, unfolded
 from ctxfold.session.record import Branch
 from ctxfold.store.protocol import Writing
+from ctxfold.tokens import count
 from ctxfold.view.render import query_of
 from ctxfold.workspace.by import By
 from ctxfold.workspace.workspace import Block, Tile
 
-__all__ = ["SETTINGS", "consolidated", "folded", "goal_set"]
-
-SETTINGS = Settings()
-"""Water marks, and the caps of what is folded without being told how."""
+__all__ = ["consolidated", "folded", "goal_set"]
 
 
 def folded(tx: Writing, now: Handle, directive: FoldDirective, by: By) -> Tile:
@@ -56,7 +55,7 @@ def folded(tx: Writing, now: Handle, directive: FoldDirective, by: By) -> Tile:
     return _put(tx, now, place, blocks, tile, by)
 
 
-def consolidated(tx: Writing, now: Handle, limit: int, by: By) -> tuple[Tile, ...]:
+def consolidated(tx: Writing, now: Handle, limit: int, by: By, summary: str | None = None) -> tuple[Tile, ...]:
     """Fold older steps when the cover stands above its high-water mark.
 
     Args:
@@ -64,6 +63,10 @@ def consolidated(tx: Writing, now: Handle, limit: int, by: By) -> tuple[Tile, ..
         now: the handle's branch.
         limit: o200k tokens of the view it is for.
         by: who decided, and why.
+        summary: what stands in front of what is chosen of the folded steps, in place of what was written of them before; None keeps that.
+
+    Raises:
+        FoldError: a summary over its room, or one that holds what the log of the steps does not.
     """
     older = now.place(tx).workspace.older
     place = now.place(tx, upto=older.first if older else None)
@@ -72,8 +75,23 @@ def consolidated(tx: Writing, now: Handle, limit: int, by: By) -> tuple[Tile, ..
         return ()
     opened = unfolded(tx, place.session, place.workspace, batch.blocks, REACH * limit)
     number = tx.cover.next_tile(place.session)
-    tile = embedded_tile(batch, opened, number, limit, query_of(place.workspace))
+    front = None if summary is None else _front(tx, place, batch.blocks, summary.strip(), limit, by)
+    tile = embedded_tile(batch, opened, number, limit, query_of(place.workspace), front)
     return () if tile.whole else (_put(tx, now, place, batch.blocks, tile, by),)
+
+
+def _front(tx: Writing, place: Branch, blocks: Sequence[Block], summary: str, limit: int, by: By) -> Front:
+    """A summary that may stand in front of blocks. Of one that goes on behind what stands there, only what is new is held against the log."""
+    costs, room = count(summary), front_room(limit)
+    if not summary or costs > room:
+        raise FoldError(f"this summary costs {costs} tokens, and its room is {room}; say what matters within that")
+    before = front_of(blocks)
+    goes_on = before is not None and summary.startswith(before.text)
+    new = [block for block in blocks if not (goes_on and isinstance(block, Tile) and block.front)]
+    steps = tuple(step for block in new for step in block.steps)
+    source = [*known_texts(place.workspace, blocks), *log_of(tx, place.session, steps)]
+    check_summary("summary", summary, source, frozenset(step for block in blocks for step in block.steps))
+    return Front(summary, "model" if by.decider == "model" else "host")
 
 
 def _put(tx: Writing, now: Handle, place: Branch, blocks: Sequence[Block], tile: Tile, by: By) -> Tile:

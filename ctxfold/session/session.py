@@ -7,7 +7,7 @@ from functools import partial
 from typing import overload
 
 from ctxfold.decisions.branch.values import Move, Wish
-from ctxfold.decisions.fold.embedded import due
+from ctxfold.decisions.fold.embedded import SETTINGS, due
 from ctxfold.decisions.intent.triggers import Trigger
 from ctxfold.decisions.refactor.values import Refactored
 from ctxfold.errors import InputError
@@ -17,7 +17,7 @@ from ctxfold.session import screenshots
 from ctxfold.session import validate as check
 from ctxfold.session.branch import branched
 from ctxfold.session.calls import read_calls
-from ctxfold.session.fold import SETTINGS, consolidated, folded, goal_set
+from ctxfold.session.fold import consolidated, folded, goal_set
 from ctxfold.session.handle import Handle
 from ctxfold.session.history.branches import check_name
 from ctxfold.session.history.commit import head_of
@@ -253,17 +253,21 @@ class Session:
             return folded(tx, self._at, directive, who)
 
     def consolidate(
-        self, budget: int | None = None, model: str | None = None, by: By = _HIGH_WATER
+        self, budget: int | None = None, model: str | None = None, by: By = _HIGH_WATER, summary: str | None = None
     ) -> tuple[Tile, ...]:
-        """Fold older steps in a batch when the cover stands above the budget's high-water mark: the driver's call. Returns the tiles made, none below."""
-        who = check.as_by(by)
+        """Fold older steps in a batch when the cover stands above the budget's high-water mark: the driver's call. Returns the tiles made, none below.
+
+        With a `summary`, of at most .30 of the budget, that stands in front of what is chosen of the steps, in place of what was written of them before.
+        Raises FoldError where it is longer, or holds what their log does not.
+        """
+        who, front = check.as_by(by), check.as_text_or_none(summary)
         with self._at.reading() as tx:
             limit = self._limit(tx, budget, model).tokens
             self._at.refresh(tx)
             if due(self._at.workspace, limit, SETTINGS) is None:
                 return ()
         with self._at.writing() as tx:
-            return consolidated(tx, self._at, limit, who)
+            return consolidated(tx, self._at, limit, who, front)
 
     def plan(
         self,

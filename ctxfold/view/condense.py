@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ctxfold.log.lines import Line, line
+from ctxfold.text import select
 from ctxfold.tokens import count, count_lines
 from ctxfold.view.choose import Chosen, Stretch, choose
 from ctxfold.view.pieces import Piece, pieces_of, words_of
-from ctxfold.view.shorten import shortened
+from ctxfold.view.shorten import GAP, shortened
 from ctxfold.view.show import Shown, addressed
 from ctxfold.workspace.workspace import spans
 
-__all__ = ["condense", "stub"]
+__all__ = ["condense", "gists", "stub"]
 
 _USER_WORDS = 0.4
 """The share of a view's budget that the user's words may take before anything else."""
@@ -21,6 +22,7 @@ _FINDINGS = 0.25
 _NEAR = 0.015
 """How near to its room a choice comes before it is left as it is."""
 _TRIES = 5
+_SEAMS = 4
 _STUB = 0.05
 """Of what a stretch costs, what the word for it may."""
 _NAMES = 12
@@ -65,6 +67,20 @@ def condense(
         if chosen.kept[place]:
             made[where].append(next(at))
     return _without_oldest(made, room)
+
+
+def gists(summaries: Sequence[str], room: int, query: Sequence[str]) -> list[str]:
+    """Summaries within a room of o200k tokens: where they do not all fit, of each the sentences that are nearest to what the session is about."""
+    costs = [count(summary) + 1 if summary else 0 for summary in summaries]
+    if sum(costs) <= room:
+        return list(summaries)
+    asked = "\n".join(query)
+    made: list[str] = []
+    for summary, cost in zip(summaries, costs, strict=True):
+        share = room * cost // sum(costs) - _SEAMS
+        spans = select(summary, asked, share) if share > 0 else []
+        made.append(" ".join([*(f"{span.of(summary)} {GAP}" for span in spans)]))
+    return made
 
 
 def _without_oldest(made: list[list[Line]], room: int) -> list[list[Line]]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ctxfold.tokens import count_lines, head
-from ctxfold.view.condense import condense
+from ctxfold.view.condense import condense, gists
 from ctxfold.view.elsewhere import NOTHING, SHARE, VALUES
 from ctxfold.view.intent import FORMS, closing
 from ctxfold.view.parts import Parts
@@ -20,6 +20,8 @@ _CLOSING = 0.4
 """Of a view's budget, what the intent may take before it takes a shorter form."""
 _LATEST = 0.6
 """Of the room for blocks, what the newest may take where not everything fits."""
+_SUMMARIES = 0.5
+"""Of the room for blocks, what the summaries may take before their best sentences stand for them."""
 _LEAST, _SPARE = 24, 8
 _TRIES = 6
 """How often blocks are shortened anew where the seams between them cost more than was left for them."""
@@ -64,6 +66,7 @@ def fit(parts: Parts, aim: int, query: Sequence[str]) -> Parts:
 
 def _shorten(blocks: Sequence[Shown], room: int, budget: int, query: Sequence[str]) -> tuple[Shown, ...]:
     """Blocks at a cost of at most `room`: the newest first, within its share, then all before it."""
+    blocks = _with_gists(blocks, int(_SUMMARIES * room), query)
     latest, older = blocks[-1], list(blocks[:-1])
     summaries = sum(block.tokens - _lines_cost(block) for block in blocks)
     most = max(int(_LATEST * room), room - sum(block.tokens for block in older))
@@ -77,6 +80,15 @@ def _shorten(blocks: Sequence[Shown], room: int, budget: int, query: Sequence[st
         for block, lines in zip(older, made, strict=True)
     ]
     return (*kept, latest)
+
+
+def _with_gists(blocks: Sequence[Shown], room: int, query: Sequence[str]) -> list[Shown]:
+    """Blocks whose summaries together keep to a room: their best sentences where they are longer."""
+    said = gists([block.summary for block in blocks], room, query)
+    return [
+        block if text == block.summary else replace(block, summary=text)
+        for block, text in zip(blocks, said, strict=True)
+    ]
 
 
 def _lines_cost(block: Shown) -> int:

@@ -5,6 +5,7 @@ What is read at every step stands first and only grows at its end, so that a pro
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,7 +18,7 @@ from ctxfold.view.messages import Turn, anthropic_messages, openai_messages
 from ctxfold.view.native import CallLog, Native, nothing_called, turns
 from ctxfold.view.parts import Parts
 from ctxfold.view.show import Shown, show, unkept
-from ctxfold.workspace.workspace import Older, Workspace
+from ctxfold.workspace.workspace import Block, Older, Tile, Workspace
 
 __all__ = ["View", "query_of", "render"]
 
@@ -117,24 +118,37 @@ REACH = 4
 
 
 def narrowed(workspace: Workspace, tokens: int) -> Workspace:
-    """The newest blocks that cost at most `tokens`; what lies before them as one stretch, the user's words and the findings in it kept. Pure."""
+    """The newest blocks that cost at most `tokens`; what lies before them as one stretch, the summaries, the user's words and the findings in it kept. Pure."""
     at, left = len(workspace.blocks), tokens
     while at > 0 and (left > 0 or at == len(workspace.blocks)):
         at -= 1
         left -= workspace.blocks[at].tokens
     if at == 0:
         return workspace
-    gone = workspace.blocks[:at]
+    written = tuple(
+        _summary_alone(block) for block in workspace.blocks[:at] if isinstance(block, Tile) and block.summary
+    )
+    gone = [block for block in workspace.blocks[:at] if not (isinstance(block, Tile) and block.summary)]
+    older = _joined(workspace.older, gone) if gone else workspace.older
     words = tuple(line for block in gone for line in block.standing)
-    before = workspace.older
-    steps = sum(len(block.steps) for block in gone)
-    older = Older(
+    blocks = (*written, *workspace.blocks[at:])
+    return replace(workspace, older=older, words=(*workspace.words, *words)[-WORDS:], blocks=blocks)
+
+
+def _joined(before: Older | None, gone: Sequence[Block]) -> Older:
+    """One stretch for what lay too far back already and for blocks behind it."""
+    return Older(
         before.first if before else gone[0].steps[0],
         gone[-1].steps[-1],
-        steps + (before.count if before else 0),
+        sum(len(block.steps) for block in gone) + (before.count if before else 0),
         sum(block.raw for block in gone) + (before.raw if before else 0),
     )
-    return replace(workspace, older=older, words=(*workspace.words, *words)[-WORDS:], blocks=workspace.blocks[at:])
+
+
+def _summary_alone(tile: Tile) -> Tile:
+    """A tile with its summary, and of its lines what outlives what surrounds it."""
+    made = replace(tile, lines=tile.standing, whole=False)
+    return replace(made, tokens=show(made).tokens)
 
 
 WORDS = 60

@@ -92,9 +92,8 @@ def _document(line: Line, pieces: Sequence[Piece], kept: Sequence[Piece], head: 
     rows = _runs(line, pieces, kept)
     if head != "< ":
         return head + "\n".join(rows)
-    if "\n" not in line.text or len(rows) == 1:
-        return f"< {rows[0]}"
-    return f"<<{line.ref}\n" + "\n".join(rows) + f"\n{line.ref}>>"
+    text = "\n".join(rows)
+    return f"< {text}" if len(text.splitlines()) <= 1 else f"<<{line.ref}\n{text}\n{line.ref}>>"
 
 
 def _runs(line: Line, pieces: Sequence[Piece], kept: Sequence[Piece]) -> list[str]:

@@ -111,6 +111,7 @@ class Tile(_Lined):
         untrusted: whether any of it derives from a tool or a page.
         whole: whether every line of its steps still stands, because nothing could be shortened.
         children: the tiles it replaced.
+        front: whether the summary stands in front of what was chosen of the steps, which a next consolidation chooses anew from the log.
     """
 
     number: int
@@ -124,6 +125,7 @@ class Tile(_Lined):
     untrusted: bool = False
     whole: bool = False
     children: tuple[int, ...] = ()
+    front: bool = False
 
     @property
     def first(self) -> int:

@@ -135,7 +135,9 @@ DOORS = (
         {"summary": "so", "first_step": 1, "last_step": 2},
         {"summary": maybe(text), "first_step": maybe(step), "last_step": maybe(step), "by": lambda _: False},
     ),
-    Door("consolidate", {"budget": 900}, {"budget": maybe(number), "model": maybe(text), "by": lambda _: False}),
+    Door(
+        "consolidate", {"budget": 900}, {"budget": maybe(number), "model": maybe(text), "by": lambda _: False, "summary": maybe(text)}
+    ),
     Door("branch", {"action": "create"}, {"action": text, "at": maybe(step), "to": maybe(name)}),
     Door("branch", {"action": "switch"}, {"to": maybe(text)}),
     Door("branch", {"action": "new_topic"}, {"to": maybe(name)}),

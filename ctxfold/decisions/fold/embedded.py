@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ctxfold.decisions.fold.tile import price, tile_of
 from ctxfold.log.lines import Line
 from ctxfold.tokens import count, count_lines
-from ctxfold.view.condense import condense, stub
+from ctxfold.view.condense import condense, gists, stub
 from ctxfold.view.show import Shown, addressed, show
-from ctxfold.workspace.workspace import Block, RawStep, Tile, Workspace
+from ctxfold.workspace.workspace import Block, Origin, RawStep, Tile, Workspace
 
-__all__ = ["Batch", "Settings", "due", "embedded_tile", "micro_tile"]
+__all__ = [
+    "SETTINGS",
+    "Batch",
+    "Front",
+    "Settings",
+    "due",
+    "embedded_tile",
+    "front_of",
+    "front_room",
+    "micro_tile",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +37,7 @@ class Settings:
         latest: the most that counts of the newest step: what is above it is bounded in the view.
         least: share that the older steps get at least.
         micro: share of a step that folding it alone leaves.
+        front: the most that a summary in front of the older steps takes.
     """
 
     high: float = 0.90
@@ -36,12 +47,15 @@ class Settings:
     latest: float = 0.60
     least: float = 0.20
     micro: float = 0.40
+    front: float = 0.30
 
     def of(self, budget: int) -> Settings:
         """The settings at a budget: a small one has no room to spare, and no prefix cache keeps so short a prompt."""
-        return self if budget >= _SMALL else Settings(high=1.0, low=0.80, documented=0.58)
+        return self if budget >= _SMALL else replace(self, high=1.0, low=0.80, documented=0.58)
 
 
+SETTINGS = Settings()
+"""The water marks and shares by which everything is folded."""
 _SMALL = 8_000
 _LEAST = 4
 """o200k tokens that a fold saves at least."""
@@ -56,6 +70,25 @@ class Batch:
     blocks: Sequence[Block]
     newest: Sequence[Block]
     room: int
+
+
+@dataclass(frozen=True, slots=True)
+class Front:
+    """A summary that stands in front of what is chosen of older steps, and who wrote it."""
+
+    text: str
+    origin: Origin
+
+
+def front_of(blocks: Sequence[Block]) -> Front | None:
+    """What stands in front of blocks already; None where nobody wrote it."""
+    fronts = [block for block in blocks if isinstance(block, Tile) and block.front]
+    return Front("\n".join(block.summary for block in fronts), fronts[-1].origin) if fronts else None
+
+
+def front_room(budget: int) -> int:
+    """o200k tokens that a summary in front of the older steps may take, the same at each consolidation."""
+    return int(SETTINGS.front * budget)
 
 
 def due(workspace: Workspace, budget: int, settings: Settings) -> Batch | None:
@@ -97,7 +130,9 @@ def _documents(blocks: Sequence[Block], budget: int) -> float:
     return documents / max(every, 1)
 
 
-def embedded_tile(batch: Batch, opened: Sequence[Block], number: int, budget: int, query: Sequence[str]) -> Tile:
+def embedded_tile(
+    batch: Batch, opened: Sequence[Block], number: int, budget: int, query: Sequence[str], front: Front | None = None
+) -> Tile:
     """The tile the embedded folder makes of a batch; it never costs more than its blocks do.
 
     Args:
@@ -106,17 +141,20 @@ def embedded_tile(batch: Batch, opened: Sequence[Block], number: int, budget: in
         number: the tile's number.
         budget: o200k tokens of the view.
         query: texts that say what the session is about now.
+        front: what was written to stand in front, in place of all that was written before; None keeps what there is.
     """
     blocks = [show(block) for block in opened]
     room = min(batch.room, price(*batch.blocks) - _LEAST)
-    summary = _summaries(opened, room // 2)
-    room -= count(summary)
+    before = front_of(batch.blocks)
+    summary = front.text if front else _summaries(before, opened, room // 2, query)
+    room = max(room - count(summary), 0)
     made = condense(blocks, [show(block) for block in batch.newest], room, budget, query)
     lines = [line for each in made for line in each]
     lines = _with_stubs(blocks, made, room - count_lines(addressed(lines)))
-    tile = tile_of(batch.blocks, number, summary, tuple(lines), "embedded")
+    author = front or before
+    tile = tile_of(batch.blocks, number, summary, tuple(lines), author.origin if author else "embedded")
     if price(tile) < price(*batch.blocks):
-        return tile
+        return replace(tile, front=author is not None)
     every = tuple(line for block in batch.blocks for line in block.lines)
     return tile_of(batch.blocks, number, summary, every, "embedded", whole=True)
 
@@ -140,16 +178,13 @@ def micro_tile(
     return embedded_tile(batch, blocks, number, tokens, query)
 
 
-def _summaries(blocks: Sequence[Block], room: int) -> str:
-    """What hosts and models wrote of tiles that are folded again: the newest, in their order, within a room of o200k tokens."""
-    kept: list[str] = []
-    for block in reversed(blocks):
-        if isinstance(block, Tile) and block.summary:
-            room -= count(block.summary) + 1
-            if room < 0:
-                break
-            kept.append(block.summary)
-    return "\n".join(reversed(kept))
+def _summaries(before: Front | None, blocks: Sequence[Block], room: int, query: Sequence[str]) -> str:
+    """What stands in front of a tile that is folded again, and what hosts and models wrote of tiles in it: within a room of o200k tokens their best
+    sentences.
+    """
+    written = [block.summary for block in blocks if isinstance(block, Tile) and block.summary]
+    every = [*([before.text] if before else []), *written]
+    return "\n".join(filter(None, gists(every, room, query)))
 
 
 def _with_stubs(blocks: Sequence[Shown], made: Sequence[list[Line]], room: int) -> list[Line]:

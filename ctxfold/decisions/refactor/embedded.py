@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import assert_never
 
 from ctxfold.decisions.fold.directive import stretch
-from ctxfold.decisions.fold.embedded import Batch, Settings, due, embedded_tile
+from ctxfold.decisions.fold.embedded import SETTINGS, Batch, due, embedded_tile
 from ctxfold.decisions.fold.tile import price, tile_of
 from ctxfold.decisions.refactor.checks import fault
 from ctxfold.decisions.refactor.lines import without_repeats
@@ -25,7 +25,7 @@ from ctxfold.workspace.workspace import RawStep, Workspace, spans
 
 __all__ = ["embedded", "route"]
 
-_SETTINGS = Settings()
+_SETTINGS = SETTINGS
 _WORTH = 0.1
 """The share of the budget that filtering duplicates must free before the router has it done."""
 _EACH, _MOST, _BOUND, _OPEN = 48, 300, 6, 3

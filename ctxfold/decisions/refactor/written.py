@@ -10,7 +10,7 @@ from typing import assert_never
 
 from ctxfold.decisions.fold.beside import in_force, kept_beside
 from ctxfold.decisions.fold.directive import stretch
-from ctxfold.decisions.fold.embedded import Settings, due
+from ctxfold.decisions.fold.embedded import SETTINGS, due
 from ctxfold.decisions.fold.tile import tile_of
 from ctxfold.decisions.refactor.prune import path_prune
 from ctxfold.decisions.refactor.values import (
@@ -91,7 +91,7 @@ def written(operator: Operator, case: Case, text: str, origin: Origin) -> Refact
     """
     match operator:
         case "state_abstract":
-            wanted = due(case.workspace, case.budget, Settings())
+            wanted = due(case.workspace, case.budget, SETTINGS)
             blocks: Sequence[Block] = case.workspace.blocks[: case.protected] if wanted is None else wanted.blocks
             return _told(operator, case, blocks, text, origin)
         case "noise_filter":

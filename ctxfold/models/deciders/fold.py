@@ -9,16 +9,17 @@ from typing import Any, ClassVar, TypeVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from ctxfold.decisions.fold.directive import stretch
-from ctxfold.decisions.fold.embedded import Settings, due
+from ctxfold.decisions.fold.embedded import SETTINGS, due, front_of, front_room
 from ctxfold.decisions.fold.parse import parse
 from ctxfold.errors import FoldError, InputError, StaleDecision
 from ctxfold.models.deciders.loop import Kind, Question
-from ctxfold.models.deciders.material import known, last_said, log_of, records
+from ctxfold.models.deciders.material import known, last_said, log_of, newest_records
 from ctxfold.models.protocol import spoken
 from ctxfold.prompts import prompt
 from ctxfold.session.session import Session
+from ctxfold.tokens import count
 from ctxfold.workspace.by import By
-from ctxfold.workspace.workspace import Block, Tile, Workspace, spans
+from ctxfold.workspace.workspace import Block, RawStep, Tile, Workspace, spans
 
 __all__ = ["Consolidate", "Fold", "FoldSummary", "is_due"]
 
@@ -28,6 +29,8 @@ MICRO, MACRO = 120, 800
 """o200k tokens a model is asked to stay within for one step, and for several."""
 LONGEST = 100_000
 """o200k tokens of steps a model is asked about at most; longer stretches are the embedded folder's."""
+_BEHIND = 4
+"""What a summary that goes on behind an earlier one may take: one part in so many of the room for both."""
 
 
 class FoldSummary(BaseModel):
@@ -65,7 +68,15 @@ class Fold:
         blocks = stretch(workspace, self.first, self.last)
         if sum(block.tokens for block in blocks) > LONGEST:
             return "the stretch is too long"
-        return _question(session, workspace, blocks, f"written by {self.model}", lambda tile: tile)
+        took = sum(block.tokens for block in blocks)
+        most = max(16, min(MICRO if len(blocks) == 1 and len(blocks[0].steps) == 1 else MACRO, took // 2))
+
+        def apply(session: Session, written: FoldSummary) -> Tile:
+            _must_stand(session, blocks)
+            ends = blocks[0].steps[0], blocks[-1].steps[-1]
+            return session.fold(written.summary, *ends, By("model", f"written by {self.model}"))
+
+        return _question(session, workspace, blocks, prompt("fold_wanted_tile", took=took, most=most), apply)
 
     def fall_back(self, session: Session, why: str) -> Tile:
         """Let the embedded folder fold it."""
@@ -86,12 +97,26 @@ class Consolidate:
     kind: ClassVar[Kind[FoldSummary]] = _KIND
 
     def ask(self, session: Session) -> Question[FoldSummary, tuple[Tile, ...]] | str:
-        """Ask for a summary of what is due."""
-        workspace = session.workspace
-        found = due(workspace, self.limit, Settings()) if workspace.older is None else None
-        if found is None or sum(block.tokens for block in found.blocks) > LONGEST:
+        """Ask for the summary in front of what is due: for what goes on behind the earlier one while there is room for that, else for all of it anew."""
+        workspace, room = session.workspace, front_room(self.limit)
+        found = due(workspace, self.limit, SETTINGS) if workspace.older is None else None
+        if found is None:
             return "the stretch is too long"
-        return _question(session, workspace, found.blocks, f"high water, written by {self.model}", lambda tile: (tile,))
+        earlier = front_of(found.blocks)
+        behind = earlier is not None and count(earlier.text) + room // _BEHIND <= room
+        blocks = [block for block in found.blocks if not (behind and isinstance(block, Tile) and block.front)]
+        if not blocks or sum(block.raw for block in blocks if isinstance(block, RawStep)) > LONGEST:
+            return "the stretch is too long"
+        most = room // _BEHIND if behind else room // 2
+        wanted = prompt(f"fold_wanted_{'behind' if behind else 'anew' if earlier else 'first'}", most=most)
+        before = prompt("fold_earlier", earlier=earlier.text) if earlier else ""
+
+        def apply(session: Session, written: FoldSummary) -> tuple[Tile, ...]:
+            _must_stand(session, found.blocks)
+            text = f"{earlier.text}\n{written.summary}" if earlier and behind else written.summary
+            return session.consolidate(self.limit, by=By("model", f"high water, written by {self.model}"), summary=text)
+
+        return _question(session, workspace, blocks, "\n\n".join(filter(None, (before, wanted))), apply)
 
     def fall_back(self, session: Session, why: str) -> tuple[Tile, ...]:
         """Let the embedded folder consolidate."""
@@ -100,28 +125,22 @@ class Consolidate:
 
 def is_due(session: Session, limit: int) -> bool:
     """Whether the cover stands above the high-water mark of a view of `limit` o200k tokens."""
-    return due(session.workspace, limit, Settings()) is not None
+    return due(session.workspace, limit, SETTINGS) is not None
 
 
 def _question(
-    session: Session, workspace: Workspace, blocks: Sequence[Block], cause: str, made: Callable[[Tile], Made]
+    session: Session,
+    workspace: Workspace,
+    blocks: Sequence[Block],
+    wanted: str,
+    apply: Callable[[Session, FoldSummary], Made],
 ) -> Question[FoldSummary, Made]:
     """Ask for the summary of blocks, from the log of their steps."""
     steps = tuple(step for block in blocks for step in block.steps)
-    took = sum(block.tokens for block in blocks)
-    log, register, said = records(session, steps), known(workspace), last_said(session, workspace)[1]
-
-    def apply(session: Session, written: FoldSummary) -> Made:
-        _must_stand(session, blocks)
-        return made(session.fold(written.summary, steps[0], steps[-1], By("model", cause)))
-
-    def words(reply: str) -> Mapping[str, Any]:
-        return _in_words(reply, workspace, steps)
-
-    most = max(16, min(MICRO if len(steps) == 1 else MACRO, took // 2))
-    shown = {"now": said or "not said", "text": log_of(log, LONGEST), **register}
-    text = prompt("fold_request", steps=spans(steps), took=took, most=most, **shown)
-    return Question(text, apply, "its length", words)
+    said = last_said(session, workspace)[1] or "not said"
+    log = log_of(newest_records(session, steps, LONGEST), LONGEST)
+    text = prompt("fold_request", steps=spans(steps), wanted=wanted, now=said, text=log, **known(workspace))
+    return Question(text, apply, "its length", lambda reply: _in_words(reply, workspace, steps))
 
 
 def _in_words(reply: str, workspace: Workspace, steps: Sequence[int]) -> Mapping[str, Any]:

@@ -12,9 +12,11 @@ from ctxfold.session.session import Session
 from ctxfold.tokens import count, head
 from ctxfold.workspace.workspace import Workspace
 
-__all__ = ["known", "last_said", "log_of", "place_of", "records", "steps_of"]
+__all__ = ["known", "last_said", "log_of", "newest_records", "place_of", "records", "steps_of"]
 
 _LEAST = 200
+_CHARACTERS = 4
+"""Characters of an o200k token, about."""
 _RECENT = 200
 """Steps at the end of a path that are read for a model."""
 
@@ -30,6 +32,16 @@ def _of_step(session: Session, step: int) -> Iterator[Recalled]:
             yield session.recall(f"s{step}.{k}")
         except RefError:
             return
+
+
+def newest_records(session: Session, steps: Sequence[int], most: int) -> list[Recalled]:
+    """The records of the newest of some steps, in order, until they hold some o200k tokens by their length."""
+    found: list[Recalled] = []
+    for step in reversed(steps):
+        found[:0] = _of_step(session, step)
+        if sum(len(each.text) for each in found) > _CHARACTERS * most:
+            break
+    return found
 
 
 def log_of(found: Sequence[Recalled], room: int) -> str:

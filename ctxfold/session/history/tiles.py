@@ -50,6 +50,7 @@ def dump_tile(tile: Tile) -> dict[str, Any]:
     return {
         "id": tile.number, "steps": runs, "summary": tile.summary, "lines": dump_lines(tile.lines), "status": tile.status, "origin": tile.origin,
         "raw": tile.raw, "tokens": tile.tokens, "untrusted": tile.untrusted, "whole": tile.whole, "children": list(tile.children),
+        **({"front": True} if tile.front else {}),
     }  # fmt: skip
 
 
@@ -59,7 +60,7 @@ def load_tile(tree: Any) -> Tile:
         steps = tuple(step for first, last in tree["steps"] for step in range(first, last + 1))
         return Tile(
             tree["id"], steps, tree["summary"], load_lines(tree["lines"]), tree["status"], tree["origin"],
-            tree["raw"], tree["tokens"], tree["untrusted"], tree["whole"], tuple(tree["children"]),
+            tree["raw"], tree["tokens"], tree["untrusted"], tree["whole"], tuple(tree["children"]), tree.get("front", False),
         )  # fmt: skip
     except (KeyError, TypeError, ValueError) as error:
         raise CorruptStore("a folded block does not read back; restore a copy of the store") from error
@@ -101,7 +102,7 @@ class Outline(NamedTuple):
         number: its number.
         first: its first step, in path order.
         size: how many steps it stands for.
-        written: whether a host or a model wrote it.
+        written: whether a host or a model wrote it in place of its steps.
         children: the tiles it replaced.
     """
 
@@ -114,7 +115,9 @@ class Outline(NamedTuple):
     @classmethod
     def of(cls, tile: Tile) -> Outline:
         """The outline of a tile that is at hand."""
-        return cls(tile.number, tile.first, len(tile.steps), tile.origin != "embedded", tile.children)
+        return cls(
+            tile.number, tile.first, len(tile.steps), tile.origin != "embedded" and not tile.front, tile.children
+        )
 
 
 def read_outline(tx: Reading, session: int, tile: int) -> Outline:
@@ -122,7 +125,7 @@ def read_outline(tx: Reading, session: int, tile: int) -> Outline:
     try:
         tree: Any = unpack_json(tx.cover.tile(session, tile) or b"")
         size = sum(last - first + 1 for first, last in tree["steps"])
-        written = tree["origin"] != "embedded"
+        written = tree["origin"] != "embedded" and not tree.get("front", False)
         return Outline(tree["id"], tree["steps"][0][0], size, written, tuple(tree["children"]))
     except (KeyError, IndexError, TypeError, ValueError) as error:
         raise CorruptStore(f"block b{tile} does not read back; restore a copy of the store") from error

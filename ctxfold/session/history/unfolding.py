@@ -64,7 +64,9 @@ class _Opening:
     kept: frozenset[int]
 
     def open(self, tile: Tile, room: int) -> list[Block]:
-        """What a tile was made of, newest first, as far as there is room; what it kept of the rest as one block."""
+        """What a tile was made of, newest first, as far as there is room; what it kept of the rest as one block. A summary in front of a tile speaks for
+        all that was written inside it, so that is opened too.
+        """
         made: list[Block] = []
         within: list[Outline | range] = [Outline.of(tile)]
         while within and room > 0:
@@ -75,7 +77,7 @@ class _Opening:
                     within.append(inner[:-_CHUNK])
                 made += reversed(steps)
                 room -= sum(step.tokens for step in steps)
-            elif inner.written or inner.number in self.kept:
+            elif (inner.written and not tile.front) or inner.number in self.kept:
                 made.append(read_tile(self.tx, self.session, inner.number))
                 room -= made[-1].tokens
             else:
@@ -113,4 +115,10 @@ def _rest(tile: Tile, opened: Sequence[Block]) -> Tile:
     refs |= {block.id for block in opened if isinstance(block, Tile)}
     lines = tuple(line for line in tile.lines if line.ref not in refs and line.kind != "stub")
     steps = tile.steps[: len(tile.steps) - sum(len(block.steps) for block in opened)]
-    return replace(tile, steps=steps, lines=lines, tokens=HEADER + sum(line.tokens for line in lines))
+    return replace(
+        tile,
+        steps=steps,
+        lines=lines,
+        summary="" if tile.front else tile.summary,
+        tokens=HEADER + sum(line.tokens for line in lines),
+    )
