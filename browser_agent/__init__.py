@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from browser_agent.actions import Action, ActionResult, Outcome, PageAction, perform
     from browser_agent.agent.agent import BrowserAgent
     from browser_agent.agent.confirm import Asked, Safety
+    from browser_agent.agent.hooks import Hooks
     from browser_agent.agent.result import Result, StepTaken, Usage
     from browser_agent.agent.settings import BrowserChoice, Keeping, RunLimits, Watching
     from browser_agent.browser.browser import Browser
@@ -23,6 +24,7 @@ _NAMES = {
     "actions": ("Action", "ActionResult", "Outcome", "PageAction", "perform"),
     "agent.agent": ("BrowserAgent",),
     "agent.confirm": ("Asked", "Safety"),
+    "agent.hooks": ("Hooks",),
     "agent.result": ("Result", "StepTaken", "Usage"),
     "agent.settings": ("BrowserChoice", "Keeping", "RunLimits", "Watching"),
     "browser.browser": ("Browser",),
@@ -36,7 +38,7 @@ _NAMES = {
 _HOMES = {name: f"browser_agent.{room}" for room, names in _NAMES.items() for name in names}
 
 __all__ = [
-    "Action", "ActionResult", "Asked", "Browser", "BrowserAgent", "BrowserChoice", "Control", "Decision", "Folders", "Keeping", "Link", "Observation", "Outcome", "PageAction", "Result", "RunLimits", "Safety", "SearchBox", "Secret", "Section", "Source", "StepTaken", "Usage", "Watching", "Window", "perform",
+    "Action", "ActionResult", "Asked", "Browser", "BrowserAgent", "BrowserChoice", "Control", "Decision", "Folders", "Hooks", "Keeping", "Link", "Observation", "Outcome", "PageAction", "Result", "RunLimits", "Safety", "SearchBox", "Secret", "Section", "Source", "StepTaken", "Usage", "Watching", "Window", "perform",
 ]  # fmt: skip
 
 

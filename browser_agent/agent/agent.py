@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import secrets
+from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, suppress
 from types import TracebackType
 from typing import Self
@@ -11,12 +13,18 @@ from typing import Self
 import anyio.to_thread
 
 from browser_agent.agent.confirm import Safety, Watch
+from browser_agent.agent.hooks import Hooks
 from browser_agent.agent.journal import Journal
-from browser_agent.agent.result import Result
-from browser_agent.agent.run import Run, Terms
+from browser_agent.agent.many import side_by_side, streamed
+from browser_agent.agent.result import Result, StepTaken, Usage
+from browser_agent.agent.resume import CutOff
+from browser_agent.agent.run import Run
+from browser_agent.agent.script import ScriptFile
 from browser_agent.agent.settings import BrowserChoice, Keeping, RunLimits, Watching
+from browser_agent.agent.terms import Terms
 from browser_agent.browser.browser import Browser
 from browser_agent.browser.process import check_executable
+from browser_agent.browser.trace import traced
 from browser_agent.browser.window import Window
 from browser_agent.deciders.answer_schema import Schema, Shape
 from browser_agent.deciders.explorer import Explorer
@@ -77,6 +85,9 @@ class BrowserAgent:
         named = self._keeping.folder
         self._deciders = Deciders(helpers(named) if isinstance(named, str) else named)
         self._browser: Browser | None = None
+        self._launching = asyncio.Lock()
+        if self._choice.trace is not None and self._safety.secrets:
+            raise InputError("a trace holds all that pages show, secrets too: leave out --trace or --secret")
 
     async def run(
         self,
@@ -118,17 +129,61 @@ class BrowserAgent:
             _at_the_end(held, journal)
             goal = await anyio.to_thread.run_sync(lambda: session.goal)
             named = start_url or (await journal.start_address() if self._keeping.resume else None)
-            begin = await self._begin(journal, start_url)
-            evidence = Evidence()
-            decider = self._decider(goal, evidence, shape)
             asked = Maintained()
             if session.created or task.strip():
                 asked = await journal.asked(task.strip() or goal, start_url)
+            cut_off = await journal.cut_off() if self._keeping.resume else CutOff()
+            begin = start_url or cut_off.address
+            self._check_begin(begin)
+            evidence = Evidence()
             window = window or await self._window(held, named, told)
-            terms = Terms(self._limits, self._watch(named), told, self._budget, shape, self._keeping.screenshots)
-            run = Run(goal, decider, journal, window, terms)
+            run = Run(goal, self._decider(goal, evidence, shape), journal, window, self._terms(named, told, shape))
             run.add_cost(asked)
-            return await run.to_the_end(evidence, begin)
+            return await run.to_the_end(evidence, begin, cut_off)
+
+    def stream(
+        self, task: str, start_url: str | None = None, hooks: Hooks | None = None, schema: Schema | None = None
+    ) -> AsyncIterator[StepTaken | Result]:
+        """Carry out one task, and give each step when it is done, then the result. Closing the iterator ends the run.
+
+        Args:
+            task: what is wanted, in words.
+            start_url: the page to begin on.
+            hooks: what a program holds back.
+            schema: the form the answer must have.
+
+        Raises:
+            CtxfoldError: what `run` raises.
+        """
+        held = hooks or Hooks()
+        return streamed(lambda step: self.run(task, start_url, Watching(step=step, hooks=held), schema))
+
+    async def map(self, tasks: Iterable[str | tuple[str, str]], limit: int = 4) -> list[Result]:
+        """Carry out tasks side by side in one browser, each in a window and a session of its own.
+
+        Args:
+            tasks: each in words, or in words and with the page to begin on.
+            limit: the most that are under way at once.
+
+        Returns:
+            The results in the order of the tasks; of one that failed the status is `failed` and the reason says why.
+
+        Raises:
+            InputError: fewer than one at once, or a session named for all of them.
+        """
+        if limit < 1:
+            raise InputError(f"at least 1 task is under way at once, not {limit}")
+        if self._keeping.session is not None:
+            raise InputError("tasks side by side need sessions of their own: leave the session's name out")
+        usage = Usage(budget=self._budget)
+        return await side_by_side(
+            self.run, tasks, limit, lambda why: Result("failed", None, (), why, 0, "", self.name, usage)
+        )
+
+    @property
+    def name(self) -> str:
+        """Who decides: a model's name, or `explorer`."""
+        return EXPLORER if self._model is None else self._model.name
 
     async def close(self) -> None:
         """End the browser. Calling it again does nothing."""
@@ -177,12 +232,6 @@ class BrowserAgent:
             raise _there_already(session.name)
         return session
 
-    async def _begin(self, journal: Journal, start_url: str | None) -> str | None:
-        """The page to begin on: the one named, or where a resumed session stood."""
-        begin = start_url or (await journal.last_address() if self._keeping.resume else None)
-        self._check_begin(begin)
-        return begin
-
     def _check_begin(self, begin: str | None) -> None:
         if begin is None and self._model is None:
             raise InputError(
@@ -197,25 +246,30 @@ class BrowserAgent:
             return embedded
         return ModelDecider(self._model, evidence, embedded, self._secrets, shape)
 
-    def _watch(self, named: str | None) -> Watch:
+    def _terms(self, named: str | None, told: Watching, shape: Shape | None) -> Terms:
         start = origin_of(named) if named is not None else None
-        return Watch(self._safety, start, self._model is not None, self._secrets)
+        watch = Watch(self._safety, start, self._model is not None, self._secrets)
+        keeping = self._keeping
+        script = None if keeping.script is None else ScriptFile(keeping.script)
+        return Terms(self._limits, watch, told, self._budget, shape, keeping.screenshots, script)
 
     async def _window(self, held: AsyncExitStack, named: str | None, told: Watching) -> Window:
         """A window, closed when `held` ends, whose browser may reach the address a person named, and what the rules allow."""
-        choice, report, egress = self._choice, told.report, self._safety.egress(named)
-        if self._browser is None:
-            if choice.endpoint is not None:
-                self._browser = await Browser.connect(choice.endpoint, egress=egress, report=report)
-            else:
-                self._browser = await Browser.launch(
-                    headed=choice.headed, executable=choice.executable, egress=egress, report=report
-                )
-        elif self._safety.local and named is not None and origin_of(named) is not None:
-            self._browser.permit(named)
-        window = await self._browser.window(storage_state=choice.storage_state, secrets=self._secrets)
+        async with self._launching:
+            browser = self._browser = self._browser or await self._launch(named, told)
+        if self._safety.local and named is not None and origin_of(named) is not None:
+            browser.permit(named)
+        window = await browser.window(storage_state=self._choice.storage_state, secrets=self._secrets)
         _at_the_end(held, window)
+        if self._choice.trace is not None:
+            await held.enter_async_context(traced(window, self._choice.trace, told.report))
         return window
+
+    async def _launch(self, named: str | None, told: Watching) -> Browser:
+        choice, report, egress = self._choice, told.report, self._safety.egress(named)
+        if choice.endpoint is not None:
+            return await Browser.connect(choice.endpoint, egress=egress, report=report)
+        return await Browser.launch(headed=choice.headed, executable=choice.executable, egress=egress, report=report)
 
 
 def _at_the_end(held: AsyncExitStack, opened: Journal | Window) -> None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import anyio.to_thread
 
 from browser_agent.actions import Outcome
-from browser_agent.agent.steps import begin_step, end_step, last_address, refuse_step
-from browser_agent.agent.todo import apply_todo, close_answered, open_task
+from browser_agent.agent.folds import Folds, commit_all, commit_paying, want
+from browser_agent.agent.resume import CutOff, cut_off
+from browser_agent.agent.standing import kept_blocks, room_of_past
+from browser_agent.agent.steps import begin_step, end_step, refuse_step
+from browser_agent.agent.todo import apply_todo, close_answered
 from browser_agent.deciders.decision import Decision
 from browser_agent.deciders.protocol import Decided
 from browser_agent.deciders.sources import Source
@@ -18,11 +21,11 @@ from browser_agent.network.egress import origin_of
 from browser_agent.network.secrets import Secrets
 from ctxfold import Session, View
 from ctxfold.decisions.intent.triggers import Trigger
-from ctxfold.errors import FoldError
 from ctxfold.models.deciders import Deciders, Maintained
+from ctxfold.models.deciders.fold import is_due
 from ctxfold.tokens import Budget, count
 from ctxfold.workspace.by import By
-from ctxfold.workspace.workspace import Workspace
+from ctxfold.workspace.workspace import Workspace, spans
 
 __all__ = ["Begun", "Context", "Journal"]
 
@@ -36,7 +39,7 @@ class Begun:
     Attributes:
         step: its number.
         decision: what it will do.
-        note: what became of its fold and its to-do, where that was refused.
+        note: what of its fold, its to-do and its recalled lines was refused, and why.
     """
 
     step: int
@@ -51,12 +54,14 @@ class Context:
     Attributes:
         view: the session's context.
         workspace: what it was rendered from.
-        kept: what was folded, planned and extracted before.
+        kept: what was folded and extracted before, and why something of it is not a model's.
+        stable: how many leading blocks of the view the next request is expected to keep.
     """
 
     view: View
     workspace: Workspace
     kept: Maintained
+    stable: int
 
 
 class Journal:
@@ -84,6 +89,7 @@ class Journal:
         self._model = model
         self._scrub = secrets.scrub
         self._deciders = deciders or Deciders(None)
+        self._folds = Folds()
 
     @property
     def folder(self) -> str:
@@ -94,35 +100,49 @@ class Journal:
         """The user's task, as a turn, with the address they named to begin at; and as the to-do. Returns what a model had to do with that."""
         words = self._scrub(task if start is None else f"{task}\n{start}")
         await _threaded(lambda: self._session.record_turn(user=words))
-        kept = Maintained()
-        if self.folder:
-            planned = await self._deciders.plan(self._session, Trigger("intent change", "the task"))
-            notes = (planned.note,) if planned.note else ()
-            kept = Maintained(notes=notes, usage=planned.usage, dollars=planned.dollars)
-        await _threaded(lambda: open_task(self._session, self._scrub(task)))
-        return kept
+        if not self.folder:
+            return Maintained(triggers=await _threaded(lambda: self._session.maintain(self._budget, self._model)))
+        planned = await self._deciders.plan(self._session, Trigger("intent change", "the task"))
+        notes = (planned.note,) if planned.note else ()
+        return Maintained(notes=notes, usage=planned.usage, dollars=planned.dollars)
 
     async def tip(self) -> int:
         """The last step, 0 before the first."""
         return await _threaded(lambda: self._session.tip)
 
-    async def context(self, now: str) -> Context:
-        """Fold, plan and extract where that is due, then render: with `now` behind it, the view still fits the budget."""
-        kept = await self._deciders.maintain(self._session, self._budget, self._model)
+    async def context(self, now: str, left: int) -> Context:
+        """Fold what pays, make room where the past needs it, then render: with `now` behind it, the view still fits the budget.
 
-        def render() -> Context:
-            view = self._session.view(self._budget - count(now) - 2, self._model)
-            return Context(view, self._session.workspace, kept)
+        Args:
+            now: what closes the context.
+            left: steps the run may still take.
+        """
+        limit = Budget.of(self._budget, self._model).tokens
 
-        return await _threaded(render)
+        def render() -> tuple[View, Workspace]:
+            return self._session.view(self._budget - count(now) - 2, self._model), self._session.workspace
+
+        def fold() -> tuple[int, bool]:
+            self._folds = commit_paying(self._session, self._folds, left)
+            room = room_of_past(render()[0], limit, now)
+            if is_due(self._session, room):
+                self._folds = commit_all(self._session, self._folds)
+            return room, is_due(self._session, room)
+
+        room, due = await _threaded(fold)
+        kept = await self._make_room(room) if due else Maintained()
+        notes, self._folds = (*self._folds.refused, *kept.notes), replace(self._folds, refused=())
+        view, workspace = await _threaded(render)
+        return Context(view, workspace, replace(kept, notes=notes), kept_blocks(view, workspace))
 
     async def begin(self, decided: Decided) -> Begun:
-        """Fold as decided, then commit the step without its results: should we die now, the log says what was tried."""
+        """Commit a decision's step without its results, and note what it wants folded: should we die now, the log says what was tried."""
         return await _threaded(lambda: self._begin(decided))
 
-    async def end(self, step: Begun, outcome: Outcome) -> str:
-        """What came of a step. Returns the ref of the page's snapshot, empty where there was no page to look at."""
-        return await _threaded(lambda: end_step(self._session, step.step, len(step.decision.actions), outcome))
+    async def end(self, step: Begun, outcome: Outcome, held: str = "") -> str:
+        """What came of a step, and why the rest of it was held back. Returns the ref of the page's snapshot, empty where there was none."""
+        asked, undone = len(step.decision.actions), held or "left undone"
+        return await _threaded(lambda: end_step(self._session, step.step, asked, outcome, undone))
 
     async def picture(self, step: Begun, jpeg: bytes | None) -> None:
         """Keep a picture of the page after a step; nothing where there is none."""
@@ -133,29 +153,36 @@ class Journal:
         """A step that was not done: its calls are answered with the reason."""
         await _threaded(lambda: refuse_step(self._session, step.step, len(step.decision.actions), reason))
 
-    async def mend(self, *, stuck: bool = False) -> Maintained:
-        """Refactor what went bad, if anything did. Where the run is `stuck` in one decision, a router model is asked for the operator, where there is one."""
+    async def prune(self) -> Maintained:
+        """Mend the view of a run that is stuck in one decision: the tries are folded into one that says so, or a router model chooses what is done."""
         limit = Budget.of(self._budget, self._model).tokens
-        if stuck and self._deciders.routes:
+        if self._deciders.routes:
             done = await self._deciders.refactor(self._session, None, limit)
             notes = (done.note,) if done.note else ()
             return Maintained(notes=notes, usage=done.usage, dollars=done.dollars)
-        operator = "path_prune" if stuck else "auto"
-        await _threaded(lambda: self._mend(operator, limit))
+        await _threaded(lambda: self._session.refactor("path_prune", by=By("embedded", "repeated"), budget=limit))
         return Maintained()
 
     async def close_turn(self, decided: Decided, text: str, sources: Sequence[Source]) -> int:
-        """The answer, or why there is none: fold as decided, then a reply; what its passages answer is done. Returns its step."""
+        """The answer, or why there is none, as a reply; what its passages answer is done. Returns its step."""
 
         def reply() -> int:
-            self._keep_refused(decided)
-            self._fold(decided)
-            apply_todo(self._session, decided, self._scrub)
+            refused = self._keep(decided)
+            self._folds = replace(self._folds, refused=tuple(filter(None, (*self._folds.refused, refused))))
             step = self._session.record_reply(self._scrub(text)).step
             close_answered(self._session, sources)
             return step
 
         return await _threaded(reply)
+
+    async def settle(self) -> tuple[str, ...]:
+        """The end of a run: commit every fold that waits. Returns why others were refused, a line each."""
+
+        def commit() -> tuple[str, ...]:
+            folds, self._folds = commit_all(self._session, self._folds), Folds()
+            return folds.refused
+
+        return await _threaded(commit)
 
     async def start_address(self) -> str | None:
         """The web address that is the last line of the user's first turn, which they named to begin at; None for none."""
@@ -166,45 +193,34 @@ class Journal:
 
         return await _threaded(read_named)
 
-    async def last_address(self) -> str | None:
-        """Where the browser stood when the session was last written; None where it had opened nothing."""
-        return await _threaded(lambda: last_address(self._session))
+    async def cut_off(self) -> CutOff:
+        """Where the last run stood when the session was last written."""
+        return await _threaded(lambda: cut_off(self._session))
 
     async def close(self) -> None:
         """Give up the session's store."""
         await _threaded(self._session.close)
 
     def _begin(self, decided: Decided) -> Begun:
-        done = (
-            self._fold(decided),
-            apply_todo(self._session, decided, self._scrub),
-        )
-        self._keep_refused(decided)
-        note = "; ".join(filter(None, done))
-        decision = decided.decision
-        return Begun(begin_step(self._session, decision.thought, decision.actions, self._scrub), decision, note)
+        note, decision = self._keep(decided), decided.decision
+        told = note if decided.kind == "model" else ""  # an embedded decider reads no reasons
+        return Begun(begin_step(self._session, decision.thought, decision.actions, self._scrub, told), decision, note)
 
-    def _mend(self, operator: str, limit: int) -> None:
-        """Refactor by the embedded rules; what they would fold at the high-water mark is left to a folder model, where there is one."""
-        if self.folder and self._session.refactor(operator, dry_run=True, budget=limit).operator == "state_abstract":
-            return
-        self._session.refactor(operator, by=By("embedded"), budget=limit)
-
-    def _keep_refused(self, decided: Decided) -> None:
+    def _keep(self, decided: Decided) -> str:
+        """Take in a decision's fold, to-do and recalled lines, and what its model wrote before that did not fit. Returns what was refused, and why."""
         if decided.refused:
             kept = [(self._scrub(text), self._scrub(why)) for text, why in decided.refused]
             self._session.keep_refused(f"a step, asked of {decided.asked}", kept)
+        self._folds, refused = want(self._session, self._folds, decided, self._scrub)
+        return "; ".join(filter(None, (refused, apply_todo(self._session, decided, self._scrub))))
 
-    def _fold(self, decided: Decided) -> str:
-        fold = decided.decision.fold
-        if fold is None:
-            return ""
-        try:
-            summary = None if fold.summary is None else self._scrub(fold.summary)
-            self._session.fold(summary, fold.first_step, fold.last_step, By(decided.kind))
-        except FoldError as error:
-            return f"the fold was refused: {error}"
-        return ""
+    async def _make_room(self, room: int) -> Maintained:
+        """Consolidate at the brim: by the folding model, or else by the embedded folder, which is said."""
+        if self.folder:
+            return await self._deciders.maintain(self._session, room)
+        made = await _threaded(lambda: self._session.consolidate(room))
+        notes = [f"the view was full: the embedded folder folded {spans(tile.steps)}" for tile in made]
+        return Maintained(made, notes=tuple(notes))
 
 
 async def _threaded(work: Callable[[], T]) -> T:

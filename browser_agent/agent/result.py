@@ -33,6 +33,7 @@ class Usage:
         refused: replies of the model that did not fit and were replaced by the explorer's decision.
         folder_tokens: tokens read and written by the model that folds, plans and extracts; 0 without one.
         compliance: where a model answers in words, how well it kept to the form of a fold.
+        decided: who decided how many steps, in the order they first did; opening the start address is nobody's decision.
         seconds: how long the run took.
     """
 
@@ -48,7 +49,13 @@ class Usage:
     refused: int = 0
     folder_tokens: int = 0
     compliance: Compliance = field(default_factory=Compliance)
+    decided: tuple[tuple[str, int], ...] = ()
     seconds: float = 0.0
+
+    def with_step(self, decider: str) -> Usage:
+        """This, and a step that `decider` decided."""
+        counted = {**dict(self.decided), decider: dict(self.decided).get(decider, 0) + 1}
+        return replace(self, steps=self.steps + 1, decided=tuple(counted.items()))
 
     def with_replies(self, replies: Sequence[ModelUsage], model: str) -> Usage:
         """This, and what the replies of a deciding model cost."""
@@ -87,6 +94,7 @@ class Result:
         answered_by: who gave the answer, or found none: the explorer may have stood in for a model. Empty where a limit ended the run.
         candidates: the passages that fit the task best, at most three, best first, each with its address and ref. The first bears the answer where
             there is one; where there is none, a reader may find it among them.
+        notes: what became of folds otherwise than decided after the last step was told, a line each.
     """
 
     status: Status
@@ -100,6 +108,7 @@ class Result:
     data: object = None
     answered_by: str = ""
     candidates: tuple[Source, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

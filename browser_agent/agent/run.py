@@ -2,74 +2,41 @@
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, assert_never
+from dataclasses import replace
+from typing import Any
 
 import anyio
 
-from browser_agent.actions import Answer, GiveUp, Navigate, Outcome, Terminal, perform
-from browser_agent.agent.confirm import Watch
+from browser_agent.actions import ActionResult, Answer, GiveUp, Navigate, Outcome, PageAction, perform
+from browser_agent.agent.ending import ended, stopped
+from browser_agent.agent.hooks import allowed, veto
 from browser_agent.agent.journal import Begun, Context, Journal
-from browser_agent.agent.loop_guard import LoopGuard, Verdict
-from browser_agent.agent.result import Result, Status, StepTaken, Usage
-from browser_agent.agent.settings import RunLimits, Watching
+from browser_agent.agent.loop_guard import Verdict
+from browser_agent.agent.result import Result, StepTaken, Usage
+from browser_agent.agent.resume import CutOff, match_refs, rename_refs
+from browser_agent.agent.terms import Ending, Standing, Terms
 from browser_agent.browser.screenshot import take_screenshot
 from browser_agent.browser.window import Window
-from browser_agent.deciders.answer_schema import Shape
 from browser_agent.deciders.decision import Decision
 from browser_agent.deciders.describe import describe_decision
 from browser_agent.deciders.protocol import Decided, Decider, Situation
-from browser_agent.deciders.sources import Evidence, Source, address
+from browser_agent.deciders.sources import Evidence, address
 from browser_agent.observation import Observation
-from ctxfold.errors import BrowserGone, InputError, InvalidReply, PageUnreachable
+from ctxfold.errors import BrowserGone, InputError, PageUnreachable
 from ctxfold.models.deciders import Maintained
 from ctxfold.prompts import prompt
 from ctxfold.view.render import View
 
-__all__ = ["Run", "Terms"]
+__all__ = ["Run"]
 
 _PROMPTS = "browser_agent.prompts"
 
+_OPENINGS = 2
+"""Times the start address is opened, where the browser is lost meanwhile."""
 
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """Where a run stands between two steps."""
-
-    observation: Observation | None = None
-    ref: str = ""
-    guard: LoopGuard = field(default_factory=LoopGuard)
-    notice: str = ""
-    repeated: bool = False
-    aside: tuple[str, ...] = ()
-    usage: Usage = field(default_factory=Usage)
-
-
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """What a run is held to, and who is told of it: `budget` is in tokens of a context, and without a `shape` the answer is in words."""
-
-    limits: RunLimits
-    watch: Watch
-    watching: Watching
-    budget: int
-    shape: Shape | None = None
-    screenshots: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """Why a run is over."""
-
-    status: Status
-    reason: str
-    answer: str | None = None
-    sources: tuple[Source, ...] = ()
-    candidates: tuple[Source, ...] = ()
-    data: object = None
-    by: str = ""
+START = "the start address"
+"""Who decides to open the address a run begins at."""
 
 
 class Run:
@@ -84,12 +51,13 @@ class Run:
         self._limits = terms.limits
         self._now = Standing(usage=Usage(budget=terms.budget))
 
-    async def to_the_end(self, evidence: Evidence, begin: str | None) -> Result:
+    async def to_the_end(self, evidence: Evidence, begin: str | None, cut_off: CutOff | None = None) -> Result:
         """Take steps until the task is answered, given up, or a limit is reached.
 
         Args:
             evidence: takes in each page seen.
             begin: the page to open first; None lets the decider choose.
+            cut_off: where an earlier process left the run, for one that goes on.
 
         Raises:
             PageUnreachable: the first page cannot be opened.
@@ -99,7 +67,9 @@ class Run:
         started = time.monotonic()
         ending = Ending("stopped", f"the time limit of {self._limits.seconds:g} s was reached; raise --timeout")
         with anyio.move_on_after(self._limits.seconds):
-            ending = await self._steps(evidence, begin)
+            ending = await self._steps(evidence, begin, cut_off or CutOff())
+        with anyio.CancelScope(shield=True):
+            refused = await self._journal.settle()
         usage = replace(self._now.usage, seconds=time.monotonic() - started)
         return Result(
             ending.status,
@@ -113,59 +83,71 @@ class Run:
             ending.data,
             ending.by,
             ending.candidates,
+            (*self._now.aside, *refused),
         )
 
-    async def _steps(self, evidence: Evidence, begin: str | None) -> Ending:
-        if begin is not None:
+    async def _steps(self, evidence: Evidence, begin: str | None, cut_off: CutOff) -> Ending:
+        self._now = replace(self._now, before=cut_off.steps)
+        if begin is not None and not (cut_off.full and await self._stand_again(begin, evidence, cut_off)):
             await self._open(begin, evidence)
+            self._now = replace(self._now, notice=prompt("notice_resumed", _PROMPTS) if cut_off.steps else "")
         while True:
-            left = self._limits.steps - self._now.usage.steps
+            now = self._now
+            left = self._limits.steps - now.usage.steps - now.before
             if left <= 0:
-                return self._stopped(
-                    evidence, f"the limit of {self._limits.steps} steps was reached; raise --max-steps"
-                )
+                why = f"the limit of {self._limits.steps} steps was reached; raise --max-steps"
+                return stopped(why, self._decider.candidates(), evidence)
             context, closing = await self._context(left)
             situation = Situation(
-                self._task,
-                context.view,
-                self._now.observation,
-                closing,
-                await self._journal.tip(),
-                left,
-                self._now.repeated,
-                context.workspace,
-            )
+                self._task, context.view, now.observation, closing, await self._journal.tip(), left, now.repeated,
+                context.workspace, context.stable,
+            )  # fmt: skip
             decided = await self._decider.decide(situation)
             over = self._pay(decided)
             end = decided.decision.end
             if end is not None:
                 return await self._close(decided, end, evidence, context.view)
+            over = over or await self._step(decided, evidence, context.view)
             if over:
-                return self._stopped(evidence, over)
-            verdict = await self._step(decided, evidence, context.view)
-            self.add_cost(await self._journal.mend(stuck=verdict == "refuse"))
-            if verdict == "end":
-                return self._stopped(evidence, "the same thing was tried six times on one page; say the task otherwise")
+                return stopped(over, self._decider.candidates(), evidence)
 
     async def _open(self, begin: str, evidence: Evidence) -> None:
         """The first step, which needs no decider: open the page to begin on."""
         decision = Decision(
             thought="Open the page the task starts from.", actions=(Navigate(kind="navigate", url=begin),)
         )
-        context, _ = await self._context(self._limits.steps)
-        await self._step(Decided(decision, self._decider.name, "embedded"), evidence, context.view)
-        observation, notice = self._now.observation, self._now.notice
-        if notice or observation is None:
-            raise PageUnreachable(f"{begin} cannot be opened ({notice or 'nothing came'}); check the address")
+        for _ in range(_OPENINGS):
+            context, _closing = await self._context(self._limits.steps)
+            await self._step(Decided(decision, START, "embedded"), evidence, context.view)
+            if not self._now.lost:
+                break
+        observation, failed = self._now.observation, self._now.failed
+        if failed or observation is None:
+            raise PageUnreachable(f"{begin} cannot be opened ({failed or 'nothing came'}); check the address")
         if observation.status is not None and observation.status >= 400:
             raise PageUnreachable(f"{begin} answers with status {observation.status}; check the address")
+
+    async def _stand_again(self, begin: str, evidence: Evidence, cut_off: CutOff) -> bool:
+        """Open the page that stood there when an earlier process ended. Returns whether it is the same but for its refs.
+
+        Then the next decision is asked for as that process would have, and nothing is written down.
+        """
+        outcome = await perform(self._window, [Navigate(kind="navigate", url=begin)], self._task)
+        page = outcome.observation
+        renamed = match_refs(cut_off.full, page.full) if outcome.ok and page is not None else None
+        if renamed is None or page is None:
+            return False
+        evidence.add(page, cut_off.ref)
+        self._now = replace(self._now, observation=page, ref=cut_off.ref, renamed=renamed)
+        return True
 
     async def _context(self, left: int) -> tuple[Context, str]:
         """The context of the next decision, and the words that close it."""
         now = self._now
         notice = now.notice if now.observation is not None else prompt("notice_start", _PROMPTS)
-        closing = prompt("now", _PROMPTS, step=now.usage.steps + 1, left=left - 1, notice=notice).strip()
-        context = await self._journal.context(closing)
+        taken = now.usage.steps + now.before
+        closing = prompt("now", _PROMPTS, step=taken + 1, left=left - 1, notice=notice).strip()
+        context = await self._journal.context(closing, left)
         peak = max(now.usage.peak_view_tokens, context.view.tokens)
         self._count(peak_view_tokens=peak, unfolded_tokens=context.view.unfolded)
         self.add_cost(context.kept)
@@ -179,49 +161,80 @@ class Run:
     def _count(self, **changed: Any) -> None:
         self._now = replace(self._now, usage=replace(self._now.usage, **changed))
 
-    async def _step(self, decided: Decided, evidence: Evidence, context: View) -> Verdict:
-        """Write a decision down, do it, write down what came of it."""
+    async def _step(self, decided: Decided, evidence: Evidence, context: View) -> str:
+        """Write a decision down, do it, write down what came of it. Returns why the run must end, where it must."""
         before = self._now.observation
         guard, verdict = self._now.guard.after(decided.decision, before.fingerprint if before is not None else "")
         begun = await self._journal.begin(decided)
-        self._now = replace(self._now, guard=guard)
-        self._count(steps=self._now.usage.steps + 1)
-        held = prompt("notice_repeated", _PROMPTS) if verdict != "go" else await self._withhold(decided)
-        if held:
+        self._now = replace(self._now, guard=guard, notice="")
+        usage = self._now.usage
+        stepped = (
+            replace(usage, steps=usage.steps + 1) if decided.decider == START else usage.with_step(decided.decider)
+        )
+        self._now = replace(self._now, usage=stepped)
+        acting = rename_refs(decided.decision, self._now.renamed)
+        actions, held, short = await self._held_back(decided.decision, acting, verdict)
+        if held and not actions:
             await self._journal.refuse(begun, held)
-            self._now = replace(self._now, notice=held, repeated=verdict != "go")
-            why = "tried before on this page" if verdict != "go" else "it was not agreed to"
-            self._tell(begun, decided, f"not done: {why}", context, before)
-            return verdict
-        outcome = await perform(self._window, decided.decision.page_actions, self._task)
-        ref = await self._journal.end(begun, outcome)
+            self._now = replace(self._now, repeated=verdict != "go")
+            self._tell(begun, decided, f"not done: {short}", context, before)
+            return await self._end_of_tries(verdict)
+        outcome = await perform(self._window, actions, self._task)
+        ref = await self._journal.end(begun, outcome, held)
         if self._terms.screenshots:
             await self._journal.picture(begun, await take_screenshot(self._window, outcome.observation))
-        self._note_page(outcome, ref, evidence, begun)
-        self._tell(begun, decided, "" if outcome.ok else outcome.message, context, before)
+        if self._terms.script is not None:
+            self._terms.script.add(outcome.results, before)
+        self._note_page(outcome, ref, evidence)
+        self._tell(begun, decided, "; ".join(filter(None, (short, self._now.failed))), context, before)
         if outcome.kind == "browser_gone":
             raise BrowserGone(outcome.message)
-        return verdict
+        return await self._stopped_by_hook(outcome.results)
 
-    async def _withhold(self, decided: Decided) -> str:
+    async def _end_of_tries(self, verdict: Verdict) -> str:
+        """Put tries that led nowhere behind a run. Returns why it must end, where there were too many."""
+        if verdict == "refuse":
+            self.add_cost(await self._journal.prune())
+        return "the same thing was tried six times on one page; say the task otherwise" if verdict == "end" else ""
+
+    async def _held_back(
+        self, decision: Decision, acting: Decision, verdict: Verdict
+    ) -> tuple[tuple[PageAction, ...], str, str]:
+        """The actions of a decision that may be done, and why the rest may not: for the decider, and in short; empty where all may."""
+        hooks, page = self._terms.watching.hooks, self._now.observation
+        if verdict != "go":
+            return (), prompt("notice_repeated", _PROMPTS), "tried before on this page"
+        if hooks.before_step is not None:
+            why = await veto("before_step", hooks.before_step(decision, page))
+            if why:
+                return (), why, why
+        actions, held = await allowed(hooks, acting.page_actions, page)
+        withheld = await self._withhold(acting) if actions else ""
+        return ((), withheld, "it was not agreed to") if withheld else (actions, held, held)
+
+    async def _withhold(self, decision: Decision) -> str:
         """Why a decision is not done: it is consequential and nobody agreed to it. Empty where it may be done."""
         watch, page = self._terms.watch, self._now.observation
-        consequences = watch.consequences(decided.decision, page)
-        if not consequences or await watch.agreed(describe_decision(decided.decision, page), consequences, page):
+        consequences = watch.consequences(decision, page)
+        if not consequences or await watch.agreed(describe_decision(decision, page), consequences, page):
             return ""
         kinds = ", ".join(dict.fromkeys(one.kind for one in consequences))
         return prompt("notice_unconfirmed", _PROMPTS, kinds=kinds)
 
-    def _note_page(self, outcome: Outcome, ref: str, evidence: Evidence, begun: Begun) -> None:
+    async def _stopped_by_hook(self, results: tuple[ActionResult, ...]) -> str:
+        """Why a program ends the run after one of these actions; empty where it does not."""
+        hook = self._terms.watching.hooks.after_action
+        said = [await veto("after_action", hook(result)) for result in results] if hook is not None else []
+        return next(filter(None, said), "")
+
+    def _note_page(self, outcome: Outcome, ref: str, evidence: Evidence) -> None:
         """Take note of the page that stands there now."""
         now, page = self._now, outcome.observation
         if page is not None:
             evidence.add(page, ref)
         elsewhere = page is not None and (now.observation is None or address(page.url) != address(now.observation.url))
-        notice = "" if outcome.ok else outcome.message
-        if begun.note:
-            notice = f"{notice} {prompt('notice_fold', _PROMPTS, reason=begun.note)}".strip()
-        self._now = replace(now, observation=page, ref=ref, notice=notice, repeated=False)
+        failed, lost = "" if outcome.ok else outcome.message, outcome.kind == "page_recovered"
+        self._now = replace(now, observation=page, ref=ref, failed=failed, lost=lost, repeated=False, renamed={})
         self._count(pages=now.usage.pages + elsewhere)
 
     def _pay(self, decided: Decided) -> str:
@@ -241,57 +254,29 @@ class Run:
             )
         return f"the cost limit of {limit:g} dollars was reached; raise --max-cost" if usage.dollars >= limit else ""
 
-    async def _close(self, decided: Decided, end: Terminal, evidence: Evidence, context: View) -> Ending:
+    async def _close(self, decided: Decided, end: Answer | GiveUp, evidence: Evidence, context: View) -> Ending:
         """The last step: the answer, or why there is none."""
-        candidates = _with_refs(decided.candidates, evidence)
-        match end:
-            case Answer(text=text, quote=quote, url=url, data=data):
-                sources = () if quote is None else (Source(quote, url or "", evidence.ref(url or "")),)
-                text, data = self._shaped(text, data)
-                ending = Ending("answered", "", text, sources, candidates or sources, data, decided.decider)
-                said = "\n".join([text, *(f"“{source.quote}” ({source.url} {source.ref})" for source in sources)])
-            case GiveUp(reason=reason):
-                ending, said = Ending("none_found", reason, None, (), candidates, None, decided.decider), reason
-            case _:
-                assert_never(end)
+        ending, said = ended(decided, end, evidence, self._terms.shape)
         step = await self._journal.close_turn(decided, said, ending.sources if ending.status == "answered" else ())
-        self._count(steps=self._now.usage.steps + 1)
+        self._now = replace(self._now, usage=self._now.usage.with_step(decided.decider))
         self._tell(Begun(step, decided.decision), decided, "", context, self._now.observation)
         return ending
-
-    def _shaped(self, text: str, data: object) -> tuple[str, object]:
-        """An answer in words, or where the task has a schema, as that has it. Raises InvalidReply for one that has not: no decider hands one in."""
-        shape = self._terms.shape
-        if shape is None:
-            return text, None
-        faults = shape.faults(data)
-        if faults:
-            raise InvalidReply(f"the answer does not have the schema that was asked for: {'; '.join(faults)}")
-        return json.dumps(data, ensure_ascii=False), data
-
-    def _stopped(self, evidence: Evidence, reason: str) -> Ending:
-        return Ending("stopped", reason, candidates=_with_refs(self._decider.candidates(), evidence))
 
     def _tell(self, begun: Begun, decided: Decided, note: str, context: View, before: Observation | None) -> None:
         page = self._now.observation
         notes = [part for part in (note, decided.note, begun.note, *self._now.aside) if part]
         self._now = replace(self._now, aside=())
-        self._terms.watching.step(
-            StepTaken(
-                step=begun.step,
-                did=describe_decision(decided.decision, before),
-                why=decided.decision.thought,
-                ok=not note,
-                note="; ".join(notes),
-                title=page.title if page is not None else "",
-                url=page.url if page is not None else "",
-                ref=self._now.ref,
-                view_tokens=context.tokens,
-                budget=self._terms.budget,
-                decider=decided.decider,
-            )
+        taken = StepTaken(
+            step=begun.step,
+            did=describe_decision(decided.decision, before),
+            why=decided.decision.thought,
+            ok=not note,
+            note="; ".join(notes),
+            title=page.title if page is not None else "",
+            url=page.url if page is not None else "",
+            ref=self._now.ref,
+            view_tokens=context.tokens,
+            budget=self._terms.budget,
+            decider=decided.decider,
         )
-
-
-def _with_refs(sources: Sequence[Source], evidence: Evidence) -> tuple[Source, ...]:
-    return tuple(replace(source, ref=evidence.ref(source.url)) for source in sources)
+        self._terms.watching.step(taken)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from browser_agent.agent.hooks import Hooks
 from browser_agent.agent.result import StepTaken
 from browser_agent.browser.install import Report
 from ctxfold.errors import InputError
@@ -49,12 +50,14 @@ class BrowserChoice:
         executable: the one to start; None finds or provides one.
         endpoint: one that is running already, to connect to; it is left running.
         storage_state: cookies and local storage to begin with, as Playwright saves them.
+        trace: write Playwright's trace of each run to this file; it holds all that its pages showed.
     """
 
     headed: bool = False
     executable: Path | None = None
     endpoint: str | None = None
     storage_state: Path | None = None
+    trace: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +70,7 @@ class Keeping:
         resume: go on with a session that is there, from its last commit.
         folder: the model that folds, plans, extracts and routes, whoever decides the steps, its name, or one for each role; None for the embedded deciders.
         screenshots: keep a picture of the page after each step beside the store; `ctxfold report` shows them. Each takes a moment.
+        script: write what is done as a Playwright script in Python to this file, which is replaced.
     """
 
     session: str | None = None
@@ -74,6 +78,7 @@ class Keeping:
     resume: bool = False
     folder: str | Model | Roles | None = None
     screenshots: bool = False
+    script: Path | None = None
 
 
 def _ignore(_: object) -> None:
@@ -82,12 +87,14 @@ def _ignore(_: object) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Watching:
-    """Who is told what happens while a run goes on. Neither may block for long.
+    """Who is told what happens while a run goes on, and may hold it back. None may block for long.
 
     Args:
         step: told of each step when it is done.
         report: told in one line what is done to get a browser, and what else a person may want to know.
+        hooks: what a program holds back.
     """
 
     step: Callable[[StepTaken], None] = _ignore
     report: Report = _ignore
+    hooks: Hooks = field(default_factory=Hooks)

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 
 from browser_agent.actions import Outcome
 from browser_agent.actions.union import Answer, GiveUp, PageAction
 from browser_agent.observation import Observation
 from ctxfold import Session
-from ctxfold.errors import RefError
 
-__all__ = ["LOOK", "begin_step", "end_step", "last_address", "refuse_step"]
+__all__ = ["AT", "LOOK", "begin_step", "end_step", "refuse_step"]
 
 LOOK = "look"
 """The call whose result is the page as it stands after a step."""
+
+KEEP = "keep"
+"""The call that stands for a decision's fold, to-do and recalled lines where any of them was refused; its result says why."""
 
 AT = "now_at"
 """The field of an action's result that holds the page's address after it."""
@@ -23,8 +24,18 @@ AT = "now_at"
 Scrub = Callable[[str], str]
 
 
-def begin_step(session: Session, thought: str, actions: Sequence[PageAction | Answer | GiveUp], scrub: Scrub) -> int:
-    """Record a step without its results, before it is done: should the process die now, the log says what was tried."""
+def begin_step(
+    session: Session, thought: str, actions: Sequence[PageAction | Answer | GiveUp], scrub: Scrub, refused: str = ""
+) -> int:
+    """Record a step without its results, before it is done: should the process die now, the log says what was tried.
+
+    Args:
+        session: where.
+        thought: why.
+        actions: what is to be done.
+        scrub: masks secrets.
+        refused: what of the decision beside its actions was refused, and why; empty where nothing was.
+    """
     calls: list[dict[str, object]] = [
         {
             "name": action.kind,
@@ -34,11 +45,21 @@ def begin_step(session: Session, thought: str, actions: Sequence[PageAction | An
         for at, action in enumerate(actions, 1)
     ]
     calls.append({"name": LOOK, "args": {}, "id": LOOK})
-    return session.record_step(scrub(thought), calls=calls).step
+    if not refused:
+        return session.record_step(scrub(thought), calls=calls).step
+    calls.append({"name": KEEP, "args": {}, "id": KEEP})
+    return session.record_step(scrub(thought), calls=calls, results=[{"id": KEEP, "text": scrub(refused)}]).step
 
 
-def end_step(session: Session, step: int, asked: int, outcome: Outcome) -> str:
+def end_step(session: Session, step: int, asked: int, outcome: Outcome, undone: str = "left undone") -> str:
     """Record what came of a step: a result for each action, then the page in full.
+
+    Args:
+        session: where.
+        step: which step.
+        asked: how many actions it holds.
+        outcome: what came of those that were tried.
+        undone: what is said of the others.
 
     Returns:
         The ref of the page's snapshot; empty where there was no page to look at.
@@ -51,7 +72,7 @@ def end_step(session: Session, step: int, asked: int, outcome: Outcome) -> str:
         if seen is not None:
             _record_seen(session, step, f"c{at}", seen)
             continue
-        done = outcome.results[at - 1].message if at <= len(outcome.results) else "left undone"
+        done = outcome.results[at - 1].message if at <= len(outcome.results) else undone
         if at == len(outcome.results) and observation is not None:
             arrived = json.dumps({"done": done, AT: observation.url}, ensure_ascii=False)
             session.record_result(step, f"c{at}", arrived, shown=f"{done}; now at {observation.url}")
@@ -70,21 +91,6 @@ def _record_seen(session: Session, step: int, call: str, seen: Observation) -> N
         session.record_result(step, call, found, origin="page", shown=f"extracted; now at {seen.url}")
     else:
         session.record_result(step, call, seen.full, origin="page", shown=seen.text)
-
-
-def last_address(session: Session) -> str | None:
-    """The page's address after the last action that was recorded; None where none was opened."""
-    for step in range(session.tip, 0, -1):
-        for record in range(1, 40):
-            try:
-                text = session.recall(f"s{step}.{record}").text
-            except RefError:
-                break
-            with suppress(ValueError):
-                result = json.loads(text)
-                if isinstance(result, dict) and result.keys() == {"done", AT}:
-                    return str(result[AT])
-    return None
 
 
 def refuse_step(session: Session, step: int, asked: int, reason: str) -> None:

@@ -32,7 +32,7 @@ from browser_agent.observation.values import BUDGET
 from ctxfold.errors import BrowserGone, InputError
 from ctxfold.tokens import count
 
-_REVIVE_SECONDS = 10.0
+_REVIVE_SECONDS = 30.0
 _ANY_TEXT = "text"
 _SIZE: ViewportSize = {"width": 1280, "height": 720}
 
@@ -168,7 +168,13 @@ class Browser:
             InputError: the storage state cannot be used.
             BrowserGone: the browser is no longer there.
         """
-        context, page = await self._open(storage_state)
+        died = self._running.chromium
+        try:
+            context, page = await self._open(storage_state)
+        except BrowserGone:
+            if self._plan.endpoint:
+                raise
+            context, page = await self._revive(died, storage_state)
         kept = folders or Folders(self._running.folder / "downloads")
         settings = WindowSettings(kept, budget, secrets, self._limits)
         return Window(context, page, settings, self._revive, self._proxy)
@@ -189,7 +195,7 @@ class Browser:
                 ) from error
             raise BrowserGone("the browser is gone; start again") from error
 
-    async def _revive(self, lost: Chromium | None) -> tuple[BrowserContext, Page]:
+    async def _revive(self, lost: Chromium | None, storage_state: Path | None = None) -> tuple[BrowserContext, Page]:
         """Put a new browser in the place of `lost`, unless another window did so already, and open a tab there."""
         async with self._reviving:
             if lost is self._running.chromium or lost is None:
@@ -199,7 +205,7 @@ class Browser:
                     self._running = await asyncio.wait_for(start_browser(self._plan, self._report), _REVIVE_SECONDS)
                 except TimeoutError as error:
                     raise BrowserGone("the browser died and did not come back; run again to go on from here") from error
-            return await self._open()
+            return await self._open(storage_state)
 
     async def close(self) -> None:
         """End the browser, if it is ours, and remove its folders. Calling it again does nothing."""

@@ -53,6 +53,10 @@ _file = click.Path(dir_okay=False, path_type=Path)
     is_flag=True,
     help="Keep a small picture of the page after each step, for `ctxfold report`; passwords and secrets are covered.",
 )
+@click.option(
+    "--save-script", "script", type=_file, metavar="FILE", help="Write what is done as a Playwright script in Python."
+)
+@click.option("--trace", type=_file, metavar="FILE", help="Write Playwright's trace; it holds all that the pages show.")
 @click.option("--headed", is_flag=True, help="Show the browser.")
 @click.option("--browser", "executable", type=_file, metavar="PATH", help="The browser to start.")
 @click.option("--endpoint", metavar="URL", help="A browser that is running already, to use instead.")
@@ -80,28 +84,12 @@ _file = click.Path(dir_okay=False, path_type=Path)
 @json_option
 @store_option
 def browse(
-    task: str,
-    start_url: str | None,
-    model: str | None,
-    folder_model: str | None,
-    budget: int,
-    max_steps: int,
-    timeout: float,
-    max_cost: float | None,
-    session: str | None,
-    resume: bool,
-    schema: Path | None,
-    screenshots: bool,
-    headed: bool,
-    executable: Path | None,
-    endpoint: str | None,
-    storage_state: Path | None,
-    allow: tuple[str, ...],
-    secrets: tuple[str, ...],
-    confirm: Confirm,
-    as_json: bool,
-    store: str | None,
-) -> None:
+    task: str, start_url: str | None, model: str | None, folder_model: str | None, budget: int, max_steps: int,
+    timeout: float, max_cost: float | None, session: str | None, resume: bool, schema: Path | None,
+    screenshots: bool, script: Path | None, trace: Path | None, headed: bool, executable: Path | None,
+    endpoint: str | None, storage_state: Path | None, allow: tuple[str, ...], secrets: tuple[str, ...],
+    confirm: Confirm, as_json: bool, store: str | None,
+) -> None:  # fmt: skip
     """Carry out a TASK in a browser, to an answer with its sources.
 
     Each step is kept in a session, so an interrupted run goes on with --resume --session NAME. Exits with 1 when no answer was found.
@@ -109,7 +97,8 @@ def browse(
     from browser_agent.agent.confirm import Safety
     from browser_agent.agent.settings import BrowserChoice, Keeping, RunLimits
     from browser_agent.cli.options import read_secret
-    from browser_agent.cli.run import RunRequest, carry_out
+    from browser_agent.cli.request import AsSaid, RunRequest
+    from browser_agent.cli.run import carry_out
     from browser_agent.deciders.answer_schema import Shape
     from ctxfold.models import helpers
 
@@ -120,6 +109,7 @@ def browse(
     safety = Safety(allow, tuple(read_secret(said, start_url) for said in secrets), confirm)
     decides, shape = announced(model, max_cost), None if schema is None else Shape.read(schema)
     limits = RunLimits(max_steps, timeout, decides.dollars)
-    choice = BrowserChoice(headed, executable, endpoint, storage_state)
-    keeping = Keeping(session, store, resume, helpers(folder_model), screenshots)
-    carry_out(RunRequest(task, start_url, decides.model, budget, limits, choice, keeping, safety, as_json, shape))
+    choice = BrowserChoice(headed, executable, endpoint, storage_state, trace)
+    keeping = Keeping(session, store, resume, helpers(folder_model), screenshots, script)
+    said = AsSaid(schema, folder_model, secrets)
+    carry_out(RunRequest(task, start_url, decides.model, budget, limits, choice, keeping, safety, as_json, shape, said))

@@ -25,7 +25,8 @@ def demo(question: str, budget: int, as_json: bool) -> None:
     from browser_agent.agent.settings import BrowserChoice, Keeping, RunLimits
     from browser_agent.cli.live import wrapped
     from browser_agent.cli.pydoc_site import pydoc_site
-    from browser_agent.cli.run import RunRequest, carry_out
+    from browser_agent.cli.request import RunRequest
+    from browser_agent.cli.run import carry_out
 
     if not question.strip():
         raise InputError("there is no question; say in a sentence what is wanted, or leave it out")

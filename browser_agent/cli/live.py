@@ -173,11 +173,17 @@ def _print_candidates(candidates: tuple[Source, ...]) -> None:
     _print_sources(candidates)
 
 
+def _name_deciders(result: Result) -> str:
+    """Who decided how many steps."""
+    counted = result.usage.decided or ((result.decider, 0),)
+    return ", ".join(f"{escape_controls(name)}: {steps} step{'' if steps == 1 else 's'}" for name, steps in counted)
+
+
 def _print_cost(result: Result) -> None:
     usage = result.usage
     pages = f"{usage.pages} page{'' if usage.pages == 1 else 's'}"
     lines = [
-        f"decided by {result.decider}: {usage.steps} steps, {pages} in {usage.seconds:.1f} s",
+        f"decided by {_name_deciders(result)}; {pages} in {usage.seconds:.1f} s",
         f"largest view {usage.peak_view_tokens:,} of {usage.budget:,} tokens; unfolded, the history would take {usage.unfolded_tokens:,}",
     ]
     if usage.input_tokens:
@@ -193,7 +199,7 @@ def _print_cost(result: Result) -> None:
         lines.append(f"{tried.replies} replies in words: {tried.folds} folds taken, {tried.refused} refused")
     if usage.refused:
         lines.append(f"{usage.refused} replies of the model did not fit; the explorer decided those steps")
-    lines += [f"kept as session {result.session}"]
+    lines += [*result.notes, f"kept as session {result.session}"]
     click.echo("", err=True)
     for line in lines:
         click.echo(wrapped(line, err=True), err=True)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import shlex
 import signal
 import sys
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, NoReturn
 
 import anyio
@@ -14,15 +13,14 @@ import anyio.abc
 import click
 
 from browser_agent.agent.agent import BrowserAgent, session_name
-from browser_agent.agent.confirm import Safety
 from browser_agent.agent.result import Result
-from browser_agent.agent.settings import BrowserChoice, Keeping, RunLimits, Watching
+from browser_agent.agent.settings import Keeping, Watching
 from browser_agent.cli.live import Live, print_result
-from browser_agent.deciders.answer_schema import Shape
+from browser_agent.cli.request import RunRequest, resume_command
 from ctxfold import Session
 from ctxfold.errors import CtxfoldError
 
-__all__ = ["DeferredReports", "RunRequest", "carry_out"]
+__all__ = ["DeferredReports", "carry_out"]
 
 
 class DeferredReports:
@@ -44,22 +42,6 @@ class DeferredReports:
 NOT_ACHIEVED, ENVIRONMENT, INTERRUPTED = 1, 3, 130
 
 
-@dataclass(frozen=True, slots=True)
-class RunRequest:
-    """What a command line asks for."""
-
-    task: str
-    start_url: str | None
-    model: str
-    budget: int
-    limits: RunLimits
-    browser: BrowserChoice
-    keeping: Keeping
-    safety: Safety = field(default_factory=Safety)
-    as_json: bool = False
-    shape: Shape | None = None
-
-
 def carry_out(request: RunRequest) -> None:
     """Run a request to its end, print what came of it, and exit with 1 or 3 where it was not achieved.
 
@@ -69,11 +51,13 @@ def carry_out(request: RunRequest) -> None:
     if keeping.session is None:
         request = replace(request, keeping=replace(keeping, session=session_name(request.task)))
     live = Live(quiet=request.as_json)
+    if request.limits.dollars is not None:
+        live.report(f"it costs at most ${request.limits.dollars:.2f} (--max-cost)")
     try:
         result = _run_to_end(request, live)
     except Exception:
         if live.steps:
-            click.echo(f"what was done is kept. Go on with:  {_resume_command(request)}", err=True)
+            click.echo(f"what was done is kept. Go on with:  {resume_command(request)}", err=True)
         raise
     if result is None:
         _exit_interrupted(request)
@@ -129,7 +113,7 @@ async def _end_when_told(scope: anyio.CancelScope) -> None:
 
 def _exit_interrupted(request: RunRequest) -> NoReturn:
     kept = (
-        f"; what was done is kept. Go on with:  {_resume_command(request)}"
+        f"; what was done is kept. Go on with:  {resume_command(request)}"
         if _is_kept(request.keeping)
         else " before anything was done"
     )
@@ -144,9 +128,3 @@ def _is_kept(keeping: Keeping) -> bool:
     except CtxfoldError:
         return False
     return True
-
-
-def _resume_command(request: RunRequest) -> str:
-    """The command that goes on with a run."""
-    store = f" --store {shlex.quote(request.keeping.store)}" if request.keeping.store else ""
-    return f"ctxfold browse --resume --session {request.keeping.session}{store}"

@@ -17,10 +17,9 @@ MOST_ACTIONS = 8
 
 
 class Decision(BaseModel):
-    """One step: why, what to fold of what lies behind, what to do now, and what changed in the to-do.
+    """One step: why, what to fold of what lies behind, what to do now, and what changed in the to-do."""
 
-    Source of the shape: AgentFold (arXiv 2510.24699), section 3: each reply holds its reasoning, a directive to fold and an action.
-    """
+    # Source of the shape: AgentFold (arXiv 2510.24699), section 3: each reply holds its reasoning, a directive to fold and an action.
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -32,7 +31,7 @@ class Decision(BaseModel):
     actions: tuple[Action, ...] = Field(
         min_length=1,
         max_length=MOST_ACTIONS,
-        description="Done in order, until one replaces the page. answer and give_up end the run and stand alone.",
+        description="Done in order, until one replaces the page. `ref` is an element of the page as it stands now, such as e12. answer and give_up end the run and stand alone.",
     )
 
     todo: tuple[ItemWritten, ...] = Field(

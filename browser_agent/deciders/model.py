@@ -12,10 +12,11 @@ from browser_agent.deciders.answer_schema import Shape
 from browser_agent.deciders.decision import Decision
 from browser_agent.deciders.protocol import Decided, Decider, Situation
 from browser_agent.deciders.sources import Evidence, Source
+from browser_agent.deciders.tool import decide_tool
 from browser_agent.network.secrets import Secrets
 from ctxfold.decisions.fold.parse import Compliance, parse
 from ctxfold.errors import InputError, InvalidReply
-from ctxfold.models import Model, Reply, Request, Tool, Usage, ask
+from ctxfold.models import Model, Reply, Request, Usage, ask
 from ctxfold.models.protocol import spoken
 from ctxfold.prompts import prompt
 
@@ -45,7 +46,7 @@ class ModelDecider:
         self._model = model
         self._evidence = evidence
         self._explorer = explorer
-        self._tool = Tool.deciding(Decision, prompt("decide", _PROMPTS))
+        self._tool = decide_tool()
         named = [prompt("secret", _PROMPTS, name=one.placeholder, domain=one.domain) for one in secrets.all]
         wanted = [prompt("schema", _PROMPTS, schema=shape)] if shape is not None else []
         self._system = "\n".join([prompt("system", _PROMPTS), *named, *wanted])
@@ -75,7 +76,7 @@ class ModelDecider:
             system=self._write_system(),
             messages=[*situation.view.messages, closing],
             tool=self._tool,
-            stable=situation.view.stable,
+            stable=situation.stable,
         )
         try:
             decision = await ask(
@@ -155,6 +156,12 @@ class ModelDecider:
 
     def _check_answer(self, answer: Answer, situation: Situation) -> Answer:
         changes: dict[str, object] = {}
+        shown = situation.observation
+        if answer.quote is None and (shown is None or not shown.full.strip()):
+            raise InputError(
+                "the page as it stands is empty, and nothing can be answered from it: wait for it, open another, "
+                "quote a page seen before, or give up"
+            )
         if answer.quote is not None:
             source = self._evidence.source(answer.quote, answer.url)
             changes |= {"quote": source.quote, "url": source.url}

@@ -30,6 +30,7 @@ class Situation:
         steps_left: how many decisions the limits leave, this one included.
         repeated: whether the last decision was refused because it repeats what was tried on this very page.
         workspace: what the view was rendered from.
+        stable: how many leading blocks of the view the next request is expected to keep.
     """
 
     task: str
@@ -40,6 +41,7 @@ class Situation:
     steps_left: int
     repeated: bool = False
     workspace: Workspace = field(default_factory=Workspace)
+    stable: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import Any
 
 from ctxfold.log.lines import GOAL, GOAL_NOW, unposed
 from ctxfold.prompts import prompt
-from ctxfold.tokens import Budget, count_lines
+from ctxfold.tokens import Budget, count, count_lines
 from ctxfold.view.elsewhere import ElsewhereText
 from ctxfold.view.fit import closed, fit
 from ctxfold.view.messages import Turn, anthropic_messages, openai_messages
@@ -155,6 +155,24 @@ WORDS = 60
 """Messages of the user, and findings, that outlive the blocks they stood in."""
 
 
+def _goal_once(block: Shown, goal: str) -> Shown:
+    """A block in which the user's words do not say the goal again, which stands before all blocks word for word."""
+    said = tuple(
+        line._replace(text=text, tokens=count(text))
+        if line.kind == "user" and goal and (text := _short_of(line.text, goal)) != line.text
+        else line
+        for line in block.lines
+    )
+    return block if said == block.lines else replace(block, lines=said)
+
+
+def _short_of(said: str, goal: str) -> str:
+    """What the user said, with a word for the goal where it begins with that, whole."""
+    speaker, _, words = said.partition(" ")
+    again = words == goal or words.startswith(f"{goal}\n")
+    return f"{speaker} (the goal){words[len(goal) :]}" if again else said
+
+
 def _settled(workspace: Workspace) -> Parts:
     """Everything in its settled form."""
     goal = unposed(f"{GOAL} {workspace.goal}") if workspace.goal else ""
@@ -162,7 +180,7 @@ def _settled(workspace: Workspace) -> Parts:
     older = () if workspace.older is None else (workspace.older,)
     lifted = workspace.intent.lifted
     words = [Shown((), 0, "", (line,), None, False, whole=True) for line in unkept(workspace.words, lifted)]
-    blocks = (*words, *(show(block, lifted) for block in workspace.blocks))
+    blocks = (*words, *(_goal_once(show(block, lifted), workspace.goal) for block in workspace.blocks))
     now = "\n".join(unposed(f"{GOAL_NOW} {text}") for text in workspace.revisions)
     parts = Parts(opening, older, blocks, now, now)
     if not workspace.elsewhere.empty:

@@ -92,7 +92,8 @@ def test_a_failure_in_the_middle_is_one_line_and_says_how_to_go_on(serve: Serve,
     done = ctxfold(*command, "--session", "ship", "--model", model)
     *_, kept, failed = done.stderr.strip().splitlines()
     assert done.returncode == 3
-    assert kept == "what was done is kept. Go on with:  ctxfold browse --resume --session ship"
+    said = f"--session ship --model {model} --budget 8000 --max-steps 200 --timeout 1800"
+    assert kept == f"what was done is kept. Go on with:  ctxfold browse --resume {said}"
     assert failed.startswith("error: script:")
     broken = [sys.executable, "-c", BROKEN, *command, "--session", "other"]
     done = subprocess.run(broken, capture_output=True, text=True, timeout=90, check=False)

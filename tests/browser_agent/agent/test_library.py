@@ -1,0 +1,196 @@
+"""What a program does with runs: it holds steps and actions back, takes them as a stream, runs many side by side, and keeps a trace and a script."""
+
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from browser_agent import BrowserAgent, BrowserChoice, Hooks, Keeping, Result, Safety, Secret, StepTaken, Watching
+from browser_agent.actions import ActionResult, PageAction
+from browser_agent.actions.union import ACTION
+from browser_agent.agent.script import as_lines
+from browser_agent.deciders.tool import decide_tool
+from browser_agent.observation import Control, Observation
+from ctxfold import Session
+from ctxfold.errors import InputError
+from ctxfold.models import ScriptedModel
+from ctxfold.prompts import prompt
+from ctxfold.tokens import count
+from tests.browser_agent.agent.scripts import decide
+from tests.sites.server import Site
+
+pytestmark = pytest.mark.anyio
+
+Serve = Callable[[dict[str, str]], Site]
+
+HOME = (
+    "<title>Harbour</title><main><h1>Harbour</h1><p>Ships and tides.</p><a href=/tides>Tides</a>"
+    "<form action=/echo><label>Ship <input name=ship></label><button>Ask</button></form></main>"
+)
+TIDES = "<title>Tides</title><main><h1>Tides</h1><p>A spring tide comes twice a month.</p></main>"
+STOP = decide("Enough.", {"kind": "give_up", "reason": "the script ends here"})
+
+
+def go(url: str, thought: str = "On.") -> dict[str, Any]:
+    return decide(thought, {"kind": "navigate", "url": url})
+
+
+async def test_hooks_hold_back_a_step_an_action_and_the_rest_of_a_run(serve: Serve):
+    site = serve({"/": HOME, "/tides": TIDES})
+    seen: list[str] = []
+
+    async def before_step(decision: Any, page: Observation | None) -> bool:
+        seen.append(decision.thought)
+        return bool(decision.thought != "Not this.")
+
+    def before_action(action: PageAction, page: Observation | None) -> str | None:
+        return "no typing here" if action.kind == "press" else None
+
+    def after_action(result: ActionResult) -> bool:
+        return result.action.kind != "back"
+
+    scroll, press = {"kind": "scroll", "direction": "down"}, {"kind": "press", "key": "a"}
+    model = ScriptedModel(
+        go(f"{site.url}/tides", "Not this."),
+        decide("Two.", scroll, press, scroll),
+        go(f"{site.url}/tides"),
+        decide("Back.", {"kind": "back"}),
+        STOP,
+    )
+    told: list[StepTaken] = []
+    hooks = Hooks(before_step, before_action, after_action)
+    async with BrowserAgent(model, keeping=Keeping("held")) as agent:
+        result = await agent.run("Look.", site.url, Watching(step=told.append, hooks=hooks))
+    assert (result.status, result.reason) == ("stopped", "after_action held it back")
+    assert [step.ok for step in told] == [True, False, False, True, True]
+    assert "before_step held it back" in told[1].note
+    assert "no typing here" in told[2].note
+    assert site.seen.count("/tides") == 1
+    with Session.open("held", create=False) as session:
+        assert session.recall("s3").text.count("no typing here") == 2
+    assert "Not this." in seen
+
+
+async def test_a_stream_gives_each_step_and_then_the_result(serve: Serve):
+    site = serve({"/": HOME, "/tides": TIDES})
+    async with BrowserAgent(ScriptedModel(go(f"{site.url}/tides"), STOP)) as agent:
+        events = [event async for event in agent.stream("Look.", site.url)]
+    assert [type(event) for event in events] == [StepTaken, StepTaken, StepTaken, Result]
+    assert isinstance(events[-1], Result)
+    assert events[-1].usage.decided == (("script", 2),)
+
+
+async def test_tasks_side_by_side_share_one_browser_and_all_end_though_it_dies(serve: Serve):
+    site = serve({"/": HOME, "/tides": TIDES})
+    browsers: set[int] = set()
+
+    class Answers:
+        name = "script:answers"
+        asked = 0
+
+        async def decide(self, request: Any) -> Any:
+            Answers.asked += 1
+            browser = agent._browser
+            assert browser is not None
+            browsers.add(id(browser))
+            if Answers.asked == 3:
+                await browser._running.chromium.close()
+            return await ScriptedModel(STOP).decide(request)
+
+    async with BrowserAgent(Answers()) as agent:
+        tasks = [(f"Look at {n}.", f"{site.url}/tides") for n in range(5)]
+        results = await agent.map([*tasks, ("Nowhere.", "http://127.0.0.1:9/")], limit=2)
+    ended = [result.status for result in results]
+    assert ended == ["none_found"] * 5 + ["failed"], [result.reason for result in results]
+    assert "cannot be opened" in results[-1].reason
+    assert len({result.session for result in results[:5]}) == 5
+    assert len(browsers) == 1
+    with pytest.raises(InputError, match="sessions of their own"):
+        await BrowserAgent(keeping=Keeping("one")).map(["a"])
+    with pytest.raises(InputError, match="at least 1"):
+        await BrowserAgent().map(["a"], limit=0)
+
+
+async def test_a_run_keeps_a_trace_and_a_script_that_does_it_again(serve: Serve, tmp_path: Path):
+    site = serve({"/": HOME, "/tides": TIDES})
+    trace, script = tmp_path / "trace.zip", tmp_path / "again.py"
+
+    class Types:
+        name = "script:types"
+        decisions = iter(("type", "click", "stop"))
+
+        async def decide(self, request: Any) -> Any:
+            shown = "\n".join(block["text"] for message in request.messages for block in message["content"])
+            field = shown.rpartition('textbox "Ship"[')[2].partition("]")[0]
+            match next(self.decisions):
+                case "type":
+                    decision = decide("Ask.", {"kind": "type", "ref": field, "text": "Elba", "submit": True})
+                case "click":
+                    decision = go(f"{site.url}/tides")
+                case _:
+                    decision = STOP
+            return await ScriptedModel(decision).decide(request)
+
+    async with BrowserAgent(Types(), browser=BrowserChoice(trace=trace), keeping=Keeping(script=script)) as agent:
+        await agent.run("Ask for Elba.", site.url)
+    assert any("trace" in name for name in zipfile.ZipFile(trace).namelist())
+    asked = len(site.seen)
+    written = script.read_text("utf-8").replace("headless=False", "headless=True, executable_path='/usr/bin/chromium'")
+    assert "page.get_by_role('textbox', name='Ship', exact=True).fill('Elba')" in written
+    compile(written, str(script), "exec")
+    assert len(site.seen) == asked
+    with pytest.raises(InputError, match="a trace holds all"):
+        BrowserAgent(
+            browser=BrowserChoice(trace=trace), safety=Safety(secrets=(Secret("pin", "12345678", "a.example"),))
+        )
+
+
+def test_a_script_names_elements_as_a_person_finds_them_and_secrets_by_their_variable() -> None:
+    refs = {ref: Control(ref=ref, role="button", name="Add") for ref in ("e1", "e2")}
+    refs["e3"] = Control(ref="e3", role="checkbox", name="Gift")
+    page = Observation(url="", title="", status=200, fingerprint="", text="", tokens=0, full="", refs=refs)
+
+    def lines(**action: Any) -> list[str]:
+        return list(as_lines(ACTION.validate_python(action), page))  # type: ignore[arg-type]
+
+    assert lines(kind="click", ref="e2") == ["page.get_by_role('button', name='Add', exact=True).nth(1).click()"]
+    assert lines(kind="fill_form", fields=[{"ref": "e3", "value": "true"}]) == [
+        "page.get_by_role('checkbox', name='Gift', exact=True).set_checked(True)"
+    ]
+    assert lines(kind="type", ref="e9", text="Bearer <secret:token>") == [
+        "page.locator(\"aria-ref=e9\").fill('Bearer ' + os.environ['token'])"
+    ]
+    assert lines(kind="find", query="x") == []
+
+
+async def test_an_empty_page_is_never_answered_from(serve: Serve):
+    site = serve({"/": HOME, "/void": "<title>Void</title>"})
+    model = ScriptedModel(
+        go(f"{site.url}/void"),
+        decide("I know.", {"kind": "answer", "text": "Twice a month."}),
+        decide("It says.", {"kind": "answer", "text": "It has tides.", "quote": "Ships and tides"}),
+    )
+    async with BrowserAgent(model) as agent:
+        result = await agent.run("What is there?", site.url)
+    assert (result.answer, len(result.sources)) == ("It has tides.", 1)
+    said = model.requests[2].messages[-1]["content"][-1]["text"]
+    assert "the page as it stands is empty" in said
+
+
+async def test_what_every_request_holds_beside_the_view_is_small_and_the_task_stands_once(serve: Serve):
+    site = serve({"/": HOME, "/tides": TIDES})
+    model = ScriptedModel(
+        go(f"{site.url}/tides"), {**go(site.url), "todo": [{"text": "Find the berth of the Elba."}]}, STOP
+    )
+    async with BrowserAgent(model) as agent:
+        await agent.run("Find the berth of the Elba.", site.url)
+    tool = decide_tool()
+    assert count(prompt("system", "browser_agent.prompts")) <= 600
+    assert count(str({"name": tool.name, "description": tool.description, "input_schema": tool.schema})) <= 1_800
+    assert "AgentFold" not in str(tool.schema)
+    for request in model.requests:
+        text = str(request.messages)
+        assert text.count("Find the berth of the Elba.") == 1, "the task stands more than once"
+        assert "extracts:" not in text

@@ -1,0 +1,144 @@
+"""A run that was cut off goes on with the request it was cut off at, byte for byte, and its refs lead to the page as it was opened again."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from browser_agent.agent.agent import BrowserAgent
+from browser_agent.agent.resume import match_refs, rename_refs
+from browser_agent.agent.settings import Keeping
+from browser_agent.deciders.decision import Decision
+from ctxfold import Session
+from ctxfold.errors import ModelUnavailable
+from ctxfold.models import Reply, Request
+from ctxfold.models.anthropic import body
+from tests.browser_agent.agent.scripts import decide
+from tests.sites.server import Site
+from tests.support.messages.server import Answer, Decide, MessagesServer
+
+pytestmark = pytest.mark.anyio
+
+Serve = Callable[[dict[str, str]], Site]
+
+HOME = "<title>Harbour</title><main><h1>Harbour</h1><p>Ships and tides.</p><a href=/form>Form</a></main>"
+FORM = (
+    "<title>Form</title><main><h1>Form</h1><p>Berths are given by name.</p><form action=/echo>"
+    "<label>Ship <input name=ship></label><button>Ask</button></form></main>"
+)
+
+
+class Cut:
+    """A model that decides by a list, keeps what it was sent, and is lost when the list ends."""
+
+    name = "script:cut"
+
+    def __init__(self, decisions: Sequence[Any]) -> None:
+        self.sent: list[str] = []
+        self._left = iter(decisions)
+
+    async def decide(self, request: Request) -> Reply:
+        self.sent.append(json.dumps(body("claude-cut", request)))
+        decision = next(self._left, None)
+        if decision is None:
+            raise ModelUnavailable("lost")
+        return Reply(arguments=decision(self.sent[-1]) if callable(decision) else decision)
+
+
+def typed(sent: str) -> dict[str, Any]:
+    """A decision that types what looks like a ref into the field that the request shows."""
+    field = sent.rpartition('textbox \\"Ship\\"[')[2].partition("]")[0]
+    return decide("Ask for it.", {"kind": "type", "ref": field, "text": "e5", "submit": True})
+
+
+async def test_the_next_request_is_the_same_and_old_refs_lead_to_the_new_page(serve: Serve):
+    site = serve({"/": HOME, "/form": FORM})
+    visits = [decide("On.", {"kind": "navigate", "url": f"{site.url}/{path}"}) for path in ("form", "", "form")]
+    first = Cut([{**visits[0], "fold": {"summary": "Too long a summary of it. " * 40}}, *visits[1:]])
+    async with BrowserAgent(first, keeping=Keeping("cut")) as agent:
+        with pytest.raises(ModelUnavailable):
+            await agent.run("Ask for a berth for e5.", site.url)
+    with Session.open("cut", create=False) as session:
+        tip = session.tip
+    again = Cut([typed, decide("Done.", {"kind": "answer", "text": "Asked.", "quote": "ship=e5"})])
+    async with BrowserAgent(again, keeping=Keeping("cut", resume=True)) as agent:
+        result = await agent.run("")
+    assert again.sent[0] == first.sent[-1], "another request than the one it was cut off at"
+    assert "the fold was refused" in first.sent[-1]
+    assert result.status == "answered"
+    assert any(path.startswith("/echo?ship=e5") for path in site.seen)
+    with Session.open("cut", create=False) as session:
+        assert session.tip == tip + 2
+
+
+async def test_a_page_that_is_another_now_is_opened_as_a_step_and_the_model_is_told(serve: Serve):
+    site = serve({"/": HOME, "/form": FORM})
+    first = Cut([decide("On.", {"kind": "navigate", "url": f"{site.url}/form"})])
+    async with BrowserAgent(first, keeping=Keeping("other")) as agent:
+        with pytest.raises(ModelUnavailable):
+            await agent.run("Ask for a berth.", site.url)
+    site.pages["/form"] = FORM.replace("by name", "by length")
+    again = Cut([decide("Done.", {"kind": "answer", "text": "By length.", "quote": "given by length"})])
+    async with BrowserAgent(again, keeping=Keeping("other", resume=True)) as agent:
+        result = await agent.run("")
+    assert result.status == "answered"
+    assert "The browser was started anew" in again.sent[0]
+    assert "by length" in again.sent[0]
+
+
+def test_refs_alone_are_renamed() -> None:
+    shown, now = '- button "e5" [ref=e5]\n- text: e5 [ref=f1e9]', '- button "e5" [ref=f3e5]\n- text: e5 [ref=f3e7]'
+    renamed = match_refs(shown, now)
+    assert renamed == {"e5": "f3e5", "f1e9": "f3e7"}
+    assert match_refs(shown, now.replace("text", "note")) is None
+    actions = [
+        {"kind": "type", "ref": "e5", "text": "e5"},
+        {"kind": "fill_form", "fields": [{"ref": "f1e9", "value": "e5"}]},
+        {"kind": "find", "query": "e5"},
+        {"kind": "click", "ref": "e77"},
+    ]
+    decision = Decision.model_validate({"thought": "e5", "actions": actions})
+    assert [action.model_dump(exclude_none=True) for action in rename_refs(decision, renamed).actions] == [
+        {"kind": "type", "ref": "f3e5", "text": "e5", "submit": False},
+        {"kind": "fill_form", "fields": ({"ref": "f3e7", "value": "e5"},)},
+        {"kind": "find", "query": "e5"},
+        {"kind": "click", "ref": "e0"},
+    ]
+
+
+@pytest.mark.long
+def test_a_process_that_was_killed_is_gone_on_with_by_the_same_request(serve: Serve, tmp_path: Path):
+    site = serve({"/": HOME, "/form": FORM})
+    running: list[subprocess.Popen[bytes]] = []
+    visits = ("form", "", "form", "")
+
+    def answer(request: dict[str, Any]) -> Answer:
+        asked = len(server.journal)
+        if len(running) == 1 and asked == len(visits):
+            os.kill(running[0].pid, signal.SIGKILL)
+        if len(running) == 2:
+            return Decide(decide("Enough.", {"kind": "give_up", "reason": "seen it"}))
+        where = visits[min(asked, len(visits) - 1)]
+        return Decide(
+            {**decide("On.", {"kind": "navigate", "url": f"{site.url}/{where}"}), "fold": {"summary": "Seen."}}
+        )
+
+    with MessagesServer(answer) as server:
+        environment = os.environ | {
+            "ANTHROPIC_BASE_URL": server.url,
+            "ANTHROPIC_API_KEY": "any",
+            "CTXFOLD_HOME": str(tmp_path),
+        }
+        shared = [sys.executable, "-m", "ctxfold", "browse", "--session", "cut", "--model", "claude-sonnet-5-5"]
+        for words in (["Look around.", "--start-url", site.url], ["--resume"]):
+            running.append(subprocess.Popen([*shared, *words], env=environment, stderr=subprocess.DEVNULL))
+            running[-1].wait(60)
+        before, after = (json.dumps(exchange.body) for exchange in server.journal[-2:])
+    assert running[0].returncode == -signal.SIGKILL
+    assert before == after, "another request than the one it was killed at"
