@@ -26,20 +26,26 @@ _limit = click.IntRange(min=1)
 @session_command
 @click.argument("what", metavar="REF_OR_QUERY", nargs=-1, required=True)
 @click.option("--limit", type=_limit, default=5, show_default=True, metavar="N", help="How many hits a search gives.")
-def recall(session: Session, what: tuple[str, ...], limit: int, as_json: bool) -> None:
+@click.option(
+    "--skip", type=click.IntRange(min=0), default=0, metavar="N", help="How many of the best hits to pass over."
+)
+@click.option("--raw", is_flag=True, help="The bytes of a page, not the form in which it reads.")
+def recall(session: Session, what: tuple[str, ...], limit: int, skip: int, raw: bool, as_json: bool) -> None:
     """Print the exact text behind a ref, or search the log for words.
 
-    A ref (s12, s12.2, s12.2:40-80, s4-s9, b7) gives a pipe or file its bytes and nothing else; on a terminal, what
-    could steer it is written out. Words print the places that hold them, best first, each with its ref.
+    A ref (s12, s12.2, s12.2:40-80, s4-s9, b7) gives a pipe or file its bytes and nothing else, but for a page, which
+    comes as it reads unless --raw is given; on a terminal, what could steer it is written out. Words print the places that hold them, best first, each with its ref.
     """
     query = " ".join(what)
     if not query.strip():
         raise InputError("nothing to recall: give a ref such as s12.2, or words to search for")
     if ADDRESS.fullmatch(query):
-        found = session.recall(query)
+        found = session.recall(query, reading=not (raw or as_json))
+        if found.derived and found.origin == "page":
+            click.echo(f"{found.ref} as the page reads; --raw gives its bytes", err=True)
         print_json(found) if as_json else _print_exactly(found.text)
         return
-    hits = session.recall(query=query, limit=limit)
+    hits = session.recall(query=query, limit=limit, skip=skip)
     if as_json:
         print_json(hits)
         return

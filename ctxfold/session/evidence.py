@@ -11,6 +11,7 @@ from ctxfold.decisions.refactor.repetition import call_of
 from ctxfold.decisions.refactor.values import Call, Case
 from ctxfold.errors import RefError
 from ctxfold.log.lines import text_of
+from ctxfold.log.page import page_of
 from ctxfold.log.refs import RecordRef, parse_ref
 from ctxfold.session.history.load import lines_at
 from ctxfold.session.search import ranked
@@ -187,6 +188,7 @@ def log_of(tx: Reading, session: int, steps: Sequence[int]) -> list[str]:
         }
         for record in found.values():
             parts.append(tx.log.text(record.entry))
+            parts += filter(None, [page_of(parts[-1], record.origin)])
             if record.shown is not None or record.kind == "call":
                 parts.append(text_of(lines_at(tx, record)))
     return parts

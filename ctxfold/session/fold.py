@@ -23,7 +23,7 @@ from ctxfold.store.protocol import Writing
 from ctxfold.tokens import count
 from ctxfold.view.render import query_of
 from ctxfold.workspace.by import By
-from ctxfold.workspace.workspace import Block, Tile
+from ctxfold.workspace.workspace import Block, RawStep, Tile
 
 __all__ = ["consolidated", "folded", "goal_set"]
 
@@ -44,6 +44,9 @@ def folded(tx: Writing, now: Handle, directive: FoldDirective, by: By) -> Tile:
     place = now.place(tx, upto=directive.first_step)
     workspace = place.workspace
     blocks = stretch(workspace, directive.first_step, directive.last_step or latest or None)
+    empty = [block.steps[0] for block in blocks if isinstance(block, RawStep) and not (block.lines or block.settled)]
+    if empty:
+        raise FoldError(f"s{empty[0]} shows nothing yet, and what is recorded next stands in it; fold when it has come")
     number = tx.cover.next_tile(place.session)
     if directive.summary is None:
         tile = micro_tile(workspace, blocks, number, SETTINGS, query_of(workspace))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ctxfold.errors import RefError
 from ctxfold.log.json_lines import LINE_FORM, line_form
+from ctxfold.log.page import page_of
 from ctxfold.log.refs import Address, BlockRef, RangeRef, RecordRef, StepRef, StretchRef
 from ctxfold.session.history.commit import state_of
 from ctxfold.session.history.tiles import read_tile
@@ -24,7 +25,7 @@ class Recalled:
     Attributes:
         ref: the address.
         text: for a record, its exact text; for a step or stretch, all its records under one-line headers; for a range, those lines.
-        derived: whether the text is a derived form rather than a record's own: headers added, or lines of indented JSON.
+        derived: whether the text is a derived form rather than a record's own: headers added, lines of indented JSON, a page in its reading form.
         kind: for a record, what it is: user, assistant, call, result or note; empty else.
         origin: for a record, where it came from: user, model, tool or page; empty else.
     """
@@ -36,8 +37,8 @@ class Recalled:
     origin: str = ""
 
 
-def recall(tx: Reading, session: int, ref: Address, branch: str) -> Recalled:
-    """The exact text of an address.
+def recall(tx: Reading, session: int, ref: Address, branch: str, reading: bool = False) -> Recalled:
+    """The exact text of an address; on demand pages in their reading form.
 
     Raises:
         RefError: nothing was recorded there.
@@ -45,16 +46,18 @@ def recall(tx: Reading, session: int, ref: Address, branch: str) -> Recalled:
     match ref:
         case RecordRef():
             record = _record(tx, session, ref.step, ref.record)
-            return Recalled(str(ref), tx.log.text(record.entry), kind=record.kind, origin=record.origin)
+            text = tx.log.text(record.entry)
+            page = page_of(text, record.origin) if reading else None
+            return Recalled(str(ref), text if page is None else page, page is not None, record.kind, record.origin)
         case StepRef():
-            return Recalled(str(ref), _steps(tx, session, (ref.step,)), derived=True)
+            return Recalled(str(ref), _steps(tx, session, (ref.step,), reading), derived=True)
         case StretchRef():
             numbers = [
                 step.n for step in tx.log.steps(session, range(ref.first, min(ref.last, tx.log.last_step(session)) + 1))
             ]
             if not numbers or ref.last > tx.log.last_step(session):
                 raise RefError(_unknown(tx, session, str(ref)))
-            return Recalled(str(ref), _stretch(tx, session, numbers, branch), derived=True)
+            return Recalled(str(ref), _stretch(tx, session, numbers, branch, reading), derived=True)
         case BlockRef():
             blocks = tx.cover.tile_numbers(session)
             if ref.block not in blocks:
@@ -65,12 +68,14 @@ def recall(tx: Reading, session: int, ref: Address, branch: str) -> Recalled:
                 )
                 raise RefError(f"no block {ref}; {there}")
             tile = read_tile(tx, session, ref.block)
-            return Recalled(str(ref), f"# {ref}: {spans(tile.steps)}\n{_steps(tx, session, tile.steps)}", derived=True)
+            return Recalled(
+                str(ref), f"# {ref}: {spans(tile.steps)}\n{_steps(tx, session, tile.steps, reading)}", derived=True
+            )
         case RangeRef():
             return _range(tx, session, ref)
 
 
-def _stretch(tx: Reading, session: int, numbers: Sequence[int], branch: str) -> str:
+def _stretch(tx: Reading, session: int, numbers: Sequence[int], branch: str, reading: bool) -> str:
     """Steps in the order of the log, each run of them under the branch it lies on: the reader's own where it is on that."""
     heads = sorted(tx.forest.heads(session), key=lambda head: (head.name != branch, head.id))
     paths = [(head.name, dict(tx.log.path(session, state_of(tx, session, head).tip))) for head in heads]
@@ -80,7 +85,7 @@ def _stretch(tx: Reading, session: int, numbers: Sequence[int], branch: str) -> 
         if not runs or runs[-1][0] != name:
             runs.append((name, []))
         runs[-1][1].append(step.n)
-    return "\n".join(f"# {spans(run)}, branch {name}\n{_steps(tx, session, run)}" for name, run in runs)
+    return "\n".join(f"# {spans(run)}, branch {name}\n{_steps(tx, session, run, reading)}" for name, run in runs)
 
 
 def _range(tx: Reading, session: int, ref: RangeRef) -> Recalled:
@@ -116,11 +121,17 @@ def _one_result(tx: Reading, session: int, step: int) -> StoredRecord:
     return results[0]
 
 
-def _steps(tx: Reading, session: int, numbers: Sequence[int]) -> str:
+def _steps(tx: Reading, session: int, numbers: Sequence[int], reading: bool) -> str:
     records = tx.log.records(session, numbers)
     if not records:
         raise RefError(_unknown(tx, session, f"s{numbers[0]}"))
-    return "\n".join(f"## s{record.step}.{record.k} {_who(record)}\n{tx.log.text(record.entry)}" for record in records)
+    made: list[str] = []
+    for record in records:
+        text = tx.log.text(record.entry)
+        page = page_of(text, record.origin) if reading else None
+        head = f"## s{record.step}.{record.k} {_who(record)}{'' if page is None else ', as it reads'}"
+        made.append(f"{head}\n{text if page is None else page}")
+    return "\n".join(made)
 
 
 def _who(record: StoredRecord) -> str:

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 
 from ctxfold.log.json_lines import line_form
+from ctxfold.log.page import page_of
 from ctxfold.store.codec import SEARCHED
 from ctxfold.store.protocol import Reading
 from ctxfold.store.values import StoredRecord
@@ -23,7 +24,7 @@ _WORD = re.compile(r"[^\W_]+")
 class Hit:
     """A place that holds the words asked for: its address with lines, those lines, its step, and a score that grows with fit.
 
-    A long line is shown round the words; `…` stands where it goes on.
+    A long line is shown round the words; `…` stands where it goes on. Of a page the lines are those of its reading form, and the address is all of it.
     """
 
     ref: str
@@ -33,7 +34,7 @@ class Hit:
 
 
 def search(tx: Reading, session: int, query: str, limit: int) -> list[Hit]:
-    """The records that hold the words of a query, best first, each with its best lines.
+    """The records that hold the words of a query, best first, each with its best lines; what was recorded several times as one, the newest.
 
     Args:
         tx: an open transaction.
@@ -43,9 +44,11 @@ def search(tx: Reading, session: int, query: str, limit: int) -> list[Hit]:
     """
     wanted = frozenset(query_words(query)) | frozenset(words(query))
     found: list[Hit] = []
-    for row, score in ranked(tx, session, query, limit):
+    known: set[int] = set()
+    for row, score in ranked(tx, session, query, 2 * limit):
         record = tx.log.record_by_id(row)
-        if record is not None:
+        if record is not None and record.entry not in known and len(found) < limit:
+            known.add(record.entry)
             found.append(_hit(record, tx.log.text(record.entry), wanted, score))
     return found
 
@@ -77,11 +80,12 @@ def _stands(low: str, word: str, start: int, end: int) -> bool:
 
 
 def _hit(record: StoredRecord, text: str, wanted: frozenset[str], score: float) -> Hit:
-    lines = line_form(text)
+    page = page_of(text, record.origin)
+    lines = line_form(text) if page is None else page.splitlines() or [""]
     best, place = best_line(lines, wanted)
     low, high = max(0, best - 1), min(len(lines), best + 2)
     shown = "\n".join(_cut(lines[at], place if at == best else 0) for at in range(low, high))
-    ref = f"s{record.step}.{record.k}" + (f":{low + 1}-{high}" if len(lines) > 3 else "")
+    ref = f"s{record.step}.{record.k}" + (f":{low + 1}-{high}" if len(lines) > 3 and page is None else "")
     return Hit(ref, shown, record.step, round(score, 4))
 
 

@@ -257,8 +257,8 @@ class Session:
     ) -> tuple[Tile, ...]:
         """Fold older steps in a batch when the cover stands above the budget's high-water mark: the driver's call. Returns the tiles made, none below.
 
-        With a `summary`, of at most .30 of the budget, that stands in front of what is chosen of the steps, in place of what was written of them before.
-        Raises FoldError where it is longer, or holds what their log does not.
+        A `summary` of at most .30 of the budget stands in front of what is chosen of the steps, in place of the one before. Raises FoldError where it is
+        longer, or holds what their log does not.
         """
         who, front = check.as_by(by), check.as_text_or_none(summary)
         with self._at.reading() as tx:
@@ -429,28 +429,39 @@ class Session:
         return render(workspace, limit, partial(read_calls, self._at))
 
     @overload
-    def recall(self, ref: str | Ref) -> Recalled: ...
+    def recall(self, ref: str | Ref, *, reading: bool = False) -> Recalled: ...
     @overload
-    def recall(self, ref: None = None, *, query: str, limit: int = 5) -> list[Hit]: ...
+    def recall(self, ref: None = None, *, query: str, limit: int = 5, skip: int = 0) -> list[Hit]: ...
 
-    def recall(self, ref: str | Ref | None = None, *, query: str | None = None, limit: int = 5) -> Recalled | list[Hit]:
+    def recall(
+        self,
+        ref: str | Ref | None = None,
+        *,
+        query: str | None = None,
+        limit: int = 5,
+        skip: int = 0,
+        reading: bool = False,
+    ) -> Recalled | list[Hit]:
         """The exact text of an address, or the places that hold some words.
 
         Args:
             ref: `s12`, `s12.2`, `s12.2:40-80`, `s4-s9`, `b7`, or what recording returned.
             query: words to look for; give this or a ref.
             limit: how many places at most.
+            skip: how many of the best are passed over.
+            reading: whether pages come in the form in which a person reads them.
 
         Raises:
-            RefError: not an address, or nothing recorded there.
-            InputError: both or neither given.
+            InputError, RefError: both or neither given; not an address, or nothing recorded there.
         """
         if (ref is None) == (query is None):
             raise InputError("give either a ref such as s12.2 or a query")
         with self._at.reading() as tx:
             if ref is not None:
-                return recall(tx, self._at.session, parse_ref(ref), head_of(tx, self._at.session, self._at.branch).name)
-            return search(tx, self._at.session, check.as_text(query), check.as_limit(limit, 100))
+                here = head_of(tx, self._at.session, self._at.branch).name
+                return recall(tx, self._at.session, parse_ref(ref), here, reading)
+            first = max(check.as_number(skip, "how many hits to pass over"), 0)
+            return search(tx, self._at.session, check.as_text(query), first + check.as_limit(limit, 100))[first:]
 
     def history(self, limit: int = 50) -> list[Event]:
         """What happened, newest first, at most `limit` events."""

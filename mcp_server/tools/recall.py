@@ -10,9 +10,15 @@ from mcp_server.tools.results import format_hits, format_recalled
 
 
 async def recall(
-    session: str, ctx: Context[Pools], ref: str = "", query: str = "", limit: int = 5, offset: int = 0
+    session: str,
+    ctx: Context[Pools],
+    ref: str = "",
+    query: str = "",
+    limit: int = 5,
+    offset: int = 0,
+    raw: bool = False,
 ) -> list[TextContent]:
     """Give back what was left out of the view."""
     if query and not ref:
-        return await pool_for(ctx).use(session, lambda opened: format_hits(opened, query, limit))
-    return await pool_for(ctx).use(session, lambda opened: format_recalled(opened, ref, offset))
+        return await pool_for(ctx).use(session, lambda opened: format_hits(opened, query, limit, offset))
+    return await pool_for(ctx).use(session, lambda opened: format_recalled(opened, ref, offset, raw))

@@ -32,6 +32,7 @@ VOCABULARIES = {
     "observation/blocks.py": "ARIA roles",
     "observation/inline.py": "ARIA roles",
     "observation/labelled.py": "ARIA roles",
+    "log/page.py": "ARIA roles",
     "decisions/intent/structured.py": "nodes of a JMESPath tree",
     "decisions/refactor/written.py": "tags",
     "history/events.py": "kinds of events",

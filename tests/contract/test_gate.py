@@ -54,3 +54,13 @@ def test_what_later_steps_use_is_kept_and_the_tile_says_so(session: Session) -> 
     tile = session.fold("Flights were looked up.", 1, 4)
     assert "HAT327" in tile.text
     assert tile.beside
+
+
+def test_a_step_that_shows_nothing_yet_is_not_folded(session: Session) -> None:
+    session.record_turn(user="Please go on.")
+    session.record_reply("I do.")
+    session.record_turn(user="")
+    with pytest.raises(FoldError, match="s2 shows nothing yet"):
+        session.fold(first_step=1, last_step=2)
+    session.record_reply("Done.")
+    assert session.fold(first_step=1, last_step=2).steps == (1, 2)

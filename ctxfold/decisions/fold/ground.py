@@ -11,7 +11,7 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
-__all__ = ["EUROPEAN", "Ground", "dates_in", "named_dates", "times_in"]
+__all__ = ["EUROPEAN", "LONGEST_NUMBER", "Ground", "dates_in", "named_dates", "times_in"]
 
 _NUMBER = re.compile(r"(?<![A-Za-z0-9_.])\d[\d,]*(?:\.\d+)?(?![A-Za-z0-9_])")
 _GROUPED = re.compile(r"\d{1,3},\d{3}|\d{1,3}(?:,\d{3})+\.\d+")
@@ -30,6 +30,8 @@ _NAMED = re.compile(
     rf"(?:\b(\d{{1,2}})(?:st|nd|rd|th)?[ .]+)?\b({_NAME})\b\.?(?: (\d{{1,2}})(?!\d)(?:st|nd|rd|th)?)?(?:,? (\d{{4}})\b)?"
 )
 _CLOCK = re.compile(r"(?<![\d:.])(\d{1,2}):(\d\d)(?::\d\d)?(?: ?([ap])\.?m)?|\b(\d{1,2}) ?([ap])\.?m\b", re.IGNORECASE)
+LONGEST_NUMBER = 24
+"""Digits and marks of a number that is compared by its value; a longer one stands as it is written, or not at all."""
 _LARGEST = 200_000
 """Characters of a record that are read as JSON for its lists and columns."""
 
@@ -134,9 +136,14 @@ def _tree(text: str) -> Any:
     if len(text) > _LARGEST or text[:64].lstrip()[:1] not in ("{", "["):
         return None
     try:
-        return json.loads(text, parse_float=Decimal, parse_int=Decimal)
-    except (ValueError, RecursionError, ArithmeticError):
+        return json.loads(text, parse_float=_number, parse_int=_number)
+    except (ValueError, RecursionError):
         return None
+
+
+def _number(text: str) -> Decimal | None:
+    """A number of JSON that can be summed."""
+    return Decimal(text) if len(text) <= LONGEST_NUMBER and text.lower().count("e") == 0 else None
 
 
 def _lists(tree: Any) -> Iterator[tuple[int, dict[str, Decimal]]]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from itertools import accumulate
 
-from ctxfold.decisions.fold.ground import EUROPEAN, Ground, dates_in, named_dates, times_in
+from ctxfold.decisions.fold.ground import EUROPEAN, LONGEST_NUMBER, Ground, dates_in, named_dates, times_in
 from ctxfold.errors import RefError, Ungrounded
 from ctxfold.log.refs import BlockRef, RangeRef, RecordRef, StepRef, StretchRef, parse_ref
 from ctxfold.text import entities, is_common
@@ -158,6 +158,7 @@ def _is_small(value: str) -> bool:
         and (found[3] or "st") in ("st", "nd", "rd", "th")
         and found[2].isascii()
         and found[2].isdecimal()
+        and len(found[2]) <= 2
         and int(found[2]) <= _SMALL
     )
 
@@ -192,7 +193,9 @@ def _runs_on(beside: str, edge: str, number: bool) -> bool:
 
 
 def _number(value: str) -> list[Decimal]:
-    """The numbers that a value may be: none where it is no number."""
+    """The numbers that a value may be: none where it is no number, or so long that it is an id."""
+    if len(value) > LONGEST_NUMBER:
+        return []
     if EUROPEAN.fullmatch(value) and value.isascii():
         return [Decimal(value.replace(".", "").replace(",", ".")).normalize()]
     found = _NUMBER.fullmatch(value)

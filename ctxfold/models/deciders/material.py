@@ -29,7 +29,7 @@ def records(session: Session, steps: Sequence[int]) -> list[Recalled]:
 def _of_step(session: Session, step: int) -> Iterator[Recalled]:
     for k in numbers(1):
         try:
-            yield session.recall(f"s{step}.{k}")
+            yield session.recall(f"s{step}.{k}", reading=True)
         except RefError:
             return
 

@@ -115,6 +115,13 @@ def test_a_line_copied_from_the_source_is_never_refused(lines: list[str], at: in
     assert invented(lines[at % len(lines)], "\n".join(lines), STEPS) == ()
 
 
+def test_numbers_of_any_length_are_compared():
+    long = "7" * 6_000
+    assert invented(f"It is {long}.", long, STEPS) == ()
+    assert invented(f"It is {long[:-1]}8.", long, STEPS) == (f"{long[:-1]}8",)
+    assert invented("It is 5.", '{"n": 1e999999999, "m": [' + long + "]}", STEPS) == ()
+
+
 @given(summary=st.text(max_size=300), source=st.text(max_size=300))
 def test_no_text_makes_it_raise(summary: str, source: str):
     assert all(isinstance(value, str) for value in invented(summary, source, STEPS))

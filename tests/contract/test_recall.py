@@ -1,0 +1,73 @@
+"""Recall that a person can read: pages as they read, search that goes on, excerpts with their neighbours, calls found by their names."""
+
+from __future__ import annotations
+
+import json
+
+from ctxfold import Session
+
+PAGE = """- banner:
+  - link "Home" [ref=e2]:
+    - /url: /
+- main [ref=e4]:
+  - heading "Rates" [level=1]
+  - paragraph:
+    - text: The rate is
+    - strong: "1.0834"
+    - text: today.
+  - table "Rates" [ref=e8]:
+    - row "Currency Rate":
+      - columnheader "Currency"
+      - columnheader "Rate"
+    - row "NOK 11.42":
+      - cell "NOK"
+      - cell "11.42"
+"""
+
+
+def look(session: Session, page: str = PAGE, shown: str = "Rates") -> str:
+    call = {"name": "look", "args": {}, "id": "c"}
+    step = session.record_step("", [call], [{"id": "c", "text": page, "origin": "page", "shown": shown}])
+    return f"{step}.2"
+
+
+def test_a_page_comes_as_it_reads_on_demand_and_byte_for_byte_else(session: Session) -> None:
+    ref = look(session)
+    assert session.recall(ref).text == PAGE
+    found = session.recall(ref, reading=True)
+    assert found.derived
+    assert found.text == "Home\n# Rates\nThe rate is 1.0834 today.\nCurrency | Rate\nNOK | 11.42"
+    assert f"## {ref} result c, as it reads\nHome\n# Rates" in session.recall(ref.partition(".")[0], reading=True).text
+
+
+def test_text_that_is_no_snapshot_of_a_page_stays_as_it_is(session: Session) -> None:
+    for text in ("Plain words", "- a list\n- of Things", "", '- row "broken', '- "text"'):
+        assert session.recall(look(session, text), reading=True).text in (text, "text")
+
+
+def test_a_summary_may_say_what_a_page_says_over_several_nodes(session: Session) -> None:
+    ref = look(session, shown="\n".join(f"Nothing of note {n}." for n in range(80)))
+    step = session.recall(ref).ref.partition(".")[0]
+    tile = session.fold("The page says “The rate is 1.0834 today”; NOK | 11.42.", step, step)
+    assert tile.summary
+
+
+def test_a_hit_on_a_page_shows_the_row_that_matched(session: Session) -> None:
+    ref = look(session)
+    (hit,) = session.recall(query="NOK")
+    assert (hit.ref, hit.text) == (ref, "Currency | Rate\nNOK | 11.42")
+
+
+def test_a_search_goes_on_and_names_nothing_twice(session: Session) -> None:
+    for n in range(12):
+        session.record_reply(f"Parcel {n} is on its way.")
+        session.record_step("", [{"name": "read"}], [{"text": "A parcel list that is read again and again."}])
+    found = [hit.ref for skip in range(0, 20, 5) for hit in session.recall(query="parcel", skip=skip)]
+    assert len(found) == len(set(found)) == 13
+
+
+def test_calls_are_found_by_tool_and_argument_names(session: Session) -> None:
+    call = {"name": "send_certificate", "args": {"reservation_code": "QX12"}, "id": "c"}
+    step = session.record_step("", [call], [{"id": "c", "text": json.dumps("ok")}])
+    assert {hit.step for hit in session.recall(query="send certificate")} == {step.step}
+    assert {hit.step for hit in session.recall(query="reservation code")} == {step.step}
