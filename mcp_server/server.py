@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Collection, Iterable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import anyio
@@ -16,9 +17,11 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import (
     INVALID_PARAMS,
     CallToolResult,
+    ContentBlock,
     GetPromptResult,
     InputRequiredResult,
     SubscribeRequestParams,
+    TextContent,
     UnsubscribeRequestParams,
 )
 from pydantic import AnyHttpUrl, AnyUrl
@@ -85,11 +88,11 @@ class CtxfoldServer(MCPServer[Pools]):
             result = await super().call_tool(name, given, context)
             if writes and context is not None and "session" in given:
                 await self._notify(list_changed(str(given["session"])), context)
-            return result
+            return _carry_result(result)
         except MCPError:
             raise
         except Exception as error:
-            raise ToolError(explain_error(error, name)) from error
+            raise ToolError(_carry(explain_error(error, name))) from error
 
     async def read_resource(
         self, uri: AnyUrl | str, context: Context[Pools, Any] | None = None
@@ -100,7 +103,8 @@ class CtxfoldServer(MCPServer[Pools]):
             ResourceNotFoundError: there is none, or it can't be read; the text is for the model.
         """
         try:
-            return await super().read_resource(uri, context)
+            found = await super().read_resource(uri, context)
+            return found if isinstance(found, InputRequiredResult) else [_carry_contents(each) for each in found]
         except (MCPError, ResourceNotFoundError):
             raise
         except Exception as error:
@@ -116,7 +120,11 @@ class CtxfoldServer(MCPServer[Pools]):
         """
         try:
             self._check_prompt(name, arguments or {})
-            return await super().get_prompt(name, arguments, context)
+            found = await super().get_prompt(name, arguments, context)
+            if isinstance(found, InputRequiredResult):
+                return found
+            messages = [each.model_copy(update={"content": _carry_block(each.content)}) for each in found.messages]
+            return found.model_copy(update={"messages": messages})
         except MCPError:
             raise
         except Exception as error:
@@ -168,6 +176,39 @@ def _write_instructions(caps: Collection[Caps]) -> str:
     return "\n".join(
         [fill_prompt("instructions"), *([fill_prompt("instructions_browser")] if "browser" in caps else [])]
     )
+
+
+def _carry(tree: Any) -> Any:
+    """Text and data as JSON carries them: half of a character, which it cannot, becomes the sign for one that is missing."""
+    match tree:
+        case str():
+            return tree.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        case dict():
+            return {_carry(key): _carry(value) for key, value in tree.items()}
+        case list():
+            return [_carry(each) for each in tree]
+        case _:
+            return tree
+
+
+def _carry_result(result: CallToolResult | InputRequiredResult) -> CallToolResult | InputRequiredResult:
+    """A result that can be sent. Where half a character stood in it, a block at its end says so."""
+    if isinstance(result, InputRequiredResult):
+        return result
+    content = [_carry_block(block) for block in result.content]
+    data = _carry(result.structured_content)
+    if content == result.content and data == result.structured_content:
+        return result
+    note = TextContent(type="text", text="Half characters in this text, which cannot be sent, stand as \ufffd.")
+    return result.model_copy(update={"content": [*content, note], "structured_content": data})
+
+
+def _carry_block(block: ContentBlock) -> ContentBlock:
+    return block.model_copy(update={"text": _carry(block.text)}) if isinstance(block, TextContent) else block
+
+
+def _carry_contents(contents: ReadResourceContents) -> ReadResourceContents:
+    return replace(contents, content=_carry(contents.content))
 
 
 def _make_lifespan(pools: Pools) -> Any:

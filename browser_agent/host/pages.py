@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -211,17 +212,24 @@ class Pages:
             starting = self._starting.get(session)
             if starting is None:
                 starting = self._starting[session] = asyncio.ensure_future(self._start_page(session))
+                starting.add_done_callback(partial(self._take_in, session))
             await asyncio.wait({starting}, timeout=PATIENCE)
             if not starting.done():
                 raise BrowserGone("a browser is being fetched and is not ready yet; that takes a minute or two")
-            if self._starting.get(session) is starting:
-                del self._starting[session]
-            self._live.setdefault(session, starting.result())
-            unused = next((name for name, page in self._live.items() if name != session and not page.busy), None)
-            if len(self._live) > MOST and unused is not None:
-                self._drop(unused)
+            starting.result()
         self._touch(session)
         return self._live[session]
+
+    def _take_in(self, session: str, started: asyncio.Task[Page]) -> None:
+        """Count a page that came up among the live ones, also where the call that wanted it was cancelled: else it would never be ended."""
+        del self._starting[session]
+        if started.cancelled() or started.exception() is not None:
+            return
+        self._live.setdefault(session, started.result())
+        self._touch(session)
+        unused = next((name for name, page in self._live.items() if name != session and not page.busy), None)
+        if len(self._live) > MOST and unused is not None:
+            self._drop(unused)
 
     async def _start_page(self, session: str) -> Page:
         means = self._means

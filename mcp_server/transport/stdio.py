@@ -6,18 +6,21 @@ woken. So the process is ended here, after the pools are closed, or without that
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
 from functools import partial
 from io import TextIOWrapper
 from typing import NoReturn, cast
 
 import anyio
 from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
 
 from mcp_server.server import CtxfoldServer
 from mcp_server.sessions.pool import Pools
 from mcp_server.transport.ending import Ending, end_soon, leave, watch_parent
 from mcp_server.transport.pipes import Pipes
+from mcp_server.transport.wire import refuse_line
 
 __all__ = ["run_stdio"]
 
@@ -50,6 +53,7 @@ async def _answer_host(server: CtxfoldServer, pipes: Pipes, ending: Ending) -> N
     writer = anyio.wrap_file(TextIOWrapper(pipes.writer, encoding="utf-8", newline="\n"))
     try:
         async with stdio_server(cast("anyio.AsyncFile[str]", reader), writer) as (incoming, outgoing):
+            reader.answer = outgoing.send
             await server.run_between(incoming, outgoing)
     except* (BrokenPipeError, ConnectionResetError):
         ending.begin(0)
@@ -57,13 +61,22 @@ async def _answer_host(server: CtxfoldServer, pipes: Pipes, ending: Ending) -> N
 
 
 class _Lines:
-    """The lines of a stream, all that the SDK asks of its input; `ended` is called at its end, while calls under way are still being ended."""
+    """The lines of a stream that are messages, all that the SDK asks of its input. What is none is answered here, through `answer`.
+
+    `ended` is called at the end of the stream, while calls under way are still being ended.
+    """
 
     def __init__(self, file: anyio.AsyncFile[str], ended: Callable[[], None]) -> None:
         self._file = file
         self._ended = ended
+        self.answer: Callable[[SessionMessage], Awaitable[None]] | None = None
 
     async def __aiter__(self) -> AsyncIterator[str]:
         async for line in self._file:
-            yield line
+            refused = refuse_line(line)
+            if refused is None:
+                yield line
+            elif self.answer is not None:
+                with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):  # it is ending: nobody is answered
+                    await self.answer(SessionMessage(refused))
         self._ended()

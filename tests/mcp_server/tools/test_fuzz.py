@@ -2,6 +2,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
+import anyio
 import pytest
 
 from mcp_server.tools import TOOLS
@@ -27,21 +28,33 @@ VALUES: tuple[Any, ...] = (
 )  # fmt: skip
 
 
-async def test_no_call_however_wrong_gets_a_bare_error(connect: Connect) -> None:
+async def call_wrongly(client: Any, chance: random.Random, calls: int) -> None:
     """Seeded junk for every tool: each answer is a result within the limit, or an error that names the next call."""
-    chance = random.Random(20261120)
+    for _ in range(calls):
+        tool = chance.choice(TOOLS).name
+        arguments = {chance.choice(NAMES): chance.choice(VALUES) for _ in range(chance.randrange(4))}
+        if chance.random() < 0.8:
+            arguments["session"] = "fuzz"
+        result = await client.call_tool(tool, arguments)
+        text = said(result)
+        about = f"{tool} {arguments!r:.300} -> {text:.300}"
+        assert "Error executing tool" not in text, about
+        assert "failed inside" not in text, about
+        assert not result.is_error or "Next: " in text, about
+        assert len(text) <= LIMIT, about
+
+
+async def test_no_call_however_wrong_gets_a_bare_error(connect: Connect) -> None:
     async with connect() as client:
         await client.call_tool("open_session", {"session": "fuzz"})
-        for _ in range(CALLS):
-            tool = chance.choice(TOOLS).name
-            arguments = {chance.choice(NAMES): chance.choice(VALUES) for _ in range(chance.randrange(4))}
-            if chance.random() < 0.8:
-                arguments["session"] = "fuzz"
-            result = await client.call_tool(tool, arguments)
-            text = said(result)
-            about = f"{tool} {arguments!r:.300} -> {text:.300}"
-            assert "Error executing tool" not in text, about
-            assert "failed inside" not in text, about
-            assert not result.is_error or "Next: " in text, about
-            assert len(text) <= LIMIT, about
+        await call_wrongly(client, random.Random(20261120), CALLS)
+        assert not (await client.call_tool("context", {"session": "fuzz"})).is_error
+
+
+async def test_no_call_however_wrong_gets_a_bare_error_while_others_are_under_way(connect: Connect) -> None:
+    async with connect() as client:
+        await client.call_tool("open_session", {"session": "fuzz"})
+        async with anyio.create_task_group() as tasks:
+            for seed in range(10):
+                tasks.start_soon(call_wrongly, client, random.Random(seed), 15)
         assert not (await client.call_tool("context", {"session": "fuzz"})).is_error

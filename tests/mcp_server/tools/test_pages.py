@@ -6,13 +6,14 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, cast, get_args
 
+import anyio
 import pytest
 from anyio.to_thread import run_sync
 from mcp import Client
 from mcp_types import CallToolResult, ElicitResult
 
 from browser_agent.actions import PageAction
-from browser_agent.host.pages import Pages
+from browser_agent.host.pages import Means, Pages
 from browser_agent.network.secrets import Secret
 from ctxfold import Session
 from ctxfold.tokens import count
@@ -70,6 +71,28 @@ async def driving(web: BrowsingSettings | None = None, era: str = "auto", asks: 
     async with Client(server, mode=era, elicitation_callback=cast("Any", ask) if asks else None) as client:
         await client.call_tool("open_session", {"session": "trip"})
         yield Driver(client, pools.get(None).browsing.pages, asked, answers)
+
+
+async def test_a_page_whose_opening_was_cancelled_is_counted_among_the_live_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else nobody would ever end it."""
+    pages, up, page = Pages(Means(tmp_path)), anyio.Event(), cast("Any", object())
+
+    async def start(_session: str) -> Any:
+        await up.wait()
+        return page
+
+    monkeypatch.setattr(pages, "_start_page", start)
+    with anyio.move_on_after(0.02) as scope:
+        await pages._page("trip")
+    assert scope.cancelled_caught
+    up.set()
+    with anyio.fail_after(10):
+        while not pages._live:
+            await anyio.lowlevel.checkpoint()
+    assert pages._open_page("trip") is page
+    pages._timers.pop("trip").cancel()
 
 
 def ref_of(text: str, name: str) -> str:
