@@ -83,18 +83,26 @@ async def reveal_secrets(window: Window, element: Locator, ref: str, text: str) 
     Raises:
         Stop: there is no such secret, or it does not belong to the page the element is in.
     """
+    if not window.settings.secrets.mentioned_in(text):
+        return text
+    handle = await attempt(window, element.element_handle(timeout=milliseconds(window)), ref)
+    frame = await attempt(window, handle.owner_frame(), ref)
+    return reveal_at(window, frame.url if frame is not None else "", text)
+
+
+def reveal_at(window: Window, url: str, text: str) -> str:
+    """`text` as it is typed into a document at `url`.
+
+    Raises:
+        Stop: there is no such secret, or it does not belong there.
+    """
     secrets = window.settings.secrets
     try:
         named = secrets.named_in(text)
     except KeyError as error:
         raise Stop("not_possible", "there is no secret of that name; give it with --secret NAME=SOURCE") from error
-    if not named:
-        return text
-    handle = await attempt(window, element.element_handle(timeout=milliseconds(window)), ref)
-    frame = await attempt(window, handle.owner_frame(), ref)
-    address = frame.url if frame is not None else ""
     for secret in named:
-        if not secret.belongs_to(address):
+        if not secret.belongs_to(url):
             raise Stop("refused", f"{secret.placeholder} belongs to another site and is not typed here")
     return secrets.fill(text)
 

@@ -6,6 +6,7 @@ from playwright.async_api import Locator
 
 from browser_agent.actions.elements import attempt, find_element, milliseconds, reveal_secrets
 from browser_agent.actions.outcome import Stop
+from browser_agent.actions.passwords import learn_typed
 from browser_agent.actions.union import Check, FillForm, Select, Type
 from browser_agent.actions.wait import wait_for_suggestions
 from browser_agent.browser.window import Window
@@ -13,7 +14,9 @@ from browser_agent.browser.window import Window
 _BOXES = frozenset({"checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio"})
 _SUGGESTING = frozenset({"combobox", "searchbox"})
 _TAKES_KEYS = """e => !e.readOnly && !e.disabled && e.getAttribute('role') !== 'spinbutton' && (e.nodeName === 'TEXTAREA'
-  || e.nodeName === 'INPUT' && /^(text|search|email|url|tel|password)$/.test(e.type))"""
+  || e.nodeName === 'INPUT' && /^(text|search|email|url|tel)$/.test(e.type))"""
+_ANY_KEY = "Shift"
+"""A key that changes nothing: a page that listens to keys alone then reads the field."""
 _OPTIONS = "e => e instanceof HTMLSelectElement ? [...e.options].flatMap(o => [o.value, o.label.trim()]) : null"
 
 
@@ -24,7 +27,7 @@ async def type_text(window: Window, action: Type) -> str:
         Stop: the ref is stale, or the element takes no text.
     """
     element, control = await find_element(window, action.ref)
-    await _put(window, action.ref, element, await reveal_secrets(window, element, action.ref, action.text))
+    await _put(window, action.ref, element, action.text)
     if control.role in _SUGGESTING and not action.submit:
         await wait_for_suggestions(window)
     if action.submit:
@@ -46,7 +49,7 @@ async def fill_form(window: Window, action: FillForm) -> str:
         elif control.role in {"combobox", "listbox"} and await _options(window, field.ref, element) is not None:
             await _choose(window, field.ref, element, (field.value,))
         else:
-            await _put(window, field.ref, element, await reveal_secrets(window, element, field.ref, field.value))
+            await _put(window, field.ref, element, field.value)
     return f"filled {len(found)} fields"
 
 
@@ -72,17 +75,29 @@ async def check(window: Window, action: Check) -> str:
     return f"{action.ref} is {'checked' if action.checked else 'unchecked'}"
 
 
-async def _put(window: Window, ref: str, element: Locator, text: str) -> None:
-    """Put `text` into a field. The last character is a key press, for pages that listen to keys and not to changes."""
+async def _put(window: Window, ref: str, element: Locator, said: str) -> None:
+    """Put what is said into a field, each secret for its placeholder.
+
+    The last character is a key press, for pages that listen to keys and not to changes. A secret comes in one event: no listener sees a part of it.
+    """
+    text = await reveal_secrets(window, element, ref, said)
     takes_keys = bool(text) and text[-1].isprintable() and await attempt(window, element.evaluate(_TAKES_KEYS), ref)
     most = milliseconds(window)
-    await attempt(window, element.fill(text[:-1] if takes_keys else text, timeout=most), ref)
-    if takes_keys:
-        await attempt(window, element.press_sequentially(text[-1], timeout=most), ref)
-        if (
-            await attempt(window, element.input_value(timeout=most), ref) != text
-        ):  # the page put something of its own in
-            await attempt(window, element.fill(text, timeout=most), ref)
+    if text != said or not takes_keys:
+        await attempt(window, element.fill(text, timeout=most), ref)
+    else:
+        await _put_by_key(window, ref, element, text)
+    if text != said:
+        await attempt(window, element.press(_ANY_KEY, timeout=most), ref)
+    await learn_typed(window, ref, element, said)
+
+
+async def _put_by_key(window: Window, ref: str, element: Locator, text: str) -> None:
+    most = milliseconds(window)
+    await attempt(window, element.fill(text[:-1], timeout=most), ref)
+    await attempt(window, element.press_sequentially(text[-1], timeout=most), ref)
+    if await attempt(window, element.input_value(timeout=most), ref) != text:  # the page put something of its own in
+        await attempt(window, element.fill(text, timeout=most), ref)
 
 
 async def _options(window: Window, ref: str, element: Locator) -> list[str] | None:

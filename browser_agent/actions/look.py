@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -27,6 +28,8 @@ _COMING = (
     "This page is still coming in; what is there of it follows, without refs. Wait for the rest with wait_for load."
 )
 _SILENT = "- text: (the page is busy and does not answer yet; look again in a moment, or navigate elsewhere)"
+_MARKUP = re.compile(r"\[[^\]\n]*\]|^ *- /?[a-z]+", re.MULTILINE)
+"""What a snapshot puts between the words of two elements."""
 _LARGE = "This page is too large to be addressed; its words follow, without refs."
 
 
@@ -93,15 +96,28 @@ def scrub_capture(secrets: Secrets, capture: Capture) -> Capture:
     def scrub(text: str) -> str:
         return secrets.scrub(UNSEEN.sub("", text))  # marks that do not show must not hide a value
 
-    return replace(
+    found = replace(
         capture,
         url=scrub(capture.url),
-        yaml=scrub(capture.yaml),
-        structure=Structure.model_validate(_mapped(capture.structure.model_dump(), scrub)),
+        yaml=secrets.scrub(UNSEEN.sub("", capture.yaml), _MARKUP),
         frames={ref: scrub(url) for ref, url in capture.frames.items()},
         dialog=OpenDialog.model_validate(_mapped(capture.dialog.model_dump(), scrub)) if capture.dialog else None,
         tabs=tuple(tab.model_copy(update={"url": scrub(tab.url), "title": scrub(tab.title)}) for tab in capture.tabs),
     )
+    told = capture.structure.model_dump()
+    texts = UNSEEN.sub("", "\n".join(_texts(told)))
+    if secrets.scrub(texts) == texts:  # thousands of texts: each by itself only where there is something to find
+        return found
+    return replace(found, structure=Structure.model_validate(_mapped(told, scrub)))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every string in `value`."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list | tuple):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _texts(inner)
 
 
 def _mapped(value: Any, change: Callable[[str], str]) -> Any:

@@ -202,11 +202,12 @@ async def _outcome(window: Window, results: tuple[ActionResult, ...], skipped: i
     if kind == "done" and skipped:
         kind = "page_changed"
         message = f"{message}; the page changed, so {skipped} more were left: look and go on"
+    scrub = window.settings.secrets.scrub
     return Outcome(
         kind=kind,
-        message=message,
+        message=scrub(message),
         observation=observation,
-        results=results,
+        results=tuple(result.model_copy(update={"message": scrub(result.message)}) for result in results),
         skipped=skipped,
         downloads=window.downloads.take(),
     )

@@ -6,7 +6,7 @@ import contextlib
 
 from playwright.async_api import Error, Locator, Position
 
-from browser_agent.actions.elements import attempt, find_element, milliseconds
+from browser_agent.actions.elements import attempt, find_element, milliseconds, reveal_at, reveal_secrets
 from browser_agent.actions.outcome import Stop
 from browser_agent.actions.union import Click, Press, Scroll
 from browser_agent.browser.window import Window
@@ -59,13 +59,15 @@ async def press(window: Window, action: Press) -> str:
     """Press a key on an element, or on whatever has the focus.
 
     Raises:
-        Stop: the ref is stale, or there is no such key.
+        Stop: the ref is stale, there is no such key, or it stands for a secret of another site.
     """
     if action.ref is None:
-        await attempt(window, window.page.keyboard.press(action.key), "the page")
+        key = reveal_at(window, window.page.url, action.key)
+        await attempt(window, window.page.keyboard.press(key), "the page")
         return "pressed the key"
     element, _ = await find_element(window, action.ref)
-    await attempt(window, element.press(action.key, timeout=milliseconds(window)), action.ref)
+    key = await reveal_secrets(window, element, action.ref, action.key)
+    await attempt(window, element.press(key, timeout=milliseconds(window)), action.ref)
     return f"pressed the key on {action.ref}"
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
-import secrets
 from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, suppress
 from types import TracebackType
@@ -20,7 +18,7 @@ from browser_agent.agent.result import Result, StepTaken, Usage
 from browser_agent.agent.resume import CutOff
 from browser_agent.agent.run import Run
 from browser_agent.agent.script import ScriptFile
-from browser_agent.agent.settings import BrowserChoice, Keeping, RunLimits, Watching
+from browser_agent.agent.settings import BrowserChoice, Keeping, RunLimits, Watching, session_name
 from browser_agent.agent.terms import Terms
 from browser_agent.browser.browser import Browser
 from browser_agent.browser.process import check_executable
@@ -115,23 +113,23 @@ class BrowserAgent:
             ModelError: the model cannot be asked. What was done until then stays in the session.
             StoreError: the session cannot be written.
         """
-        told = watching or Watching()
+        told, task = watching or Watching(), self._secrets.scrub(task.strip())
         if start_url is not None:
             check_start(start_url)
         shape = None if schema is None else Shape.of(schema)
         async with AsyncExitStack() as held:
             window = None
             if not self._keeping.resume:
-                await anyio.to_thread.run_sync(self._check_new, task.strip(), start_url)
+                await anyio.to_thread.run_sync(self._check_new, task, start_url)
                 window = await self._window(held, start_url, told)
-            session = await anyio.to_thread.run_sync(self._open, task.strip())
+            session = await anyio.to_thread.run_sync(self._open, task)
             journal = Journal(session, self._budget, _counted_as(self._model), self._secrets, self._deciders)
             _at_the_end(held, journal)
             goal = await anyio.to_thread.run_sync(lambda: session.goal)
             named = start_url or (await journal.start_address() if self._keeping.resume else None)
             asked = Maintained()
-            if session.created or task.strip():
-                asked = await journal.asked(task.strip() or goal, start_url)
+            if session.created or task:
+                asked = await journal.asked(task or goal, start_url)
             cut_off = await journal.cut_off() if self._keeping.resume else CutOff()
             begin = start_url or cut_off.address
             self._check_begin(begin)
@@ -184,6 +182,11 @@ class BrowserAgent:
     def name(self) -> str:
         """Who decides: a model's name, or `explorer`."""
         return EXPLORER if self._model is None else self._model.name
+
+    @property
+    def typed(self) -> tuple[str, ...]:
+        """What was typed into password fields: for whoever wrote the task down elsewhere, to take it out there."""
+        return self._secrets.typed
 
     async def close(self) -> None:
         """End the browser. Calling it again does nothing."""
@@ -284,13 +287,6 @@ def _at_the_end(held: AsyncExitStack, opened: Journal | Window) -> None:
 
 def _there_already(session: str) -> InputError:
     return InputError(f"the session {session!r} is there already: add --resume to go on with it, or name another")
-
-
-def session_name(task: str) -> str:
-    """A name for a session nobody named: the task's longest words, in order, and four letters that make it unique."""
-    words = re.findall(r"[a-z0-9]+", task.lower())
-    longest = sorted(range(len(words)), key=lambda at: -len(words[at]))[:4]
-    return "-".join([*(words[at] for at in sorted(longest)), secrets.token_hex(2)])[-64:].lstrip("-")
 
 
 def _counted_as(model: Model | None) -> str | None:

@@ -12,7 +12,7 @@ from browser_agent.actions import Outcome
 from browser_agent.agent.folds import Folds, commit_all, commit_paying, want
 from browser_agent.agent.resume import CutOff, cut_off
 from browser_agent.agent.standing import kept_blocks, room_of_past
-from browser_agent.agent.steps import begin_step, end_step, refuse_step
+from browser_agent.agent.steps import begin_step, end_step, forget_typed, refuse_step
 from browser_agent.agent.todo import apply_todo, close_answered
 from browser_agent.deciders.decision import Decision
 from browser_agent.deciders.protocol import Decided
@@ -87,7 +87,9 @@ class Journal:
         self._session = session
         self._budget = budget
         self._model = model
+        self._secrets = secrets
         self._scrub = secrets.scrub
+        self._forgotten = 0
         self._deciders = deciders or Deciders(None)
         self._folds = Folds()
 
@@ -138,6 +140,12 @@ class Journal:
     async def begin(self, decided: Decided) -> Begun:
         """Commit a decision's step without its results, and note what it wants folded: should we die now, the log says what was tried."""
         return await _threaded(lambda: self._begin(decided))
+
+    async def forget(self) -> None:
+        """Take passwords that were typed since this was last asked out of what was written before."""
+        new, self._forgotten = self._secrets.typed[self._forgotten :], len(self._secrets.typed)
+        if new:
+            await _threaded(lambda: forget_typed(self._session, new))
 
     async def end(self, step: Begun, outcome: Outcome, held: str = "") -> str:
         """What came of a step, and why the rest of it was held back. Returns the ref of the page's snapshot, empty where there was none."""

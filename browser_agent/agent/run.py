@@ -9,12 +9,14 @@ from typing import Any
 import anyio
 
 from browser_agent.actions import ActionResult, Answer, GiveUp, Navigate, Outcome, PageAction, perform
+from browser_agent.actions.passwords import hide_typed
 from browser_agent.agent.ending import ended, stopped
 from browser_agent.agent.hooks import allowed, veto
 from browser_agent.agent.journal import Begun, Context, Journal
 from browser_agent.agent.loop_guard import Verdict
 from browser_agent.agent.result import Result, StepTaken, Usage
 from browser_agent.agent.resume import CutOff, match_refs, rename_refs
+from browser_agent.agent.steps import scrub_values
 from browser_agent.agent.terms import Ending, Standing, Terms
 from browser_agent.browser.screenshot import take_screenshot
 from browser_agent.browser.window import Window
@@ -122,6 +124,7 @@ class Run:
             if not self._now.lost:
                 break
         observation, failed = self._now.observation, self._now.failed
+        begin = self._terms.watch.secrets.scrub(begin)
         if failed or observation is None:
             raise PageUnreachable(f"{begin} cannot be opened ({failed or 'nothing came'}); check the address")
         if observation.status is not None and observation.status >= 400:
@@ -163,7 +166,7 @@ class Run:
 
     async def _step(self, decided: Decided, evidence: Evidence, context: View) -> str:
         """Write a decision down, do it, write down what came of it. Returns why the run must end, where it must."""
-        before = self._now.observation
+        decided, before = await self._hide(decided), self._now.observation
         guard, verdict = self._now.guard.after(decided.decision, before.fingerprint if before is not None else "")
         begun = await self._journal.begin(decided)
         self._now = replace(self._now, guard=guard, notice="")
@@ -180,6 +183,7 @@ class Run:
             self._tell(begun, decided, f"not done: {short}", context, before)
             return await self._end_of_tries(verdict)
         outcome = await perform(self._window, actions, self._task)
+        await self._journal.forget()
         ref = await self._journal.end(begun, outcome, held)
         if self._terms.screenshots:
             await self._journal.picture(begun, await take_screenshot(self._window, outcome.observation))
@@ -190,6 +194,12 @@ class Run:
         if outcome.kind == "browser_gone":
             raise BrowserGone(outcome.message)
         return await self._stopped_by_hook(outcome.results)
+
+    async def _hide(self, decided: Decided) -> Decided:
+        """A decision with a placeholder for each text that goes into a password field, which is written nowhere from then on."""
+        actions = await hide_typed(self._window, decided.decision.actions, self._now.renamed)
+        await self._journal.forget()
+        return replace(decided, decision=decided.decision.model_copy(update={"actions": actions}))
 
     async def _end_of_tries(self, verdict: Verdict) -> str:
         """Put tries that led nowhere behind a run. Returns why it must end, where there were too many."""
@@ -256,6 +266,7 @@ class Run:
 
     async def _close(self, decided: Decided, end: Answer | GiveUp, evidence: Evidence, context: View) -> Ending:
         """The last step: the answer, or why there is none."""
+        end = type(end).model_validate(scrub_values(end.model_dump(mode="json"), self._terms.watch.secrets.scrub))
         ending, said = ended(decided, end, evidence, self._terms.shape)
         step = await self._journal.close_turn(decided, said, ending.sources if ending.status == "answered" else ())
         self._now = replace(self._now, usage=self._now.usage.with_step(decided.decider))
@@ -263,15 +274,15 @@ class Run:
         return ending
 
     def _tell(self, begun: Begun, decided: Decided, note: str, context: View, before: Observation | None) -> None:
-        page = self._now.observation
+        page, scrub = self._now.observation, self._terms.watch.secrets.scrub
         notes = [part for part in (note, decided.note, begun.note, *self._now.aside) if part]
         self._now = replace(self._now, aside=())
         taken = StepTaken(
             step=begun.step,
-            did=describe_decision(decided.decision, before),
-            why=decided.decision.thought,
+            did=scrub(describe_decision(decided.decision, before)),
+            why=scrub(decided.decision.thought),
             ok=not note,
-            note="; ".join(notes),
+            note=scrub("; ".join(notes)),
             title=page.title if page is not None else "",
             url=page.url if page is not None else "",
             ref=self._now.ref,

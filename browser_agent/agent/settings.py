@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +14,7 @@ from browser_agent.browser.install import Report
 from ctxfold.errors import InputError
 from ctxfold.models import Model, Roles
 
-__all__ = ["BrowserChoice", "Keeping", "RunLimits", "Watching"]
+__all__ = ["BrowserChoice", "Keeping", "RunLimits", "Watching", "session_name"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,3 +100,13 @@ class Watching:
     step: Callable[[StepTaken], None] = _ignore
     report: Report = _ignore
     hooks: Hooks = field(default_factory=Hooks)
+
+
+def session_name(task: str) -> str:
+    """A name for a session nobody named: the task's longest words, in order, and four letters that make it unique.
+
+    Words of letters alone: what has digits or signs in it may be a password.
+    """
+    words = re.findall(r"(?<![^\s(\"'“])[a-z]+(?![^\s)\"'”.,;:?!])(?![.,;:?!]\S)", task.lower())
+    longest = sorted(range(len(words)), key=lambda at: -len(words[at]))[:4]
+    return "-".join([*(words[at] for at in sorted(longest)), secrets.token_hex(2)])[-64:].lstrip("-")

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from browser_agent.actions import Outcome
 from browser_agent.actions.union import Answer, GiveUp, PageAction
 from browser_agent.observation import Observation
 from ctxfold import Session
+from ctxfold.errors import InputError
 
-__all__ = ["AT", "LOOK", "begin_step", "end_step", "refuse_step"]
+__all__ = ["AT", "LOOK", "begin_step", "end_step", "forget_typed", "refuse_step", "scrub_values"]
 
 LOOK = "look"
 """The call whose result is the page as it stands after a step."""
@@ -20,6 +23,9 @@ KEEP = "keep"
 
 AT = "now_at"
 """The field of an action's result that holds the page's address after it."""
+
+_LEAST_FORGOTTEN = 6
+"""Characters from which a password is also taken out of what was written before: a shorter one would take ordinary text with it."""
 
 Scrub = Callable[[str], str]
 
@@ -39,7 +45,7 @@ def begin_step(
     calls: list[dict[str, object]] = [
         {
             "name": action.kind,
-            "args": _scrub_values(action.model_dump(mode="json", exclude={"kind"}, exclude_none=True), scrub),
+            "args": scrub_values(action.model_dump(mode="json", exclude={"kind"}, exclude_none=True), scrub),
             "id": f"c{at}",
         }
         for at, action in enumerate(actions, 1)
@@ -93,6 +99,14 @@ def _record_seen(session: Session, step: int, call: str, seen: Observation) -> N
         session.record_result(step, call, seen.full, origin="page", shown=seen.text)
 
 
+def forget_typed(session: Session, values: Sequence[str]) -> None:
+    """Take passwords that were just typed out of what the session held before, such as the words of a task that named them."""
+    for value in values:
+        if len(value) >= _LEAST_FORGOTTEN:
+            with suppress(InputError):  # it stands nowhere
+                session.redact(re.escape(value), names=False)
+
+
 def refuse_step(session: Session, step: int, asked: int, reason: str) -> None:
     """Record that a step was not done: each of its calls is answered with the reason."""
     for at in range(1, asked + 1):
@@ -100,14 +114,14 @@ def refuse_step(session: Session, step: int, asked: int, reason: str) -> None:
     session.record_result(step, LOOK, "the page was left as it is")
 
 
-def _scrub_values(value: object, scrub: Scrub) -> object:
-    """Scrub each text in a call's arguments."""
+def scrub_values(value: object, scrub: Scrub) -> object:
+    """Scrub each text in a value of JSON, such as a call's arguments."""
     match value:
         case str():
             return scrub(value)
         case dict():
-            return {name: _scrub_values(part, scrub) for name, part in value.items()}
+            return {name: scrub_values(part, scrub) for name, part in value.items()}
         case list():
-            return [_scrub_values(part, scrub) for part in value]
+            return [scrub_values(part, scrub) for part in value]
         case _:
             return value

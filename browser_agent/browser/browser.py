@@ -153,7 +153,7 @@ class Browser:
         storage_state: Path | None = None,
         folders: Folders | None = None,
         budget: int = BUDGET,
-        secrets: Secrets = Secrets(),  # noqa: B008
+        secrets: Secrets | None = None,
     ) -> Window:
         """Open a window: a fresh profile of its own, with one empty tab.
 
@@ -162,7 +162,7 @@ class Browser:
             folders: where downloads go and uploads may come from; None keeps downloads until the browser is closed, and
                 uploads nothing.
             budget: the most one observation may cost, in o200k tokens.
-            secrets: what may be typed by placeholder, each into its own domain, and is scrubbed from all that is seen.
+            secrets: what may be typed by placeholder, each into its own domain, and is scrubbed from all that is seen; None for none yet.
 
         Raises:
             InputError: the storage state cannot be used.
@@ -176,7 +176,7 @@ class Browser:
                 raise
             context, page = await self._revive(died, storage_state)
         kept = folders or Folders(self._running.folder / "downloads")
-        settings = WindowSettings(kept, budget, secrets, self._limits)
+        settings = WindowSettings(kept, budget, secrets or Secrets(), self._limits)
         return Window(context, page, settings, self._revive, self._proxy)
 
     async def _open(self, storage_state: Path | None = None) -> tuple[BrowserContext, Page]:

@@ -72,7 +72,7 @@ _file = click.Path(dir_okay=False, path_type=Path)
     "secrets",
     multiple=True,
     metavar="NAME=SOURCE",
-    help="A value to type as <secret:NAME>; from env:VARIABLE or file:PATH. NAME@DOMAIN binds it to another site than the start address.",
+    help="A value to type as <secret:NAME>; from env:VARIABLE or file:PATH. NAME@DOMAIN[:PORT] binds it to another site than the start address.",
 )
 @click.option(
     "--confirm",

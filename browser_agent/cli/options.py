@@ -19,7 +19,7 @@ def read_secret(said: str, start_url: str | None) -> Secret:
 
     Args:
         said: the option's value.
-        start_url: the start address, whose host it belongs to where no domain is said.
+        start_url: the start address, to whose host and port it belongs where no domain is said.
 
     Raises:
         InputError: it is not of that form, its source holds nothing, or it belongs nowhere.
@@ -28,10 +28,19 @@ def read_secret(said: str, start_url: str | None) -> Secret:
     if not equals:
         raise InputError(f"--secret {left!r} names no source: {_HOW}")
     name, _, domain = left.partition("@")
-    origin = origin_of(start_url) if start_url is not None else None
-    if not domain and origin is None:
+    domain = domain or (_site(start_url) if start_url is not None else "")
+    if not domain:
         raise InputError(f"the secret {name!r} belongs nowhere without a start address: {_HOW}")
-    return Secret(name, _value(name, source), domain or (origin[0] if origin is not None else ""))
+    return Secret(name, _value(name, source), domain)
+
+
+def _site(url: str) -> str:
+    """The host of an address with its port; empty where it is no web address."""
+    origin = origin_of(url)
+    if origin is None:
+        return ""
+    host, port = origin
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def _value(name: str, source: str) -> str:

@@ -12,11 +12,12 @@ import anyio
 import anyio.abc
 import click
 
-from browser_agent.agent.agent import BrowserAgent, session_name
+from browser_agent.agent.agent import BrowserAgent
 from browser_agent.agent.result import Result
-from browser_agent.agent.settings import Keeping, Watching
+from browser_agent.agent.settings import Keeping, Watching, session_name
 from browser_agent.cli.live import Live, print_result
 from browser_agent.cli.request import RunRequest, resume_command
+from browser_agent.network.secrets import Secrets
 from ctxfold import Session
 from ctxfold.errors import CtxfoldError
 
@@ -49,7 +50,8 @@ def carry_out(request: RunRequest) -> None:
     """
     keeping = request.keeping
     if keeping.session is None:
-        request = replace(request, keeping=replace(keeping, session=session_name(request.task)))
+        name = session_name(Secrets(request.safety.secrets).scrub(request.task))
+        request = replace(request, keeping=replace(keeping, session=name))
     live = Live(quiet=request.as_json)
     if request.limits.dollars is not None:
         live.report(f"it costs at most ${request.limits.dollars:.2f} (--max-cost)")

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 import anyio
 
 from browser_agent.actions import Extract, Find, Outcome, OutcomeKind, PageAction, Read, WaitFor, perform
+from browser_agent.actions.passwords import hide_typed, without_texts
 from browser_agent.agent.confirm import Asked, Watch
 from browser_agent.agent.loop_guard import LoopGuard
-from browser_agent.agent.steps import begin_step, end_step, refuse_step
+from browser_agent.agent.steps import begin_step, end_step, forget_typed, refuse_step
 from browser_agent.browser.window import Window
 from browser_agent.deciders.decision import Decision
 from browser_agent.deciders.describe import describe_decision
@@ -150,6 +151,7 @@ class Page:
         self._deciders = Deciders(folder, PATIENCE)
         self._guard = LoopGuard()
         self._need = ""
+        self._forgotten = 0
         self._lock = anyio.Lock()
 
     @property
@@ -162,7 +164,7 @@ class Page:
         if not actions:
             return None
         page = self._window.last
-        decision = Decision(thought="-", actions=tuple(actions))
+        decision = Decision(thought="-", actions=without_texts(actions))
         kinds = dict.fromkeys(one.kind for one in self._watch.consequences(decision, page))
         return (
             Asked(describe_decision(decision, page), tuple(kinds), page.url if page is not None else "")
@@ -189,7 +191,9 @@ class Page:
             if wish.need is not None:
                 self._need = wish.need
             _check_waits(wish)
+            wish = replace(wish, actions=await hide_typed(self._window, wish.actions))
             held = self._held_back(wish, agreed)
+            await self._forget(book)
             count, scrub = len(wish.actions), self._watch.secrets.scrub
             step = await book(lambda session: begin_step(session, wish.why, wish.actions, scrub))
             if held:
@@ -198,6 +202,7 @@ class Page:
             outcome = await self._perform(book, step, wish)
             if outcome.kind in _UNSETTLED:
                 self._guard = LoopGuard()
+            await self._forget(book)
             ref = await book(lambda session: end_step(session, step, count, outcome))
             await self._maintain(book)
             return _reply(step, ref, outcome, count)
@@ -205,6 +210,13 @@ class Page:
     async def end(self) -> None:
         """End the page at once."""
         await self._browser.close(self._window)
+
+    async def _forget(self, book: SessionLease) -> None:
+        """Take passwords that were just typed out of what the session held before."""
+        typed = self._watch.secrets.typed
+        new, self._forgotten = typed[self._forgotten :], len(typed)
+        if new:
+            await book(lambda session: forget_typed(session, new))
 
     async def _maintain(self, lease: SessionLease) -> None:
         """Fold, plan and extract where that is due, at the session's own budget."""

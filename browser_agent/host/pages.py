@@ -72,7 +72,7 @@ class Pages:
     def __init__(self, means: Means) -> None:
         self._means = means
         self._reach = Reach(Egress.of(means.safety.allow), local=means.safety.local)
-        self._secrets = Secrets(means.safety.secrets)
+        self._secrets: dict[str, Secrets] = {}
         self._browser = SharedBrowser(means.choice, self._reach.rule)
         self._live: OrderedDict[str, Page] = OrderedDict()
         self._timers: dict[str, asyncio.TimerHandle] = {}
@@ -233,8 +233,9 @@ class Pages:
 
     async def _start_page(self, session: str) -> Page:
         means = self._means
-        window = await self._browser.open(Folders(means.downloads / session, means.uploads), BUDGET, self._secrets)
-        return Page(self._browser, window, Watch(means.safety, None, True, self._secrets), means.folder)
+        secrets = self._secrets.setdefault(session, Secrets(means.safety.secrets))
+        window = await self._browser.open(Folders(means.downloads / session, means.uploads), BUDGET, secrets)
+        return Page(self._browser, window, Watch(means.safety, None, True, secrets), means.folder)
 
     def _touch(self, session: str) -> None:
         if session in self._live:

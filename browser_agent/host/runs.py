@@ -15,8 +15,11 @@ from browser_agent.agent.agent import BrowserAgent
 from browser_agent.agent.confirm import Asked
 from browser_agent.agent.result import Result, Status, StepTaken
 from browser_agent.agent.settings import Keeping, RunLimits, Watching
+from browser_agent.agent.steps import forget_typed
 from browser_agent.host.pages import Means, Pages
+from browser_agent.network.secrets import Secrets
 from browser_agent.observation.inline import clean, cut
+from ctxfold import Session
 from ctxfold.config import EXPLORER
 from ctxfold.errors import CtxfoldError, InputError, UnknownRun
 from ctxfold.models.deciders.loop import SessionLease
@@ -160,7 +163,7 @@ class Runs:
             await asyncio.wait(left, timeout=_LAST)
 
     async def _begin(self, session: str, book: SessionLease, errand: Errand, agreed: Asked | None) -> _Run:
-        task, start_url = errand.task.strip(), errand.start_url or None
+        task, start_url = Secrets(self._means.safety.secrets).scrub(errand.task.strip()), errand.start_url or None
         if not task:
             raise InputError("there is no task; say in a sentence what is wanted")
         if start_url is None and self._model == EXPLORER:
@@ -208,9 +211,13 @@ class Runs:
         else:
             result = run.work.result()
             run.stands(replace(run.standing, status=result.status, steps=result.steps, result=result))
-        await book(
-            lambda handle: handle.record_result(step, run.standing.run, describe_ending(run.standing), origin="page")
-        )
+        typed = run.agent.typed
+
+        def write_ending(handle: Session) -> None:
+            forget_typed(handle, typed)
+            handle.record_result(step, run.standing.run, describe_ending(run.standing), origin="page")
+
+        await book(write_ending)
 
     async def _wait(self, run: _Run, told: Told) -> Standing:
         until = asyncio.get_running_loop().time() + PATIENCE

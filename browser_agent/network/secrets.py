@@ -1,34 +1,28 @@
-"""Secrets: the placeholders a model writes, the values typed for them on their own domain, and their masking in everything that is read."""
-
-# A value is known only where all of it stands in one text: a part of it, one spread over several elements, and one that a page enciphers
-# (reversed, rot13, other bases, a cipher) stay as they are.
+"""Secrets: the placeholders a model writes, the values typed for them on their own site, and their masking in everything that is read or written."""
 
 from __future__ import annotations
 
 import re
-from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import cache
-from html.entities import html5
-from unicodedata import normalize
-from urllib.parse import urlsplit
+from ipaddress import ip_address
+from urllib.parse import SplitResult, urlsplit
 
-from browser_agent.network.egress import is_public
 from ctxfold.errors import InputError
+from ctxfold.text.copies import Copies, Copy, Readings
+
+__all__ = ["Secret", "Secrets", "TypedSecret"]
 
 _PLACEHOLDER = re.compile(r"<secret:([A-Za-z][A-Za-z0-9_-]{0,63})>")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 _LEAST = 4
-_LEAST_ENCODED = 6
-_FEW = 16
-"""How often an escape may be escaped again: a backslash doubles each time."""
-_PERCENT, _AND, _SLASH = f"%(?:25){{0,{_FEW}}}", f"&(?:amp;){{0,{_FEW}}}", rf"\\{{1,{_FEW}}}"
+_REST = "•"
+"""What stands for the other parts of a value that was spread over several elements."""
 
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """A value with the name it goes by and the domain it belongs to (its subdomains included).
+    """A value with the name it goes by and the site it belongs to: a domain with its subdomains, and a port where one is named.
 
     Raises:
         InputError: a name that is none, no domain, or a value so short that scrubbing it would blot out ordinary text.
@@ -45,7 +39,7 @@ class Secret:
             raise InputError(
                 f"the secret {self.name!r} is shorter than {_LEAST} characters; it cannot be kept out of sight"
             )
-        if not self.domain or "/" in self.domain:
+        if "/" in self.domain or _host_and_port(f"//{self.domain}") is None:
             raise InputError(f"the secret {self.name!r} needs the domain it belongs to, such as example.org")
 
     @property
@@ -54,29 +48,77 @@ class Secret:
         return f"<secret:{self.name}>"
 
     def belongs_to(self, url: str) -> bool:
-        """Whether it may be typed into a page at `url`: of its domain, and not over an open line, loopback excepted."""
-        try:
-            parts = urlsplit(url)
-        except ValueError:
+        """Whether it may be typed into a page at `url`: over https, or on this machine; at the port of its domain, 443 where that names none.
+
+        On this machine ports are handed out anew each time, so a domain without one means any.
+        """
+        here, mine = _host_and_port(url), _host_and_port(f"//{self.domain}")
+        if here is None or mine is None or (here[0] != mine[0] and not here[0].endswith(f".{mine[0]}")):
             return False
-        host = (parts.hostname or "").rstrip(".").lower()
-        domain = self.domain.rstrip(".").lower()
-        if host != domain and not host.endswith(f".{domain}"):
+        scheme, local = urlsplit(url).scheme, _is_loopback(here[0])
+        if scheme != "https" and not (scheme == "http" and local):
             return False
-        return parts.scheme == "https" or (parts.scheme == "http" and _is_loopback_or_private(host))
+        port = here[1] or {"https": 443, "http": 80}[scheme]
+        return port == mine[1] if mine[1] is not None else local or port == 443
 
 
-@dataclass(frozen=True)
-class Secrets:
-    """The secrets of a run."""
-
-    all: tuple[Secret, ...] = ()
-    _forms: tuple[tuple[re.Pattern[str], str], ...] = field(init=False, repr=False, compare=False)
+@dataclass(frozen=True, slots=True)
+class TypedSecret(Secret):
+    """What was typed into a password field. It may be typed again where it was typed first: `domain` is the origin of that page."""
 
     def __post_init__(self) -> None:
-        forms = [(form, secret.placeholder) for secret in self.all for form in _forms(secret.value)]
-        forms.sort(key=lambda pair: -len(pair[0].pattern))  # the longest first: one may begin with another
-        object.__setattr__(self, "_forms", tuple(forms))
+        """Any value may be typed."""
+
+    def belongs_to(self, url: str) -> bool:
+        """Whether `url` is of the same origin."""
+        return _origin_in_full(url) == self.domain
+
+
+class Secrets:
+    """The secrets of a run or of a host's session: those that a person gave, and those that were typed into password fields."""
+
+    def __init__(self, given: Iterable[Secret] = ()) -> None:
+        self._known: dict[str, Secret] = {}
+        self._copies: list[tuple[Secret, Copies]] = []
+        for secret in given:
+            self._add(secret)
+
+    def __repr__(self) -> str:
+        return f"Secrets({', '.join(self._known)})"
+
+    @property
+    def all(self) -> tuple[Secret, ...]:
+        """Every one of them, the oldest first."""
+        return tuple(self._known.values())
+
+    @property
+    def typed(self) -> tuple[str, ...]:
+        """The values of those that were typed into password fields, the oldest first: whoever keeps a log looks for them in what it held before."""
+        return tuple(secret.value for secret in self.all if isinstance(secret, TypedSecret))
+
+    def learn(self, text: str, url: str) -> Secret:
+        """The secret that `text` is when it is typed into a password field of a page at `url`: one that is known there, or a new one.
+
+        Placeholders in it that are known count as their values.
+        """
+        value = _PLACEHOLDER.sub(
+            lambda found: self._known[found[1]].value if found[1] in self._known else found[0], text
+        )
+        for secret in self.all:
+            if secret.value == value and secret.belongs_to(url):
+                return secret
+        number = next(number for number in range(1, len(self._known) + 2) if f"typed-{number}" not in self._known)
+        made = TypedSecret(f"typed-{number}", value, _origin_in_full(url))
+        self._add(made)
+        return made
+
+    def mentioned_in(self, text: str) -> bool:
+        """Whether a placeholder stands in `text`, known or not."""
+        return _PLACEHOLDER.search(text) is not None
+
+    def stands_for_one(self, text: str) -> bool:
+        """Whether `text` is a placeholder and nothing else."""
+        return _PLACEHOLDER.fullmatch(text) is not None
 
     def named_in(self, text: str) -> tuple[Secret, ...]:
         """The secrets whose placeholders stand in `text`.
@@ -84,124 +126,102 @@ class Secrets:
         Raises:
             KeyError: a placeholder of no secret that is known; its argument is the name.
         """
-        known = {secret.name: secret for secret in self.all}
-        return tuple(known[name] for name in dict.fromkeys(_PLACEHOLDER.findall(text)))
+        return tuple(self._known[name] for name in dict.fromkeys(_PLACEHOLDER.findall(text)))
 
     def fill(self, text: str) -> str:
         """`text` with each placeholder replaced by its value. Only what types may call this."""
-        known = {secret.name: secret.value for secret in self.all}
-        return _PLACEHOLDER.sub(lambda match: known[match[1]], text)
+        return _PLACEHOLDER.sub(lambda found: self._known[found[1]].value, text)
 
-    def scrub(self, text: str) -> str:
-        """`text` with every form of every value replaced by its placeholder."""
-        for pattern, placeholder in self._forms:
-            text = pattern.sub(lambda _, placeholder=placeholder: placeholder, text)  # type: ignore[misc]
+    def scrub(self, text: str, between: re.Pattern[str] | None = None) -> str:
+        """`text` with every copy of every value, of a part of it, and in every common encoding, replaced by its placeholder.
+
+        Args:
+            text: what is read or written.
+            between: what may stand between two parts of a value that is spread out, such as the markup of a snapshot.
+        """
+        if not self._copies or not text:
+            return text
+        readings = Readings(text, between)
+        hidden = [found.span() for found in _PLACEHOLDER.finditer(text) if found[1] in self._known]
+        marks: list[_Mark] = []
+        for secret, copies in self._copies:
+            for copy in copies.find(readings):
+                if not any(low <= copy.stretches[0][0] and copy.stretches[-1][1] <= high for low, high in hidden):
+                    marks += _marks(copy, secret.placeholder)
+        return _replaced(text, marks)
+
+    def _add(self, secret: Secret) -> None:
+        self._known[secret.name] = secret
+        if len(secret.value) >= _LEAST:
+            self._copies.append((secret, Copies(secret.value, parts=True)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    """A stretch of a text that is replaced, by what, and how sure that is the right word for it: where two overlap, the surer gives its."""
+
+    start: int
+    end: int
+    word: str
+    sure: tuple[bool, int]
+
+
+def _marks(copy: Copy, placeholder: str) -> list[_Mark]:
+    words = (placeholder, *[_REST] * (len(copy.stretches) - 1))
+    return [
+        _Mark(start, end, word, (copy.whole and word == placeholder, end - start))
+        for (start, end), word in zip(copy.stretches, words, strict=True)
+    ]
+
+
+def _replaced(text: str, marks: list[_Mark]) -> str:
+    """`text` with each marked stretch replaced, those that overlap as one."""
+    pieces: list[str] = []
+    last, best = 0, None
+    end = 0
+    for mark in sorted(marks, key=lambda mark: (mark.start, mark.end)):
+        if best is not None and mark.start < end:
+            end = max(end, mark.end)
+            best = max(best, mark, key=lambda each: each.sure)
+            continue
+        if best is not None:
+            pieces.append(best.word)
+            last = end
+        pieces.append(text[last : mark.start])
+        best, end = mark, mark.end
+    if best is None:
         return text
+    return "".join((*pieces, best.word, text[end:]))
 
 
-def _forms(value: str) -> Iterator[re.Pattern[str]]:
-    """The forms a page may give a value back in: sign by sign as text or escaped, in either case; as hexadecimal and base64.
-
-    Each also with its accents apart or joined (Unicode NFD, NFC); base64 of UTF-8, UTF-16 and, where it can be, Latin-1.
-    """
-    encoded: set[str] = set()
-    for spelling in {value, normalize("NFC", value), normalize("NFD", value)}:
-        yield re.compile("".join(_signs(spelling)), re.IGNORECASE)
-        yield re.compile(re.escape(spelling.encode().hex()), re.IGNORECASE)
-        for encoding in ("utf-8", "utf-16-le", "utf-16-be", "latin-1"):
-            raw = spelling.encode(encoding, "ignore")
-            if raw.decode(encoding) == spelling:
-                encoded |= {form for offset in range(3) for form in _base64(raw, offset)}
-    yield from (re.compile(re.escape(form)) for form in encoded if len(form) >= _LEAST_ENCODED)
+def _origin_in_full(url: str) -> str:
+    """The scheme, host and port of an address; of one without a host, such as `about:blank`, all of it."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return url
+    if not parts.hostname:
+        return url
+    return f"{parts.scheme}://{_plain(parts)}:{port or {'https': 443, 'http': 80}.get(parts.scheme, 0)}"
 
 
-def _signs(value: str) -> Iterator[str]:
-    """The forms of each sign in turn; of two that have a name together in markup, also that.
-
-    A run of blanks is one blank or several, as a page may fold it, and a run of backslashes as many or more: each is tried in one way only.
-    """
-    for run in _runs().finditer(value):
-        text = run[0]
-        if text in _names() and len(text) == 2:
-            yield f"(?:{_sign(text[0])}{_sign(text[1])}|{_entity_pattern(_names()[text])})"
-        elif text.isspace():
-            yield f"(?:{'|'.join(sorted(set().union(*map(_spelled, text))))}){{1,{_FEW * len(text)}}}"
-        elif text[0] == "\\":
-            yield f"{_sign(text[0])}{{{len(text)},{_FEW * len(text)}}}"
-        else:
-            yield _sign(text)
+def _host_and_port(url: str) -> tuple[str, int | None] | None:
+    try:
+        parts = urlsplit(url)
+        return (_plain(parts), parts.port) if parts.hostname else None
+    except ValueError:
+        return None
 
 
-def _sign(sign: str) -> str:
-    """One sign of a value in whichever form it stands."""
-    return f"(?:{'|'.join(sorted(_spelled(sign)))})"
+def _plain(parts: SplitResult) -> str:
+    return (parts.hostname or "").rstrip(".").lower()
 
 
-def _spelled(sign: str) -> set[str]:
-    """The forms of one sign of a value: itself, for an address, in markup, in a script; each also escaped again.
-
-    Addresses escape some signs and leave others, so that no one form of a whole value is enough. How often is bounded: a page that repeats an escape
-    without end would else be read as often as it is long.
-    """
-    code, units = ord(sign), sign.encode("utf-16-be").hex()
-    forms = {
-        r"\s" if sign.isspace() else re.escape(sign),
-        "".join(f"{_PERCENT}{byte:02x}" for byte in sign.encode()),
-        f"{_AND}#0{{0,{_FEW}}}{code};",
-        f"{_AND}#x0{{0,{_FEW}}}{code:x};",
-        "".join(rf"{_SLASH}u{units[at : at + 4]}" for at in range(0, len(units), 4)),
-        rf"{_SLASH}u\{{0{{0,{_FEW}}}{code:x}\}}",
-        "".join(rf"{_SLASH}x{byte:02x}" for byte in sign.encode()),
-        "".join(rf"{_PERCENT}u{units[at : at + 4]}" for at in range(0, len(units), 4)),
-    }
-    if code < 256:
-        forms |= {f"{_PERCENT}{code:02x}", rf"{_SLASH}x{code:02x}"}
-    if sign in _names() and not sign.isspace():
-        forms.add(_entity_pattern(_names()[sign]))
-    if not sign.isalnum() and sign != "\\":
-        forms.add(rf"{_SLASH}{re.escape(sign)}")
-    if sign.isspace():
-        forms |= {r"\+", _entity_pattern(_blanks())}
-    return forms
-
-
-@cache
-def _names() -> dict[str, tuple[str, ...]]:
-    """What markup calls a sign, or two together; a name that may go without its semicolon stands here without it too."""
-    found: dict[str, tuple[str, ...]] = {}
-    for name, said in html5.items():
-        found[said] = (*found.get(said, ()), name)
-    return found
-
-
-@cache
-def _runs() -> re.Pattern[str]:
-    """What of a value is looked for as one: two signs with a name, blanks, backslashes, else a sign."""
-    pairs = [re.escape(said) for said in _names() if len(said) == 2]
-    return re.compile("|".join((*pairs, r"\s+", r"\\+", ".")), re.DOTALL)
-
-
-@cache
-def _blanks() -> tuple[str, ...]:
-    """What markup calls blanks: a page may put any of them for a space."""
-    return tuple(name for sign, names in _names().items() if sign.isspace() for name in names)
-
-
-def _entity_pattern(names: tuple[str, ...]) -> str:
-    return f"{_AND}(?:{'|'.join(sorted(map(re.escape, names), key=lambda name: (-len(name), name)))})"
-
-
-def _base64(raw: bytes, offset: int) -> Iterator[str]:
-    """What base64 makes of `raw` where it begins `offset` bytes into a group: the characters that depend on nothing else."""
-    text = b64encode(b"\0" * offset + raw).decode().rstrip("=")
-    start = (offset * 8 + 5) // 6
-    end = (offset + len(raw)) * 8 // 6
-    middle = text[start:end]
-    yield middle
-    yield middle.replace("+", "-").replace("/", "_")
-
-
-def _is_loopback_or_private(host: str) -> bool:
-    return (
-        host == "localhost" or host.endswith(".localhost") or (host.replace(".", "").isdigit() and not is_public(host))
-    )
+def _is_loopback(host: str) -> bool:
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False

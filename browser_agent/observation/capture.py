@@ -26,6 +26,11 @@ _OPENS = tuple(f"- {quote}{role}" for role in sorted(_FIELDS) for quote in ("", 
 _CALLED = re.compile(r"pass(?:word|phrase|code)|kennwort|passwort|contrase|mot de passe|\bpin\b", re.IGNORECASE)
 
 
+def is_called_password(name: str) -> bool:
+    """Whether a field of that name holds a password, whatever its type: a page may show what is typed into it."""
+    return _CALLED.search(name) is not None
+
+
 def mask_passwords(yaml: str, secrets: Sequence[str], *, every_field: bool) -> str:
     """`yaml` without the values of password fields.
 
@@ -50,7 +55,7 @@ def mask_passwords(yaml: str, secrets: Sequence[str], *, every_field: bool) -> s
         else:
             within = key.partition(" ")[0] in _FIELDS
             inside = depth if within else None
-            named = within and bool(_CALLED.search(key))
+            named = within and is_called_password(key)
         if within and value and (every_field or named or _squeezed(unquoted(value)) in known):
             lines[number] = line[: len(line) - len(value)] + MASK
     return "\n".join(lines)

@@ -60,6 +60,7 @@ class SessionsRows:
 
     def rename(self, session: int, name: str) -> None:
         self._run("UPDATE session SET name = ? WHERE id = ?", (name, session))
+        self._reseal(session)
 
     def budget(self, session: int) -> int:
         rows = self._run(f"SELECT budget, {holds('session')} FROM session WHERE id = ?", (session,))

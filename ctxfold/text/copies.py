@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from ctxfold.text.encodings import SEPARATORS, bare, spell, unescape
+from ctxfold.text.encodings import SEPARATORS, bare, lowered, spell, unescape
 
 __all__ = ["Copies", "Copy", "Readings"]
 
@@ -113,7 +113,7 @@ class _Reading:
 
     def __init__(self, text: str, before: _Reading | None = None, replaced: Replaced | None = None) -> None:
         self.text = text
-        self._low = _lowered(text)
+        self._low = lowered(text)
         self._before = before
         self._replaced = replaced
         self._at: list[int] = []
@@ -205,7 +205,7 @@ class Readings:
 
 
 def _spaced(texts: Iterable[str], least: int) -> list[_Needle]:
-    return [_Needle(text.lower(), None) for text in dict.fromkeys(texts) if len(text) >= least]
+    return [_Needle(lowered(text), None) for text in dict.fromkeys(texts) if len(text) >= least]
 
 
 def _part(text: str, least: int) -> int:
@@ -214,9 +214,3 @@ def _part(text: str, least: int) -> int:
 
 def _telling(part: str) -> bool:
     return len({sign for sign in part if sign.isalnum()}) >= _DISTINCT
-
-
-def _lowered(text: str) -> str:
-    """A text in lower case, as long as it was."""
-    low = text.lower()
-    return low if len(low) == len(text) else "".join(sign.lower() if len(sign.lower()) == 1 else sign for sign in text)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from html import unescape as from_markup
 from unicodedata import normalize
 
-__all__ = ["SEPARATORS", "Spellings", "bare", "spell", "unescape"]
+__all__ = ["SEPARATORS", "Spellings", "bare", "lowered", "spell", "unescape"]
 
 _ESCAPES = re.compile(
     r"""[%\\&](?:
@@ -61,12 +61,18 @@ def spell(value: str) -> Spellings:
     if len(raw) >= _LEAST_CODE:
         plain += [a85encode(raw).decode(), b85encode(raw).decode()]
     codes = [bare(code) for spelling in dict.fromkeys(plain[:3]) for code in _codes(spelling)]
-    return Spellings(_lowered(plain, 1), _lowered(codes, _LEAST_CODE))
+    return Spellings(_kept(plain, 1), _kept(codes, _LEAST_CODE))
 
 
 def bare(text: str) -> str:
     """A text without blanks and punctuation, and without the `0x` before hexadecimal numbers."""
     return SEPARATORS.sub("", text)
+
+
+def lowered(text: str) -> str:
+    """A text in lower case, as long as it was."""
+    low = text.lower()
+    return low if len(low) == len(text) else "".join(sign.lower() if len(sign.lower()) == 1 else sign for sign in text)
 
 
 def unescape(text: str) -> Iterator[tuple[int, int, str]]:
@@ -122,5 +128,5 @@ def _from_bytes(raw: bytes) -> str:
     return "".join(chr(ord(sign) - 0xDC00) if "\udc80" <= sign <= "\udcff" else sign for sign in text)
 
 
-def _lowered(found: list[str], least: int) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(each.lower() for each in found if len(each) >= least))
+def _kept(found: list[str], least: int) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(lowered(each) for each in found if len(each) >= least))

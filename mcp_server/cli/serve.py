@@ -51,7 +51,7 @@ _option = partial(click.option, show_default=True)
     "secrets",
     multiple=True,
     metavar="NAME@DOMAIN=SOURCE",
-    help="A value to type as <secret:NAME> on pages of DOMAIN; from env:VARIABLE or file:PATH.",
+    help="A value to type as <secret:NAME> on pages of DOMAIN, or DOMAIN:PORT; from env:VARIABLE or file:PATH.",
 )
 @_option(
     "--confirm",

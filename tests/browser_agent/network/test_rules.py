@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from browser_agent.actions import Check, Click, Dialog, Find, Navigate, PageAction, Press, Read, Scroll, Type, Upload
 from browser_agent.agent.confirm import judge
+from browser_agent.cli.options import read_secret
 from browser_agent.network.egress import Egress, is_public
 from browser_agent.network.secrets import Secret, Secrets
 from browser_agent.observation import Control, Observation, OpenDialog, SearchBox
@@ -138,9 +139,69 @@ def test_a_secret_belongs_to_its_domain_alone(url: str, may: bool) -> None:
     assert Secret("key", "value-of-it", "example.org").belongs_to(url) is may
 
 
-def test_a_secret_for_this_machine_may_go_over_plain_http() -> None:
-    assert Secret("key", "value-of-it", "127.0.0.1").belongs_to("http://127.0.0.1:8000/")
-    assert Secret("key", "value-of-it", "localhost").belongs_to("http://localhost/")
+@pytest.mark.parametrize(
+    ("domain", "url", "may"),
+    [
+        ("127.0.0.1", "http://127.0.0.1:8000/", True),
+        ("localhost", "http://localhost/", True),
+        ("localhost", "http://app.localhost:3000/", True),
+        ("[::1]:8000", "http://[::1]:8000/", True),
+        ("127.0.0.1:8000", "http://127.0.0.1:8000/", True),
+        ("127.0.0.1:8000", "http://127.0.0.1:8001/", False),
+        ("127.0.0.1:8000", "https://127.0.0.1/", False),
+        ("10.0.0.7", "http://10.0.0.7/", False),
+        ("192.168.1.1:80", "http://192.168.1.1/", False),
+        ("127.evil.example", "http://127.evil.example/", False),
+        ("intranet:8443", "https://intranet:8443/", True),
+        ("example.org", "https://example.org:8443/", False),
+        ("example.org:8443", "https://www.example.org:8443/", True),
+        ("example.org:8443", "https://example.org/", False),
+        ("example.org:443", "https://example.org/", True),
+        ("example.org:80", "http://example.org/", False),
+    ],
+)
+def test_a_secret_goes_over_plain_http_to_this_machine_alone_and_its_port_counts(
+    domain: str, url: str, may: bool
+) -> None:
+    assert Secret("key", "value-of-it", domain).belongs_to(url) is may
+
+
+@pytest.mark.parametrize(
+    ("start", "domain"),
+    [
+        ("http://127.0.0.1:8000/login", "127.0.0.1:8000"),
+        ("https://example.org/login", "example.org:443"),
+        ("http://[::1]:8000/", "[::1]:8000"),
+    ],
+)
+def test_a_secret_without_a_domain_belongs_to_the_origin_of_the_start_address(
+    start: str, domain: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WORD", "value-of-it")
+    secret = read_secret("key=env:WORD", start)
+    assert secret.domain == domain
+    assert secret.belongs_to(start)
+    assert read_secret("key@other.org=env:WORD", start).domain == "other.org"
+
+
+def test_a_placeholder_that_is_known_stays_and_what_only_looks_like_one_hides_nothing() -> None:
+    secrets = Secrets((Secret("token", "secret-token", "example.org"), Secret("pw", "hunter2-kalmar", "example.org")))
+    assert secrets.scrub("<secret:token> <secret:pw>") == "<secret:token> <secret:pw>"
+    assert "hunter2" not in secrets.scrub("<secret: hunter2-kalmar <secret:hunter2-kalmar> <secret:pw")
+    assert "kalmar" not in secrets.scrub("<secret:token>hunter2-kalmar")
+
+
+def test_what_was_typed_is_a_secret_of_its_origin_whatever_its_length() -> None:
+    secrets = Secrets()
+    short, long = secrets.learn("ab", "https://example.org/login"), secrets.learn("hunter2!", "http://shop.test:81/")
+    assert (short.placeholder, long.placeholder) == ("<secret:typed-1>", "<secret:typed-2>")
+    assert secrets.learn("hunter2!", "http://shop.test:81/again").name == "typed-2"
+    assert secrets.learn("hunter2!", "http://shop.test:82/").name == "typed-3"
+    assert long.belongs_to("http://shop.test:81/x")
+    assert not long.belongs_to("https://shop.test:81/x")
+    assert secrets.scrub("ab hunter2! and hunt") == "ab <secret:typed-2> and hunt"
+    assert secrets.scrub("!2retnuh") == "<secret:typed-2>"
+    assert "hunter2" not in repr(long)
 
 
 @pytest.mark.parametrize(
