@@ -69,6 +69,7 @@ class Reading:
         page: which part of the whole, or of that element, counted from 1; 0 where none is asked for.
         need: what is looked for; those parts of the page are shown first.
         budget: o200k tokens the text may take; 0 for the usual.
+        links: with where links lead.
     """
 
     find: str = ""
@@ -76,6 +77,7 @@ class Reading:
     page: int = 0
     need: str = ""
     budget: int = 0
+    links: bool = False
 
     @property
     def wish(self) -> Wish:
@@ -92,8 +94,8 @@ class Reading:
         actions: tuple[PageAction, ...] = ()
         if self.find:
             actions = (Find(kind="find", query=self.find),)
-        elif self.ref or self.page:
-            actions = (Read(kind="read", ref=self.ref or None, page=self.page or 1),)
+        elif self.ref or self.page or self.links:
+            actions = (Read(kind="read", ref=self.ref or None, page=self.page or 1, links=self.links),)
         return Wish("", actions, self.need or None, self.budget or BUDGET)
 
 
