@@ -23,8 +23,13 @@ AT = "now_at"
 Scrub = Callable[[str], str]
 
 
-def begin_step(session: Session, thought: str, actions: Sequence[PageAction | Answer | GiveUp], scrub: Scrub) -> int:
-    """Record a step without its results, before it is done: should the process die now, the log says what was tried."""
+def begin_step(
+    session: Session, thought: str, actions: Sequence[PageAction | Answer | GiveUp], scrub: Scrub, found: str = ""
+) -> int:
+    """Record a step without its results, before it is done: should the process die now, the log says what was tried.
+
+    What was `found` on pages before it is kept in every view.
+    """
     calls: list[dict[str, object]] = [
         {
             "name": action.kind,
@@ -34,7 +39,7 @@ def begin_step(session: Session, thought: str, actions: Sequence[PageAction | An
         for at, action in enumerate(actions, 1)
     ]
     calls.append({"name": LOOK, "args": {}, "id": LOOK})
-    return session.record_step(scrub(thought), calls=calls).step
+    return session.record_step(scrub(thought), calls=calls, found=scrub(found)).step
 
 
 def end_step(session: Session, step: int, asked: int, outcome: Outcome) -> str:

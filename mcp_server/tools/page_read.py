@@ -18,9 +18,10 @@ async def page_read(
     links: bool = False,
     need: str = "",
     budget: int = 0,
+    found: str = "",
 ) -> CallToolResult:
     """Read the page."""
     from browser_agent.host.page import Reading
 
-    pool, reading = pool_for(ctx), Reading(find, ref, page, need, budget, links)
+    pool, reading = pool_for(ctx), Reading(find, ref, page, need, budget, links, found)
     return format_page(await pool.browsing.pages.read(session, pool.lease(session), reading))
