@@ -10,7 +10,7 @@ from typing import Any
 
 from playwright.async_api import Error
 
-from browser_agent.browser.faults import DialogOpened, PageLost
+from browser_agent.browser.faults import DialogOpened, PageLost, PageSilent
 from browser_agent.browser.window import Window
 from browser_agent.network.secrets import Secrets
 from browser_agent.observation.before import NOTHING_BEFORE, Before
@@ -130,9 +130,10 @@ def _mapped(value: Any, change: Callable[[str], str]) -> Any:
 
 
 async def _capture(window: Window) -> Capture:
-    """Read the current tab; once more if its document was replaced meanwhile."""
+    """Read the current tab; once more if its document was replaced meanwhile, or it was late to say how large it is."""
+    late = False
     for _ in range(_LOOKS):
-        page, events = window.page, window.events
+        page, events, elements = window.page, window.events, 0
         if events.unanswered():
             return Capture(page.url, None, _LOADING, Structure())
         try:
@@ -146,9 +147,13 @@ async def _capture(window: Window) -> Capture:
             dialog = OpenDialog.model_validate(opened) if opened else None
             return Capture(page.url, events.status, "", Structure(), dialog=dialog)
         except TimeoutError:
-            return await _capture_words(window, 0)
+            late = True
+            if elements:
+                return await _capture_words(window, elements)
         except Error:
             await events.until(lambda events=events: not events.loading(), window.limits.repair)  # type: ignore[misc]
+    if late:
+        raise PageSilent
     raise PageLost("changing faster than it can be read")
 
 
@@ -159,4 +164,4 @@ async def _capture_words(window: Window, elements: int) -> Capture:
     try:
         return await window.running(flat_capture(window.page, window.events.status, why), most)
     except (TimeoutError, Error, DialogOpened) as error:
-        raise PageLost("too slow to be read") from error
+        raise PageSilent from error
