@@ -11,11 +11,13 @@ from browser_agent.actions.union import (
     Click,
     Dialog,
     Download,
+    Drag,
     Extract,
     FieldValue,
     FillForm,
     Find,
     GiveUp,
+    Hover,
     Navigate,
     PageAction,
     Press,
@@ -30,7 +32,7 @@ from browser_agent.actions.union import (
 )
 
 __all__ = [
-    "ACTION", "Action", "ActionResult", "Answer", "Back", "Check", "Click", "Dialog", "Download", "Extract", "FieldValue",
-    "FillForm", "Find", "GiveUp", "Navigate", "Outcome", "OutcomeKind", "PageAction", "Press", "Read", "Scroll",
+    "ACTION", "Action", "ActionResult", "Answer", "Back", "Check", "Click", "Dialog", "Download", "Drag", "Extract", "FieldValue",
+    "FillForm", "Find", "GiveUp", "Hover", "Navigate", "Outcome", "OutcomeKind", "PageAction", "Press", "Read", "Scroll",
     "Select", "Tab", "Terminal", "Type", "Upload", "WaitFor", "perform",
 ]  # fmt: skip

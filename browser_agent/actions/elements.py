@@ -9,6 +9,7 @@ from playwright.async_api import Error, Locator
 
 from browser_agent.actions.outcome import Stop
 from browser_agent.browser.window import Window
+from browser_agent.observation.inline import clean
 from browser_agent.observation.values import Control
 
 T = TypeVar("T")
@@ -75,6 +76,30 @@ async def attempt(window: Window, work: Coroutine[Any, Any, T], ref: str) -> T:
         raise _explain(str(error), ref, timed_out=True) from error
     except Error as error:
         raise _explain(error.message, ref, timed_out=False) from error
+
+
+_COVER = """e => {
+  const box = e.getBoundingClientRect();
+  let cover = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
+  if (!cover || e.contains(cover)) return [];
+  for (let up = cover; up && up !== document.body && !up.contains(e); up = up.parentElement) cover = up;
+  const controls = [cover, ...cover.querySelectorAll('a[href],button,input,select,textarea,[role=button],[role=link]')];
+  return controls.map(c => (c.getAttribute('aria-label') || c.innerText || c.value || c.title || '').replace(/\\s+/g, ' ').trim()).filter(Boolean).slice(0, 20);
+}"""
+_COVERING = 4
+
+
+async def name_cover(window: Window, element: Locator, ref: str) -> Stop:
+    """Say what lies over an element by the refs of the controls it holds."""
+    try:
+        names = await window.running(element.evaluate(_COVER), window.limits.probe)
+    except (Error, TimeoutError):
+        names = []
+    known = window.last.refs.values() if window.last is not None else ()
+    called = {clean(str(name)) for name in names}
+    refs = [one.ref for one in known if one.name and one.name in called and one.ref != ref][:_COVERING]
+    what = f", which holds {', '.join(refs)}; use that first" if refs else "; deal with that one first"
+    return Stop("not_possible", f"another element covers {ref}{what}", covered=True)
 
 
 async def reveal_secrets(window: Window, element: Locator, ref: str, text: str) -> str:

@@ -33,9 +33,14 @@ async def download(window: Window, action: Download) -> str:
     await attempt(window, element.click(timeout=milliseconds(window)), action.ref)
     if not await window.downloads.wait_begun(begun, window.limits.settle):
         raise Stop("nothing_to_do", f"no download came of {action.ref}; click it and look")
+    return "downloaded"
+
+
+async def say_download(window: Window, message: str) -> str:
+    """What was done, and how the download stands that came of it."""
     if await window.downloads.wait_saved(window.limits.settle):
-        return "downloaded"
-    return "the download has begun and goes on; it is listed when it has arrived"
+        return message if message == "downloaded" else f"{message}; a file was downloaded and saved"
+    return f"{message}; the download goes on and is listed when it has arrived"
 
 
 def _check_upload(window: Window, name: str) -> Path:

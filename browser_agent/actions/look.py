@@ -6,11 +6,12 @@ import asyncio
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from importlib.resources import files
 from typing import Any
 
 from playwright.async_api import Error
 
-from browser_agent.browser.faults import DialogOpened, PageLost
+from browser_agent.browser.faults import DialogOpened, PageLost, PageSilent
 from browser_agent.browser.window import Window
 from browser_agent.network.secrets import Secrets
 from browser_agent.observation.before import NOTHING_BEFORE, Before
@@ -22,7 +23,7 @@ from browser_agent.observation.values import Observation, OpenDialog
 _LOOKS = 3
 _LEAST_LOOK = 1.2
 _MOST_ELEMENTS = 120_000
-_ELEMENTS = "document.getElementsByTagName('*').length"
+_READY = files("browser_agent.actions").joinpath("ready.js").read_text(encoding="utf-8")
 _LOADING = "- text: (the next page has not answered yet; wait for it with wait_for load, or navigate elsewhere)"
 _COMING = (
     "This page is still coming in; what is there of it follows, without refs. Wait for the rest with wait_for load."
@@ -67,12 +68,25 @@ async def look_from_outside(window: Window) -> Observation:
 
 async def _show(window: Window, capture: Capture, how: Look) -> Observation:
     window.note_title(clean(window.settings.secrets.scrub(capture.structure.title)))
-    capture = scrub_capture(window.settings.secrets, replace(capture, tabs=window.tabs()))
+    capture = scrub_capture(window.settings.secrets, replace(capture, tabs=window.tabs(), notes=_notes(window)))
     most = how.room or window.settings.budget
     before = _before(window, capture, how)
     observation = await asyncio.to_thread(observe, capture, view=how.view, need=how.need, budget=most, before=before)
     window.remember(observation)
     return observation
+
+
+def _notes(window: Window) -> tuple[str, ...]:
+    """What of a page cannot be seen in its snapshot, in words of ours."""
+    notes = []
+    if window.events.loading():
+        notes.append("still coming in; wait_for load brings the rest")
+    if window.events.kind == "application/pdf":
+        notes.append("a PDF, which the browser draws: none of it can be read here")
+    barred = window.events.barred_parts(window.proxy.refusals if window.proxy is not None else ())
+    if barred:
+        notes.append(f"parts of this page were not let through; --allow {' --allow '.join(barred)} would")
+    return tuple(notes)
 
 
 def _before(window: Window, capture: Capture, how: Look) -> Before:
@@ -132,13 +146,14 @@ def _mapped(value: Any, change: Callable[[str], str]) -> Any:
 
 
 async def _capture(window: Window) -> Capture:
-    """Read the current tab; once more if its document was replaced meanwhile."""
+    """Read the current tab; once more if its document was replaced meanwhile, or it was late to say how large it is."""
+    late = False
     for _ in range(_LOOKS):
-        page, events = window.page, window.events
+        page, events, elements = window.page, window.events, 0
         if events.unanswered():
             return Capture(page.url, None, _LOADING, Structure())
         try:
-            elements = int(await window.running(page.evaluate(_ELEMENTS), max(_LEAST_LOOK, window.left())))
+            elements = int(await window.running(page.evaluate(_READY), max(_LEAST_LOOK, window.left())))
             if elements > _MOST_ELEMENTS:
                 return await _capture_words(window, elements)
             most = window.limits.to_observe(elements)
@@ -148,9 +163,13 @@ async def _capture(window: Window) -> Capture:
             dialog = OpenDialog.model_validate(opened) if opened else None
             return Capture(page.url, events.status, "", Structure(), dialog=dialog)
         except TimeoutError:
-            return await _capture_words(window, 0)
+            late = True
+            if elements:
+                return await _capture_words(window, elements)
         except Error:
             await events.until(lambda events=events: not events.loading(), window.limits.repair)  # type: ignore[misc]
+    if late:
+        raise PageSilent
     raise PageLost("changing faster than it can be read")
 
 
@@ -161,4 +180,4 @@ async def _capture_words(window: Window, elements: int) -> Capture:
     try:
         return await window.running(flat_capture(window.page, window.events.status, why), most)
     except (TimeoutError, Error, DialogOpened) as error:
-        raise PageLost("too slow to be read") from error
+        raise PageSilent from error

@@ -61,7 +61,7 @@ async def navigate(window: Window, action: Navigate) -> str:
         raise Stop("timed_out", f"no answer within {seconds:.0f} s") from error
     except Error as error:
         if window.downloads.count > begun or "download is starting" in error.message.lower():
-            return "the address is a file; downloading it"
+            return "the address is a file"
         if _INTERRUPTED in error.message:
             return "opened; the page went on to another address"
         check_barred(window, refused)

@@ -7,13 +7,13 @@ from typing import assert_never
 
 from browser_agent.actions import union as act
 from browser_agent.actions.elements import require_known
-from browser_agent.actions.files import download, upload
+from browser_agent.actions.files import download, say_download, upload
 from browser_agent.actions.form import check, fill_form, select, type_text
 from browser_agent.actions.leave import LOST, make_way
 from browser_agent.actions.look import Look, look, look_from_outside
 from browser_agent.actions.navigate import back, check_barred, navigate
 from browser_agent.actions.outcome import ActionResult, Outcome, OutcomeKind, Stop
-from browser_agent.actions.pointer import click, press, scroll
+from browser_agent.actions.pointer import click, drag, hover, press, scroll
 from browser_agent.actions.tabs import dialog, tab
 from browser_agent.actions.wait import settle, wait_for
 from browser_agent.browser.faults import DialogOpened, PageLost, PageSilent
@@ -98,11 +98,14 @@ async def _do(window: Window, action: act.PageAction) -> tuple[ActionResult, boo
             action=action, kind="dialog_open", message="a dialog is open; answer it with dialog first"
         ), False
     refused = window.proxy.refused if window.proxy is not None else 0
+    begun = window.downloads.count
     try:
         message = await _apply(window, action)
         changed = not _only_reads(action) and await settle(window, page, mark, window.limits.settle)
         if changed:
             check_barred(window, refused)
+        if window.downloads.count > begun:
+            message = await say_download(window, message)
     except Stop as stop:
         return ActionResult(action=action, kind=stop.kind, message=str(stop)), False
     except DialogOpened:
@@ -124,6 +127,10 @@ async def _apply(window: Window, action: act.PageAction) -> str:
             return await back(window)
         case act.Click():
             return await click(window, action)
+        case act.Hover():
+            return await hover(window, action)
+        case act.Drag():
+            return await drag(window, action)
         case act.Type():
             return await type_text(window, action)
         case act.FillForm():
@@ -168,8 +175,8 @@ def _view(action: act.PageAction) -> View:
     match action:
         case act.Find(query=query):
             return Places(query)
-        case act.Read(ref=ref, page=page):
-            return Part(ref, page)
+        case act.Read(ref=ref, page=page, links=links):
+            return Part(ref, page, links)
         case act.Extract(wanted=dict() as wanted):
             return Fields(wanted)
         case _:

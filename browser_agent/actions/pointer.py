@@ -1,30 +1,22 @@
-"""Clicks, presses keys and scrolls."""
+"""Clicks, hovers, drags, presses keys and scrolls."""
 
 from __future__ import annotations
 
 import contextlib
+from importlib.resources import files
 
 from playwright.async_api import Error, Locator, Position
 
-from browser_agent.actions.elements import attempt, find_element, milliseconds, reveal_at, reveal_secrets
+from browser_agent.actions.elements import attempt, find_element, milliseconds, name_cover, reveal_at, reveal_secrets
 from browser_agent.actions.outcome import Stop
-from browser_agent.actions.union import Click, Press, Scroll
+from browser_agent.actions.union import Click, Drag, Hover, Press, Scroll
 from browser_agent.browser.window import Window
 
 _ASIDE = ((0.1, 0.5), (0.9, 0.5), (0.5, 0.1), (0.5, 0.9))
 _ASIDE_MS = 250
-_SCROLL = """([start, direction]) => {
-  let area = start;
-  const sideways = direction === 'left' || direction === 'right';
-  const room = e => sideways ? e.scrollWidth - e.clientWidth : e.scrollHeight - e.clientHeight;
-  while (area && !(room(area) > 4 && /auto|scroll/.test(getComputedStyle(area).overflow))) area = area.parentElement;
-  area = area || document.scrollingElement || document.documentElement;
-  const before = [area.scrollLeft, area.scrollTop];
-  const x = area.clientWidth * 0.9, y = area.clientHeight * 0.9;
-  const by = { up: [0, -y], down: [0, y], left: [-x, 0], right: [x, 0], top: [0, -1e9], bottom: [0, 1e9] }[direction];
-  area.scrollBy({ left: by[0], top: by[1], behavior: 'instant' });
-  return area.scrollLeft !== before[0] || area.scrollTop !== before[1];
-}"""
+_SCROLL = files("browser_agent.actions").joinpath("scroll.js").read_text(encoding="utf-8")
+_GROWS = 1.0
+"""Seconds in which a list that goes on without an end brings its next part."""
 
 
 async def click(window: Window, action: Click) -> str:
@@ -37,8 +29,10 @@ async def click(window: Window, action: Click) -> str:
     try:
         await attempt(window, element.click(timeout=milliseconds(window)), action.ref)
     except Stop as stop:
-        if not stop.covered or not await _click_aside(window, element):
+        if not stop.covered:
             raise
+        if not await _click_aside(window, element):
+            raise await name_cover(window, element, action.ref) from stop
     return f"clicked {action.ref}"
 
 
@@ -71,18 +65,42 @@ async def press(window: Window, action: Press) -> str:
     return f"pressed the key on {action.ref}"
 
 
+async def hover(window: Window, action: Hover) -> str:
+    """Move the pointer over an element.
+
+    Raises:
+        Stop: the ref is stale, or another element covers it.
+    """
+    element, _ = await find_element(window, action.ref)
+    await attempt(window, element.hover(timeout=milliseconds(window)), action.ref)
+    return f"the pointer is over {action.ref}"
+
+
+async def drag(window: Window, action: Drag) -> str:
+    """Drag an element onto another.
+
+    Raises:
+        Stop: a ref is stale, or an element cannot be reached.
+    """
+    element, _ = await find_element(window, action.ref)
+    onto, _ = await find_element(window, action.to)
+    await attempt(window, element.drag_to(onto, timeout=milliseconds(window)), action.ref)
+    return f"dragged {action.ref} to {action.to}"
+
+
 async def scroll(window: Window, action: Scroll) -> str:
-    """Scroll the page, or the area an element is in.
+    """Scroll the page, or the area an element is in; at its end, wait for a list that goes on to bring its next part.
 
     Raises:
         Stop: the ref is stale, or there is nothing further that way.
     """
+    how = [action.direction, _GROWS * window.limits.pace * 1000]
     if action.ref is None:
-        moved = await attempt(window, window.page.evaluate(_SCROLL, [None, action.direction]), "the page")
+        moved = await attempt(window, window.page.evaluate(_SCROLL, [None, *how]), "the page")
     else:
         element, _ = await find_element(window, action.ref)
-        script = f"(element, direction) => ({_SCROLL})([element, direction])"
-        moved = await attempt(window, element.evaluate(script, action.direction), action.ref)
-    if not moved:
+        script = f"(element, how) => ({_SCROLL})([element, ...how])"
+        moved = await attempt(window, element.evaluate(script, how), action.ref)
+    if moved == "nowhere":
         raise Stop("nothing_to_do", "there is nothing further that way")
-    return f"scrolled {action.direction}"
+    return f"scrolled {action.direction}{'; more came' if moved == 'grew' else ''}"

@@ -34,6 +34,21 @@ class Click(_Value):
     ref: Ref
 
 
+class Hover(_Value):
+    """Move the pointer over an element, such as a menu that opens so."""
+
+    kind: Literal["hover"]
+    ref: Ref
+
+
+class Drag(_Value):
+    """Drag an element onto another."""
+
+    kind: Literal["drag"]
+    ref: Ref
+    to: Ref
+
+
 class Type(_Value):
     """Replace the text of one field; `submit` presses Enter after."""
 
@@ -151,11 +166,12 @@ class Find(_Value):
 
 
 class Read(_Value):
-    """Show a part of the page in full: element `ref`, or the whole page; `page` counts from 1."""
+    """Show a part of the page in full: element `ref`, or the whole page; `page` counts from 1; `links` adds where links lead."""
 
     kind: Literal["read"]
     ref: Ref | None = None
     page: int = Field(default=1, ge=1)
+    links: bool = False
 
 
 class Extract(_Value):
@@ -183,7 +199,7 @@ class GiveUp(_Value):
 
 
 PageAction = (
-    Navigate | Back | Click | Type | FillForm | Select | Check | Press | Scroll | Upload
+    Navigate | Back | Click | Hover | Drag | Type | FillForm | Select | Check | Press | Scroll | Upload
     | Download | Dialog | Tab | WaitFor | Find | Read | Extract
 )  # fmt: skip
 """What `perform` applies."""
@@ -198,7 +214,7 @@ ACTION: TypeAdapter[PageAction | Terminal] = TypeAdapter(Action)
 """Validates one action from JSON or a dict."""
 
 __all__ = [
-    "ACTION", "Action", "Answer", "Back", "Check", "Click", "Dialog", "Download", "Extract", "FieldValue", "FillForm", "Find",
-    "GiveUp", "Navigate", "PageAction", "Press", "Read", "Ref", "Scroll", "Select", "Tab", "Terminal", "Type", "Upload",
+    "ACTION", "Action", "Answer", "Back", "Check", "Click", "Dialog", "Download", "Drag", "Extract", "FieldValue", "FillForm", "Find",
+    "GiveUp", "Hover", "Navigate", "PageAction", "Press", "Read", "Ref", "Scroll", "Select", "Tab", "Terminal", "Type", "Upload",
     "WaitFor",
 ]  # fmt: skip

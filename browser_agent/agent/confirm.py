@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from browser_agent.actions.union import Click, Dialog, Download, Press, Type, Upload
+from browser_agent.actions.union import Click, Dialog, Download, Drag, Press, Type, Upload
 from browser_agent.actions.union import PageAction as Acting
 from browser_agent.deciders.decision import Decision
 from browser_agent.network.egress import Egress, origin_of
@@ -60,6 +60,8 @@ def judge(action: Acting, observation: Observation | None) -> Consequence | None
             return _judge_click(_control(observation, ref), ref)
         case Upload(ref=ref):
             return Consequence("send", ref)
+        case Drag(to=to):
+            return _judge_click(_control(observation, to), to)
         case Dialog(accept=True):
             return _judge_dialog(observation)
         case Download(ref=ref):

@@ -31,7 +31,12 @@ Scrub = Callable[[str], str]
 
 
 def begin_step(
-    session: Session, thought: str, actions: Sequence[PageAction | Answer | GiveUp], scrub: Scrub, refused: str = ""
+    session: Session,
+    thought: str,
+    actions: Sequence[PageAction | Answer | GiveUp],
+    scrub: Scrub,
+    refused: str = "",
+    found: str = "",
 ) -> int:
     """Record a step without its results, before it is done: should the process die now, the log says what was tried.
 
@@ -41,6 +46,7 @@ def begin_step(
         actions: what is to be done.
         scrub: masks secrets.
         refused: what of the decision beside its actions was refused, and why; empty where nothing was.
+        found: what was found on pages before it, which every view then holds.
     """
     calls: list[dict[str, object]] = [
         {
@@ -52,9 +58,10 @@ def begin_step(
     ]
     calls.append({"name": LOOK, "args": {}, "id": LOOK})
     if not refused:
-        return session.record_step(scrub(thought), calls=calls).step
+        return session.record_step(scrub(thought), calls=calls, found=scrub(found)).step
     calls.append({"name": KEEP, "args": {}, "id": KEEP})
-    return session.record_step(scrub(thought), calls=calls, results=[{"id": KEEP, "text": scrub(refused)}]).step
+    kept = [{"id": KEEP, "text": scrub(refused)}]
+    return session.record_step(scrub(thought), calls=calls, results=kept, found=scrub(found)).step
 
 
 def end_step(session: Session, step: int, asked: int, outcome: Outcome, undone: str = "left undone") -> str:

@@ -33,6 +33,11 @@ from ctxfold.errors import BrowserGone, InputError
 from ctxfold.tokens import count
 
 _REVIVE_SECONDS = 30.0
+_OPEN_SHADOW = """(() => {
+  const attach = Element.prototype.attachShadow;
+  Element.prototype.attachShadow = function (init) { return attach.call(this, { ...init, mode: 'open' }); };
+})()"""
+"""A component that closes its shadow root to scripts closes it to us too: nothing in it could be read or addressed."""
 _ANY_TEXT = "text"
 _SIZE: ViewportSize = {"width": 1280, "height": 720}
 
@@ -187,6 +192,7 @@ class Browser:
                 storage_state=storage_state,
                 proxy=proxy_settings(self._plan.proxy) if self._plan.endpoint else None,
             )
+            await context.add_init_script(_OPEN_SHADOW)
             return context, await context.new_page()
         except (Error, OSError, ValueError) as error:
             if storage_state is not None and self._running.chromium.is_connected():

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
 from playwright.async_api import Error, Frame, Page, Request, Response
 
-from browser_agent.network.proxy import REFUSED_HEADER
+from browser_agent.network.egress import origin_of
+from browser_agent.network.proxy import REFUSED_HEADER, Refusal
 
 _AWAITED = frozenset({"document", "script", "stylesheet", "fetch", "xhr"})
+_PARTS = 3
 _NO_DOCUMENT = frozenset({204, 205})
 
 
@@ -28,7 +30,7 @@ class PageEvents:
     """Listens to one page. `until` waits for what it hears; nothing here polls.
 
     `status` is that of its document; `barred` why the filter proxy let no document through, None if it did;
-    `silent_since` when it was first asked without an answer, None if it answered since.
+    `kind` its media type; `silent_since` when it was first asked without an answer, None if it answered since.
     """
 
     def __init__(self, page: Page) -> None:
@@ -37,6 +39,8 @@ class PageEvents:
         self.crashed = False
         self.barred: str | None = None
         self.silent_since: float | None = None
+        self.kind = ""
+        self._hosts: set[tuple[str, int]] = set()
         self._documents = 0
         self._navigating = False
         self._uncommitted = False
@@ -94,19 +98,29 @@ class PageEvents:
                 return condition()
         return True
 
+    def barred_parts(self, refusals: Sequence[Refusal]) -> tuple[str, ...]:
+        """Which frames of this page led into this machine or its network and were refused, as `HOST:PORT`."""
+        refused = {(one.host, one.port) for one in refusals if one.reason == "private"}
+        return tuple(f"{host}:{port}" for host, port in sorted(self._hosts & refused)[:_PARTS])
+
     def _started(self, request: Request) -> None:
         self._requests += 1
+        if request.is_navigation_request() and (origin := origin_of(request.url)) is not None:
+            self._hosts.add(origin)
         self._flying.add(request)
         if request.resource_type in _AWAITED:
             self._pending[request] = self._requests
         if self._is_document(request):
             self._navigating = self._uncommitted = True
             self.status = self.barred = None
+            self.kind = ""
+            self._hosts.clear()
         self._pulse.set()
 
     def _answered(self, response: Response) -> None:
         if self._is_document(response.request):
             self.status = response.status
+            self.kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
             self.barred = response.headers.get(REFUSED_HEADER.lower())
             if response.status in _NO_DOCUMENT:
                 self._navigating = self._uncommitted = False

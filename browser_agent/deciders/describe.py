@@ -13,10 +13,12 @@ from browser_agent.actions import (
     Click,
     Dialog,
     Download,
+    Drag,
     Extract,
     FillForm,
     Find,
     GiveUp,
+    Hover,
     Navigate,
     Press,
     Read,
@@ -61,6 +63,10 @@ def _describe(action: Action, observation: Observation | None) -> str:
             return f"open {shorten_address(url)}"
         case Click(ref=ref):
             return f"click {_name_element(ref, observation)}"
+        case Hover(ref=ref):
+            return f"hover over {_name_element(ref, observation)}"
+        case Drag(ref=ref, to=to):
+            return f"drag {_name_element(ref, observation)} to {_name_element(to, observation)}"
         case Type(ref=ref, text=text, submit=submit):
             return f"type {_quote(text)} into {_name_element(ref, observation)}{' and submit' if submit else ''}"
         case FillForm(fields=fields):

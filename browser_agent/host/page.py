@@ -23,7 +23,7 @@ from ctxfold.models.deciders.loop import SessionLease
 from ctxfold.prompts import prompt
 from ctxfold.tokens import count as count_tokens
 
-__all__ = ["BUDGET", "Page", "Reading", "Shown", "Wish"]
+__all__ = ["BUDGET", "NO_WORDS", "Page", "Reading", "Shown", "Wish", "Words"]
 
 BUDGET = 900
 """Tokens a page's text takes in an answer where a host says no other number."""
@@ -44,20 +44,39 @@ _UNSETTLED = frozenset({"timed_out", "page_recovered"})
 
 
 @dataclass(frozen=True, slots=True)
+class Words:
+    """What a host's model says with a call.
+
+    Attributes:
+        why: its reason, for the log.
+        need: what it looks for; those parts of the page are shown first.
+        found: what it learned on the pages before, which every view keeps.
+    """
+
+    why: str = ""
+    need: str = ""
+    found: str = ""
+
+
+NO_WORDS = Words()
+"""A call that says nothing."""
+
+
+@dataclass(frozen=True, slots=True)
 class Wish:
     """What one call wants of a page.
 
     Attributes:
-        why: the host's reason, for the log.
+        words: what its caller says with it; without a need the one before holds on.
         actions: what to do, in order; none for a look.
-        need: what is looked for; those parts of the page are shown first. None leaves what it was.
         budget: o200k tokens the page's text may take.
+        anew: the need before is done with, also where none is said.
     """
 
-    why: str = ""
+    words: Words = NO_WORDS
     actions: tuple[PageAction, ...] = ()
-    need: str | None = None
     budget: int = BUDGET
+    anew: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +89,8 @@ class Reading:
         page: which part of the whole, or of that element, counted from 1; 0 where none is asked for.
         need: what is looked for; those parts of the page are shown first.
         budget: o200k tokens the text may take; 0 for the usual.
+        links: with where links lead.
+        found: what was learned on the pages before, which every view keeps.
     """
 
     find: str = ""
@@ -77,6 +98,8 @@ class Reading:
     page: int = 0
     need: str = ""
     budget: int = 0
+    links: bool = False
+    found: str = ""
 
     @property
     def wish(self) -> Wish:
@@ -93,9 +116,9 @@ class Reading:
         actions: tuple[PageAction, ...] = ()
         if self.find:
             actions = (Find(kind="find", query=self.find),)
-        elif self.ref or self.page:
-            actions = (Read(kind="read", ref=self.ref or None, page=self.page or 1),)
-        return Wish("", actions, self.need or None, self.budget or BUDGET)
+        elif self.ref or self.page or self.links:
+            actions = (Read(kind="read", ref=self.ref or None, page=self.page or 1, links=self.links),)
+        return Wish(Words("", self.need, self.found), actions, self.budget or BUDGET)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,14 +211,15 @@ class Page:
             StoreError: it cannot be written down; then it is not done either.
         """
         async with self._lock:
-            if wish.need is not None:
-                self._need = wish.need
+            words = wish.words
+            if words.need or wish.anew:
+                self._need = words.need
             _check_waits(wish)
             wish = replace(wish, actions=await hide_typed(self._window, wish.actions))
             held = self._held_back(wish, agreed)
             await self._forget(book)
             count, scrub = len(wish.actions), self._watch.secrets.scrub
-            step = await book(lambda session: begin_step(session, wish.why, wish.actions, scrub))
+            step = await book(lambda session: begin_step(session, words.why, wish.actions, scrub, words.found))
             if held:
                 await book(lambda session: refuse_step(session, step, count, held))
                 return Shown(step, "refused", held, 0, count)
@@ -240,7 +264,7 @@ class Page:
         """Act and look. A call that is cancelled leaves a step that says so."""
         self._window.settings = replace(self._window.settings, budget=wish.budget, keeps=True)
         try:
-            return await perform(self._window, wish.actions, self._need, whole=bool(wish.need))
+            return await perform(self._window, wish.actions, self._need, whole=bool(wish.words.need))
         except anyio.get_cancelled_exc_class():
             with anyio.CancelScope(shield=True):
                 said = prompt("notice_cancelled", _PROMPTS)

@@ -18,7 +18,7 @@ from browser_agent.agent.confirm import Asked, Safety, Watch
 from browser_agent.agent.settings import BrowserChoice
 from browser_agent.browser.settings import Folders
 from browser_agent.deciders.decision import MOST_ACTIONS
-from browser_agent.host.page import BUDGET, Page, Reading, Shown, Wish
+from browser_agent.host.page import BUDGET, NO_WORDS, Page, Reading, Shown, Wish, Words
 from browser_agent.host.reach import Reach
 from browser_agent.host.shared import SharedBrowser
 from browser_agent.network.egress import Egress, origin_of
@@ -122,7 +122,7 @@ class Pages:
         self._reach = self._reach.after_showing(url)
 
     async def open(
-        self, session: str, book: SessionLease, url: str, need: str = "", agreed: Asked | None = None
+        self, session: str, book: SessionLease, url: str, words: Words = NO_WORDS, agreed: Asked | None = None
     ) -> Shown:
         """Open an address in the session's page; in a fresh one where there is none.
 
@@ -138,7 +138,7 @@ class Pages:
         page.start_at(self._starts.setdefault(session, origin_of(url)))
         if private:
             page.permit(url)
-        shown = await self._do(session, page, book, Wish("", (Navigate(kind="navigate", url=url),), need))
+        shown = await self._do(session, page, book, Wish(words, (Navigate(kind="navigate", url=url),), anew=True))
         if shown.kind in ("unreachable", "not_possible"):
             raise PageUnreachable(f"it cannot be opened: {shown.message}; check the address, or try again")
         return shown
@@ -148,11 +148,10 @@ class Pages:
         session: str,
         book: SessionLease,
         actions: Sequence[Mapping[str, Any]],
-        why: str = "",
-        need: str = "",
+        words: Words = NO_WORDS,
         agreed: Asked | None = None,
     ) -> Shown:
-        """Do several actions on the session's page, and show it after them, what serves `need` first.
+        """Do several actions on the session's page, and show it after them.
 
         Raises:
             ValidationError: they are no actions.
@@ -160,7 +159,7 @@ class Pages:
             BrowserGone: the browser died.
         """
         page = self._open_page(session)
-        return await self._do(session, page, book, Wish(why, _validate_actions(actions), need or None), agreed)
+        return await self._do(session, page, book, Wish(words, _validate_actions(actions)), agreed)
 
     async def read(self, session: str, book: SessionLease, reading: Reading) -> Shown:
         """Show the session's page, or a part of it, without acting on it.

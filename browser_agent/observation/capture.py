@@ -67,6 +67,8 @@ def _squeezed(text: str) -> str:
 
 _SCRIPT = files("browser_agent.observation").joinpath("structure.js").read_text(encoding="utf-8")
 _FRAMES = 20
+_EDITORS = 10
+_EMPTY = re.compile(r"^ *- textbox\b.*\[ref=[^\]]+\][^:]*$")
 _FRAME_SECONDS, _PART_SECONDS = 0.5, 2.0
 """How long a frame may take to tell of itself; one of the page's own site, whose text is read, has longer."""
 _REPLACED = ("crashed", "closed", "context was destroyed", "detached", "navigation")
@@ -98,12 +100,14 @@ class Structure(_FromPage):
     submits: tuple[str, ...] = ()
     sections: tuple[Section, ...] = ()
     searches: tuple[SearchFound, ...] = ()
+    drawn: tuple[str, ...] = ()
+    editors: int = 0
     index: SiteIndex | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """A page at one moment. `yaml` is its whole snapshot, passwords as dots; `frames` the address of each frame's ref."""
+    """A page at one moment. `yaml` is its whole snapshot, passwords as dots; `frames` the address of each frame's ref; `notes` what cannot be seen in it."""
 
     url: str
     status: int | None
@@ -112,6 +116,7 @@ class Capture:
     frames: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     dialog: OpenDialog | None = None
     tabs: tuple[TabInfo, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 async def capture_page(page: Page, status: int | None, seconds: float) -> Capture:
@@ -138,10 +143,13 @@ async def capture_page(page: Page, status: int | None, seconds: float) -> Captur
             "hidden": tuple(run for structure in found for run in structure.hidden),
             "veiled": tuple(text for structure in found for text in structure.veiled),
             "submits": tuple(name for structure in found for name in structure.submits),
+            "drawn": tuple(one for structure in found for one in structure.drawn),
             "sections": (*own.sections, *_collect_sections(structures[1:])),
             "secrets": (),
         }
     )
+    if any(structure.editors for structure in found):
+        yaml = await _with_edited(page, yaml)
     yaml = mask_passwords(yaml.encode("utf-8", "replace").decode(), secrets, every_field=len(found) < len(structures))
     return Capture(page.url, status, yaml, whole, await _frames(page, yaml))
 
@@ -194,6 +202,32 @@ def _is_part(frame: Frame) -> bool:
     while around is not None and around.url.startswith("about:"):
         around = around.parent_frame
     return around is not None and urlsplit(around.url)[:2] == urlsplit(frame.page.url)[:2]
+
+
+async def _with_edited(page: Page, yaml: str) -> str:
+    """The snapshot with what stands in editors of rich text, of which it leaves out the words that stand in no element."""
+    lines = yaml.split("\n")
+    empty = [number for number, line in enumerate(lines) if _EMPTY.match(line) and not _holds(lines, number)][:_EDITORS]
+    for number, text in zip(empty, await asyncio.gather(*(_edited(page, lines[at]) for at in empty)), strict=True):
+        if text:
+            lines[number] += f": {json.dumps(text)}"
+    return "\n".join(lines)
+
+
+def _holds(lines: Sequence[str], number: int) -> bool:
+    """Whether anything stands beneath a line."""
+    depth = len(lines[number]) - len(lines[number].lstrip(" "))
+    after = lines[number + 1] if number + 1 < len(lines) else ""
+    return len(after) - len(after.lstrip(" ")) > depth
+
+
+async def _edited(page: Page, line: str) -> str:
+    try:
+        async with asyncio.timeout(_FRAME_SECONDS):
+            field = page.get_by_ref(line.partition("[ref=")[2].partition("]")[0])
+            return str(await field.evaluate("e => e.isContentEditable ? e.innerText : ''"))
+    except (Error, TimeoutError):
+        return ""  # it went away: the next look shows what stands there then
 
 
 async def _frames(page: Page, yaml: str) -> Mapping[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any, Literal
 from urllib.parse import urlencode, urlsplit, urlunsplit
@@ -15,7 +15,7 @@ from browser_agent.observation.capture import Capture, SearchFound
 from browser_agent.observation.fields import extract, format_extracted
 from browser_agent.observation.finding import find
 from browser_agent.observation.hidden import remove_hidden
-from browser_agent.observation.inline import FIELDS, INTERACTIVE, clean, cut, label, resolve_url
+from browser_agent.observation.inline import FIELDS, INTERACTIVE, REF, clean, cut, label, resolve_url
 from browser_agent.observation.paging import paginate
 from browser_agent.observation.prune import Interest, prune
 from browser_agent.observation.snapshot import Node, parse
@@ -31,10 +31,11 @@ class Lean:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """All of the page, or of the element `ref`, page `page` of it (from 1)."""
+    """All of the page, or of the element `ref`, page `page` of it (from 1), with the addresses of `links` where they are asked for."""
 
     ref: str | None = None
     page: int = 1
+    links: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +95,12 @@ def observe(
     heading = head(_heading(capture, unseen), budget // 2)
     room = max(_LEAST_ROOM, budget - count(heading) - _STATUS_ROOM)
     interest = Interest(need, capture.structure.shown, before)
+    refs, links = _addressed(root, capture)
     shown = _render(root, page_blocks, view, interest, room, capture.structure.base or capture.url)
+    if isinstance(view, Part) and view.links:
+        shown = replace(shown, lines=_with_addresses(shown.lines, refs, capture.url))
     text = "\n".join(filter(None, (heading, _status_line(shown, len(page_blocks), view), *shown.lines)))
     text = text if count(text) <= budget else head(text, budget)
-    refs, links = _addressed(root, capture)
     return Observation(
         url=capture.url,
         title=clean(capture.structure.title),
@@ -139,6 +142,10 @@ def _heading(capture: Capture, unseen: int) -> str:
         lines.append(
             "tabs: " + " · ".join(_tab(tab.index, tab.title or tab.url, tab.current) for tab in capture.tabs[:8])
         )
+    lines.extend(f"({note})" for note in capture.notes)
+    if capture.structure.drawn:
+        drawn = "; ".join(cut(clean(one), _ADDRESS) for one in capture.structure.drawn)
+        lines.append(f"(drawn, so none of it can be read or addressed: {drawn})")
     if unseen:
         lines.append(f"({unseen} unseen text{'s' if unseen > 1 else ''} left out)")
     return "\n".join(lines)
@@ -151,6 +158,7 @@ def _tab(index: int, title: str, current: bool) -> str:
 def _render(
     root: Node, page_blocks: tuple[Block, ...], view: View, interest: Interest, room: int, base: str
 ) -> _Rendered:
+    room = room // 2 if isinstance(view, Part) and view.links else room  # addresses take as much as the words
     pages = paginate(page_blocks, room)
     match view:
         case Lean():
@@ -171,6 +179,18 @@ def _render(
         case Fields(schema=schema):
             extracted = extract(root, schema, base)
             return _Rendered(format_extracted(extracted, room), "extract", 1, len(pages.pages), extracted=extracted)
+
+
+def _with_addresses(lines: tuple[str, ...], refs: Mapping[str, Control], here: str) -> tuple[str, ...]:
+    """`lines` with where each link leads behind its ref, as a path on the same site."""
+    site = "{0.scheme}://{0.netloc}".format(urlsplit(here))
+
+    def lead(ref: re.Match[str]) -> str:
+        control = refs.get(ref[1])
+        url = control.url.removeprefix(site) if control is not None and control.role == "link" else ""
+        return f"{ref[0]}({cut(clean(url), _ADDRESS)})" if url else ref[0]
+
+    return tuple(REF.sub(lead, line) for line in lines)
 
 
 def _changes(page_blocks: tuple[Block, ...], before: Before, instead: tuple[str, ...]) -> tuple[str, ...] | None:

@@ -258,12 +258,26 @@
     try { return index(); } catch { return null; }  // some other script's `Search`, of another shape
   };
 
+  // What is shown and has no text: pictures that a script draws, and documents of another kind.
+  const drawn = () => {
+    const found = [];
+    for (const element of document.querySelectorAll('canvas,embed,object')) {
+      const box = element.getBoundingClientRect();
+      if (/^chrome-extension:/.test(element.src || '') || box.width < 60 || box.height < 60 || element.textContent.trim() || !element.checkVisibility()) continue;
+      const size = `${Math.round(box.width)}x${Math.round(box.height)}`;
+      if (element.nodeName === 'CANVAS') found.push(`a canvas of ${size}`);
+      else if (/pdf/i.test(element.type) || /\.pdf$/i.test(element.src || element.data || '')) found.push(`a PDF of ${size} at ${element.src || element.data}`);
+    }
+    return found.slice(0, 4);
+  };
+
   if (document.body) walk(document.body, false);
   flush(null);
   const kept = sections.filter(section => section.title || section.lines.length);
   return JSON.stringify({
     title: document.title, base: document.baseURI, hidden, veiled, secrets, shown, submits: submits(),
     sections: kept.map(({ title, level, anchor, defined, lines }) => ({ title, level, anchor, defined_name: defined, text: lines.join('\n') })),
-    searches: whole ? searches() : [], index: whole ? indexed() : null,
+    searches: whole ? searches() : [], index: whole ? indexed() : null, drawn: text ? drawn() : [],
+    editors: document.querySelectorAll('[contenteditable]:not([contenteditable=false])').length,
   });
 }

@@ -20,9 +20,12 @@ async def page_act(
     answer: Annotated[ElicitationResult[Yes], Resolve(confirm_act)],
     why: str = "",
     need: str = "",
+    found: str = "",
 ) -> CallToolResult:
     """Act on the page."""
+    from browser_agent.host.page import Words
+
     pool = pool_for(ctx)
     pages = pool.browsing.pages
     agreed = keep_agreed(answer, pages.asks_to_act(session, actions))
-    return format_page(await pages.act(session, pool.lease(session), actions, why, need, agreed))
+    return format_page(await pages.act(session, pool.lease(session), actions, Words(why, need, found), agreed))

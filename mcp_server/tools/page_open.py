@@ -19,9 +19,12 @@ async def page_open(
     ctx: Context[Pools],
     answer: Annotated[ElicitationResult[Yes], Resolve(confirm_open)],
     need: str = "",
+    found: str = "",
 ) -> CallToolResult:
     """Open an address."""
+    from browser_agent.host.page import Words
+
     pool = pool_for(ctx)
     pages = pool.browsing.pages
     agreed = keep_agreed(answer, pages.asks_to_open(url))
-    return format_page(await pages.open(session, pool.lease(session), url, need, agreed))
+    return format_page(await pages.open(session, pool.lease(session), url, Words("", need, found), agreed))

@@ -10,10 +10,18 @@ from mcp_server.tools.results import format_page
 
 
 async def page_read(
-    session: str, ctx: Context[Pools], find: str = "", ref: str = "", page: int = 0, need: str = "", budget: int = 0
+    session: str,
+    ctx: Context[Pools],
+    find: str = "",
+    ref: str = "",
+    page: int = 0,
+    links: bool = False,
+    need: str = "",
+    budget: int = 0,
+    found: str = "",
 ) -> CallToolResult:
     """Read the page."""
     from browser_agent.host.page import Reading
 
-    pool, reading = pool_for(ctx), Reading(find, ref, page, need, budget)
+    pool, reading = pool_for(ctx), Reading(find, ref, page, need, budget, links, found)
     return format_page(await pool.browsing.pages.read(session, pool.lease(session), reading))

@@ -118,8 +118,11 @@ async def test_a_page_is_opened_read_and_acted_on_in_hundreds_of_tokens_and_reco
             done = await host.ok("page_act", actions=acts, why="The user wants to order.")
             assert "2 of 2 done" in done
             assert "name=Ann" in done
+            again = await host.ok("page_read", find="Place", found="The order goes to Ann.")
+            assert "no such words" in again
             where = shown.split("whole page ")[1].split(",")[0]
             assert "row 12" in await host.ok("recall", ref=where)
+            assert "The order goes to Ann." in await host.ok("context")
         with Session.open("trip", create=False) as session:
             assert "row 399" in session.recall(where).text
             assert "The user wants to order." in session.recall(f"s{session.tip}").text
