@@ -14,7 +14,7 @@ from ctxfold.log.rows import Row, rows_of
 from ctxfold.prompts import prompt
 from ctxfold.tokens import count, head
 from ctxfold.view.choose import Stretch, choose
-from ctxfold.view.columns import ids_of, largest_table, paths_of, summary_of, tree_of, units_of_rows
+from ctxfold.view.columns import ids_in, ids_of, largest_table, paths_of, summary_of, tree_of, units_of_rows
 from ctxfold.view.outline import Unit, folders, is_listing, ranked, units_of
 from ctxfold.view.pieces import words_of
 from ctxfold.view.shorten import GAP, shortened
@@ -172,11 +172,12 @@ def _shortened(result: Result, need: str, raw: int, rooms: tuple[int, int]) -> t
         if count(told) <= budget:
             return "rows", told
     table = largest_table(rows)
-    if table is None and sum(1 + len(row.cells) for row in rows) <= _CELLS:
+    if table is not None:
+        return "part", _table(result, raw, (rows, table), need, rooms)
+    ids = ids_in(tree)
+    if ids is None and sum(1 + len(row.cells) for row in rows) <= _CELLS:
         return "part", _cells(result, raw, need, room)
-    if table is None:
-        return "part", _fill(result, raw, _Parts(units_of_rows(rows)), need, room)
-    return "part", _table(result, raw, (rows, table), need, rooms)
+    return "part", _with_ids(result, raw, (units_of_rows(rows), 0, []), ids, need, rooms)
 
 
 def _listing(result: Result, raw: int, paths: Sequence[str], need: str, room: int) -> str:
@@ -190,21 +191,31 @@ def _listing(result: Result, raw: int, paths: Sequence[str], need: str, room: in
 
 def _table(result: Result, raw: int, read: tuple[Sequence[Row], range], need: str, rooms: tuple[int, int]) -> str:
     """A table by what its columns hold and its first and last rows; with all its ids where the budget holds them, else with rows from all over it."""
-    (rows, table), (room, budget) = read, rooms
-    units = units_of_rows(rows)
-    summary = head(summary_of(rows, table), room // 4)
+    rows, table = read
+    summary = head(summary_of(rows, table), rooms[0] // 4)
     told = [f"  of all {len(table)}: {summary}"] if summary else []
-    ids = ids_of(rows, table)
+    return _with_ids(result, raw, (units_of_rows(rows), table[0] - 1, told), ids_of(rows, table), need, rooms)
+
+
+def _with_ids(
+    result: Result,
+    raw: int,
+    read: tuple[Sequence[Unit], int, list[str]],
+    ids: tuple[str, list[str]] | None,
+    need: str,
+    rooms: tuple[int, int],
+) -> str:
+    """Units, behind one of them some lines that stand whatever is chosen; and all ids, where the budget holds them beside half of the room."""
+    (units, place, told), (room, budget) = read, rooms
     if ids is not None:
-        listed = f"  {ids[0]} of all {len(table)}: " + ", ".join(ids[1])
+        listed = f"  {ids[0]} of all {len(ids[1])}: " + ", ".join(ids[1])
         cost = count(listed)
         if budget - cost >= room // 2:
-            wide = min(budget, room + cost)
-            filled = _fill(result, raw, _Parts(units, between=(table[0] - 1, "\n".join([*told, listed]))), need, wide)
+            parts = _Parts(units, between=(place, "\n".join([*told, listed])))
+            filled = _fill(result, raw, parts, need, min(budget, room + cost))
             if listed in filled:
                 return filled
-    between = (table[0] - 1, "\n".join(told)) if told else None
-    return _fill(result, raw, _Parts(units, between=between), need, room)
+    return _fill(result, raw, _Parts(units, between=(place, "\n".join(told)) if told else None), need, room)
 
 
 def _cells(result: Result, raw: int, need: str, room: int) -> str:

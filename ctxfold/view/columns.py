@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ctxfold.log.json_tree import parse
-from ctxfold.log.rows import Row
+from ctxfold.log.json_tree import is_flat, parse
+from ctxfold.log.rows import Row, inline
 from ctxfold.view.outline import Unit
 
-__all__ = ["ids_of", "largest_table", "paths_of", "summary_of", "tree_of", "units_of_rows"]
+__all__ = ["ids_in", "ids_of", "largest_table", "paths_of", "summary_of", "tree_of", "units_of_rows"]
 
 _LONGEST_ID = 48
 _LEAST = 4
@@ -79,6 +79,27 @@ def ids_of(rows: Sequence[Row], table: range) -> tuple[str, list[str]] | None:
         if apart and all(0 < len(cell) <= _LONGEST_ID for cell in cells):
             return name, cells
     return None
+
+
+def ids_in(tree: Any) -> tuple[str, list[str]] | None:
+    """What the longest list of objects in a tree is called, with the name that tells its objects apart, and that of each; None where nothing does."""
+    name, longest = max(_lists(tree, ""), key=lambda each: len(each[1]), default=("", []))
+    if len(longest) < _LEAST:
+        return None
+    for key in longest[0]:
+        cells = [inline(each[key]) for each in longest if is_flat(each.get(key, []))]
+        if len(cells) == len(set(cells)) == len(longest) and all(0 < len(cell) <= _LONGEST_ID for cell in cells):
+            return f"{name}.{key}" if name else key, cells
+    return None
+
+
+def _lists(tree: Any, name: str) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """Each list of objects that does not stand in another, with the names that lead to it."""
+    if isinstance(tree, dict):
+        for key, value in tree.items():
+            yield from _lists(value, f"{name}.{key}" if name else key)
+    elif isinstance(tree, list) and tree and all(isinstance(each, dict) for each in tree):
+        yield name, tree
 
 
 def summary_of(rows: Sequence[Row], table: range) -> str:

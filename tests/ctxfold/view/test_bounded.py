@@ -123,6 +123,20 @@ def test_all_ids_of_a_table_stand_while_they_fit() -> None:
     assert "Paris" in made.text
 
 
+def test_all_ids_of_nested_records_stand_while_they_fit() -> None:
+    items = [
+        {
+            "id": f"iss_{at * 7919 % 10007:04d}",
+            "user": {"name": "ada", "teams": [{"n": at}]},
+            "body": f"words {at} " * 30,
+        }
+        for at in range(120)
+    ]
+    made = bounded(Result(json.dumps({"next": "tok_1", "items": items}), "s1.2"))
+    assert all(str(item["id"]) in made.text for item in items)
+    assert "items.id of all 120" in made.text
+
+
 @pytest.mark.parametrize("write", [json.dumps, str], ids=["json", "python"])
 def test_of_a_table_beyond_that_the_first_the_last_and_the_count_stand(write) -> None:
     rows = orders(1_500)
