@@ -124,14 +124,14 @@ class Deciders:
             operator: which; None lets the router choose, or none.
             budget: o200k tokens of the view it is for; None for the session's own.
         """
-        usage, dollars = Usage(), add_prices()
+        usage, dollars, seen = Usage(), add_prices(), ""
         if operator is None:
             routed = await self._decide(self._roles.router, session, Route(budget))
             if isinstance(routed.made, Refactored):
                 return Decided(routed.made, routed.decider, routed.note, routed.usage, routed.dollars)
-            operator, usage, dollars = routed.made, routed.usage, routed.dollars
+            operator, seen, usage, dollars = routed.made.operator, routed.made.analysis, routed.usage, routed.dollars
         folder = self._roles.folder
-        done = await self._decide(folder, session, Write(name_of(folder), operator, budget))
+        done = await self._decide(folder, session, Write(name_of(folder), operator, budget, seen))
         return Decided(done.made, done.decider, done.note, usage + done.usage, add_prices(dollars, done.dollars))
 
     async def branch(self, session: Session | SessionLease, message: str) -> Decided[Move]:

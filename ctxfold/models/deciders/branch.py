@@ -68,7 +68,7 @@ class Place:
                 return session.branch("continue", by=By("model", f"in doubt: {placed.confidence:.2f}"))
             at = placed.step if placed.action == "create" else None
             to = placed.branch if placed.action == "switch" else None
-            return session.branch(placed.action, at=at, to=to, by=By("model", placed.reason))
+            return session.branch(placed.action, at=at, to=to, by=By("model", _why(placed)))
 
         listed = "\n".join(f"{topic.name}: {', '.join(branch.name for branch in topic.branches)}" for topic in topics)
         view = session.view(VIEW).text
@@ -82,6 +82,11 @@ class Place:
         if why and self.message.strip():
             return session.branch("continue", by=By("embedded", why))
         return session.branch("auto", query=self.message)
+
+
+def _why(placed: Placement) -> str:
+    """What an event says of a placement: how sure the model was, and why."""
+    return "; ".join(filter(None, (f"{placed.confidence:.2f} sure", placed.reason)))
 
 
 def _steps(session: Session) -> frozenset[int]:

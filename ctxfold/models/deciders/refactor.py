@@ -18,7 +18,10 @@ from ctxfold.session.session import Session
 from ctxfold.workspace.by import By
 from ctxfold.workspace.workspace import Workspace
 
-__all__ = ["Rewritten", "Route", "Routing", "Write"]
+__all__ = ["Rewritten", "Route", "Routed", "Routing", "Write"]
+
+ANALYSIS = 300
+"""Characters of a router's analysis that an event keeps."""
 
 LONGEST = 60_000
 """o200k tokens of history that a model is shown at most, the newest."""
@@ -54,24 +57,34 @@ class Rewritten(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
+class Routed:
+    """The operator that a model chose, and what it saw."""
+
+    operator: Operator
+    analysis: str
+
+
+@dataclass(frozen=True, slots=True)
 class Route:
     """Choose an operator, or none. Where no model says so, the embedded router chooses and its operator is applied at once."""
 
     budget: int | None = None
     kind: ClassVar[Kind[Routing]] = Kind.of(Routing, "route", "route")
 
-    def ask(self, session: Session) -> Question[Routing, Operator | Refactored]:
+    def ask(self, session: Session) -> Question[Routing, Routed | Refactored]:
         """Ask which operator the history calls for; what the user asks right now is not shown."""
         workspace = session.workspace
 
-        def apply(_session: Session, written: Routing) -> Operator | Refactored:
-            operator = written.selected_operator
-            return Refactored("none", False, "the model saw no drift", "model") if operator == "none" else operator
+        def apply(_session: Session, written: Routing) -> Routed | Refactored:
+            operator, seen = written.selected_operator, " ".join(written.analysis.split())[:ANALYSIS]
+            if operator == "none":
+                return Refactored("none", False, f"the model saw no drift: {seen}", "model")
+            return Routed(operator, seen)
 
         text = prompt("route_request", **_history(session, workspace, unanswered=False))
         return Question(text, apply, "its operator")
 
-    def fall_back(self, session: Session, why: str) -> Operator | Refactored:
+    def fall_back(self, session: Session, why: str) -> Routed | Refactored:
         """Let the embedded router choose and refactor."""
         return session.refactor("auto", by=By("embedded", why), budget=self.budget)
 
@@ -84,11 +97,13 @@ class Write:
         model: the model's name, for the event.
         operator: which.
         budget: o200k tokens of the view it is for; None for the session's own.
+        analysis: what the router saw, for the event; empty where somebody named the operator.
     """
 
     model: str
     operator: Operator
     budget: int | None = None
+    analysis: str = ""
     kind: ClassVar[Kind[Rewritten]] = Kind.of(Rewritten, "rewrite", "refactor")
 
     def ask(self, session: Session) -> Question[Rewritten, Refactored]:
@@ -96,7 +111,7 @@ class Write:
         workspace = session.workspace
 
         def apply(session: Session, written: Rewritten) -> Refactored:
-            by = By("model", f"written by {self.model}")
+            by = By("model", "; ".join(filter(None, (f"written by {self.model}", self.analysis))))
             done = session.refactor(self.operator, written.text, by, budget=self.budget)
             if done.refused:
                 raise Unfit(f"this was refused: {done.reason}", done.reason)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.metadata import EntryPoint
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from pydantic import BaseModel
 
 from ctxfold import config
 from ctxfold.errors import InputError, ModelError, ModelKeyMissing, ModelUnavailable
-from ctxfold.models import Model, Request, Tool, ask, cost, load
+from ctxfold.models import Model, Request, ScriptedModel, Tool, ask, cost, load, named
 from ctxfold.models.protocol import Usage
 from tests.support.chat import ChatServer, Said, Unwilling
 
@@ -166,6 +167,25 @@ def test_a_name_without_its_provider_names_the_way_on():
         load("qwen3:8b")
     with pytest.raises(InputError, match="holds no key"):
         load("openai:x@http://me:secret@127.0.0.1:1/v1")
+
+
+def test_another_package_brings_a_provider_through_an_entry_point(monkeypatch: pytest.MonkeyPatch):
+    brought = EntryPoint("acme", f"{__name__}:acme", named.GROUP)
+
+    def found(group: str, name: str | None = None) -> tuple[EntryPoint, ...]:
+        return (brought,) if group == named.GROUP and name in (None, "acme") else ()
+
+    monkeypatch.setattr(named, "entry_points", found)
+    monkeypatch.setenv("ACME_API_KEY", "sk-acme")
+    monkeypatch.setenv("ACME_BASE_URL", "http://127.0.0.1:9/v2")
+    made = load("acme:road-runner")
+    assert isinstance(made, ScriptedModel)
+    assert made.name == "road-runner at http://127.0.0.1:9/v2 with sk-acme"
+
+
+def acme(name: str, endpoint: config.Endpoint) -> Model:
+    """A provider as another package would bring it."""
+    return ScriptedModel(name=f"{name} at {endpoint.url} with {endpoint.secret}")
 
 
 def test_what_is_paid_for_is_priced_and_what_runs_here_is_free():

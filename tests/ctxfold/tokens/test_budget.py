@@ -24,6 +24,9 @@ from ctxfold.tokens import MIN_BUDGET, Budget, factor
         ("claude-opus-4-50", 1.75),
         ("claude-unheard-of", 1.75),
         ("some-local-model:8b", 1.75),
+        ("openai:gpt-4o-mini", 1.0),
+        ("openai:gpt-5.4@http://127.0.0.1:8080/v1", 1.0),
+        ("openai:gpt-45", 1.75),
     ],
 )
 def test_a_model_has_the_factor_of_its_family_and_an_unknown_one_the_guard(model: str | None, expected: float) -> None:

@@ -34,7 +34,7 @@ async def test_a_models_move_is_made_and_the_event_says_whose_it_is(session: Ses
     moved = await Deciders(model).branch(session, MESSAGE)
     assert (moved.decider, moved.note, moved.made.branch) == ("model", "", "leak")
     event = session.history()[0]
-    assert (event.kind, event.decider, event.cause) == ("moved", "model", "it asks about the heap")
+    assert (event.kind, event.decider, event.cause) == ("moved", "model", "0.90 sure; it asks about the heap")
     (request,) = model.requests
     asked = request.messages[-1]["content"][0]["text"]
     for words in ("Kyoto", "leaks heap", MESSAGE, "main: main", "leak: leak"):

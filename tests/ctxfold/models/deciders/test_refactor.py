@@ -40,12 +40,14 @@ async def test_what_the_model_routes_and_writes_stands_as_the_models(session: Se
     assert mended.note == ""
     assert GOOD in settled(session)
     assert (session.history()[0].kind, session.history()[0].decider) == ("refactored", "model")
+    assert session.history()[0].cause.endswith("written by strong; It drifts."), "what the router saw is kept"
 
 
 async def test_the_router_sees_task_and_history_and_never_the_current_query(session: Session):
     model, log = ScriptedModel(route("none")), events(session)
     mended = await Deciders(model).refactor(session)
     assert (mended.made.operator, mended.made.decider, events(session)) == ("none", "model", log)
+    assert mended.made.reason == "the model saw no drift: It drifts."
     (request,) = model.requests
     asked = json.dumps(request.messages)
     assert "Refund what was damaged" in asked
