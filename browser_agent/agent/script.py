@@ -14,10 +14,12 @@ from browser_agent.actions import (
     Click,
     Dialog,
     Download,
+    Drag,
     Extract,
     FieldValue,
     FillForm,
     Find,
+    Hover,
     Navigate,
     PageAction,
     Press,
@@ -100,6 +102,10 @@ def as_lines(action: PageAction, page: Observation | None) -> Sequence[str]:
             return [f"{where}.fill({_value(text)})", *([f'{where}.press("Enter")'] if submit else [])]
         case Click(ref=ref):
             return [f"{_locator(ref, page)}.click()"]
+        case Hover(ref=ref):
+            return [f"{_locator(ref, page)}.hover()"]
+        case Drag(ref=ref, to=to):
+            return [f"{_locator(ref, page)}.drag_to({_locator(to, page)})"]
         case Select(ref=ref, values=values):
             return [f"{_locator(ref, page)}.select_option({list(values)!r})"]
         case Check(ref=ref, checked=checked):

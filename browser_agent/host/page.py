@@ -219,7 +219,7 @@ class Page:
             held = self._held_back(wish, agreed)
             await self._forget(book)
             count, scrub = len(wish.actions), self._watch.secrets.scrub
-            step = await book(lambda session: begin_step(session, words.why, wish.actions, scrub, words.found))
+            step = await book(lambda session: begin_step(session, words.why, wish.actions, scrub, found=words.found))
             if held:
                 await book(lambda session: refuse_step(session, step, count, held))
                 return Shown(step, "refused", held, 0, count)

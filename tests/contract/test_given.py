@@ -149,7 +149,7 @@ DOORS = (
     Door("recall", {"query": "car"}, {"query": text, "limit": number, "skip": number}),
     Door("history", {"limit": 5}, {"limit": number}),
     Door("picture", {"step": 1, "jpeg": b"x"}, {"step": step, "jpeg": lambda value: isinstance(value, bytes)}),
-    Door("redact", {"what": "car"}, {"what": text}),
+    Door("redact", {"what": "car", "names": True}, {"what": text, "names": flag}),
     Door(
         "plan",
         {"summary": "so", "todo": [{"text": "buy it"}], "constraints": [{"text": "no diesel"}], "decisions": [{"text": "it is the red one"}]},
