@@ -9,8 +9,9 @@ from typing import Any
 
 from browser_agent.actions import Outcome
 from ctxfold.models import Reply, Request, Usage
-from ctxfold.models.anthropic import MARK, body
+from ctxfold.models.anthropic import body
 from ctxfold.tokens import count
+from ctxfold.view.messages import MARK
 from tests.support.messages.cache import PrefixCache
 from tests.support.messages.rules import checked
 
