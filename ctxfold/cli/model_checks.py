@@ -21,17 +21,19 @@ def check_models() -> list[Check]:
         config.max_cost()
         settings = [config.role_setting(role) for role in config.ROLES]
     except CtxfoldError as error:
-        return [_check_key(), Check("settings", False, str(error), "mend the settings, or move them away")]
+        return [Check("settings", False, str(error), "mend the settings, or move them away")]
     roles = [_check_role(role, setting) for role, setting in zip(config.ROLES, settings, strict=True)]
     servers = dict.fromkeys(setting.endpoint for setting in settings if setting.endpoint)
     local = config.endpoint()
     own = [(local.url, "ANTHROPIC_BASE_URL")] if local.local else []
     named = [(url, "the role's endpoint") for url in servers]
-    return [_check_key(), _check_settings(), *roles, *(_check_endpoint(*each) for each in own + named)]
+    return [_check_key(settings[0].model), _check_settings(), *roles, *(_check_endpoint(*each) for each in own + named)]
 
 
-def _check_key() -> Check:
+def _check_key(agent: str | None) -> Check:
     credential = config.endpoint().credential
+    if credential is None and agent != config.EXPLORER:
+        return Check("key", True, f"none of Anthropic's is set; {agent} decides")
     if credential is None:
         fact = "none set: the embedded explorer decides; a key lets Claude"
         return Check("key", False, fact, "export ANTHROPIC_API_KEY=sk-ant-…", required=False)

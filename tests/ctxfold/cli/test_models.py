@@ -1,0 +1,45 @@
+"""Commands asked of a model at a server of the user's own."""
+
+from __future__ import annotations
+
+import pytest
+
+from ctxfold import Session
+from tests.ctxfold.cli.conftest import Run
+from tests.support.chat import ChatServer, Said
+from tests.support.faults import clean
+
+
+def test_a_command_asks_the_model_at_the_endpoint_it_is_given(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-openai-secret")
+    with Session.open("orders") as session:
+        clean(session)
+    with ChatServer(lambda _body: Said(calls=(("keep", {"summary": "Looked up W-2001 to W-2003."}),))) as server:
+        done = run(
+            "fold", "orders", "--first", "s1", "--last", "s3", "--model", "openai:small", "--endpoint", server.url
+        )
+    assert (done.code, server.keys) == (0, ["no-key"])
+    assert "b1 stands for s1-s3" in done.out
+    with Session.open("orders", create=False) as session:
+        assert session.history()[0].cause == f"written by openai:small@{server.url}"
+
+
+def test_a_server_that_only_chats_is_named_as_what_it_is_and_the_fold_is_made(run: Run) -> None:
+    with Session.open("orders") as session:
+        clean(session)
+    with ChatServer(lambda _body: Said("Happy to help!"), plain=True) as server:
+        done = run("fold", "orders", "--first", "s1", "--last", "s3", "--model", f"openai:chatty@{server.url}")
+    assert done.code == 0
+    assert f"openai:chatty@{server.url} was refused twice, at last for answering without its tool" in done.err
+    with Session.open("orders", create=False) as session:
+        kept = next(event for event in session.history() if event.kind == "refused")
+    assert [text for text, _ in kept.refused] == ["Happy to help!", "Happy to help!"]
+
+
+def test_an_endpoint_without_a_model_is_wrong_usage(run: Run) -> None:
+    with Session.open("orders") as session:
+        clean(session)
+    done = run("fold", "orders", "--endpoint", "http://127.0.0.1:9/v1")
+    assert (done.code, "name that with --model" in done.err) == (2, True)
+    done = run("fold", "orders", "--model", "gpt-4o")
+    assert (done.code, "write openai:gpt-4o" in done.err) == (2, True)
