@@ -199,7 +199,7 @@ async def test_a_field_that_turns_into_one_for_passwords_as_it_is_entered_is_tol
     secrets = window.settings.secrets
     page = await visit(window, site.url)
     await do(window, Type(kind="type", ref=ref(page, "textbox", "Name"), text="Ann of Kalmar"))
-    assert secrets.typed == ()
+    assert not secrets.typed
     after = seen(await do(window, Type(kind="type", ref=ref(page, "textbox", "Code"), text="hunter2-again")))
     assert "hunter2" not in told(after)
     assert secrets.typed == ("hunter2-again",)
