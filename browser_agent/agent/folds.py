@@ -82,7 +82,7 @@ def _pays(workspace: Workspace, fold: WantedFold, left: int) -> bool:
     """Whether a fold pays. Raises FoldError where it cannot be made."""
     blocks = stretch(workspace, fold.first, fold.last)
     at = workspace.blocks.index(blocks[-1]) + 1
-    behind = sum(block.tokens for block in workspace.blocks[at:-1])  # the newest was in no request yet
+    behind = sum(block.tokens for block in workspace.blocks[at:])
     took = price(*blocks)
     gives = (
         int(Settings().micro * took)

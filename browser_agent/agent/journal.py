@@ -112,20 +112,14 @@ class Journal:
         """The last step, 0 before the first."""
         return await _threaded(lambda: self._session.tip)
 
-    async def context(self, now: str, left: int) -> Context:
-        """Fold what pays, make room where the past needs it, then render: with `now` behind it, the view still fits the budget.
-
-        Args:
-            now: what closes the context.
-            left: steps the run may still take.
-        """
+    async def context(self, now: str) -> Context:
+        """Make room where the past needs it, then render: with `now` behind it, the view still fits the budget."""
         limit = Budget.of(self._budget, self._model).tokens
 
         def render() -> tuple[View, Workspace]:
             return self._session.view(self._budget - count(now) - 2, self._model), self._session.workspace
 
         def fold() -> tuple[int, bool]:
-            self._folds = commit_paying(self._session, self._folds, left)
             room = room_of_past(render()[0], limit, now)
             if is_due(self._session, room):
                 self._folds = commit_all(self._session, self._folds)
@@ -137,9 +131,14 @@ class Journal:
         view, workspace = await _threaded(render)
         return Context(view, workspace, replace(kept, notes=notes), kept_blocks(view, workspace))
 
-    async def begin(self, decided: Decided) -> Begun:
-        """Commit a decision's step without its results, and note what it wants folded: should we die now, the log says what was tried."""
-        return await _threaded(lambda: self._begin(decided))
+    async def begin(self, decided: Decided, left: int) -> Begun:
+        """Fold what a decision wants folded and what pays, then commit its step without results: should we die now, the log says what was tried.
+
+        Args:
+            decided: the decision.
+            left: steps the run may take after it.
+        """
+        return await _threaded(lambda: self._begin(decided, left))
 
     async def forget(self) -> None:
         """Take passwords that were typed since this was last asked out of what was written before."""
@@ -175,7 +174,7 @@ class Journal:
         """The answer, or why there is none, as a reply; what its passages answer is done. Returns its step."""
 
         def reply() -> int:
-            refused = self._keep(decided)
+            refused = self._keep(decided, 0)
             self._folds = replace(self._folds, refused=tuple(filter(None, (*self._folds.refused, refused))))
             step = self._session.record_reply(self._scrub(text)).step
             close_answered(self._session, sources)
@@ -209,18 +208,20 @@ class Journal:
         """Give up the session's store."""
         await _threaded(self._session.close)
 
-    def _begin(self, decided: Decided) -> Begun:
-        note, decision = self._keep(decided), decided.decision
+    def _begin(self, decided: Decided, left: int) -> Begun:
+        note, decision = self._keep(decided, left), decided.decision
         told = note if decided.kind == "model" else ""  # an embedded decider reads no reasons
         return Begun(begin_step(self._session, decision.thought, decision.actions, self._scrub, told), decision, note)
 
-    def _keep(self, decided: Decided) -> str:
+    def _keep(self, decided: Decided, left: int) -> str:
         """Take in a decision's fold, to-do and recalled lines, and what its model wrote before that did not fit. Returns what was refused, and why."""
         if decided.refused:
             kept = [(self._scrub(text), self._scrub(why)) for text, why in decided.refused]
             self._session.keep_refused(f"a step, asked of {decided.asked}", kept)
-        self._folds, refused = want(self._session, self._folds, decided, self._scrub)
-        return "; ".join(filter(None, (refused, apply_todo(self._session, decided, self._scrub))))
+        folds, refused = want(self._session, self._folds, decided, self._scrub)
+        folds = commit_paying(self._session, folds, left)
+        self._folds = replace(folds, refused=())
+        return "; ".join(filter(None, (refused, *folds.refused, apply_todo(self._session, decided, self._scrub))))
 
     async def _make_room(self, room: int) -> Maintained:
         """Consolidate at the brim: by the folding model, or else by the embedded folder, which is said."""

@@ -150,7 +150,7 @@ class Run:
         notice = now.notice if now.observation is not None else prompt("notice_start", _PROMPTS)
         taken = now.usage.steps + now.before
         closing = prompt("now", _PROMPTS, step=taken + 1, left=left - 1, notice=notice).strip()
-        context = await self._journal.context(closing, left)
+        context = await self._journal.context(closing)
         peak = max(now.usage.peak_view_tokens, context.view.tokens)
         self._count(peak_view_tokens=peak, unfolded_tokens=context.view.unfolded)
         self.add_cost(context.kept)
@@ -168,7 +168,8 @@ class Run:
         """Write a decision down, do it, write down what came of it. Returns why the run must end, where it must."""
         decided, before = await self._hide(decided), self._now.observation
         guard, verdict = self._now.guard.after(decided.decision, before.fingerprint if before is not None else "")
-        begun = await self._journal.begin(decided)
+        left = self._limits.steps - self._now.usage.steps - self._now.before - 1
+        begun = await self._journal.begin(decided, left)
         self._now = replace(self._now, guard=guard, notice="")
         usage = self._now.usage
         stepped = (

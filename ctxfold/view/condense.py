@@ -97,7 +97,7 @@ def _cost(lines: Sequence[Line]) -> int:
     return count_lines(addressed(lines)) + 1 if lines else 0
 
 
-def stub(steps: Sequence[int], raw: int, lines: Sequence[Line], said: str = "") -> Line | None:
+def stub(steps: Sequence[int], raw: int, lines: Sequence[Line], said: str = "", full: int | None = None) -> Line | None:
     """What stands for steps of which nothing does: their address, their size, and names in them; None where it would cost too much.
 
     Args:
@@ -105,7 +105,9 @@ def stub(steps: Sequence[int], raw: int, lines: Sequence[Line], said: str = "") 
         raw: o200k tokens of their raw records.
         lines: their lines.
         said: what stands for them beside it: names in it need not be said again.
+        full: the most o200k tokens that they count for, where not all of `raw`.
     """
+    most = _STUB * (raw if full is None else min(raw, full))
     where = spans(steps)
     names: dict[str, None] = {}
     for each in lines:
@@ -119,7 +121,7 @@ def stub(steps: Sequence[int], raw: int, lines: Sequence[Line], said: str = "") 
     names = {name: None for name in names if name.lower() not in low}
     for many in (_NAMES, 4, 1):
         text = f"[{where} · {raw} tok · {', '.join(list(names)[:many])}]"
-        if names and count(text) + 1 <= _STUB * raw:
+        if names and count(text) + 1 <= most:
             return line("stub", where, text)
     return None
 

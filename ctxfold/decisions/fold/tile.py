@@ -16,6 +16,10 @@ from ctxfold.workspace.workspace import Block, Origin, RawStep, Status, Tile, Wo
 __all__ = ["price", "status_of", "tile_of", "told_tile"]
 
 
+_SNAPSHOT = 2
+"""Times its price in a view that a stretch counts for at most where its raw records are larger, as the snapshots of pages are."""
+
+
 def told_tile(workspace: Workspace, blocks: Sequence[Block], number: int, summary: str, origin: Origin) -> Tile:
     """The tile of a summary that a host or a model wrote; the user's words, findings, what is in use since, and the names of what it leaves out stand
     beside it.
@@ -39,7 +43,7 @@ def told_tile(workspace: Workspace, blocks: Sequence[Block], number: int, summar
     lines = kept_beside(blocks, summary, in_force(blocks, later, workspace.intent), workspace.intent.lifted)
     tile = tile_of(blocks, number, summary, lines, origin)
     took, gives = price(*blocks), price(tile)
-    gone = stub(tile.steps, tile.raw, [line for block in blocks for line in block.lines], tile.text)
+    gone = stub(tile.steps, tile.raw, [line for block in blocks for line in block.lines], tile.text, _SNAPSHOT * took)
     if gone is not None and gives + gone.tokens < took:
         return tile_of(blocks, number, summary, (*lines, gone), origin)
     if gives >= took:

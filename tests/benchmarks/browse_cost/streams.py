@@ -17,6 +17,7 @@ from tests.support.messages.rules import checked
 
 __all__ = ["STREAMS", "Bill", "Priced", "append_only", "decisions"]
 
+MARK = {"cache_control": {"type": "ephemeral"}}
 READ, WRITE, OUT = 0.05, 1.25, 5.0
 """Prices beside that of a token read in full."""
 
@@ -54,7 +55,7 @@ class Bill:
 def decisions(stream: str, urls: Sequence[str], steps: int) -> list[dict[str, Any]]:
     """One decision a step: a page is opened, searched, read and looked at again; then the next. The last gives up."""
     made: list[dict[str, Any]] = []
-    begun = 1
+    begun, before = 1, ""
     for at in range(steps - 1):
         url = urls[at // 4 % len(urls)]
         action = (
@@ -70,13 +71,14 @@ def decisions(stream: str, urls: Sequence[str], steps: int) -> list[dict[str, An
         }
         if at and stream == "folds" and at % 20 == 0:
             decision["fold"] = {
-                "summary": f"Looked through the pages up to {name}; none of them answers.",
+                "summary": f"Looked through the pages up to {before}; none of them answers.",
                 "first_step": begun,
             }
             begun = at + 1
         elif at and (stream == "every" or (stream == "folds" and at % 3)):
-            decision["fold"] = {"summary": f"Looked at {name}: it tells of its defaults, and not of what was asked."}
+            decision["fold"] = {"summary": f"Looked at {before}: it tells of its defaults, and not of what was asked."}
         made.append(decision)
+        before = name
     return [*made, {"thought": "Seen enough.", "actions": [{"kind": "give_up", "reason": "the script ends here"}]}]
 
 

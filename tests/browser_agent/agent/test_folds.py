@@ -61,8 +61,8 @@ def test_a_fold_of_the_latest_step_pays_and_one_before_much_of_the_past_waits_fo
     early = commit_paying(session, early, 100)
     assert (tiles(session), len(early.waiting)) == ([], 1)
     both, _ = want(session, early, decided(summary="Berth 5 is too short."), str)
-    add(session, [6])
     both = commit_paying(session, both, 100)
+    add(session, [6])
     assert (tiles(session), len(both.waiting)) == ([(5,)], 1)
     assert commit_all(session, both) == Folds()
     assert tiles(session) == [(1,), (5,)]
@@ -70,7 +70,6 @@ def test_a_fold_of_the_latest_step_pays_and_one_before_much_of_the_past_waits_fo
 
 def test_a_fold_without_a_summary_is_weighed_by_what_it_would_leave(session: Session) -> None:
     folds = wanted(session, first_step=1, last_step=5)
-    add(session, [6])
     assert commit_paying(session, folds, 100) == Folds()
     assert tiles(session) == [(1, 2, 3, 4, 5)]
 
@@ -105,7 +104,7 @@ def test_a_wider_fold_takes_the_place_of_those_it_covers(session: Session) -> No
 async def test_folds_that_wait_are_committed_at_the_end_and_what_is_refused_is_handed_back(session: Session) -> None:
     journal = Journal(session, 8_000, None, Secrets())
     for n in (1, 2):
-        begun = await journal.begin(decided(summary=f"Berth {n} is too short.", first_step=n, last_step=n))
+        begun = await journal.begin(decided(summary=f"Berth {n} is too short.", first_step=n, last_step=n), 100)
         assert begun.note == ""
     session.fold("Neither will do.", 2, 3)
     assert [note.partition(":")[0] for note in await journal.settle()] == ["the fold of s2 was refused"]
@@ -115,12 +114,12 @@ async def test_folds_that_wait_are_committed_at_the_end_and_what_is_refused_is_h
 
 async def test_the_embedded_folder_folds_at_the_brim_alone_and_says_so(session: Session) -> None:
     journal = Journal(session, 2_000, None, Secrets())
-    assert (await journal.context("Step 6.", 100)).kept.notes == ()
+    assert (await journal.context("Step 6.")).kept.notes == ()
     add(session, [6, 7, 8])
-    context = await journal.context("Step 9.", 100)
+    context = await journal.context("Step 9.")
     assert context.view.tokens <= 2_000
     assert context.kept.notes == ("the view was full: the embedded folder folded s1-s5",)
-    assert (await journal.context("Step 9.", 100)).kept.notes == ()
+    assert (await journal.context("Step 9.")).kept.notes == ()
 
 
 def test_the_room_of_the_past_is_measured_beside_what_stands_there_and_seldom_moves() -> None:
