@@ -117,18 +117,13 @@ def as_lines(action: PageAction, page: Observation | None) -> Sequence[str]:
         case Upload(ref=ref, paths=paths):
             return [f"{_locator(ref, page)}.set_input_files({list(paths)!r})"]
         case Download(ref=ref):
-            return [
-                "with page.expect_download() as download:",
-                f"    {_locator(ref, page)}.click()",
-                "download.value.save_as(download.value.suggested_filename)",
-            ]
+            saving = "download.value.save_as(download.value.suggested_filename)"
+            return ["with page.expect_download() as download:", f"    {_locator(ref, page)}.click()", saving]
         case Dialog(accept=accept, text=text):
             answer = f"dialog.accept({_value(text or '')})" if accept else "dialog.dismiss()"
             return [f'page.once("dialog", lambda dialog: {answer})']
-        case Tab():
-            return _tab_lines(action)
-        case WaitFor():
-            return [_wait_line(action)]
+        case Tab() | WaitFor():
+            return _tab_lines(action) if isinstance(action, Tab) else [_wait_line(action)]
         case Find() | Read() | Extract():
             return []
         case _:
