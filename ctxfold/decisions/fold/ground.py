@@ -29,7 +29,9 @@ _NAME = "|".join(sorted(map(str.capitalize, _MONTHS), reverse=True))
 _NAMED = re.compile(
     rf"(?:\b(\d{{1,2}})(?:st|nd|rd|th)?[ .]+)?\b({_NAME})\b\.?(?: (\d{{1,2}})(?!\d)(?:st|nd|rd|th)?)?(?:,? (\d{{4}})\b)?"
 )
-_CLOCK = re.compile(r"(?<![\d:.])(\d{1,2}):(\d\d)(?::\d\d)?(?: ?([ap])\.?m)?|\b(\d{1,2}) ?([ap])\.?m\b", re.IGNORECASE)
+_CLOCK = re.compile(
+    r"(?<![\d:.])(\d{1,2}):(\d\d)(?::(\d\d))?(?: ?([ap])\.?m)?|\b(\d{1,2}) ?([ap])\.?m\b", re.IGNORECASE
+)
 LONGEST_NUMBER = 24
 """Digits and marks of a number that is compared by its value; a longer one stands as it is written, or not at all."""
 _LARGEST = 200_000
@@ -92,8 +94,8 @@ class Ground:
         return frozenset(dates_in(self._source))
 
     @cached_property
-    def times(self) -> frozenset[tuple[int, int]]:
-        """Its times of day as hour and minute."""
+    def times(self) -> frozenset[tuple[int, int, int]]:
+        """Its times of day as hour, minute and second; 0 for seconds that are not said."""
         return frozenset(times_in(self._source))
 
 
@@ -122,14 +124,14 @@ def named_dates(text: str) -> Iterator[tuple[str, tuple[int, int, int]]]:
             yield found[0], (int(year or 0), _MONTHS[name.lower()], int(behind or before))
 
 
-def times_in(text: str) -> Iterator[tuple[int, int]]:
+def times_in(text: str) -> Iterator[tuple[int, int, int]]:
     """Times of day, each way they can be read."""
-    for hour, minute, first, alone, second in _CLOCK.findall(text):
+    for hour, minute, seconds, first, alone, second in _CLOCK.findall(text):
         at, half = int(hour or alone), (first or second).lower()
         if half:
-            yield at % 12 + 12 * (half == "p"), int(minute or 0)
+            yield at % 12 + 12 * (half == "p"), int(minute or 0), int(seconds or 0)
         else:
-            yield at, int(minute)
+            yield at, int(minute), int(seconds or 0)
 
 
 def _tree(text: str) -> Any:

@@ -36,9 +36,6 @@ _WORD = re.compile(r"\w+")
 _KNOWN = 0.8
 """How rare a word in capitals may be that is a word of every language, such as URL."""
 _TIMES = {"k": 1_000, "K": 1_000, "M": 1_000_000}
-_TIMES_OVER = 11
-"""How often an amount that is named may be taken, and that not be said in figures: two nights."""
-_AMOUNT = 99
 _SUMMED = 60
 """Numbers of a summary that are looked at for sums, the first."""
 _NAMED = 8
@@ -209,8 +206,7 @@ def _number(value: str) -> list[Decimal]:
 
 def _sums(known: Sequence[Decimal], few: Iterable[Decimal]) -> frozenset[Decimal]:
     """The sums and differences of two numbers that a summary names, their products by a small one, and the sums of several in a row."""
-    unsaid = tuple(map(Decimal, range(2, _TIMES_OVER)))
-    found = {one * small for one in known for small in (*few, *(unsaid if one > _AMOUNT else ()))}
+    found = {one * small for one in known for small in few}
     for at, one in enumerate(known):
         found.update(accumulate(known[at:]))
         found.update(each for other in known[at + 1 :] for each in (one + other, abs(one - other)))
@@ -219,15 +215,17 @@ def _sums(known: Sequence[Decimal], few: Iterable[Decimal]) -> frozenset[Decimal
 
 def _is_timed(value: str, ground: Ground) -> bool:
     """Whether a value is a date or a time of day that the ground holds in another notation."""
-    dates = list(dates_in(value))
-    if dates:
-        return any(_is_dated(date, ground) for date in dates)
-    return any(time in ground.times for time in times_in(value))
+    dates, times = list(dates_in(value)), list(times_in(value))
+    if not dates and not times:
+        return False
+    known = not dates or any(_is_dated(date, ground) for date in dates)
+    return known and all(time in ground.times for time in times)
 
 
 def _is_dated(date: tuple[int, int, int], ground: Ground) -> bool:
-    """Whether a date stands in the ground, as far as its year was said on both sides."""
-    return any(date[1:] == other[1:] and (date[0] == other[0] or not (date[0] and other[0])) for other in ground.dates)
+    """Whether a date stands in the ground: in the same year, or where one side names none in a year that stands there."""
+    same = [other[0] for other in ground.dates if other[1:] == date[1:]]
+    return any(year == date[0] or not date[0] or (not year and date[0] in ground.stated) for year in same)
 
 
 def _quotes(summary: str) -> Iterator[str]:

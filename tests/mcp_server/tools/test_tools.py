@@ -254,3 +254,26 @@ async def test_what_a_page_said_stands_in_no_error(connect: Connect) -> None:
             ("context", {"budget": page}),
         ):
             assert page not in await refused(client, tool, session="paris-trip", **arguments), tool
+
+
+async def test_a_page_is_recalled_as_it_reads_and_on_demand_as_bytes(connect: Connect) -> None:
+    page = '- main:\n  - row "NOK 11.42":\n    - cell "NOK"\n    - cell "11.42"\n'
+    async with connect() as client:
+        await call(client, "open_session", session="paris-trip")
+        with Session.open("paris-trip") as session:
+            session.record_step("", [{"name": "look", "id": "c"}], [{"id": "c", "text": page, "origin": "page"}])
+        read = await call(client, "recall", session="paris-trip", ref="s1.2")
+        assert "as the page reads" in read
+        assert "NOK | 11.42" in read
+        assert page in await call(client, "recall", session="paris-trip", ref="s1.2", raw=True)
+
+
+async def test_a_search_says_how_to_go_on(connect: Connect) -> None:
+    async with connect() as client:
+        await call(client, "open_session", session="paris-trip")
+        for n in range(7):
+            await call(client, "record", session="paris-trip", reply=f"Parcel {n} is on its way.")
+        first = await call(client, "recall", session="paris-trip", query="parcel")
+        assert first.splitlines()[-1].strip() == "more: offset=5"
+        rest = await call(client, "recall", session="paris-trip", query="parcel", offset=5)
+        assert len(rest.splitlines()) == 2
