@@ -35,18 +35,17 @@ signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 if room:
     resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
 n = 0
-with Session.open("soak", store=store) as session:
-    while True:
-        n += 1
-        text = f"{who} wrote {n}: hotel H-{n} costs {n * 7} EUR. " + "word " * (n % 90)
-        try:
+try:
+    with Session.open("soak", store=store) as session:
+        while True:
+            n += 1
+            text = f"{who} wrote {n}: hotel H-{n} costs {n * 7} EUR. " + "word " * (n % 90)
             step = session.record_step("Looking.", calls=[{"name": "look", "args": {"n": n}, "id": "c"}], results=[{"id": "c", "text": text}]).step
             print(json.dumps([step, text]), flush=True)
             if n % 5 == 0:
                 session.consolidate(budget=2_000)
-        except CtxfoldError as error:
-            print(json.dumps([0, type(error).__name__]), flush=True)
-            break
+except CtxfoldError as error:
+    print(json.dumps([0, type(error).__name__]), flush=True)
 """
 
 
