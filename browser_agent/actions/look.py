@@ -28,6 +28,9 @@ _LOADING = "- text: (the next page has not answered yet; wait for it with wait_f
 _COMING = (
     "This page is still coming in; what is there of it follows, without refs. Wait for the rest with wait_for load."
 )
+_ON_ITS_WAY = (
+    "- text: (the page is still coming in and does not answer yet; wait_for load brings it, or navigate elsewhere)"
+)
 _SILENT = "- text: (the page is busy and does not answer yet; look again in a moment, or navigate elsewhere)"
 _MARKUP = re.compile(r"\[[^\]\n]*\]|^ *- /?[a-z]+", re.MULTILINE)
 """What a snapshot puts between the words of two elements."""
@@ -62,8 +65,9 @@ async def look(window: Window, how: Look) -> Observation:
 
 
 async def look_from_outside(window: Window) -> Observation:
-    """Observe a tab that does not answer: its address, and that it does not."""
-    return await _show(window, Capture(window.page.url, window.events.status, _SILENT, Structure()), Look())
+    """Observe a tab that does not answer: its address, and that it is coming in or does not answer."""
+    why = _ON_ITS_WAY if window.events.loading() else _SILENT
+    return await _show(window, Capture(window.page.url, window.events.status, why, Structure()), Look())
 
 
 async def _show(window: Window, capture: Capture, how: Look) -> Observation:

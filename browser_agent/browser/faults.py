@@ -12,6 +12,9 @@ __all__ = ["DialogOpened", "PageLost", "PageSilent", "check_answers", "check_gon
 
 _GONE = ("target crashed", "has been closed", "connection closed", "browser closed", "target closed", "was detached")
 
+_COMING = 2.0
+"""How much longer a page may be silent that is still coming in."""
+
 
 class PageLost(Exception):
     """The page hung, crashed or closed under us. Inner to this package: `perform` turns it into an outcome."""
@@ -44,7 +47,7 @@ async def check_answers(page: Page, events: PageEvents, seconds: float, silence:
         await asyncio.wait_for(page.evaluate("1"), seconds)
     except TimeoutError as error:
         since = events.silent_since = events.silent_since or asked
-        if clock() - since >= silence:
+        if clock() - since >= silence * (_COMING if events.loading() else 1.0):
             raise PageLost("hung") from error
         raise PageSilent from error
     except Error as error:

@@ -369,7 +369,7 @@ async def test_find_shows_the_places_that_hold_the_words_with_their_refs(window:
     assert "Edit 12" not in found.text
     assert found.tokens < 200
     none = seen(await do(window, Find(kind="find", query="zeppelin")))
-    assert "nothing on this page" in none.text
+    assert "no such words" in none.text
 
 
 async def test_reading_pages_and_parts_shows_them_in_full(window: Window, lab: str) -> None:

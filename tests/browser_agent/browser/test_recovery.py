@@ -182,8 +182,9 @@ async def test_a_page_still_on_its_way_says_so_and_comes_when_waited_for(window:
 
 
 async def test_a_page_whose_body_is_late_says_that_it_is_still_coming_in(window: Window, lab: str) -> None:
-    window.limits = replace(LIMITS, settle=0.3, observe=0.5)
-    outcome = await do(window, Navigate(kind="navigate", url=f"{lab}/headers?s=2.5"))
+    window.limits = replace(QUICK, navigation=4.0)
+    outcome = await do(window, Navigate(kind="navigate", url=f"{lab}/headers?s=5"))
+    assert outcome.kind == "timed_out"
     assert "still coming in" in seen(outcome).text
     arrived = await do(window, WaitFor(kind="wait_for", event="load", seconds=8))
     assert arrived.ok, arrived.message

@@ -125,7 +125,7 @@ async def test_a_page_is_opened_read_and_acted_on_in_hundreds_of_tokens_and_reco
             assert "The order goes to Ann." in await host.ok("context")
         with Session.open("trip", create=False) as session:
             assert "row 399" in session.recall(where).text
-            assert "The user wants to order." in session.recall(f"s{session.tip}").text
+            assert "The user wants to order." in session.recall(f"s{session.tip - 1}").text
 
 
 async def test_what_cannot_be_done_is_an_error_that_names_the_next_call() -> None:
