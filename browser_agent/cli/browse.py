@@ -97,9 +97,8 @@ def browse(
 
     Each step is kept in a session, so an interrupted run goes on with --resume --session NAME. Exits with 1 when no answer was found.
     """
-    from browser_agent.agent.confirm import Safety
     from browser_agent.agent.settings import BrowserChoice, Keeping, RunLimits
-    from browser_agent.cli.options import read_secret
+    from browser_agent.cli.options import read_safety
     from browser_agent.cli.request import AsSaid, RunRequest
     from browser_agent.cli.run import carry_out
     from browser_agent.deciders.answer_schema import Shape
@@ -109,7 +108,7 @@ def browse(
         raise click.UsageError("say in a sentence what is wanted: ctxfold browse TASK --start-url URL")
     if resume and session is None:
         raise click.UsageError("--resume needs --session NAME; `ctxfold sessions list` shows them")
-    safety = Safety(allow, tuple(read_secret(each, start_url) for each in secrets), confirm, trust=trust)
+    safety = read_safety(allow, secrets, start_url, confirm, trust)
     decides, shape = announced(model, max_cost), None if schema is None else Shape.read(schema)
     limits = RunLimits(max_steps, timeout, decides.dollars)
     choice = BrowserChoice(headed, executable, endpoint, storage_state, trace)
