@@ -12,6 +12,7 @@ from playwright.async_api import TimeoutError as PageTimeout
 
 from browser_agent.actions.outcome import Stop
 from browser_agent.actions.union import Navigate
+from browser_agent.browser.faults import DialogOpened, PageLost, PageSilent
 from browser_agent.browser.window import Window
 from browser_agent.network.egress import origin_of
 
@@ -64,11 +65,11 @@ async def navigate(window: Window, action: Navigate) -> str:
             return "the address is a file"
         if _INTERRUPTED in error.message:
             return "opened; the page went on to another address"
-        check_barred(window, refused)
+        await check_barred(window, refused)
         raise Stop("unreachable", _explain(error.message)) from error
     finally:
         window.leaving = False
-    check_barred(window, refused)
+    await check_barred(window, refused)
     status = window.events.status
     if status is not None and status >= 400:
         raise Stop("http_error", f"the server answers {status}")
@@ -129,8 +130,8 @@ def check_address(url: str) -> None:
     raise Stop("refused", "only http:// and https:// addresses are opened")
 
 
-def check_barred(window: Window, refused: int) -> None:
-    """See whether the document was let through.
+async def check_barred(window: Window, refused: int) -> None:
+    """See whether the document was let through. One that was not leaves an empty tab: what stands in its place is no page.
 
     Raises:
         Stop: the filter proxy refused it, or found nothing at its address.
@@ -138,6 +139,10 @@ def check_barred(window: Window, refused: int) -> None:
     barred = window.events.barred
     if barred is None or window.proxy is None:
         return
+    try:
+        await window.running(window.page.goto("about:blank"), window.limits.repair)
+    except (Error, TimeoutError, DialogOpened, PageLost, PageSilent):
+        await window.recover()
     if window.proxy.refused == refused:
         raise Stop("unreachable", "nothing answers at that address, or no host of that name is known")
     raise Stop("refused", _RULES[window.proxy.refusals[-1].reason])

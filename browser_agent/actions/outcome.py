@@ -34,12 +34,18 @@ class _Value(BaseModel):
 
 
 class ActionResult(_Value):
-    """One action and what came of it; `seen` is what one that reads showed, where others followed it."""
+    """One action and what came of it.
+
+    Attributes:
+        seen: what one that reads showed, where others followed it.
+        late: what the page was kept from sending after the action before.
+    """
 
     action: PageAction
     kind: OutcomeKind
     message: str
     seen: Observation | None = None
+    late: str = ""
 
     @property
     def ok(self) -> bool:
@@ -69,6 +75,11 @@ class Outcome(_Value):
         """What was seen, in order, the page afterwards last."""
         seen = [*(result.seen for result in self.results), self.observation]
         return tuple(one.text for one in seen if one is not None)
+
+    @property
+    def late(self) -> str:
+        """What the page was kept from sending after actions that were over; empty where there was nothing."""
+        return "; ".join(result.late for result in self.results if result.late)
 
     @property
     def ok(self) -> bool:

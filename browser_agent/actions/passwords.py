@@ -15,13 +15,12 @@ from browser_agent.browser.window import Window
 from browser_agent.network.secrets import Secret
 from browser_agent.observation.capture import is_called_password
 
-__all__ = ["hide_typed", "learn_typed", "without_texts"]
+__all__ = ["hide_typed", "learn_typed"]
 
 A = TypeVar("A", bound=AnyAction)
 
 _UNASKED = (Error, TimeoutError, PageLost, PageSilent, DialogOpened)
 """What says that the page cannot be asked now."""
-_UNSAID = "…"
 _GUARDED = """e => e.type === 'password' || /password|one-time-code|cc-csc/i.test(e.autocomplete || '')
   || getComputedStyle(e).webkitTextSecurity !== 'none'"""
 _FOCUSED = f"""() => {{
@@ -47,11 +46,6 @@ async def hide_typed(
     return tuple([await _hide(window, action, renamed) for action in actions])
 
 
-def without_texts(actions: Sequence[A]) -> tuple[A, ...]:
-    """The actions without what they type, for a question that is put before the page was asked which of its fields hold passwords."""
-    return tuple(_without_text(action) for action in actions)
-
-
 async def learn_typed(window: Window, ref: str, element: Locator, text: str) -> None:
     """Keep `text` out of sight from now on where the field it was typed into is one for passwords: a page may make it one as it is entered."""
     if text and not window.settings.secrets.stands_for_one(text) and await _is_guarded(window, ref, element):
@@ -70,17 +64,6 @@ async def _hide(window: Window, action: A, renamed: Mapping[str, str]) -> A:
             return action.model_copy(update={"key": window.settings.secrets.learn(key, window.page.url).placeholder})
         case Press(key=key, ref=str() as ref) if len(key) == 1:
             return action.model_copy(update={"key": await _hidden(window, renamed.get(ref, ref), key)})
-        case _:
-            return action
-
-
-def _without_text(action: A) -> A:
-    match action:
-        case Type():
-            return action.model_copy(update={"text": _UNSAID})
-        case FillForm(fields=fields):
-            left = tuple(field.model_copy(update={"value": _UNSAID}) for field in fields)
-            return action.model_copy(update={"fields": left})
         case _:
             return action
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from browser_agent.actions import union as act
+from browser_agent.actions.asking import Done, do_guarded
 from browser_agent.actions.elements import require_known
 from browser_agent.actions.files import download, say_download, upload
 from browser_agent.actions.form import check, fill_form, select, type_text
@@ -82,9 +83,18 @@ async def _with_view(window: Window, result: ActionResult, need: str, room: int)
     return result.model_copy(update={"seen": seen})
 
 
-async def _do(window: Window, action: act.PageAction) -> tuple[ActionResult, bool]:
-    """One action and its rest; whether another page stands there after it."""
+async def _do(window: Window, action: act.PageAction) -> Done:
+    """One action and its rest, with the gate armed."""
     window.begin()
+    try:
+        return await do_guarded(window, action, lambda: _do_unguarded(window, action), settle)
+    except PageSilent:
+        return ActionResult(action=action, kind="timed_out", message=_SILENT), False
+    except PageLost:
+        return await _recovered(window, action, LOST)
+
+
+async def _do_unguarded(window: Window, action: act.PageAction) -> Done:
     try:
         await make_way(window, action)
     except PageLost as lost:
@@ -103,7 +113,7 @@ async def _do(window: Window, action: act.PageAction) -> tuple[ActionResult, boo
         message = await _apply(window, action)
         changed = not _only_reads(action) and await settle(window, page, mark, window.limits.settle)
         if changed:
-            check_barred(window, refused)
+            await check_barred(window, refused)
         if window.downloads.count > begun:
             message = await say_download(window, message)
     except Stop as stop:
@@ -183,7 +193,7 @@ def _view(action: act.PageAction) -> View:
             return Lean()
 
 
-async def _recovered(window: Window, action: act.PageAction, why: str) -> tuple[ActionResult, bool]:
+async def _recovered(window: Window, action: act.PageAction, why: str) -> Done:
     try:
         await window.recover()
     except BrowserGone as gone:
@@ -205,7 +215,9 @@ async def _outcome(window: Window, results: tuple[ActionResult, ...], skipped: i
         except PageSilent:
             kind, message, observation = "timed_out", _SILENT, await look_from_outside(window)
         except PageLost:
-            kind, message, observation = await _look_again(window, how.need)
+            lost, why, observation = await _look_again(window, how.need)
+            stays = kind == "refused" and lost == "page_recovered"
+            kind, message = (kind, f"{message}; {why}") if stays else (lost, why)
     if kind == "done" and skipped:
         kind = "page_changed"
         message = f"{message}; the page changed, so {skipped} more were left: look and go on"

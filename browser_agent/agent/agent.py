@@ -10,7 +10,7 @@ from typing import Self
 
 import anyio.to_thread
 
-from browser_agent.agent.confirm import Safety, Watch
+from browser_agent.agent.confirm import Safety
 from browser_agent.agent.hooks import Hooks
 from browser_agent.agent.journal import Journal
 from browser_agent.agent.many import side_by_side, streamed
@@ -121,7 +121,7 @@ class BrowserAgent:
             window = None
             if not self._keeping.resume:
                 await anyio.to_thread.run_sync(self._check_new, task, start_url)
-                window = await self._window(held, start_url, told)
+                window = await self._window(held, start_url, start_url, told)
             session = await anyio.to_thread.run_sync(self._open, task)
             journal = Journal(session, self._budget, _counted_as(self._model), self._secrets, self._deciders)
             _at_the_end(held, journal)
@@ -134,8 +134,8 @@ class BrowserAgent:
             begin = start_url or cut_off.address
             self._check_begin(begin)
             evidence = Evidence()
-            window = window or await self._window(held, named, told)
-            run = Run(goal, self._decider(goal, evidence, shape), journal, window, self._terms(named, told, shape))
+            window = window or await self._window(held, named, start_url, told)
+            run = Run(goal, self._decider(goal, evidence, shape), journal, window, self._terms(told, shape))
             run.add_cost(asked)
             return await run.to_the_end(evidence, begin, cut_off)
 
@@ -249,20 +249,22 @@ class BrowserAgent:
             return embedded
         return ModelDecider(self._model, evidence, embedded, self._secrets, shape)
 
-    def _terms(self, named: str | None, told: Watching, shape: Shape | None) -> Terms:
-        start = origin_of(named) if named is not None else None
-        watch = Watch(self._safety, start, self._model is not None, self._secrets)
+    def _terms(self, told: Watching, shape: Shape | None) -> Terms:
         keeping = self._keeping
         script = None if keeping.script is None else ScriptFile(keeping.script)
-        return Terms(self._limits, watch, told, self._budget, shape, keeping.screenshots, script)
+        return Terms(self._limits, self._secrets, told, self._budget, shape, keeping.screenshots, script)
 
-    async def _window(self, held: AsyncExitStack, named: str | None, told: Watching) -> Window:
-        """A window, closed when `held` ends, whose browser may reach the address a person named, and what the rules allow."""
+    async def _window(self, held: AsyncExitStack, named: str | None, given: str | None, told: Watching) -> Window:
+        """A window, closed when `held` ends, whose browser may reach the address that was `named`, and what the rules allow.
+
+        Only one that was `given` in this call may be trusted with effects: a session that is resumed may have begun anywhere.
+        """
         async with self._launching:
             browser = self._browser = self._browser or await self._launch(named, told)
         if self._safety.local and named is not None and origin_of(named) is not None:
             browser.permit(named)
-        window = await browser.window(storage_state=self._choice.storage_state, secrets=self._secrets)
+        gate = self._safety.gate(given, self._model is not None)
+        window = await browser.window(storage_state=self._choice.storage_state, secrets=self._secrets, gate=gate)
         _at_the_end(held, window)
         if self._choice.trace is not None:
             await held.enter_async_context(traced(window, self._choice.trace, told.report))

@@ -124,7 +124,7 @@ class Run:
             if not self._now.lost:
                 break
         observation, failed = self._now.observation, self._now.failed
-        begin = self._terms.watch.secrets.scrub(begin)
+        begin = self._terms.secrets.scrub(begin)
         if failed or observation is None:
             raise PageUnreachable(f"{begin} cannot be opened ({failed or 'nothing came'}); check the address")
         if observation.status is not None and observation.status >= 400:
@@ -220,17 +220,7 @@ class Run:
             if why:
                 return (), why, why
         actions, held = await allowed(hooks, acting.page_actions, page)
-        withheld = await self._withhold(acting) if actions else ""
-        return ((), withheld, "it was not agreed to") if withheld else (actions, held, held)
-
-    async def _withhold(self, decision: Decision) -> str:
-        """Why a decision is not done: it is consequential and nobody agreed to it. Empty where it may be done."""
-        watch, page = self._terms.watch, self._now.observation
-        consequences = watch.consequences(decision, page)
-        if not consequences or await watch.agreed(describe_decision(decision, page), consequences, page):
-            return ""
-        kinds = ", ".join(dict.fromkeys(one.kind for one in consequences))
-        return prompt("notice_unconfirmed", _PROMPTS, kinds=kinds)
+        return actions, held, held
 
     async def _stopped_by_hook(self, results: tuple[ActionResult, ...]) -> str:
         """Why a program ends the run after one of these actions; empty where it does not."""
@@ -244,7 +234,8 @@ class Run:
         if page is not None:
             evidence.add(page, ref)
         elsewhere = page is not None and (now.observation is None or address(page.url) != address(now.observation.url))
-        failed, lost = "" if outcome.ok else outcome.message, outcome.kind == "page_recovered"
+        failed = "; ".join(filter(None, ("" if outcome.ok else outcome.message, outcome.late)))
+        lost = outcome.kind == "page_recovered"
         self._now = replace(now, observation=page, ref=ref, failed=failed, lost=lost, repeated=False, renamed={})
         self._count(pages=now.usage.pages + elsewhere)
 
@@ -267,7 +258,7 @@ class Run:
 
     async def _close(self, decided: Decided, end: Answer | GiveUp, evidence: Evidence, context: View) -> Ending:
         """The last step: the answer, or why there is none."""
-        end = type(end).model_validate(scrub_values(end.model_dump(mode="json"), self._terms.watch.secrets.scrub))
+        end = type(end).model_validate(scrub_values(end.model_dump(mode="json"), self._terms.secrets.scrub))
         ending, said = ended(decided, end, evidence, self._terms.shape)
         step = await self._journal.close_turn(decided, said, ending.sources if ending.status == "answered" else ())
         self._now = replace(self._now, usage=self._now.usage.with_step(decided.decider))
@@ -275,7 +266,7 @@ class Run:
         return ending
 
     def _tell(self, begun: Begun, decided: Decided, note: str, context: View, before: Observation | None) -> None:
-        page, scrub = self._now.observation, self._terms.watch.secrets.scrub
+        page, scrub = self._now.observation, self._terms.secrets.scrub
         notes = [part for part in (note, decided.note, begun.note, *self._now.aside) if part]
         self._now = replace(self._now, aside=())
         taken = StepTaken(

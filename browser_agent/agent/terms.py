@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from browser_agent.agent.confirm import Watch
 from browser_agent.agent.loop_guard import LoopGuard
 from browser_agent.agent.result import Status, Usage
 from browser_agent.agent.script import ScriptFile
 from browser_agent.agent.settings import RunLimits, Watching
 from browser_agent.deciders.answer_schema import Shape
 from browser_agent.deciders.sources import Source
+from browser_agent.network.secrets import Secrets
 from browser_agent.observation import Observation
 
 __all__ = ["Ending", "Standing", "Terms"]
@@ -53,7 +53,7 @@ class Terms:
     """What a run is held to, and who is told of it: `budget` is in tokens of a context, and without a `shape` the answer is in words."""
 
     limits: RunLimits
-    watch: Watch
+    secrets: Secrets
     watching: Watching
     budget: int
     shape: Shape | None = None

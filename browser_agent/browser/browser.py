@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -12,6 +13,7 @@ import anyio
 from playwright.async_api import Browser as Chromium
 from playwright.async_api import BrowserContext, Error, Page, ViewportSize
 
+from browser_agent.browser.gate import Gate
 from browser_agent.browser.install import Report
 from browser_agent.browser.limits import LIMITS
 from browser_agent.browser.pace import measure_pace
@@ -159,6 +161,7 @@ class Browser:
         folders: Folders | None = None,
         budget: int = BUDGET,
         secrets: Secrets | None = None,
+        gate: Gate | None = None,
     ) -> Window:
         """Open a window: a fresh profile of its own, with one empty tab.
 
@@ -168,6 +171,7 @@ class Browser:
                 uploads nothing.
             budget: the most one observation may cost, in o200k tokens.
             secrets: what may be typed by placeholder, each into its own domain, and is scrubbed from all that is seen; None for none yet.
+            gate: holds back what pages send with effects; None lets everything go that may leave the browser.
 
         Raises:
             InputError: the storage state cannot be used.
@@ -175,16 +179,16 @@ class Browser:
         """
         died = self._running.chromium
         try:
-            context, page = await self._open(storage_state)
+            context, page = await self._open(gate, storage_state)
         except BrowserGone:
             if self._plan.endpoint:
                 raise
-            context, page = await self._revive(died, storage_state)
+            context, page = await self._revive(gate, died, storage_state)
         kept = folders or Folders(self._running.folder / "downloads")
-        settings = WindowSettings(kept, budget, secrets or Secrets(), self._limits)
-        return Window(context, page, settings, self._revive, self._proxy)
+        settings = WindowSettings(kept, budget, secrets or Secrets(), self._limits, gate=gate)
+        return Window(context, page, settings, partial(self._revive, gate), self._proxy)
 
-    async def _open(self, storage_state: Path | None = None) -> tuple[BrowserContext, Page]:
+    async def _open(self, gate: Gate | None, storage_state: Path | None = None) -> tuple[BrowserContext, Page]:
         try:
             context = await self._running.chromium.new_context(
                 viewport=_SIZE,
@@ -193,6 +197,8 @@ class Browser:
                 proxy=proxy_settings(self._plan.proxy) if self._plan.endpoint else None,
             )
             await context.add_init_script(_OPEN_SHADOW)
+            if gate is not None:
+                await gate.attach(context)
             return context, await context.new_page()
         except (Error, OSError, ValueError) as error:
             if storage_state is not None and self._running.chromium.is_connected():
@@ -201,7 +207,9 @@ class Browser:
                 ) from error
             raise BrowserGone("the browser is gone; start again") from error
 
-    async def _revive(self, lost: Chromium | None, storage_state: Path | None = None) -> tuple[BrowserContext, Page]:
+    async def _revive(
+        self, gate: Gate | None, lost: Chromium | None, storage_state: Path | None = None
+    ) -> tuple[BrowserContext, Page]:
         """Put a new browser in the place of `lost`, unless another window did so already, and open a tab there."""
         async with self._reviving:
             if lost is self._running.chromium or lost is None:
@@ -211,7 +219,7 @@ class Browser:
                     self._running = await asyncio.wait_for(start_browser(self._plan, self._report), _REVIVE_SECONDS)
                 except TimeoutError as error:
                     raise BrowserGone("the browser died and did not come back; run again to go on from here") from error
-            return await self._open(storage_state)
+            return await self._open(gate, storage_state)
 
     async def close(self) -> None:
         """End the browser, if it is ours, and remove its folders. Calling it again does nothing."""

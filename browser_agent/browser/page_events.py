@@ -143,6 +143,8 @@ class PageEvents:
     def _committed(self, frame: Frame) -> None:
         if frame == self.page.main_frame:
             self._uncommitted = False
+            if frame.url == "about:blank":
+                self.status = self.barred = None
             self._pulse.set()
 
     def _loaded(self, _: Page) -> None:

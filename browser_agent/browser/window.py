@@ -215,6 +215,8 @@ class Window:
 
     async def close(self) -> None:
         """Close every tab and forget the profile."""
+        if self.settings.gate is not None:
+            await self.settings.gate.close()
         with contextlib.suppress(Error, TimeoutError):
             await asyncio.wait_for(self._context.close(), self.limits.repair)
 

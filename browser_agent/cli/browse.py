@@ -79,7 +79,10 @@ _file = click.Path(dir_okay=False, path_type=Path)
     type=click.Choice(["auto", "always", "never"]),
     default="auto",
     show_default=True,
-    help="Ask before a submit, payment, deletion or message: where a model acts away from the start address, always, or never.",
+    help="Ask before a page sends what has effects after an act: where a model acts away from --start-url and --trust, always, or never.",
+)
+@click.option(
+    "--trust", multiple=True, metavar="DOMAIN", help="Pages of it may send what they like after an act, unasked."
 )
 @json_option
 @store_option
@@ -88,15 +91,14 @@ def browse(
     timeout: float, max_cost: float | None, session: str | None, resume: bool, schema: Path | None,
     screenshots: bool, script: Path | None, trace: Path | None, headed: bool, executable: Path | None,
     endpoint: str | None, storage_state: Path | None, allow: tuple[str, ...], secrets: tuple[str, ...],
-    confirm: Confirm, as_json: bool, store: str | None,
+    confirm: Confirm, trust: tuple[str, ...], as_json: bool, store: str | None,
 ) -> None:  # fmt: skip
     """Carry out a TASK in a browser, to an answer with its sources.
 
     Each step is kept in a session, so an interrupted run goes on with --resume --session NAME. Exits with 1 when no answer was found.
     """
-    from browser_agent.agent.confirm import Safety
     from browser_agent.agent.settings import BrowserChoice, Keeping, RunLimits
-    from browser_agent.cli.options import read_secret
+    from browser_agent.cli.options import read_safety
     from browser_agent.cli.request import AsSaid, RunRequest
     from browser_agent.cli.run import carry_out
     from browser_agent.deciders.answer_schema import Shape
@@ -106,7 +108,7 @@ def browse(
         raise click.UsageError("say in a sentence what is wanted: ctxfold browse TASK --start-url URL")
     if resume and session is None:
         raise click.UsageError("--resume needs --session NAME; `ctxfold sessions list` shows them")
-    safety = Safety(allow, tuple(read_secret(said, start_url) for said in secrets), confirm)
+    safety = read_safety(allow, secrets, start_url, confirm, trust)
     decides, shape = announced(model, max_cost), None if schema is None else Shape.read(schema)
     limits = RunLimits(max_steps, timeout, decides.dollars)
     choice = BrowserChoice(headed, executable, endpoint, storage_state, trace)

@@ -61,11 +61,11 @@ class Live:
         self._show_status("starting the browser …")
 
     async def ask(self, asked: Asked) -> bool:
-        """Ask the person at the terminal whether something consequential may be done."""
+        """Ask the person at the terminal whether something may be done or sent."""
         if self._status is not None:
             self._status.stop()
             self._status = None
-        question = f"{asked.did} on {asked.url} would {', '.join(asked.kinds)}. Go on?"
+        question = f"It wants to {asked.did} ({asked.url}). Go on?"
         return await anyio.to_thread.run_sync(
             lambda: click.confirm(escape_controls(" ".join(question.split())), err=True), abandon_on_cancel=True
         )

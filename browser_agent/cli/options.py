@@ -5,13 +5,25 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from browser_agent.agent.confirm import Confirm, Safety
 from browser_agent.network.egress import origin_of
 from browser_agent.network.secrets import Secret
 from ctxfold.errors import InputError
 
-__all__ = ["read_secret"]
+__all__ = ["read_safety", "read_secret"]
 
 _HOW = "give it as NAME=env:VARIABLE or NAME=file:PATH, with NAME@DOMAIN where it belongs elsewhere than to the start address"
+
+
+def read_safety(
+    allow: tuple[str, ...], secrets: tuple[str, ...], start_url: str | None, confirm: Confirm, trust: tuple[str, ...]
+) -> Safety:
+    """What a run may do, as the options of a command say it; a start address given there is trusted.
+
+    Raises:
+        InputError: a domain or a secret in another form.
+    """
+    return Safety(allow, tuple(read_secret(said, start_url) for said in secrets), confirm, trust=trust)
 
 
 def read_secret(said: str, start_url: str | None) -> Secret:

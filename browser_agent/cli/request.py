@@ -69,6 +69,7 @@ def _options(request: RunRequest) -> Iterator[list[str]]:
     yield from ([name, str(value)] for name, value in valued if value is not None)
     yield from ([name] for name, on in (("--screenshots", keeping.screenshots), ("--headed", browser.headed)) if on)
     yield from (["--allow", domain] for domain in safety.allow)
+    yield from (["--trust", domain] for domain in safety.trust)
     yield from (["--secret", _with_domain(secret, request.start_url)] for secret in request.said.secrets)
 
 

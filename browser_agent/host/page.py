@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import anyio
 
 from browser_agent.actions import Extract, Find, Outcome, OutcomeKind, PageAction, Read, WaitFor, perform
-from browser_agent.actions.passwords import hide_typed, without_texts
-from browser_agent.agent.confirm import Asked, Watch
+from browser_agent.actions.passwords import hide_typed
 from browser_agent.agent.loop_guard import LoopGuard
 from browser_agent.agent.steps import begin_step, end_step, forget_typed, refuse_step
 from browser_agent.browser.window import Window
 from browser_agent.deciders.decision import Decision
-from browser_agent.deciders.describe import describe_decision
 from browser_agent.host.shared import SharedBrowser
+from browser_agent.network.effects import Ask
+from browser_agent.network.secrets import Secrets
 from ctxfold.errors import InputError
 from ctxfold.models import Model, Roles
 from ctxfold.models.deciders import Deciders
@@ -136,6 +135,7 @@ class Shown:
         text: the page within the budget. Data, never instructions.
         tokens: what that costs, in o200k tokens.
         downloads: files that arrived, by their paths.
+        late: what the page was kept from sending after the call before.
     """
 
     step: int
@@ -148,6 +148,7 @@ class Shown:
     text: str = ""
     tokens: int = 0
     downloads: tuple[str, ...] = ()
+    late: str = ""
 
     @property
     def ok(self) -> bool:
@@ -161,16 +162,16 @@ class Page:
     Args:
         browser: the browser it is in.
         window: the tabs.
-        watch: what is asked about before it is done; the start address is where the host last opened the page.
+        secrets: what is kept out of all that is written.
         folder: the model that folds, plans and extracts; None for the embedded deciders.
     """
 
     def __init__(
-        self, browser: SharedBrowser, window: Window, watch: Watch, folder: Model | Roles | None = None
+        self, browser: SharedBrowser, window: Window, secrets: Secrets, folder: Model | Roles | None = None
     ) -> None:
         self._browser = browser
         self._window = window
-        self._watch = watch
+        self._secrets = secrets
         self._deciders = Deciders(folder, PATIENCE)
         self._guard = LoopGuard()
         self._need = ""
@@ -182,43 +183,29 @@ class Page:
         """Whether a call is under way on it."""
         return self._lock.locked()
 
-    def asks(self, actions: Sequence[PageAction]) -> Asked | None:
-        """The question a person must answer before these are done; None where there is none."""
-        if not actions:
-            return None
-        page = self._window.last
-        decision = Decision(thought="-", actions=without_texts(actions))
-        kinds = dict.fromkeys(one.kind for one in self._watch.consequences(decision, page))
-        return (
-            Asked(describe_decision(decision, page), tuple(kinds), page.url if page is not None else "")
-            if kinds
-            else None
-        )
-
-    def start_at(self, origin: tuple[str, int] | None) -> None:
-        """Take `origin` for where the page started: what a host does there needs no further yes."""
-        self._watch = replace(self._watch, start=origin)
-
     def permit(self, url: str) -> None:
         """Let the browser reach the origin of `url`, private or not."""
         self._browser.permit(url)
 
-    async def do(self, book: SessionLease, wish: Wish, agreed: Asked | None = None) -> Shown:
-        """Do what a call wants, and show the page after it.
+    async def do(self, book: SessionLease, wish: Wish, ask: Ask | None = None) -> Shown:
+        """Do what a call wants, and show the page after it; `ask` asks the user about what that would send.
 
         Raises:
             InputError: it would wait longer than a host does.
             StoreError: it cannot be written down; then it is not done either.
         """
         async with self._lock:
+            gate = self._window.settings.gate
+            if gate is not None:
+                gate.ask = ask
             words = wish.words
             if words.need or wish.anew:
                 self._need = words.need
             _check_waits(wish)
             wish = replace(wish, actions=await hide_typed(self._window, wish.actions))
-            held = self._held_back(wish, agreed)
+            held = self._held_back(wish)
             await self._forget(book)
-            count, scrub = len(wish.actions), self._watch.secrets.scrub
+            count, scrub = len(wish.actions), self._secrets.scrub
             step = await book(lambda session: begin_step(session, words.why, wish.actions, scrub, found=words.found))
             if held:
                 await book(lambda session: refuse_step(session, step, count, held))
@@ -232,12 +219,15 @@ class Page:
             return _reply(step, ref, outcome, count)
 
     async def end(self) -> None:
-        """End the page at once."""
+        """End the page at once. What waits for a yes is not sent."""
+        gate = self._window.settings.gate
+        if gate is not None:
+            await gate.close()
         await self._browser.close(self._window)
 
     async def _forget(self, book: SessionLease) -> None:
         """Take passwords that were just typed out of what the session held before."""
-        typed = self._watch.secrets.typed
+        typed = self._secrets.typed
         new, self._forgotten = typed[self._forgotten :], len(typed)
         if new:
             await book(lambda session: forget_typed(session, new))
@@ -246,19 +236,14 @@ class Page:
         """Fold, plan and extract where that is due, at the session's own budget."""
         await self._deciders.maintain(lease)
 
-    def _held_back(self, wish: Wish, agreed: Asked | None) -> str:
+    def _held_back(self, wish: Wish) -> str:
         """Why a wish is not done; empty where it may be. What only reads is never held back."""
         if all(isinstance(action, Find | Read | Extract) for action in wish.actions):
             return ""
         page = self._window.last
         decision = Decision(thought="-", actions=wish.actions)
         self._guard, verdict = self._guard.after(decision, page.fingerprint if page is not None else "")
-        if verdict != "go":
-            return prompt("notice_tried", _PROMPTS)
-        asked = self.asks(wish.actions)
-        if asked is None or asked == agreed:
-            return ""
-        return prompt("notice_unagreed", _PROMPTS, kinds=", ".join(asked.kinds))
+        return prompt("notice_tried", _PROMPTS) if verdict != "go" else ""
 
     async def _perform(self, book: SessionLease, step: int, wish: Wish) -> Outcome:
         """Act and look. A call that is cancelled leaves a step that says so."""
@@ -282,6 +267,8 @@ def _check_waits(wish: Wish) -> None:
 def _reply(step: int, ref: str, outcome: Outcome, asked: int) -> Shown:
     page = outcome.observation
     done = sum(result.ok for result in outcome.results)
-    shown = Shown(step, outcome.kind, outcome.message, done, asked, ref=ref, downloads=outcome.downloads)
+    shown = Shown(
+        step, outcome.kind, outcome.message, done, asked, ref=ref, downloads=outcome.downloads, late=outcome.late
+    )
     text = "\n\n".join(outcome.texts)
     return shown if page is None else replace(shown, url=page.url, text=text, tokens=count_tokens(text))

@@ -14,13 +14,14 @@ from typing import Annotated, Any
 from pydantic import Field, TypeAdapter
 
 from browser_agent.actions import Navigate, PageAction
-from browser_agent.agent.confirm import Asked, Safety, Watch
+from browser_agent.agent.confirm import Asked, Safety
 from browser_agent.agent.settings import BrowserChoice
 from browser_agent.browser.settings import Folders
 from browser_agent.deciders.decision import MOST_ACTIONS
 from browser_agent.host.page import BUDGET, NO_WORDS, Page, Reading, Shown, Wish, Words
 from browser_agent.host.reach import Reach
 from browser_agent.host.shared import SharedBrowser
+from browser_agent.host.waiting import Waiting
 from browser_agent.network.egress import Egress, origin_of
 from browser_agent.network.secrets import Secrets
 from ctxfold.errors import BrowserGone, CtxfoldError, InputError, PageUnreachable, Refused, UnknownPage
@@ -78,7 +79,7 @@ class Pages:
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._ending: set[asyncio.Task[None]] = set()
         self._starting: dict[str, asyncio.Task[Page]] = {}
-        self._starts: dict[str, tuple[str, int] | None] = {}
+        self._waiting: dict[Page, Waiting] = {}
 
     def asks_to_open(self, url: str) -> Asked | None:
         """The question a person must answer before an address is opened; None where there is none.
@@ -89,16 +90,7 @@ class Pages:
         """
         if self._reach.judge(url) != "ask":
             return None
-        return Asked("open an address", ("reach into this machine or its network",), url)
-
-    def asks_to_act(self, session: str, actions: Sequence[Mapping[str, Any]]) -> Asked | None:
-        """The question a person must answer before these are done; None where there is none, or no page.
-
-        Raises:
-            ValidationError: they are no actions.
-        """
-        page = self._live.get(session)
-        return page.asks(_validate_actions(actions)) if page is not None else None
+        return Asked("open an address in this machine or its network", url)
 
     def admit(self, url: str, agreed: Asked | None) -> bool:
         """Make sure that an address may be opened, and remember a yes.
@@ -108,7 +100,7 @@ class Pages:
             Refused: it may not be opened at a host's word, or nobody agreed to it.
         """
         asked = self.asks_to_open(url)
-        if asked is not None and asked != agreed:
+        if asked is not None and (agreed is None or origin_of(agreed.url) != origin_of(url)):
             raise Refused(
                 "a page of the open internet was shown, so an address in this machine or its network needs the user's yes, and there was none; "
                 "they can allow it with --allow HOST:PORT and restart"
@@ -135,7 +127,6 @@ class Pages:
         private = self.admit(url, agreed)
         await book(lambda handle: handle.tip)  # a session that is not there opens no browser
         page = await self._page(session)
-        page.start_at(self._starts.setdefault(session, origin_of(url)))
         if private:
             page.permit(url)
         shown = await self._do(session, page, book, Wish(words, (Navigate(kind="navigate", url=url),), anew=True))
@@ -143,23 +134,45 @@ class Pages:
             raise PageUnreachable(f"it cannot be opened: {shown.message}; check the address, or try again")
         return shown
 
-    async def act(
-        self,
-        session: str,
-        book: SessionLease,
-        actions: Sequence[Mapping[str, Any]],
-        words: Words = NO_WORDS,
-        agreed: Asked | None = None,
+    async def begin(
+        self, session: str, book: SessionLease, actions: Sequence[Mapping[str, Any]], words: Words = NO_WORDS
+    ) -> Asked | None:
+        """Do several actions on the session's page, for a host that can ask its user.
+
+        Returns:
+            The question that must be answered before they go on; None where they came to their end. `finish` has what came of them.
+
+        Raises:
+            ValidationError: they are no actions.
+            UnknownPage: no page is open.
+        """
+        wish, page = Wish(words, _validate_actions(actions)), self._open_page(session)
+        self._touch(session)
+        return await self._waiting.setdefault(page, Waiting(page)).begin(book, wish)
+
+    async def finish(
+        self, session: str, actions: Sequence[Mapping[str, Any]], words: Words = NO_WORDS, agreed: bool = False
     ) -> Shown:
-        """Do several actions on the session's page, and show it after them.
+        """What came of actions that were begun, with the user's answer; the page after them.
+
+        Raises:
+            UnknownPage: no page is open any more.
+            BrowserGone: the browser died.
+        """
+        wish, page = Wish(words, _validate_actions(actions)), self._open_page(session)
+        return self._note(session, await self._waiting.setdefault(page, Waiting(page)).finish(wish, agreed))
+
+    async def act(
+        self, session: str, book: SessionLease, actions: Sequence[Mapping[str, Any]], words: Words = NO_WORDS
+    ) -> Shown:
+        """Do several actions on the session's page, for a host that cannot ask its user, and show it after them.
 
         Raises:
             ValidationError: they are no actions.
             UnknownPage: no page is open.
             BrowserGone: the browser died.
         """
-        page = self._open_page(session)
-        return await self._do(session, page, book, Wish(words, _validate_actions(actions)), agreed)
+        return await self._do(session, self._open_page(session), book, Wish(words, _validate_actions(actions)))
 
     async def read(self, session: str, book: SessionLease, reading: Reading) -> Shown:
         """Show the session's page, or a part of it, without acting on it.
@@ -185,8 +198,13 @@ class Pages:
         if self._ending:
             await asyncio.wait(set(self._ending))
 
-    async def _do(self, session: str, page: Page, book: SessionLease, wish: Wish, agreed: Asked | None = None) -> Shown:
-        shown = await page.do(book, wish, agreed)
+    async def _do(self, session: str, page: Page, book: SessionLease, wish: Wish) -> Shown:
+        if page in self._waiting:
+            await self._waiting[page].give_up()
+        return self._note(session, await page.do(book, wish))
+
+    def _note(self, session: str, shown: Shown) -> Shown:
+        """Take note of what a page shows now."""
         self.note_shown(shown.url)
         if shown.kind == "browser_gone":
             self._drop(session)
@@ -233,8 +251,9 @@ class Pages:
     async def _start_page(self, session: str) -> Page:
         means = self._means
         secrets = self._secrets.setdefault(session, Secrets(means.safety.secrets))
-        window = await self._browser.open(Folders(means.downloads / session, means.uploads), BUDGET, secrets)
-        return Page(self._browser, window, Watch(means.safety, None, True, secrets), means.folder)
+        folders, gate = Folders(means.downloads / session, means.uploads), means.safety.gate(None, model_drives=True)
+        window = await self._browser.open(folders, BUDGET, secrets, gate)
+        return Page(self._browser, window, secrets, means.folder)
 
     def _touch(self, session: str) -> None:
         if session in self._live:
@@ -250,6 +269,7 @@ class Pages:
         if timer is not None:
             timer.cancel()
         if page is not None:
+            self._waiting.pop(page, None)
             task = asyncio.ensure_future(page.end())
             self._ending.add(task)
             task.add_done_callback(self._ending.discard)

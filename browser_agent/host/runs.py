@@ -180,7 +180,11 @@ class Runs:
         means = self._means
         keeping = Keeping(name, self._store, folder=means.folder)
         agent = BrowserAgent(
-            self._model, limits=self._limits, browser=means.choice, keeping=keeping, safety=means.safety
+            self._model,
+            limits=self._limits,
+            browser=means.choice,
+            keeping=keeping,
+            safety=replace(means.safety, trust_start=False),
         )
         run = _Run(Standing(name), agent)
         self._runs[name] = run

@@ -8,6 +8,7 @@ import anyio
 
 from browser_agent.agent.settings import BrowserChoice
 from browser_agent.browser.browser import Browser
+from browser_agent.browser.gate import Gate
 from browser_agent.browser.settings import Folders
 from browser_agent.browser.window import Window
 from browser_agent.network.egress import Egress
@@ -31,7 +32,7 @@ class SharedBrowser:
         self._windows: set[Window] = set()
         self._lock = asyncio.Lock()
 
-    async def open(self, folders: Folders, budget: int, secrets: Secrets) -> Window:
+    async def open(self, folders: Folders, budget: int, secrets: Secrets, gate: Gate | None) -> Window:
         """Open a window; start the browser where none runs.
 
         Raises:
@@ -46,7 +47,7 @@ class SharedBrowser:
                 )
             try:
                 window = await self._browser.window(
-                    storage_state=choice.storage_state, folders=folders, budget=budget, secrets=secrets
+                    storage_state=choice.storage_state, folders=folders, budget=budget, secrets=secrets, gate=gate
                 )
             except BaseException:
                 with anyio.CancelScope(shield=True):

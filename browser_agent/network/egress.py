@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from socket import inet_aton, inet_ntoa
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -12,9 +15,23 @@ from ctxfold.errors import InputError
 Verdict = Literal["allowed", "domain", "private"]
 """Allowed, or why not: the domain is not on the list, or the address is not a public one."""
 
+Listed = tuple[str, int | None]
+"""A domain that was listed, with one port or all of them."""
+
+_NUMBERS = re.compile(r"(0x[0-9a-f]*|\d+)(\.(0x[0-9a-f]*|\d+)){0,3}")
+"""The spellings that browsers take for an IPv4 address: one to four numbers, each decimal, octal or hexadecimal."""
+
 _PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
 _EMBEDDING = tuple(ip_network(net) for net in ("64:ff9b::/96", "::ffff:0:0/96", "::/96"))
 _SIX_TO_FOUR = ip_network("2002::/16")
+_OF_CLOUDS = tuple(
+    ip_network(net)
+    for net in (
+        "169.254.0.0/16", "fe80::/10", "fd00:ec2::/32", "fd20:ce::/64",
+        "100.100.100.200/32", "192.0.0.192/32", "168.63.129.16/32",
+    )
+)  # fmt: skip
+"""Where clouds tell a machine its secrets: its own link, and addresses of Amazon, Google, Alibaba, Oracle and Azure elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +43,7 @@ class Egress:
     may be private.
     """
 
-    domains: tuple[tuple[str, int | None], ...] = ()
+    domains: tuple[Listed, ...] = ()
     origins: tuple[tuple[str, int], ...] = ()
 
     @classmethod
@@ -36,7 +53,7 @@ class Egress:
         Raises:
             InputError: a domain that is none, or an address that is not http or https.
         """
-        rule = cls(domains=tuple(_domain(text) for text in allow))
+        rule = cls(domains=tuple(read_domain(text) for text in allow))
         return rule if start_url is None else rule.with_origin(start_url)
 
     def with_origin(self, url: str) -> Egress:
@@ -55,12 +72,13 @@ class Egress:
         name = _plain(host)
         if (name, port) in self.origins or not self.domains:
             return "allowed"
-        listed = any(_is_subdomain(name, domain) and only in {None, port} for domain, only in self.domains)
-        return "allowed" if listed else "domain"
+        return "allowed" if is_listed(self.domains, name, port) else "domain"
 
     def judge_address(self, host: str, port: int, address: str) -> Verdict:
         """Whether a host that may be asked for may be reached at an address it resolves to."""
         name = _plain(host)
+        if is_link_local(address) and name != _plain(address):
+            return "private"  # a name may lead anywhere, so the address itself must have been named
         if (name, port) in self.origins or is_public(address):
             return "allowed"
         return "allowed" if self._is_listed(name, port) else "private"
@@ -105,16 +123,16 @@ def is_public(address: str) -> bool:
     except ValueError:
         return False
     inner = _inner(ip)
-    return inner.is_global and not inner.is_multicast and not inner.is_reserved
+    return inner.is_global and not inner.is_multicast and not inner.is_reserved and not is_link_local(address)
 
 
 def is_link_local(address: str) -> bool:
-    """Whether an IP address is of this machine's own link, where clouds keep their secrets."""
+    """Whether an IP address is of this machine's own link, or another where clouds keep a machine's secrets."""
     try:
         ip = ip_address(address.partition("%")[0])
     except ValueError:
         return False
-    return _inner(ip).is_link_local
+    return any(_inner(ip) in net for net in _OF_CLOUDS)
 
 
 def _inner(ip: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
@@ -128,8 +146,12 @@ def _inner(ip: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
     return ip
 
 
-def _domain(text: str) -> tuple[str, int | None]:
-    """A domain as a person gives it: a name, a name with a port, or a whole address."""
+def read_domain(text: str) -> Listed:
+    """A domain as a person gives it: a name, a name with a port, or a whole address.
+
+    Raises:
+        InputError: it is none.
+    """
     bare = text.strip()
     if "//" in bare:
         origin = origin_of(bare)
@@ -146,14 +168,23 @@ def _domain(text: str) -> tuple[str, int | None]:
     return _plain(host), port
 
 
+def is_listed(domains: tuple[Listed, ...], name: str, port: int) -> bool:
+    """Whether a host is one of `domains` or a subdomain of one."""
+    return any(_is_subdomain(name, domain) and only in {None, port} for domain, only in domains)
+
+
 def _is_subdomain(name: str, domain: str) -> bool:
     return name == domain or name.endswith(f".{domain}")
 
 
 def _plain(host: str) -> str:
-    """A host name as it is compared: lower case, without a final dot or brackets, in its ASCII form."""
+    """A host name as it is compared: lower case, without a final dot or brackets, in its ASCII form; an IP address in its one plain form."""
     name = host.strip("[]").rstrip(".").lower()
-    try:
-        return name.encode("idna").decode() if not name.isascii() else name
-    except UnicodeError:
-        return name
+    with suppress(UnicodeError):
+        name = name.encode("idna").decode() if not name.isascii() else name
+    if _NUMBERS.fullmatch(name):
+        with suppress(OSError):  # a number too large for an address: no host has that name either
+            return inet_ntoa(inet_aton(name))
+    with suppress(ValueError):
+        return str(ip_address(name.partition("%")[0]))
+    return name

@@ -197,9 +197,9 @@ def _forward(head: _Head) -> bytes:
 
 
 def _respond(status: int, reason: str) -> bytes:
-    body = f"This connection was not made ({reason}).".encode()
+    body = b"<!doctype html>"  # nothing to be read, and still no reason for the browser to show a page of its own
     return (
-        f"HTTP/1.1 {status} Not connected\r\n{REFUSED_HEADER}: {reason}\r\nContent-Type: text/plain\r\n"
+        f"HTTP/1.1 {status} Not connected\r\n{REFUSED_HEADER}: {reason}\r\nContent-Type: text/html\r\n"
         f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
     ).encode() + body
 

@@ -57,8 +57,9 @@ _option = partial(click.option, show_default=True)
     "--confirm",
     type=click.Choice(["auto", "always", "never"]),
     default="auto",
-    help="Ask the user before a submit, payment, deletion or message: away from the address a page was opened at, always, or never.",
+    help="Ask the user before a page sends what has effects after an act: where no --trust covers it, always, or never.",
 )
+@_option("--trust", multiple=True, metavar="DOMAIN", help="Pages of it may send what they like after an act, unasked.")
 @_option("--headed", is_flag=True, help="Show the browsers.")
 @_option("--browser", "--executable", "executable", type=_there, metavar="PATH", help="The browser to start.")
 @_option("--storage-state", type=_there, metavar="FILE", help="Cookies and local storage pages begin with.")
@@ -107,6 +108,7 @@ def _read_settings(
     allow: tuple[str, ...],
     secrets: tuple[str, ...],
     confirm: Confirm,
+    trust: tuple[str, ...],
     headed: bool,
     executable: Path | None,
     storage_state: Path | None,
@@ -128,6 +130,7 @@ def _read_settings(
     from mcp_server.sessions.browsing import BrowsingSettings
 
     Egress.of(allow)
+    Egress.of(trust)
     if model is not None:
         with suppress(ModelKeyMissing):
             load(model)
@@ -135,7 +138,7 @@ def _read_settings(
     choice = BrowserChoice(headed, executable, None, storage_state)
     limits = RunLimits(max_steps, dollars=max_cost)
     given = tuple(read_secret(each, None) for each in secrets)
-    return BrowsingSettings(allow, given, confirm, choice, uploads, model, limits)
+    return BrowsingSettings(allow, given, confirm, choice, uploads, model, limits, trust)
 
 
 def _name_browser(given: Path | None) -> str:

@@ -29,11 +29,12 @@ class BrowsingSettings:
     Attributes:
         allow: domains that may be reached, and no others; none for every public one.
         secrets: values that may be typed by placeholder.
-        confirm: when a person is asked before something consequential.
+        confirm: when a person is asked before a page sends something with effects.
         choice: which browser is started.
         uploads: folders that files may be uploaded from.
         model: who decides the runs; None for what is there.
         limits: when a run ends at the latest.
+        trust: domains whose pages may send what they like after an act, unasked.
     """
 
     allow: tuple[str, ...] = ()
@@ -43,6 +44,7 @@ class BrowsingSettings:
     uploads: tuple[Path, ...] = ()
     model: str | None = None
     limits: RunLimits = field(default_factory=RunLimits)
+    trust: tuple[str, ...] = ()
 
 
 @dataclass
@@ -92,5 +94,5 @@ class Browsing:
         from browser_agent.host.pages import Means
 
         settings = self.settings
-        safety = Safety(settings.allow, settings.secrets, settings.confirm, local=self.local)
+        safety = Safety(settings.allow, settings.secrets, settings.confirm, local=self.local, trust=settings.trust)
         return Means(self.downloads(), safety, settings.choice, settings.uploads, self.folder)

@@ -8,7 +8,7 @@ from mcp.server.elicitation import ElicitationResult
 from mcp.server.mcpserver import Context, Resolve
 from mcp_types import CallToolResult
 
-from mcp_server.sessions.confirm import Yes, confirm_act, keep_agreed
+from mcp_server.sessions.confirm import Yes, can_ask, confirm_act, is_yes
 from mcp_server.sessions.pool import Pools, pool_for
 from mcp_server.tools.results import format_page
 
@@ -25,7 +25,8 @@ async def page_act(
     """Act on the page."""
     from browser_agent.host.page import Words
 
-    pool = pool_for(ctx)
+    pool, words = pool_for(ctx), Words(why, need, found)
     pages = pool.browsing.pages
-    agreed = keep_agreed(answer, pages.asks_to_act(session, actions))
-    return format_page(await pages.act(session, pool.lease(session), actions, Words(why, need, found), agreed))
+    if can_ask(ctx):
+        return format_page(await pages.finish(session, actions, words, is_yes(answer)))
+    return format_page(await pages.act(session, pool.lease(session), actions, words))

@@ -27,8 +27,8 @@ BASES_OF_SESSION = 0
 WORDS = 8
 """So many plain lower-case English words in one collection or alternation make a list of words."""
 VOCABULARIES = {
-    "agent/confirm.py": "words on buttons that pay or delete",
     "deciders/explorer/frontier.py": "endings of files",
+    "network/effects.py": "words on links and buttons that pay or delete by GET",
     "observation/blocks.py": "ARIA roles",
     "observation/inline.py": "ARIA roles",
     "observation/labelled.py": "ARIA roles",

@@ -4,6 +4,7 @@
 ``/slow?s=2``       answers after so many seconds
 ``/status?code=n``  an error page with that status
 ``/to?url=…``       a redirect
+``/again?url=…``    a redirect that keeps the method
 ``/echo``           a page that says what a form sent, field by field, in ``name=value`` lines
 ``/file?name=…``    a download of 12 bytes under that name
 ``/headers?s=2``    says at once that a page comes, and sends it after so many seconds
@@ -29,13 +30,14 @@ LAB = Path(__file__).parent / "lab"
 class Site:
     """A folder of pages, and pages given as text, on a loopback port until closed.
 
-    `seen` lists the path and query of every request, in order of arrival.
+    `seen` lists the path and query of every request, in order of arrival; `sent` the method and path of those that are no GET.
     """
 
     def __init__(self, folder: Path | None = None, pages: dict[str, str] | None = None) -> None:
         self.folder = folder
         self.pages = dict(pages or {})
         self.seen: list[str] = []
+        self.sent: list[tuple[str, str]] = []
         self.closing = threading.Event()
         site = self
 
@@ -83,11 +85,22 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         self._answer(self.rfile.read(int(self.headers.get("Content-Length", "0"))).decode())
 
+    def do_PUT(self) -> None:
+        self.do_POST()
+
+    def do_DELETE(self) -> None:
+        self.do_POST()
+
+    def do_PATCH(self) -> None:
+        self.do_POST()
+
     def log_message(self, format: str, *args: object) -> None:
         """Say nothing: a test that fails shows `seen`."""
 
     def _answer(self, body: str) -> None:
         self.owner.seen.append(self.path)
+        if self.command != "GET":
+            self.owner.sent.append((self.command, self.path))
         parts = urlsplit(self.path)
         asked = dict(parse_qsl(parts.query, keep_blank_values=True))
         match parts.path:
@@ -106,6 +119,8 @@ class _Handler(BaseHTTPRequestHandler):
                 self._page("<title>Error</title><p>No such thing.</p>", int(asked["code"]))
             case "/to":
                 self._send(302, b"", "text/plain", {"Location": asked["url"]})
+            case "/again":
+                self._send(307, b"", "text/plain", {"Location": asked["url"]})
             case "/echo":
                 sent = [*parse_qsl(parts.query, keep_blank_values=True), *parse_qsl(body, keep_blank_values=True)]
                 lines = "".join(f"<p>{escape(f'{name}={value}')}</p>" for name, value in sent)

@@ -23,7 +23,6 @@ import anyio
 
 from browser_agent.actions import Answer, Click, FillForm, Navigate
 from browser_agent.actions.union import FieldValue
-from browser_agent.agent.confirm import Watch
 from browser_agent.agent.journal import Journal
 from browser_agent.agent.run import Run
 from browser_agent.agent.settings import RunLimits, Watching
@@ -227,7 +226,7 @@ async def work(store: str) -> Clerk:
         await journal.asked(TASK, served.url)
         async with await Browser.launch() as browser:
             window = await browser.window()
-            run = Run(TASK, clerk, journal, window, Terms(RunLimits(60, 240.0), Watch(), Watching(), 8000))
+            run = Run(TASK, clerk, journal, window, Terms(RunLimits(60, 240.0), Secrets(), Watching(), 8000))
             result = await run.to_the_end(Evidence(), f"{served.url}/orders")
             await window.close()
         if result.status != "answered":

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from browser_agent.actions import Click, Dialog, Download, FieldValue, FillForm, PageAction, Press, Type
-from browser_agent.actions.passwords import hide_typed, without_texts
+from browser_agent.actions.passwords import hide_typed
 from browser_agent.browser.browser import Browser
 from browser_agent.browser.window import Window
 from browser_agent.network.secrets import Secret, Secrets
@@ -203,13 +203,3 @@ async def test_a_field_that_turns_into_one_for_passwords_as_it_is_entered_is_tol
     after = seen(await do(window, Type(kind="type", ref=ref(page, "textbox", "Code"), text="hunter2-again")))
     assert "hunter2" not in told(after)
     assert secrets.typed == ("hunter2-again",)
-
-
-def test_a_question_put_before_the_page_was_asked_holds_no_typed_text() -> None:
-    typed = (
-        Type(kind="type", ref="e1", text="hunter2!"),
-        FillForm(kind="fill_form", fields=(FieldValue(ref="e2", value="hunter2!"),)),
-    )
-    assert "hunter2" not in repr(without_texts(typed))
-    click = Click(kind="click", ref="e3")
-    assert without_texts((click,)) == (click,)

@@ -102,6 +102,28 @@ async def test_a_click_that_leads_where_it_may_not_is_refused_in_words(
     assert there.seen == []
 
 
+async def test_a_refused_page_leaves_an_empty_tab_and_nothing_to_read(
+    guarded: Browser, tab: Window, serve: Serve
+) -> None:
+    there = serve({})
+    frame = f"<title>Here</title><p>Words</p><iframe src='{there.url}/z'></iframe>"
+    here = serve({"/": f"<a href='/to?url={there.url}/y'>Round</a>", "/framed": frame})
+    guarded.permit(f"{here.url}/")
+    page = await visit(tab, f"{here.url}/")
+    for act in (
+        Click(kind="click", ref=ref(page, "link", "Round")),
+        Navigate(kind="navigate", url=f"{here.url}/to?url={there.url}/x"),
+    ):
+        outcome = await do(tab, act)
+        assert outcome.kind == "refused"
+        assert seen(outcome).url == "about:blank"
+        assert "connection" not in seen(outcome).full
+    framed = await visit(tab, f"{here.url}/framed")
+    assert "Words" in framed.full
+    assert "connection" not in framed.full
+    assert there.seen == []
+
+
 async def test_nothing_listening_at_an_allowed_address_is_unreachable_and_not_refused(
     guarded: Browser, tab: Window
 ) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from base64 import b64encode, urlsafe_b64encode
+from dataclasses import replace
 from html import escape
 from html.entities import html5
 from typing import Literal
@@ -12,13 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from browser_agent.actions import Check, Click, Dialog, Find, Navigate, PageAction, Press, Read, Scroll, Type, Upload
-from browser_agent.agent.confirm import judge
 from browser_agent.cli.options import read_secret
-from browser_agent.network.egress import Egress, is_public
+from browser_agent.host.reach import Reach
+from browser_agent.network.effects import Cause, Request, Trust, judge
+from browser_agent.network.egress import Egress, is_link_local, is_public
 from browser_agent.network.secrets import Secret, Secrets
-from browser_agent.observation import Control, Observation, OpenDialog, SearchBox
-from ctxfold.errors import InputError
+from ctxfold.errors import InputError, Refused
 
 
 @pytest.mark.parametrize(
@@ -220,69 +220,105 @@ def test_a_secret_that_cannot_be_kept_is_refused_without_showing_it(name: str, v
     assert value not in repr(Secrets((Secret("ok", "long enough", "x.org"),)))
 
 
-def _page(
-    role: str, name: str, *, submits: bool = False, url: str = "", dialog: str = "", search: bool = False
-) -> Observation:
-    return Observation(
-        url="https://example.org/", title="", status=200, fingerprint="", text="", tokens=0, full="",
-        refs={"e1": Control(ref="e1", role=role, name=name, submits=submits, url=url)},
-        dialog=OpenDialog(kind="confirm", message=dialog) if dialog else None,
-        search=SearchBox(ref="e1", action="https://example.org/s", param="q") if search else None,
-    )  # fmt: skip
+BUTTON = Cause("button", "OK")
+PAY = Request("POST", "https://shop.example/pay?token=x", "Document", "https://shop.example", "", "application/x-www-form-urlencoded", "a=1&b=&c=3")  # fmt: skip
 
 
-_CLICK = Click(kind="click", ref="e1")
-_ENTER = Type(kind="type", ref="e1", text="x", submit=True)
+def test_the_question_shows_what_would_be_sent_and_by_what() -> None:
+    effect = judge(PAY, BUTTON)
+    assert str(effect) == "POST shop.example/pay, 3 fields, from the button 'OK'"
+    assert effect is not None
+    assert effect.in_short == "POST to shop.example, 3 fields"
+    assert str(judge(Request("DELETE", "http://h.example:81/x"), Cause())) == "DELETE h.example:81/x, from the page"
 
 
 @pytest.mark.parametrize(
-    ("action", "page", "kind"),
+    ("form", "body", "carries"),
     [
-        (_CLICK, _page("button", "Delete account"), "delete"),
-        (_CLICK, _page("link", "Delete", url="https://example.org/delete?id=3"), "delete"),
-        (_CLICK, _page("button", "Pay now"), "pay"),
-        (_CLICK, _page("button", "Place order"), "pay"),
-        (_CLICK, _page("button", "Send"), "send"),
-        (_CLICK, _page("menuitem", "Share with everyone"), "send"),
-        (_CLICK, _page("button", "Sign up"), "submit"),
-        (_CLICK, _page("button", "Go on", submits=True), "submit"),
-        (_CLICK, _page("generic", "Transfer 100"), "pay"),
-        (_ENTER, _page("textbox", "Message"), "submit"),
-        (Press(kind="press", key="Enter", ref="e1"), _page("textbox", "Comment"), "submit"),
-        (Press(kind="press", key="Enter"), _page("textbox", "Comment"), "submit"),
-        (Press(kind="press", key="Enter", ref="e1"), _page("button", "Delete"), "delete"),
-        (Upload(kind="upload", ref="e1", paths=("x",)), _page("button", "File"), "send"),
-        (Dialog(kind="dialog", accept=True), _page("button", "", dialog="Really delete all?"), "delete"),
-        (Dialog(kind="dialog", accept=True), _page("button", "", dialog="Sure?"), "submit"),
+        ("application/json; charset=utf-8", '{"a": 1, "b": {"c": 2}}', "2 fields"),
+        ("application/json", "[1, 2]", "6 characters"),
+        ("application/json", "[" * 100_000, "100000 characters"),
+        ("multipart/form-data; boundary=x", '--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--x--', "1 field"),
+        ("text/plain", "x", "1 character"),
+        ("", "", ""),
     ],
-)
-def test_what_has_consequences_outside_the_page_is_told(action: PageAction, page: Observation, kind: str) -> None:
-    found = judge(action, page)
-    assert found is not None
-    assert found.kind == kind
+)  # fmt: skip
+def test_what_a_request_carries_is_counted(form: str, body: str, carries: str) -> None:
+    effect = judge(replace(PAY, form=form, body=body), BUTTON)
+    assert effect is not None
+    assert effect.carries == carries
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS", "get"])
+def test_what_only_reads_has_no_effect(method: str) -> None:
+    assert judge(Request(method, "https://shop.example/deleted-items?q=how+to+delete"), BUTTON) is None
 
 
 @pytest.mark.parametrize(
-    ("action", "page"),
+    ("url", "name", "acts"),
     [
-        (_CLICK, _page("link", "Send us mail", url="https://example.org/contact")),
-        (_CLICK, _page("button", "Search")),
-        (_CLICK, _page("button", "Next")),
-        (_CLICK, _page("textbox", "Delete me")),
-        (_ENTER, _page("textbox", "Quick search", search=True)),
-        (_ENTER, _page("searchbox", "Find")),
-        (Type(kind="type", ref="e1", text="x"), _page("textbox", "Message")),
-        (Dialog(kind="dialog", accept=False), _page("button", "", dialog="Delete?")),
-        (Check(kind="check", ref="e1"), _page("checkbox", "I agree")),
-        (Press(kind="press", key="ArrowDown", ref="e1"), _page("button", "Delete")),
-        (Navigate(kind="navigate", url="https://example.org/"), _page("button", "Delete")),
-        (Scroll(kind="scroll", direction="down"), _page("button", "Delete")),
-        (Find(kind="find", query="delete"), _page("button", "Delete")),
-        (Read(kind="read"), _page("button", "Delete")),
+        ("https://a.example/x", "Delete account", True),
+        ("https://a.example/x", "Find and delete all", True),
+        ("https://a.example/x", "Buy-now", True),
+        ("https://a.example/items/3/delete", "OK", True),
+        ("https://a.example/items?do=remove&id=3", "OK", True),
+        ("https://a.example/x", "Deleted items", False),
+        ("https://a.example/x", "Payments", False),
+        ("https://a.example/x", "Repay", False),
+        ("https://a.example/buyers/deletes?q=undelete", "Buyers", False),
     ],
 )
-def test_moving_reading_searching_and_typing_have_none(action: PageAction, page: Observation) -> None:
-    assert judge(action, page) is None
+def test_a_get_is_asked_about_by_whole_words_alone(url: str, name: str, acts: bool) -> None:
+    assert (judge(Request("GET", url, "Document"), Cause("link", name)) is not None) is acts
+    assert judge(Request("GET", url, "Image"), Cause("link", name)) is None
+
+
+def test_trust_is_of_origins_and_a_yes_of_one_way() -> None:
+    effect = judge(PAY, BUTTON)
+    assert effect is not None
+    elsewhere = replace(effect, url="https://other.example/")
+    assert not Trust().covers(effect)
+    assert Trust(start=("shop.example", 443)).covers(effect)
+    assert not Trust(start=("shop.example", 8443)).covers(effect)
+    assert Trust(domains=(("example", None),)).covers(effect)
+    assert not Trust(domains=(("hop.example", None),)).covers(effect)
+    assert not Trust(always=True, start=("shop.example", 443), domains=(("example", None),)).covers(effect)
+    agreed = Trust(always=True).with_agreed(effect)
+    assert agreed.covers(replace(effect, url="https://shop.example#x"))
+    assert not agreed.covers(elsewhere)
+    assert not agreed.covers(replace(effect, frame=("frame.example", 443)))
+    nameless = judge(replace(PAY, origin="null", referrer="https://shop.example/"), BUTTON)
+    assert nameless is not None
+    assert nameless.frame is None
+    assert not agreed.with_agreed(nameless).covers(nameless)
+    assert not Trust(start=("shop.example", 443)).covers(nameless)
+
+
+METADATA = (
+    "169.254.169.254", "169.254.170.2", "fe80::1", "fe80::1%eth0", "fd00:ec2::254", "fd20:ce::254", "100.100.100.200", "192.0.0.192", "168.63.129.16",
+    "::ffff:100.100.100.200", "64:ff9b::6464:64c8", "2002:6464:64c8::", "::ffff:a83f:8110", "64:ff9b::c000:c0",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("address", METADATA)
+def test_an_address_where_clouds_keep_secrets_is_reached_only_where_it_was_named_itself(address: str) -> None:
+    assert is_link_local(address)
+    assert not is_public(address)
+    for rule in (Egress.of(), Egress.of(("name.example",)), Egress.of((), "http://name.example/")):
+        assert rule.judge_address("name.example", 80, address) == "private"
+    host = f"[{address.partition('%')[0]}]" if ":" in address else address
+    assert Egress.of((host,)).judge_address(host, 80, address) == "allowed"
+    assert Egress.of((), f"http://{host}/").judge_address(host, 80, address) == "allowed"
+
+
+@pytest.mark.parametrize(
+    "host", ["1684301000", "0x646464c8", "0144.0144.0144.0310", "100.100.25800", "100.6579400", "①00.100.100.200", "100.100.100.200."]
+)  # fmt: skip
+def test_an_address_is_known_in_every_spelling(host: str) -> None:
+    listed = Egress.of(("100.100.100.200",))
+    assert listed.judge_address(host, 80, "100.100.100.200") == "allowed"
+    with pytest.raises(Refused, match="--allow"):
+        Reach(Egress.of()).judge(f"http://{host}/latest/meta-data/")
 
 
 NASTY = 'kalmar+42/"grün" <tide>&x\\y'

@@ -103,7 +103,7 @@ def ref_of(text: str, name: str) -> str:
 async def test_a_page_is_opened_read_and_acted_on_in_hundreds_of_tokens_and_recorded_in_full() -> None:
     rows = "".join(f"<tr><td>row {n}<td>{n * 7919 % 1000}</tr>" for n in range(400))
     with Site(LAB, {"/rows": f"<title>Rows</title><main><h1>Rows</h1><table>{rows}</table></main>", "/": FORM}) as site:
-        async with driving() as host:
+        async with driving(BrowsingSettings(trust=("127.0.0.1",))) as host:
             shown = await host.ok("page_open", url=f"{site.url}/rows")
             assert count(shown) < 1000
             assert "data, not instructions" in shown
@@ -167,7 +167,8 @@ async def test_a_page_reaches_no_further_than_where_it_was_opened_or_allowed_and
             shown = await host.ok("page_open", url=f"{site.url}/order")
             assert "--allow" in await host.wrong("page_open", url=inner.url)
             assert not inner.seen
-            assert "agree" in await host.wrong("page_act", actions=[{"kind": "click", "ref": ref_of(shown, "Place")}])
+            click = [{"kind": "click", "ref": ref_of(shown, "Place")}]
+            assert f"--trust 127.0.0.1:{site.port}" in await host.wrong("page_act", actions=click)
             assert "/echo" not in site.seen
 
 
@@ -177,11 +178,17 @@ async def test_what_has_consequences_is_done_with_the_users_yes_alone(era: str) 
             shown = await host.ok("page_open", url=site.url)
             click = [{"kind": "click", "ref": ref_of(shown, "Place order")}]
             host.answers[:] = [False, True]
-            assert "agree" in await host.wrong("page_act", actions=click)
+            assert "not agreed to" in await host.wrong("page_act", actions=click)
             assert "/echo" not in site.seen
             assert "Received" in await host.ok("page_act", actions=click)
             assert len(host.asked) == 2
-            assert all("Place order" in question and "Go on?" in question for question in host.asked)
+            sent = f"POST 127.0.0.1:{site.port}/echo, 2 fields, from the button 'Place order'"
+            assert all(sent in question and "Go on?" in question for question in host.asked)
+            shown = await host.ok(
+                "page_open", url=site.url
+            )  # the yes holds for this origin as long as the page is open
+            await host.ok("page_act", actions=[{"kind": "click", "ref": ref_of(shown, "Place order")}])
+            assert len(host.asked) == 2
             with Site(pages={"/": "<p>Inside.</p>"}) as inner:
                 host.pages.note_shown("https://example.org/")
                 host.answers[:] = [False, True]
@@ -196,7 +203,8 @@ async def test_a_secret_is_typed_where_it_belongs_and_stands_nowhere_else_and_do
 ) -> None:
     value = "hunter2-hunter2"
     with Site(pages={"/": FORM + "<a href='/file?name=report.txt'>Report</a>"}) as site:
-        async with driving(BrowsingSettings(secrets=(Secret("key", value, "127.0.0.1"),))) as host:
+        web = BrowsingSettings(secrets=(Secret("key", value, "127.0.0.1"),), trust=("127.0.0.1",))
+        async with driving(web) as host:
             shown = await host.ok("page_open", url=site.url)
             saved = ctxfold_home / "downloads" / "trip" / "report.txt"
             done = await host.ok("page_act", actions=[{"kind": "download", "ref": ref_of(shown, "Report")}])

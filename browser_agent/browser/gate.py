@@ -1,0 +1,252 @@
+"""Holds back in the browser what pages send with effects while an action of ours and its settling run, until it is agreed to."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import deque
+from collections.abc import Callable, Coroutine, Iterable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from playwright.async_api import BrowserContext, Error, WebSocketRoute
+
+from browser_agent.browser.interception import Interception, Paused
+from browser_agent.network.effects import Ask, Cause, Effect, Trust, judge
+from browser_agent.network.egress import origin_of
+
+__all__ = ["Gate"]
+
+TAIL = 5.0
+"""Seconds after an action for which what a page sends counts as brought about by it: as long as browsers count it so themselves."""
+
+_LEAVING = 1.0
+"""Seconds that a page which was left has for its farewells."""
+
+_REMEMBERED = 200
+
+Origin = tuple[str, int]
+
+_State = Literal["open", "acting", "leaving"]
+"""Nothing is held; all of it is; only what pages that were acted on send."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """Something that waits, and what lets it go or drops it."""
+
+    effect: Effect
+    go: Callable[[], Coroutine[Any, Any, None]]
+    drop: Callable[[], Coroutine[Any, Any, None]]
+
+
+class Gate:
+    """The gate of one window.
+
+    Args:
+        trust: what may be sent unasked.
+        ask: asks a person; None where nobody can be asked, and what is not trusted is then dropped at once.
+    """
+
+    def __init__(self, trust: Trust, ask: Ask | None = None) -> None:
+        self.trust = trust
+        self.ask = ask
+        self._state: _State = "open"
+        self._cause = Cause()
+        self._refusing = False
+        self._held: list[_Held] = []
+        self._refused: list[Effect] = []
+        self._acted_on: set[str] = set()
+        self._frames: deque[tuple[str, Origin | None]] = deque(maxlen=_REMEMBERED)
+        self._news = asyncio.Event()
+        self._closing: asyncio.TimerHandle | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._interception: Interception | None = None
+        self._context: BrowserContext | None = None
+
+    @property
+    def armed(self) -> bool:
+        """Whether anything would be held now."""
+        return self._state != "open"
+
+    @property
+    def held(self) -> tuple[Effect, ...]:
+        """What waits for an answer."""
+        return tuple(each.effect for each in self._held)
+
+    async def attach(self, context: BrowserContext) -> None:
+        """Stand before all that the pages of `context` send. It has no page yet.
+
+        Raises:
+            playwright.async_api.Error: the browser is gone.
+        """
+        self._held.clear()
+        self._state, self._context = "open", context
+        self._interception = Interception(context, self._paused)
+        await self._interception.start()
+        await context.route_web_socket(re.compile(""), self._opened_socket)
+
+    async def arm(self, cause: Cause, pages: Iterable[str]) -> None:
+        """Hold back, from now on, what may have effects.
+
+        Args:
+            cause: what is about to be acted on.
+            pages: the addresses of the frames that are open.
+
+        Raises:
+            playwright.async_api.Error, TimeoutError: the browser does not take it, so nothing may be done.
+        """
+        self._cause, self._refusing = cause, False
+        here = {_without_fragment(url) for url in pages}
+        self._acted_on = here if len(self._acted_on) > _REMEMBERED else self._acted_on | here
+        await self._enter("acting")
+
+    async def leave(self, url: str) -> None:
+        """Hold back only what pages that were acted on send when they are left for `url`; what the next page sends by itself is its own."""
+        self._acted_on.discard(_without_fragment(url))
+        self._refusing = False
+        await self._enter("leaving" if self._acted_on else "open")
+
+    def rest(self) -> None:
+        """An action is over: hold back a while longer what comes late."""
+        if self._closing is not None:
+            self._closing.cancel()
+        if self._state != "open":
+            seconds = TAIL if self._state == "acting" else _LEAVING
+            self._closing = asyncio.get_running_loop().call_later(seconds, self._disarm)
+
+    async def wait(self, work: asyncio.Task[Any]) -> None:
+        """Wait until something is held, or `work` is done."""
+        self._news.clear()
+        if self._held or work.done():
+            return
+        news = asyncio.ensure_future(self._news.wait())
+        try:
+            await asyncio.wait({news, work}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            news.cancel()
+
+    async def answer(self, agreed: bool) -> None:
+        """Let go what is held, and the like of it from now on; or drop it, and what else comes of this action."""
+        held, self._held = self._held, []
+        self._refusing = not agreed
+        for each in held:
+            if agreed:
+                self.trust = self.trust.with_agreed(each.effect)
+            else:
+                self._refused.append(each.effect)
+        for each in held:
+            await (each.go() if agreed else each.drop())
+
+    def take_refused(self) -> tuple[Effect, ...]:
+        """What was dropped since this was last asked."""
+        refused, self._refused = tuple(self._refused), []
+        return refused
+
+    async def close(self) -> None:
+        """Drop what is held and let go of the browser; to be called while the window is there."""
+        if self._closing is not None:
+            self._closing.cancel()
+        self.ask = None
+        await self.answer(False)
+        if self._interception is not None:
+            await self._interception.stop()
+
+    async def _enter(self, state: _State) -> None:
+        if self._closing is not None:
+            self._closing.cancel()
+        if self._interception is None:
+            raise RuntimeError("the gate has been attached to no window")
+        was, self._state = self.armed, state
+        if was != self.armed:
+            await self._interception.turn(self.armed)
+
+    def _disarm(self) -> None:
+        if self._state == "leaving":
+            self._acted_on.clear()
+        self._spawn(self._enter("open"))
+
+    def _paused(self, paused: Paused) -> None:
+        """The browser holds a request: judge it."""
+        interception = self._interception
+        if interception is None:
+            raise RuntimeError("the gate has been attached to no window")
+        effect = judge(paused.request, self._cause) if self.armed else None
+        if effect is None:
+            self._spawn(interception.go(paused.number))
+            return
+        begun = [frame for number, frame in reversed(self._frames) if number in paused.chain]
+        if begun:  # a redirect: the frame that began it, whatever the hop says
+            effect = replace(effect, frame=begun[0])
+
+        def note() -> None:
+            self._frames.extend((number, effect.frame) for number in paused.chain)
+
+        async def go() -> None:
+            note()
+            await interception.go(paused.number)
+
+        if self._may_go(effect, paused.request.referrer):
+            self._spawn(go())
+        else:
+            self._hold(_Held(effect, go, lambda: interception.drop(paused.number)))
+
+    def _may_go(self, effect: Effect, referrer: str) -> bool:
+        if self.trust.covers(effect):
+            return True
+        if self._state != "leaving":
+            return False
+        if effect.method == "GET":
+            return True  # that is the page we go to
+        if referrer and origin_of(referrer) == effect.frame:
+            return _without_fragment(referrer) not in self._acted_on
+        return effect.frame not in {origin_of(url) for url in self._acted_on}
+
+    def _hold(self, held: _Held) -> None:
+        if self.ask is None or self._refusing:
+            self._refused.append(held.effect)
+            self._spawn(held.drop())
+        else:
+            self._held.append(held)
+        self._news.set()
+
+    def _opened_socket(self, route: WebSocketRoute) -> None:
+        """A page opened a WebSocket: what it sends there passes by here. Nobody says which frame it is of, so all must be trusted."""
+        server = route.connect_to_server()
+
+        async def drop() -> None:
+            """Send nothing."""
+
+        def said(message: str | bytes) -> None:
+            async def go() -> None:
+                server.send(message)
+
+            effect = Effect("WEBSOCKET", route.url, None, cause=self._cause)
+            doubted = [each for each in self._frames_for(effect) if not self.trust.covers(each)]
+            waiting = any(each.effect.url == route.url for each in self._held)
+            if self.armed and (doubted or waiting):
+                self._hold(_Held(doubted[0] if doubted else effect, go, drop))
+            else:
+                server.send(message)
+
+        route.on_message(said)
+
+    def _frames_for(self, effect: Effect) -> list[Effect]:
+        """`effect`, from each origin that a frame of this window has; one such as `about:blank` has its parent's."""
+        pages = self._context.pages if self._context is not None else []
+        urls = [frame.url for page in pages for frame in page.frames if not frame.url.startswith("about:")]
+        return [replace(effect, frame=origin) for origin in dict.fromkeys(map(origin_of, filter(None, urls)))]
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        async def run() -> None:
+            with suppress(Error, TimeoutError):  # the browser is gone: nothing is sent any more
+                await work
+
+        task = asyncio.ensure_future(run())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+def _without_fragment(url: str) -> str:
+    return url.partition("#")[0]

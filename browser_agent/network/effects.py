@@ -1,0 +1,210 @@
+"""Judges which requests of a page have effects outside it, and which of these a person has agreed to."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import Literal
+from urllib.parse import parse_qsl, urlsplit
+
+from browser_agent.network.egress import Listed, is_listed, origin_of
+
+__all__ = ["Ask", "Asked", "Cause", "Confirm", "Effect", "Request", "Trust", "judge"]
+
+Origin = tuple[str, int]
+
+Confirm = Literal["auto", "always", "never"]
+"""When a person is asked before a page sends something with effects: where a model acts on a page no person named, always, never."""
+
+_HARMLESS = frozenset({"GET", "HEAD", "OPTIONS"})
+_MOVES = frozenset({"Document", "XHR", "Fetch"})
+"""What a GET that acts may be; pictures, scripts and styles are not asked about by their names."""
+
+# A GET that acts looks like any other. Names are the second, weaker question there, and only this short list asks it.
+_ACTS = re.compile(
+    r"(?<![a-z])(pay|buy|purchase|checkout|delete|remove|erase|destroy|transfer|unsubscribe)(?![a-z])", re.IGNORECASE
+)
+_FIELD = re.compile(r"^Content-Disposition: form-data;", re.IGNORECASE | re.MULTILINE)
+_LONGEST = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """What of the page was acted on: its role, and its name or words. Both are the page's own."""
+
+    role: str = "page"
+    name: str = ""
+
+    def __str__(self) -> str:
+        return f"the {self.role} '{_cut(self.name)}'" if self.name else f"the {self.role}"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request as the browser is about to send it.
+
+    Attributes:
+        kind: what it is for, in DevTools' words, such as `Document` or `Ping`.
+        origin: the origin of the frame that sends it, as the browser says it: `null` where that has none, empty where it is not said.
+        referrer: the address of the page that sends it, where that is said.
+        form: the type of its body.
+        body: its text, where it has one that can be read.
+    """
+
+    method: str
+    url: str
+    kind: str = "Fetch"
+    origin: str = ""
+    referrer: str = ""
+    form: str = ""
+    body: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """Something that a page is about to send.
+
+    Attributes:
+        frame: the origin of the frame it comes from; None where that has none of its own, or it cannot be told.
+        carries: how much it carries, in words of ours; empty for nothing.
+        cause: what was acted on.
+    """
+
+    method: str
+    url: str
+    frame: Origin | None
+    carries: str = ""
+    cause: Cause = Cause()
+
+    @property
+    def target(self) -> Origin | None:
+        """Where it would go."""
+        return origin_of(re.sub("^ws", "http", self.url))
+
+    def __str__(self) -> str:
+        parts = urlsplit(self.url)
+        said = [f"{self.method} {_cut(_site(self.target) + parts.path)}", self.carries, f"from {self.cause}"]
+        return ", ".join(part for part in said if part)
+
+    @property
+    def in_short(self) -> str:
+        """This without a word of the page's own: it may stand in a message of ours."""
+        return ", ".join(part for part in (f"{self.method} to {_site(self.target)}", self.carries) if part)
+
+    @property
+    def site(self) -> str:
+        """What `--trust` takes to allow it; empty where no word allows it."""
+        return "" if self.frame is None else _site(self.frame)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question to a person.
+
+    Attributes:
+        did: what is about to be done or sent; it may hold names from the page, so show it made harmless.
+        url: the page it is to be done on.
+    """
+
+    did: str
+    url: str
+
+
+Ask = Callable[[Asked], Awaitable[bool]]
+"""Asks a person, and gives their yes or no."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """What may have effects unasked. A frozen value: what was agreed to gives another.
+
+    Attributes:
+        always: ask about every origin, those that a person named too.
+        start: the origin that a person named to begin at; None where nobody did.
+        domains: further ones that a person named.
+        agreed: what a person said yes to: from which origin, to which.
+    """
+
+    always: bool = False
+    start: Origin | None = None
+    domains: tuple[Listed, ...] = ()
+    agreed: frozenset[tuple[Origin, Origin | None]] = frozenset()
+
+    def covers(self, effect: Effect) -> bool:
+        """Whether this may be sent unasked. A frame that has no origin of its own is covered by nothing."""
+        frame = effect.frame
+        if frame is None:
+            return False
+        if (frame, effect.target) in self.agreed:
+            return True
+        return not self.always and (frame == self.start or is_listed(self.domains, *frame))
+
+    def with_agreed(self, effect: Effect) -> Trust:
+        """This, with what `effect`'s frame sends to that place agreed to."""
+        if effect.frame is None:
+            return self
+        return replace(self, agreed=self.agreed | {(effect.frame, effect.target)})
+
+
+def judge(request: Request, cause: Cause) -> Effect | None:
+    """What a request that arose from an action would bring about.
+
+    Returns:
+        The effect; None for what only reads: GET, HEAD and OPTIONS, unless the names on it say that it acts.
+    """
+    frame = origin_of(request.origin or request.referrer)
+    if request.method.upper() not in _HARMLESS:
+        return Effect(request.method.upper(), request.url, frame, _weigh(request), cause)
+    if request.kind in _MOVES and (_ACTS.search(cause.name) or _acts_by_address(request.url)):
+        return Effect(request.method.upper(), request.url, frame, "", cause)
+    return None
+
+
+def _acts_by_address(url: str) -> bool:
+    """Whether a part of an address, by itself, is a word that acts: `/items/3/delete`, `?do=delete`."""
+    parts = urlsplit(url)
+    words = [
+        *parts.path.split("/"),
+        *(word for pair in parse_qsl(parts.query, keep_blank_values=True) for word in pair),
+    ]
+    return any(_ACTS.fullmatch(word) for word in words)
+
+
+def _weigh(request: Request) -> str:
+    """How much a request carries: its fields where it has fields, else its size."""
+    body = request.body
+    if not body:
+        return ""
+    fields = 0
+    if request.form.startswith("application/x-www-form-urlencoded"):
+        fields = len(parse_qsl(body, keep_blank_values=True))
+    elif request.form.startswith("multipart/form-data"):
+        fields = len(_FIELD.findall(body))
+    elif request.form.startswith("application/json"):
+        fields = _count_keys(body)
+    number, unit = (fields, "field") if fields else (len(body), "character")
+    return f"{number} {unit}{'s' if number > 1 else ''}"
+
+
+def _count_keys(body: str) -> int:
+    """How many fields a JSON object has; 0 for anything else."""
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        return 0
+    return len(value) if isinstance(value, dict) else 0
+
+
+def _site(origin: Origin | None) -> str:
+    """An origin as `--trust` takes it."""
+    if origin is None:
+        return "nowhere"
+    host, port = origin
+    name = f"[{host}]" if ":" in host else host
+    return name if port in {80, 443} else f"{name}:{port}"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

@@ -1,0 +1,257 @@
+"""What an act makes a page send waits for a yes: judged at the server, which must not have got it."""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+
+import pytest
+
+from browser_agent.actions import Click, Find, Navigate, Tab, perform
+from browser_agent.browser.browser import Browser
+from browser_agent.browser.faults import PageLost
+from browser_agent.browser.gate import Gate
+from browser_agent.browser.window import Window
+from browser_agent.network.effects import Asked, Trust
+from tests.benchmarks.effects.attacks import BY_NAME, KINDS
+from tests.benchmarks.effects.table import Range, on_range
+from tests.browser_agent.doing import do, ref, visit
+from tests.sites.server import Site
+
+pytestmark = pytest.mark.anyio
+
+WAYS = (
+    "typing that saves itself", "a file that is sent when it is chosen", "fetch with DELETE", "beacon", "ping of a link",
+    "a worker", "a service worker", "a sandboxed frame", "a frame of another origin", "a WebSocket", "a redirect that keeps the method",
+    "a page opened by a click that posts as it loads", "GET: a link called Delete account",
+)  # fmt: skip
+SELDOM = {
+    "a button called Jetzt bezahlen",
+    "a button called 削除する",
+    "press Shift+Space on a button",
+    "a radio button",
+}
+USUAL = [name for name in (*(attack.name for attack in KINDS), *WAYS) if name not in SELDOM]
+POST = "fetch('/hit', {method: 'POST', body: 'a=1'})"
+BUTTON = f'<title>Shop</title><button onclick="{POST}">go</button>'
+
+
+@pytest.fixture(scope="module")
+async def here(browser: Browser) -> AsyncIterator[Range]:
+    """The sites that acts are tried on."""
+    async with on_range(browser) as made:
+        yield made
+
+
+@pytest.mark.parametrize("name", USUAL)
+async def test_an_act_sends_nothing_without_a_yes_and_all_with_one(here: Range, name: str) -> None:
+    attack = BY_NAME[name]
+    refused = await here.tried(attack, None)
+    assert refused.arrived == ()
+    if not attack.late:
+        assert refused.outcomes[-1].kind == "refused"
+        assert name == "a sandboxed frame" or "--trust" in refused.outcomes[-1].message
+    agreed = await here.tried(attack, True)
+    assert agreed.arrived
+    assert agreed.outcomes[-1].ok
+    assert len(agreed.asked) == (2 if name == "a redirect that keeps the method" else 1)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", [name for name in BY_NAME if name not in USUAL])
+async def test_every_other_act_sends_nothing_without_a_yes_and_all_with_one(here: Range, name: str) -> None:
+    attack = BY_NAME[name]
+    quiet = await here.tried(attack, None)
+    assert attack.gets or quiet.arrived == ()
+    assert (await here.tried(attack, True)).arrived
+
+
+async def test_a_no_sends_nothing_and_leaves_the_page_as_it_is(here: Range) -> None:
+    tried = await here.tried(BY_NAME["a button called OK"], False)
+    assert tried.arrived == ()
+    assert [asked.did for asked in tried.asked] == [
+        f"send POST 127.0.0.1:{here.site.port}/hit, 1 field, from the button 'OK'"
+    ]
+    outcome = tried.outcomes[-1]
+    assert outcome.kind == "refused"
+    assert "OK" not in outcome.message
+    assert outcome.observation is not None
+    assert outcome.observation.url == tried.asked[0].url
+
+
+class Person:
+    """Says what `says` is, and keeps the questions."""
+
+    def __init__(self, says: bool = True) -> None:
+        self.says = says
+        self.asked: list[Asked] = []
+
+    async def __call__(self, asked: Asked) -> bool:
+        self.asked.append(asked)
+        return self.says
+
+
+async def opened(browser: Browser, trust: Trust, person: Person | None = None) -> tuple[Window, Gate]:
+    """A window behind a gate."""
+    gate = Gate(trust, person)
+    return await browser.window(gate=gate), gate
+
+
+async def test_a_trusted_origin_is_never_asked_about_and_its_frames_of_another_are(browser: Browser) -> None:
+    with Site(pages={"/": BUTTON}) as other:
+        framed = f"{BUTTON}<iframe src='http://localhost:{other.port}/'></iframe>".replace(">go<", ">own<")
+        with Site(pages={"/": framed}) as site:
+            window, _ = await opened(browser, Trust(start=("127.0.0.1", site.port)))
+            page = await visit(window, site.url)
+            assert (await do(window, Click(kind="click", ref=ref(page, "button", "own")))).ok
+            assert site.sent == [("POST", "/hit")]
+            framed_click = await do(window, Click(kind="click", ref=ref(page, "button", "go")))
+            assert framed_click.kind == "refused"
+            assert f"--trust localhost:{other.port}" in framed_click.message
+            assert other.sent == []
+            await window.close()
+
+
+async def test_a_yes_holds_for_that_origin_however_its_address_is_spelled_and_for_no_other(browser: Browser) -> None:
+    with Site(pages={"/": BUTTON, "": BUTTON}) as site, Site(pages={"/": BUTTON}) as other:
+        person = Person()
+        window, _ = await opened(browser, Trust(), person)
+        for url in (site.url, f"{site.url}#x", f"{site.url}/#y"):
+            page = await visit(window, url)
+            assert (await do(window, Click(kind="click", ref=ref(page, "button", "go")))).ok
+        assert len(site.sent) == 3
+        assert len(person.asked) == 1
+        person.says = False
+        page = await visit(window, f"{other.url}#x")
+        assert (await do(window, Click(kind="click", ref=ref(page, "button", "go")))).kind == "refused"
+        assert other.sent == []
+        assert len(person.asked) == 2
+        await window.close()
+
+
+async def test_what_a_page_sends_by_itself_passes_also_right_after_a_click(browser: Browser) -> None:
+    with Site(pages={"/": BUTTON, "/own": f"<title>Own</title><script>{POST}</script>"}) as site:
+        window, gate = await opened(browser, Trust())
+        await visit(window, f"{site.url}/own")
+        assert not armed(gate)
+        assert site.sent == [("POST", "/hit")]
+        page = await visit(window, site.url)
+        site.sent.clear()
+        assert (await do(window, Click(kind="click", ref=ref(page, "button", "go")))).kind == "refused"
+        assert armed(gate)
+        moved = await do(window, Navigate(kind="navigate", url=f"{site.url}/own"))
+        assert moved.ok
+        assert moved.late == ""
+        assert site.sent == [("POST", "/hit")]
+        await window.close()
+
+
+async def test_what_comes_late_is_asked_about_before_the_next_action(browser: Browser) -> None:
+    late = f'<title>Late</title><button onclick="setTimeout(() => {POST}, 150)">go</button><button>other</button>'
+    with Site(pages={"/": late}) as site:
+        person = Person(says=False)
+        window, gate = await opened(browser, Trust(), person)
+        page = await visit(window, site.url)
+        click, other = (Click(kind="click", ref=ref(page, "button", name)) for name in ("go", "other"))
+        assert (await do(window, click)).ok
+        await asyncio.wait_for(_held(gate), 5)
+        assert (await do(window, Find(kind="find", query="go"))).ok  # what only reads asks nothing
+        assert person.asked == []
+        assert (await do(window, other)).kind == "refused"
+        assert len(person.asked) == 1
+        assert site.sent == []
+        gate.ask = None
+        assert (await do(window, click)).ok
+        await asyncio.sleep(0.3)
+        after = await do(window, other)
+        assert after.ok
+        assert "--trust" in after.late
+        assert site.sent == []
+        await window.close()
+
+
+def armed(gate: Gate) -> bool:
+    return gate.armed
+
+
+async def _held(gate: Gate) -> None:
+    while not gate.held:  # noqa: ASYNC110
+        await asyncio.sleep(0.02)
+
+
+@pytest.mark.parametrize("how", ["window", "tab"])
+async def test_ending_what_waits_sends_nothing(browser: Browser, how: str) -> None:
+    late = f'<button onclick="setTimeout(() => {POST}, 50)">go</button>'
+    with Site(pages={"/": late}) as site:
+        window, gate = await opened(browser, Trust(), Person())
+        page = await visit(window, site.url)
+        await do(window, Click(kind="click", ref=ref(page, "button", "go")))
+        await asyncio.wait_for(_held(gate), 5)
+        if how == "tab":
+            gate.ask = None
+            await do(window, Tab(kind="tab", op="close"))
+        await window.close()
+        await asyncio.sleep(0.1)
+        assert site.sent == []
+
+
+async def test_a_refusal_stays_one_where_the_page_is_lost_after_it(
+    browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def lose(*_: object) -> bool:
+        raise PageLost("hung")
+
+    with Site(pages={"/": BUTTON}) as site:
+        window, _ = await opened(browser, Trust())
+        page = await visit(window, site.url)
+        monkeypatch.setattr(sys.modules["browser_agent.actions.perform"], "settle", lose)
+        outcome = await do(window, Click(kind="click", ref=ref(page, "button", "go")))
+        assert outcome.kind == "refused"
+        assert "--trust" in outcome.message
+        assert site.sent == []
+        await window.close()
+
+
+async def test_another_windows_requests_are_not_held(browser: Browser) -> None:
+    with Site(pages={"/": BUTTON}) as site:
+        window, gate = await opened(browser, Trust())
+        free = await browser.window()
+        page = await visit(window, site.url)
+        await do(window, Click(kind="click", ref=ref(page, "button", "go")))
+        assert armed(gate)
+        assert site.sent == []
+        page = await visit(free, site.url)
+        assert (await do(free, Click(kind="click", ref=ref(page, "button", "go")))).ok
+        assert site.sent == [("POST", "/hit")]
+        await window.close()
+        await free.close()
+
+
+DIALOGS = {
+    "alert": "alert(1)",
+    "storm": "for (;;) alert(1)",
+    "beforeunload": "addEventListener('beforeunload', e => e.preventDefault())",
+}
+
+
+@pytest.mark.parametrize("how", DIALOGS)
+async def test_leaving_a_page_always_works(browser: Browser, how: str) -> None:
+    with Site(pages={"/": f'<button onclick="{DIALOGS[how]}">go</button>', "/next": "<title>Next</title>"}) as site:
+        window, _ = await opened(browser, Trust())
+        for leave in (Navigate(kind="navigate", url=f"{site.url}/next"), Tab(kind="tab", op="close")):
+            page = await visit(window, site.url)
+            await do(window, Click(kind="click", ref=ref(page, "button", "go")))
+            left = await do(window, leave)
+            assert left.ok, left.message
+            assert window.dialog is None
+            assert len(window.pages) == 1
+        assert (await visit(window, f"{site.url}/next")).title == "Next"
+        await window.close()
+
+
+async def test_a_look_costs_no_gate(browser: Browser) -> None:
+    with Site(pages={"/": BUTTON}) as site:
+        window, gate = await opened(browser, Trust())
+        await visit(window, site.url)
+        await perform(window, [Find(kind="find", query="go")])
+        assert not armed(gate)
+        await window.close()
