@@ -211,7 +211,8 @@ class Journal:
     def _begin(self, decided: Decided, left: int) -> Begun:
         note, decision = self._keep(decided, left), decided.decision
         told = note if decided.kind == "model" else ""  # an embedded decider reads no reasons
-        return Begun(begin_step(self._session, decision.thought, decision.actions, self._scrub, told), decision, note)
+        step = begin_step(self._session, decision.thought, decision.actions, self._scrub, told, decision.found)
+        return Begun(step, decision, note)
 
     def _keep(self, decided: Decided, left: int) -> str:
         """Take in a decision's fold, to-do and recalled lines, and what its model wrote before that did not fit. Returns what was refused, and why."""

@@ -117,8 +117,7 @@ def as_lines(action: PageAction, page: Observation | None) -> Sequence[str]:
         case Upload(ref=ref, paths=paths):
             return [f"{_locator(ref, page)}.set_input_files({list(paths)!r})"]
         case Download(ref=ref):
-            saving = "download.value.save_as(download.value.suggested_filename)"
-            return ["with page.expect_download() as download:", f"    {_locator(ref, page)}.click()", saving]
+            return _download_lines(_locator(ref, page))
         case Dialog(accept=accept, text=text):
             answer = f"dialog.accept({_value(text or '')})" if accept else "dialog.dismiss()"
             return [f'page.once("dialog", lambda dialog: {answer})']
@@ -140,6 +139,11 @@ def _fill_line(field: FieldValue, page: Observation | None) -> str:
             return f"{where}.select_option({field.value!r})"
         case _:
             return f"{where}.fill({_value(field.value)})"
+
+
+def _download_lines(where: str) -> list[str]:
+    save = "download.value.save_as(download.value.suggested_filename)"
+    return ["with page.expect_download() as download:", f"    {where}.click()", save]
 
 
 def _tab_lines(action: Tab) -> list[str]:

@@ -8,12 +8,21 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from browser_agent.actions import Action, PageAction, Terminal
 from ctxfold.decisions.fold.directive import FoldDirective
-from ctxfold.decisions.intent.written import ItemWritten, LinesWritten
+from ctxfold.decisions.intent.written import ItemWritten
 
 __all__ = ["MOST_ACTIONS", "Decision"]
 
 MOST_ACTIONS = 8
 """The most actions one decision may hold."""
+
+
+class LinesWanted(BaseModel):
+    """Lines of the log to see again."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    ref: str = Field(description="As s12.2:40-80.")
+    why: str = Field(default="", max_length=200)
 
 
 class Decision(BaseModel):
@@ -39,7 +48,10 @@ class Decision(BaseModel):
         max_length=12,
         description="New items of the to-do, and items whose state changed with what shows it.",
     )
-    recall: tuple[LinesWritten, ...] = Field(
+    found: str = Field(
+        default="", max_length=600, description="What you learned and must keep in sight: a line with exact values."
+    )
+    recall: tuple[LinesWanted, ...] = Field(
         default=(), max_length=8, description="Exact lines of earlier steps to see again at the end of the context."
     )
 

@@ -40,6 +40,8 @@ def _shorten(schema: Any, named: Mapping[str, Any]) -> Any:
         case {"type": "array", "items": {"$ref": str() as where}, **beside}:
             items = {key: value for key, value in named[where.rpartition("/")[2]].items() if key != "description"}
             return _shorten({**beside, "items": items}, named)
+        case {"required": ["kind", *others], **beside}:  # an action without its kind is none: that goes without saying
+            return _shorten({**beside, **({"required": others} if others else {})}, named)
         case Mapping():
             return {
                 key: {name: _shorten(part, named) for name, part in value.items()}

@@ -41,6 +41,7 @@ async def test_a_model_keeps_a_to_do_by_evidence_and_it_outlives_the_run(serve: 
     site = serve({"/": TIDES, "/ferry": FERRY})
     opened = {
         **decide("Two things.", {"kind": "navigate", "url": f"{site.url}/ferry"}),
+        "found": "The harbour answers at port 80.",
         "todo": [{"text": "Find the fare to Elba"}, {"text": "Find the next spring tide"}],
     }
     claimed = {
@@ -50,7 +51,7 @@ async def test_a_model_keeps_a_to_do_by_evidence_and_it_outlives_the_run(serve: 
     shown = {
         **decide("The fare stood there.", {"kind": "press", "key": "a"}),
         "todo": [{"id": t, "state": "done", "evidence": ["s2"]} for t in ("t1",)],
-        "recall": [{"ref": "s2.4:1-2", "why": "the fare", "todo": "t1"}],
+        "recall": [{"ref": "s2.4:1-2", "why": "the fare"}],
     }
     model = script(tmp_path, opened, claimed, shown, decide("Later.", GIVE_UP))
     _, told = await browse("Tell me the fare to Elba and when spring tide is.", site.url, model, Keeping("trip"))
@@ -63,6 +64,8 @@ async def test_a_model_keeps_a_to_do_by_evidence_and_it_outlives_the_run(serve: 
         ]
         assert session.intent.extracts[0].text == session.recall("s2.4:1-2").text
         assert "Find the next spring tide" in session.view().text
+        session.fold("Looked at both pages.", 1, session.tip - 1)
+        assert "The harbour answers at port 80." in session.view().text
     again = script(tmp_path, decide("There.", {"kind": "answer", "text": "Twice a month.", "quote": "twice a month"}))
     result, _ = await browse("", None, again, Keeping("trip", resume=True))
     assert result.status == "answered"
