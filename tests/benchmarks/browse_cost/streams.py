@@ -17,7 +17,6 @@ from tests.support.messages.rules import checked
 
 __all__ = ["STREAMS", "Bill", "Priced", "append_only", "decisions"]
 
-MARK = {"cache_control": {"type": "ephemeral"}}
 READ, WRITE, OUT = 0.05, 1.25, 5.0
 """Prices beside that of a token read in full."""
 
