@@ -93,11 +93,12 @@ async def test_within_the_start_address_a_model_may_act_unless_asking_was_demand
     assert not any(path.startswith("/echo") for path in site.seen)
     await browse("Delete it.", site.url, script(tmp_path, click, STOP), safety=Safety(trust_start=False))
     assert not any(path.startswith("/echo") for path in site.seen)
-    kept = Keeping("resumed")
-    await browse("Delete it.", site.url, script(tmp_path, click, STOP), kept)
+    await browse("Delete it.", site.url, script(tmp_path, click, STOP))
     assert any(path.startswith("/echo") for path in site.seen)
-    site.seen.clear()  # where a session began is no word of the person who resumes it
-    await browse("", None, script(tmp_path, click, STOP), replace(kept, resume=True))
+    kept = Keeping("resumed")  # where a session began is no word of the person who resumes it
+    await browse("Look.", site.url, script(tmp_path, STOP), kept)
+    site.seen.clear()
+    await browse("Delete it.", None, script(tmp_path, click, STOP), replace(kept, resume=True))
     assert "/" in site.seen
     assert not any(path.startswith("/echo") for path in site.seen)
 
