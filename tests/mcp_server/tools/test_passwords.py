@@ -28,7 +28,7 @@ async def test_a_password_is_typed_and_stands_nowhere(ctxfold_home: Path) -> Non
     """The host told of it in a message before; it is typed twice, the second time by its placeholder; the page echoes it."""
     with Site(pages={"/": LOGIN}) as site:
         async with driving(BrowsingSettings(confirm="always"), asks=True) as host:
-            await host.ok("record", entries=[{"kind": "user", "text": f"The word is {TYPED}."}])
+            await host.ok("record", user=f"The word is {TYPED}.")
             shown = await host.ok("page_open", url=site.url)
             word = {"kind": "type", "ref": ref_of(shown, '"Word"'), "text": TYPED}
             host.answers += [True] * 4
