@@ -180,12 +180,12 @@ async def _held(gate: Gate) -> None:
 
 @pytest.mark.parametrize("how", ["window", "tab"])
 async def test_ending_what_waits_sends_nothing(browser: Browser, how: str) -> None:
-    late = f'<button onclick="setTimeout(() => {POST}, 50)">go</button>'
+    late = f'<button onclick="setTimeout(() => {POST}, 1200)">go</button>'
     with Site(pages={"/": late}) as site:
         window, gate = await opened(browser, Trust(), Person())
         page = await visit(window, site.url)
         await do(window, Click(kind="click", ref=ref(page, "button", "go")))
-        await asyncio.wait_for(_held(gate), 5)
+        await asyncio.wait_for(_held(gate), 15)
         if how == "tab":
             gate.ask = None
             await do(window, Tab(kind="tab", op="close"))
