@@ -51,7 +51,7 @@ def follow(
         quiet = 0.0
         while idle is None or quiet < idle:
             entries = list(transcript.new())
-            new = len(session.record_transcript(entries)) if entries else 0
+            new = sum(session.record_transcript(entries).values())
             if new:
                 click.echo(f"s{session.tip}: {new:,} new entries", err=True)
             quiet = 0.0 if new else quiet + every

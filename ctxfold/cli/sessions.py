@@ -119,9 +119,12 @@ def import_session(file: Path | None, host: str | None, latest: bool, name: str 
     import ctxfold
 
     if host is not None:
-        transcript, session = find_transcript(host, file, latest), name
-        with ctxfold.Session.open(session or name_of(transcript), store=store) as opened:
-            new = len(opened.record_transcript(transcript.new()))
+        transcript = find_transcript(host, file, latest)
+        entries = list(transcript.new())
+        if not entries:
+            raise InputError(f"{transcript.path} holds no conversation as {host} writes it: name another file or host")
+        with ctxfold.Session.open(name or name_of(transcript), store=store) as opened:
+            new = sum(opened.record_transcript(entries).values())
             left = f"; {transcript.unread:,} lines are no part of the conversation" if transcript.unread else ""
             click.echo(f"{opened.name}: {new:,} new entries, to s{opened.tip}{left}", err=True)
         return

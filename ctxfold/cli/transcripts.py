@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,9 +15,6 @@ if TYPE_CHECKING:
     from ctxfold.session.transcripts import Transcript
 
 __all__ = ["find_transcript", "name_of", "transcript_options"]
-
-_NAME = 40
-"""Characters of a file's name that a session's name takes at most."""
 
 
 def transcript_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -50,6 +46,7 @@ def find_transcript(host: str, file: Path | None, latest: bool) -> Transcript:
 
 
 def name_of(transcript: Transcript) -> str:
-    """A session's name made of the host's and the file's: the end of the file's name, which is where ids differ."""
-    stem = re.sub(r"[^a-z0-9]+", "-", transcript.path.stem.lower()).strip("-")
-    return f"{transcript.host.name}-{stem[-_NAME:].strip('-')}"
+    """A session's name made of the host's and the conversation's id, which stands in the file's name."""
+    from ctxfold.session.transcripts import name_conversation
+
+    return name_conversation(transcript.host.name, transcript.path.stem)

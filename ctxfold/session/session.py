@@ -209,11 +209,11 @@ class Session:
         with self._at.writing() as tx:
             return self._at.arrived(tx, number, result, once)
 
-    def record_transcript(self, entries: Iterable[Entry]) -> tuple[RecordRef, ...]:
+    def record_transcript(self, entries: Iterable[Entry]) -> dict[RecordRef, bool]:
         """Record of a host's own transcript what the log does not hold yet, in one commit; an entry is known by its id.
 
         Returns:
-            The refs of what was new, in order.
+            The records of the entries, in their order, each with whether it is new.
 
         Raises:
             InputError: what is no entry.

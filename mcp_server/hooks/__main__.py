@@ -29,4 +29,4 @@ def main(arguments: list[str], event: bytes) -> str:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(main(sys.argv[1:], sys.stdin.buffer.read()))
+    sys.stdout.buffer.write(main(sys.argv[1:], sys.stdin.buffer.read()).encode("utf-8", "replace"))

@@ -11,7 +11,7 @@ from typing import Any
 
 from ctxfold import Session
 from ctxfold.errors import InputError
-from ctxfold.session.transcripts import HOSTS, Transcript
+from ctxfold.session.transcripts import HOSTS, Transcript, name_conversation, without_keys
 from mcp_server.hooks.kept import kept_after, kept_before
 from mcp_server.hooks.results import bound_result
 from mcp_server.hooks.spelling import SPELLINGS
@@ -47,7 +47,7 @@ def answer_event(arguments: list[str], raw: bytes) -> str:
     """
     host, part = arguments[0], arguments[1] if len(arguments) > 1 else "1/1"
     event, spell = _read(host, raw), SPELLINGS[host]
-    with Session.open(name_of_conversation(host, event.session)) as session:
+    with Session.open(name_conversation(host, event.session)) as session:
         if event.transcript.is_file():
             session.record_transcript(Transcript(HOSTS[host], event.transcript).new())
         match event.name:
@@ -64,22 +64,17 @@ def answer_event(arguments: list[str], raw: bytes) -> str:
                 return ""
 
 
-def name_of_conversation(host: str, session: str) -> str:
-    """The name of the session that a host's conversation is recorded in: the one that its imported transcript has."""
-    return f"{host}-{session[-40:].lower().strip('-')}"
-
-
 def _read(host: str, raw: bytes) -> Event:
     if host not in SPELLINGS:
         raise InputError(f"no host {host!r} has hooks here: {', '.join(SPELLINGS)}")
     try:
-        payload = json.loads(raw)
+        payload = without_keys(json.loads(raw))
         name, session = payload["hook_event_name"], payload["session_id"]
         path = Path(os.path.expanduser(payload.get("transcript_path") or os.devnull))
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise InputError(f"that is no event of {host} ({error!r}): a hook reads what the host writes to it") from error
     return Event(host, str(name), str(session), path, payload)
 
 
 def _dump(answer: Mapping[str, Any]) -> str:
-    return json.dumps(answer, ensure_ascii=False)
+    return json.dumps(answer)

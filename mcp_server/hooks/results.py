@@ -7,7 +7,7 @@ from typing import Any
 
 from ctxfold import Called, Session, ToolAnswered
 from ctxfold.tokens import count
-from ctxfold.view.bounded import Result, bounded
+from ctxfold.view.bounded import LEAST, Result, bounded
 from mcp_server.hooks.spelling import HookCall
 from mcp_server.prompts import fill_prompt
 
@@ -27,18 +27,18 @@ def bound_result(session: Session, call: HookCall) -> Any | None:
     Returns:
         The result with its long texts bounded; None where it has none, and nothing was recorded.
     """
-    texts = [text for text in _texts(call.answer) if count(text) > BUDGET]
+    every = _texts(call.answer)
+    texts = [text for text in dict.fromkeys(every) if count(text) > BUDGET]
     if not texts:
         return None
-    whole = texts[0] if list(_texts(call.answer)) == texts[:1] else json.dumps(call.answer, ensure_ascii=False)
-    refs = session.record_transcript([Called(call.id, call.tool, call.args), ToolAnswered(call.id, whole)])
-    if not refs:
-        return None
-    ref = str(refs[-1])
+    whole = texts[0] if every == texts else json.dumps(call.answer, ensure_ascii=False)
+    ref = str(
+        list(session.record_transcript([Called(call.id, call.tool, call.args), ToolAnswered(call.id, whole)]))[-1]
+    )
     need = " ".join(_texts(call.args))
     note = fill_prompt("hooks/replaced", session=session.name, ref=ref)
-    made = {text: f"{bounded(Result(text, ref), need, BUDGET // len(texts)).text}\n{note}" for text in texts}
-    return _with(call.answer, made)
+    each = max(BUDGET // len(texts), LEAST)
+    return _with(call.answer, {text: f"{bounded(Result(text, ref), need, each).text}\n{note}" for text in texts})
 
 
 def _texts(value: Any) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -36,8 +37,18 @@ class Spelling:
 
 
 def _call(payload: Mapping[str, Any]) -> HookCall:
-    name, args = str(payload.get("tool_name", "tool")), payload.get("tool_input", {})
-    return HookCall(str(payload.get("tool_use_id") or payload.get("call_id")), name, args, payload.get("tool_response"))
+    name, args, answer = (
+        str(payload.get("tool_name", "tool")),
+        payload.get("tool_input", {}),
+        payload.get("tool_response"),
+    )
+    said = payload.get("tool_use_id") or payload.get("call_id")
+    return HookCall(str(said) if said else _digest(name, args, answer), name, args, answer)
+
+
+def _digest(*parts: Any) -> str:
+    """An id for a call that the host gave none: the same call with the same answer has the same."""
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:24]
 
 
 def _replaced_in_shape(answer: Any) -> dict[str, Any]:

@@ -151,9 +151,10 @@ class Relay:
         if message.kind != "answer":
             await self._host.send(message.raw)
             return
-        if message.data.get("id") in self._own:
-            self._pages[message.data["id"]] = message.data
-            self._own[message.data["id"]].set()
+        number = message.data.get("id")
+        if isinstance(number, str) and number in self._own:
+            self._pages[number] = message.data
+            self._own[number].set()
             return
         asked = self._asked.pop(message.key, None)
         result = message.data.get("result")
@@ -203,7 +204,8 @@ class Relay:
         """Ask the server for its tools if the host has not, in the host's era; without an answer all stays as it is."""
         if self._listing.known:
             return
-        meta = {key: value for key, value in (message.params.get("_meta") or {}).items() if key != "progressToken"}
+        given = message.params.get("_meta")
+        meta = {key: value for key, value in given.items() if key != "progressToken"} if isinstance(given, dict) else {}
         cursor: dict[str, Any] = {}
         with anyio.move_on_after(_LISTING):
             for _ in range(_PAGES):

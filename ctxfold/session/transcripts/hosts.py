@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,11 @@ from ctxfold.session.transcripts.opencode import read_opencode
 from ctxfold.session.transcripts.pi import read_pi
 from ctxfold.session.transcripts.values import Entry
 
-__all__ = ["HOSTS", "TranscriptHost", "find_latest"]
+__all__ = ["HOSTS", "TranscriptHost", "find_latest", "name_conversation"]
+
+_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_LONGEST = 40
+"""Characters of a conversation's id that its session's name takes at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,3 +72,15 @@ def find_latest(host: TranscriptHost, home: Path, moved: str | None) -> Path:
     if found is None:
         raise InputError(f"{host.name} has no transcript in {folder}: name the file, or set {host.home[0]}")
     return found
+
+
+def name_conversation(host: str, named: str) -> str:
+    """The name of the session that a host's conversation is recorded in.
+
+    Args:
+        host: a name of `HOSTS`.
+        named: the host's id of the conversation, or the name of the file it is written to: the id in it is the same.
+    """
+    slug = re.sub(r"[^a-z0-9]+", "-", named.lower()).strip("-")
+    found = _ID.findall(slug)
+    return f"{host}-{found[-1] if found else slug[-_LONGEST:].strip('-')}".rstrip("-")

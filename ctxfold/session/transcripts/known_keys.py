@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
-__all__ = ["hide_keys"]
+__all__ = ["hide_keys", "without_keys"]
 
 _FORMS = {
     "anthropic key": r"sk-ant-[\w-]{20,}",
@@ -23,6 +24,15 @@ _ANY = re.compile("|".join(f"(?P<f{at}>(?<![A-Za-z0-9]){form})" for at, form in 
 
 
 def hide_keys(text: str) -> str:
-    """The text with each key of a known form replaced by `[removed: KIND]`. Works on JSON too: what it puts in needs no escape."""
+    """The text with each key of a known form replaced by `[removed: KIND]`."""
     names = tuple(_FORMS)
     return _ANY.sub(lambda found: f"[removed: {names[int((found.lastgroup or 'f0')[1:])]}]", text)
+
+
+def without_keys(value: Any) -> Any:
+    """A value of JSON with the same done to every string in it. Raises RecursionError for one nested too deeply."""
+    if isinstance(value, str):
+        return hide_keys(value)
+    if isinstance(value, dict):
+        return {name: without_keys(each) for name, each in value.items()}
+    return [without_keys(each) for each in value] if isinstance(value, list) else value

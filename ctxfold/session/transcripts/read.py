@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 from ctxfold.errors import InputError
 from ctxfold.session.transcripts.hosts import TranscriptHost
-from ctxfold.session.transcripts.known_keys import hide_keys
+from ctxfold.session.transcripts.known_keys import without_keys
 from ctxfold.session.transcripts.values import Entry
 
 __all__ = ["Transcript"]
@@ -74,7 +74,7 @@ class Transcript:
 
 def _parse(line: bytes) -> Mapping[str, Any] | None:
     try:
-        value = json.loads(hide_keys(line.decode("utf-8", "replace")))
+        value = without_keys(json.loads(line.decode("utf-8", "replace")))
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None

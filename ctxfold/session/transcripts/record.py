@@ -29,9 +29,9 @@ _SHOWN = "The host put a summary of its own in place of all before this."
 
 @dataclass(slots=True)
 class Held:
-    """What the log holds of transcripts: the keys of its records, and in which step each call stands."""
+    """What the log holds of transcripts: the records by their keys, and in which step each call stands."""
 
-    keys: set[str] = field(default_factory=set)
+    keys: dict[str, RecordRef] = field(default_factory=dict)
     calls: dict[str, int] = field(default_factory=dict)
 
     @classmethod
@@ -40,39 +40,45 @@ class Held:
         held = cls()
         for each in tx.log.entries_of(session):
             if each.idempotency is not None:
-                held.keys.add(each.idempotency)
+                held.keys[each.idempotency] = RecordRef(each.step, each.k)
             if each.kind == "call" and each.call_id is not None:
                 held.calls[each.call_id] = each.step
         return held
 
 
-def record_entries(tx: Writing, at: Handle, entries: Iterable[Entry]) -> tuple[RecordRef, ...]:
-    """Record what the log does not hold yet: an assistant's words, its calls and what they returned as one step. Returns the refs of what was new.
+def record_entries(tx: Writing, at: Handle, entries: Sequence[Entry]) -> dict[RecordRef, bool]:
+    """Record what the log does not hold yet: an assistant's words, its calls and what they returned as one step.
 
     A result whose call stands in an older step is added to that step; one whose call was never seen is left out.
+
+    Returns:
+        The records of the entries, in their order, each with whether it is new.
     """
     held = Held.of(tx, at.session)
-    taken: list[RecordRef] = []
-    for group in _grouped(_new(entries, held.keys)):
+    known = frozenset(held.keys)
+    for group in _grouped([each for each in _once(entries) if key_of(each) not in known]):
         made = [draft for each in group if (draft := _draft(each, group))]
         if made:
             assistant = any(draft.kind in ("assistant", "call") for draft in made)
             recorded = record(tx, at.place(tx), made, fills=assistant)
             at.took(recorded)
             held.calls |= {each.id: recorded.step.n for each in group if isinstance(each, Called)}
-            taken += [RecordRef(recorded.step.n, recorded.last - len(made) + k) for k in range(1, len(made) + 1)]
+            before = recorded.last - len(made)
+            held.keys |= {draft.key or "": RecordRef(recorded.step.n, before + k) for k, draft in enumerate(made, 1)}
         for each in group:
             if isinstance(each, ToolAnswered) and not _calls(each.id, group) and each.id in held.calls:
-                taken.append(at.arrived(tx, held.calls[each.id], Result(each.id, each.text), key_of(each)))
-    return tuple(taken)
+                key = key_of(each)
+                held.keys[key] = at.arrived(tx, held.calls[each.id], Result(each.id, each.text), key)
+    keys = [key for each in entries if (key := key_of(each)) in held.keys]
+    return {held.keys[key]: key not in known for key in keys}
 
 
-def _new(entries: Iterable[Entry], keys: set[str]) -> Iterator[Entry]:
-    """The entries whose key is not among those, each once."""
+def _once(entries: Sequence[Entry]) -> Iterable[Entry]:
+    """The entries, of those with one key the first."""
+    first: dict[str, Entry] = {}
     for each in entries:
-        if (key := key_of(each)) not in keys:
-            keys.add(key)
-            yield each
+        first.setdefault(key_of(each), each)
+    return first.values()
 
 
 def _grouped(entries: Iterable[Entry]) -> Iterator[list[Entry]]:

@@ -64,14 +64,32 @@ def test_what_was_replaced_is_in_the_log_to_the_byte(host: str) -> None:
     assert json.dumps({"content": ROWS, "at": 1, "more": ["x"]}) in texts
 
 
-def test_the_same_event_from_two_hooks_is_recorded_once() -> None:
-    first = answered("claude-code", "PostToolUse", **bash(ROWS))
+@pytest.mark.parametrize("call", ["toolu_long", ""])
+def test_the_same_event_from_two_hooks_is_recorded_once(call: str) -> None:
+    first = answered("claude-code", "PostToolUse", **bash(ROWS, call))
     assert first is not None
     with kept("claude-code") as session:
         tip = session.tip
-    assert answered("claude-code", "PostToolUse", **bash(ROWS)) is None
+    assert answered("claude-code", "PostToolUse", **bash(ROWS, call)) == first
     with kept("claude-code") as session:
         assert session.tip == tip
+
+
+def test_many_long_texts_and_odd_ones_are_bounded_each() -> None:
+    many = answered(
+        "claude-code", "PostToolUse", **bash([{"type": "text", "text": f"{ROWS} {at}"} for at in range(30)])
+    )
+    put = many["hookSpecificOutput"]["updatedToolOutput"]
+    assert len(put) == 30
+    assert all(count(block["text"]) < 260 for block in put)
+    assert answered("claude-code", "PostToolUse", **bash(ROWS + "\ud83d", "toolu_half")) is not None
+
+
+def test_keys_of_known_forms_are_in_no_log() -> None:
+    key = "sk-ant-api03-" + "a1B2" * 10
+    answered("claude-code", "PostToolUse", **bash(f"{ROWS}\n{key}"))
+    with kept("claude-code") as session:
+        assert not any(key in session.recall(f"s{step}").text for step in range(1, session.tip + 1))
 
 
 @pytest.mark.parametrize("answer", ["short", {"stdout": "x" * 7_000}, None, 3, [], {"image": {"data": "AAAA" * 900}}])
@@ -113,6 +131,15 @@ def test_on_a_fault_the_host_goes_on_with_its_own_result(tmp_path: Path) -> None
     raw = event("claude-code", "PostToolUse", **bash(ROWS))
     done = subprocess.run(command, input=raw, capture_output=True, env=environment, check=False, timeout=60)
     assert (done.returncode, done.stdout) == (1, b"")
+
+
+def test_the_command_answers_as_the_module_does_and_is_no_veto() -> None:
+    command = [sys.executable, "-m", "ctxfold", "hook", "claude-code"]
+    good = subprocess.run(
+        command, input=event("claude-code", "PreCompact"), capture_output=True, check=True, timeout=60
+    )
+    assert b"never touch rows above 400" in good.stdout
+    assert subprocess.run(command, input=b"{}", capture_output=True, check=False, timeout=60).returncode == 1
 
 
 def test_a_short_event_imports_nothing_of_ours() -> None:

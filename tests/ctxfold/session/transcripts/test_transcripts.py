@@ -11,7 +11,7 @@ import pytest
 
 from ctxfold import Session
 from ctxfold.errors import InputError
-from ctxfold.session.transcripts import HOSTS, Transcript, find_latest
+from ctxfold.session.transcripts import HOSTS, Transcript, find_latest, name_conversation
 from ctxfold.session.transcripts.known_keys import hide_keys
 
 RECORDED = Path(__file__).parent / "recorded"
@@ -20,7 +20,7 @@ ROWS = "row-0-1 value\nrow-0-2 value\nrow-0-3 value\nrow-0-4 value\nrow-0-5 valu
 
 
 def import_from(session: Session, host: str, path: Path) -> int:
-    return len(session.record_transcript(Transcript(HOSTS[host], path).new()))
+    return sum(session.record_transcript(Transcript(HOSTS[host], path).new()).values())
 
 
 def kinds(session: Session, step: int) -> list[str]:
@@ -66,7 +66,7 @@ def test_a_file_that_grows_byte_by_byte_gives_the_same_log(host: str, tmp_path: 
             grown.write_bytes(raw[:end])
             session.record_transcript(transcript.new())
         shutil.move(shutil.copy(grown, tmp_path / "other"), grown)
-        assert session.record_transcript(transcript.new()) == ()
+        assert not any(session.record_transcript(transcript.new()).values())
         said = [sorted(record_texts(each)) for each in (whole, session)]
         assert said[0] == said[1]
 
@@ -107,12 +107,12 @@ KEYS = {
 
 @pytest.mark.parametrize("name", KEYS)
 def test_keys_of_known_forms_never_reach_the_store(name: str, tmp_path: Path) -> None:
-    spelled = json.dumps(f"export TOKEN={KEYS[name]} # done")
+    spelled = json.dumps(f"export\n{KEYS[name]}\t{KEYS[name]}\u2192 # done")
     path, store = tmp_path / "t.jsonl", tmp_path / "store.db"
     path.write_text(f'{{"type":"user","uuid":"u1","message":{{"role":"user","content":{spelled}}}}}\n')
     with Session.open("host", store=str(store)) as session:
         import_from(session, "claude-code", path)
-        assert session.recall("s1.1").text.endswith("] # done")
+        assert session.recall("s1.1").text.endswith("]\u2192 # done")
     secret = KEYS[name].split("\n")[-1][-12:].encode()
     assert not any(secret in file.read_bytes() for file in tmp_path.glob("store.db*"))
 
@@ -120,6 +120,14 @@ def test_keys_of_known_forms_never_reach_the_store(name: str, tmp_path: Path) ->
 def test_what_only_looks_a_little_like_a_key_stays() -> None:
     text = "task-force sk-learn ghp_short AKIA eyJ.eyJ xoxo risk-assessment-of-the-whole-of-the-department"
     assert hide_keys(text) == text
+
+
+@pytest.mark.parametrize("uuid", ["01a20515-33f2-7f83-a34d-ee9f11bcb408"])
+def test_a_conversation_has_one_name_by_its_id_and_by_its_file(uuid: str) -> None:
+    by_file = name_conversation("codex", f"rollout-2026-11-22T21-06-45-{uuid}")
+    assert by_file == name_conversation("codex", uuid.upper()) == f"codex-{uuid}"
+    assert name_conversation("pi", "_A.b/c_" * 20).startswith("pi-")
+    assert name_conversation("pi", "...") == "pi"
 
 
 def test_the_latest_transcript_is_found_below_the_users_home(tmp_path: Path) -> None:
