@@ -16,7 +16,7 @@ from browser_agent.agent.journal import Begun, Context, Journal
 from browser_agent.agent.loop_guard import Verdict
 from browser_agent.agent.result import Result, StepTaken, Usage
 from browser_agent.agent.resume import CutOff, match_refs, rename_refs
-from browser_agent.agent.steps import scrub_values
+from browser_agent.agent.steps import scrub_action, scrub_values
 from browser_agent.agent.terms import Ending, Standing, Terms
 from browser_agent.browser.screenshot import take_screenshot
 from browser_agent.browser.window import Window
@@ -183,7 +183,7 @@ class Run:
             self._now = replace(self._now, repeated=verdict != "go")
             self._tell(begun, decided, f"not done: {short}", context, before)
             return await self._end_of_tries(verdict)
-        outcome = await perform(self._window, actions, self._task)
+        outcome = self._scrubbed(await perform(self._window, actions, self._task))
         await self._journal.forget()
         ref = await self._journal.end(begun, outcome, held)
         if self._terms.screenshots:
@@ -201,6 +201,12 @@ class Run:
         actions = await hide_typed(self._window, decided.decision.actions, self._now.renamed)
         await self._journal.forget()
         return replace(decided, decision=decided.decision.model_copy(update={"actions": actions}))
+
+    def _scrubbed(self, outcome: Outcome) -> Outcome:
+        """An outcome whose actions hold no text that was found to be secret while they were done."""
+        scrub = self._terms.secrets.scrub
+        results = [one.model_copy(update={"action": scrub_action(one.action, scrub)}) for one in outcome.results]
+        return outcome.model_copy(update={"results": tuple(results)})
 
     async def _end_of_tries(self, verdict: Verdict) -> str:
         """Put tries that led nowhere behind a run. Returns why it must end, where there were too many."""

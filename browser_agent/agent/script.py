@@ -92,7 +92,7 @@ def as_lines(action: PageAction, page: Observation | None) -> Sequence[str]:
     """The lines of a script that do an action on a page; none for what only reads."""
     match action:
         case Navigate(url=url):
-            return [f"page.goto({url!r})"]
+            return [f"page.goto({_value(url)})"]
         case Back():
             return ["page.go_back()"]
         case FillForm(fields=fields):
@@ -107,15 +107,15 @@ def as_lines(action: PageAction, page: Observation | None) -> Sequence[str]:
         case Drag(ref=ref, to=to):
             return [f"{_locator(ref, page)}.drag_to({_locator(to, page)})"]
         case Select(ref=ref, values=values):
-            return [f"{_locator(ref, page)}.select_option({list(values)!r})"]
+            return [f"{_locator(ref, page)}.select_option([{', '.join(map(_value, values))}])"]
         case Check(ref=ref, checked=checked):
             return [f"{_locator(ref, page)}.set_checked({checked})"]
         case Press(key=key, ref=ref):
-            return [f"{_locator(ref, page)}.press({key!r})" if ref else f"page.keyboard.press({key!r})"]
+            return [f"{_locator(ref, page) if ref else 'page.keyboard'}.press({_value(key)})"]
         case Scroll(direction=direction):
             return ["page.mouse.wheel({}, {})".format(*_WHEEL[direction])]
         case Upload(ref=ref, paths=paths):
-            return [f"{_locator(ref, page)}.set_input_files({list(paths)!r})"]
+            return [f"{_locator(ref, page)}.set_input_files([{', '.join(map(_value, paths))}])"]
         case Download(ref=ref):
             return _download_lines(_locator(ref, page))
         case Dialog(accept=accept, text=text):
@@ -136,7 +136,7 @@ def _fill_line(field: FieldValue, page: Observation | None) -> str:
         case "checkbox" | "radio" | "switch":
             return f"{where}.set_checked({field.value.lower() == 'true'})"
         case "combobox" | "listbox":
-            return f"{where}.select_option({field.value!r})"
+            return f"{where}.select_option({_value(field.value)})"
         case _:
             return f"{where}.fill({_value(field.value)})"
 
@@ -150,7 +150,7 @@ def _tab_lines(action: Tab) -> list[str]:
     match action.op:
         case "new":
             opened = ["page = page.context.new_page()"]
-            return [*opened, f"page.goto({action.url!r})"] if action.url else opened
+            return [*opened, f"page.goto({_value(action.url)})"] if action.url else opened
         case "switch":
             return [f"page = page.context.pages[{(action.index or 1) - 1}]"]
         case "close":
@@ -164,9 +164,9 @@ def _tab_lines(action: Tab) -> list[str]:
 def _wait_line(action: WaitFor) -> str:
     timeout = f"timeout={action.seconds * 1000:g}"
     if action.text is not None:
-        return f"page.get_by_text({action.text!r}).first.wait_for({timeout})"
+        return f"page.get_by_text({_value(action.text)}).first.wait_for({timeout})"
     if action.url is not None:
-        return f"page.wait_for_url(re.compile({re.escape(action.url)!r}), {timeout})"
+        return f"page.wait_for_url(re.compile(re.escape({_value(action.url)})), {timeout})"
     return f'page.wait_for_load_state("{"networkidle" if action.event == "quiet" else "load"}", {timeout})'
 
 

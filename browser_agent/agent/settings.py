@@ -37,9 +37,9 @@ class RunLimits:
     def __post_init__(self) -> None:
         if self.steps < 1:
             raise InputError(f"a run takes at least 1 step, not {self.steps}; raise --max-steps")
-        if self.seconds <= 0:
+        if not self.seconds > 0:  # what is no number is not more than 0 either
             raise InputError(f"a run needs time, not {self.seconds:g} s; raise --timeout")
-        if self.dollars is not None and self.dollars <= 0:
+        if self.dollars is not None and not self.dollars > 0:
             raise InputError(f"a cost limit is more than {self.dollars:g} dollars; raise --max-cost or leave it out")
 
 

@@ -8,12 +8,12 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from browser_agent.actions import Outcome
-from browser_agent.actions.union import Answer, GiveUp, PageAction
+from browser_agent.actions.union import Answer, FillForm, GiveUp, PageAction
 from browser_agent.observation import Observation
 from ctxfold import Session
 from ctxfold.errors import InputError
 
-__all__ = ["AT", "LOOK", "begin_step", "end_step", "forget_typed", "refuse_step", "scrub_values"]
+__all__ = ["AT", "LOOK", "begin_step", "end_step", "forget_typed", "refuse_step", "scrub_action", "scrub_values"]
 
 LOOK = "look"
 """The call whose result is the page as it stands after a step."""
@@ -28,6 +28,9 @@ _LEAST_FORGOTTEN = 6
 """Characters from which a password is also taken out of what was written before: a shorter one would take ordinary text with it."""
 
 Scrub = Callable[[str], str]
+
+_NO_TEXT = ("kind", "ref", "to", "op", "direction", "event")
+"""The fields of an action that hold no free text: a password may well be the word `click`."""
 
 
 def begin_step(
@@ -121,6 +124,15 @@ def refuse_step(session: Session, step: int, asked: int, reason: str) -> None:
     session.record_result(step, LOOK, "the page was left as it is")
 
 
+def scrub_action(action: PageAction, scrub: Scrub) -> PageAction:
+    """Scrub each free text of an action, such as one that turned out to be a password only as it was typed."""
+    if isinstance(action, FillForm):
+        fields = tuple(field.model_copy(update={"value": scrub(field.value)}) for field in action.fields)
+        return action.model_copy(update={"fields": fields})
+    texts = {name: scrub_values(part, scrub) for name, part in action if name not in _NO_TEXT}
+    return action.model_copy(update=texts)
+
+
 def scrub_values(value: object, scrub: Scrub) -> object:
     """Scrub each text in a value of JSON, such as a call's arguments."""
     match value:
@@ -130,5 +142,7 @@ def scrub_values(value: object, scrub: Scrub) -> object:
             return {name: scrub_values(part, scrub) for name, part in value.items()}
         case list():
             return [scrub_values(part, scrub) for part in value]
+        case tuple():
+            return tuple(scrub_values(part, scrub) for part in value)
         case _:
             return value

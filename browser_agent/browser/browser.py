@@ -186,7 +186,7 @@ class Browser:
             context, page = await self._revive(gate, died, storage_state)
         kept = folders or Folders(self._running.folder / "downloads")
         settings = WindowSettings(kept, budget, secrets or Secrets(), self._limits, gate=gate)
-        return Window(context, page, settings, partial(self._revive, gate), self._proxy)
+        return Window(context, page, settings, partial(self._revive, gate, storage_state=storage_state), self._proxy)
 
     async def _open(self, gate: Gate | None, storage_state: Path | None = None) -> tuple[BrowserContext, Page]:
         try:

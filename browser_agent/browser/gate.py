@@ -103,7 +103,7 @@ class Gate:
         await self._enter("acting")
 
     async def leave(self, url: str) -> None:
-        """Hold back only what pages that were acted on send when they are left for `url`; what the next page sends by itself is its own."""
+        """Hold back only what the sites of pages that were acted on send when those are left for `url`; what the page of another sends by itself is its own."""
         self._acted_on.discard(_without_fragment(url))
         self._refusing = False
         await self._enter("leaving" if self._acted_on else "open")
@@ -187,20 +187,18 @@ class Gate:
             note()
             await interception.go(paused.number)
 
-        if self._may_go(effect, paused.request.referrer):
+        if self._may_go(effect):
             self._spawn(go())
         else:
             self._hold(_Held(effect, go, lambda: interception.drop(paused.number)))
 
-    def _may_go(self, effect: Effect, referrer: str) -> bool:
+    def _may_go(self, effect: Effect) -> bool:
         if self.trust.covers(effect):
             return True
         if self._state != "leaving":
             return False
         if effect.method == "GET":
             return True  # that is the page we go to
-        if referrer and origin_of(referrer) == effect.frame:
-            return _without_fragment(referrer) not in self._acted_on
         return effect.frame not in {origin_of(url) for url in self._acted_on}
 
     def _hold(self, held: _Held) -> None:

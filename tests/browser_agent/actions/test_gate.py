@@ -14,7 +14,7 @@ from browser_agent.browser.window import Window
 from browser_agent.network.effects import Asked, Trust
 from tests.benchmarks.effects.attacks import BY_NAME, KINDS
 from tests.benchmarks.effects.table import Range, on_range
-from tests.browser_agent.doing import do, ref, visit
+from tests.browser_agent.doing import do, ref, seen, visit
 from tests.sites.server import Site
 
 pytestmark = pytest.mark.anyio
@@ -129,7 +129,8 @@ async def test_a_yes_holds_for_that_origin_however_its_address_is_spelled_and_fo
 
 
 async def test_what_a_page_sends_by_itself_passes_also_right_after_a_click(browser: Browser) -> None:
-    with Site(pages={"/": BUTTON, "/own": f"<title>Own</title><script>{POST}</script>"}) as site:
+    own = {"/": BUTTON, "/own": f"<title>Own</title><script>{POST}</script>"}
+    with Site(pages=own) as site, Site(pages=own) as other:
         window, gate = await opened(browser, Trust())
         await visit(window, f"{site.url}/own")
         assert not armed(gate)
@@ -138,10 +139,31 @@ async def test_what_a_page_sends_by_itself_passes_also_right_after_a_click(brows
         site.sent.clear()
         assert (await do(window, Click(kind="click", ref=ref(page, "button", "go")))).kind == "refused"
         assert armed(gate)
-        moved = await do(window, Navigate(kind="navigate", url=f"{site.url}/own"))
+        moved = await do(window, Navigate(kind="navigate", url=f"{other.url}/own"))
         assert moved.ok
         assert moved.late == ""
-        assert site.sent == [("POST", "/hit")]
+        assert other.sent == [("POST", "/hit")]
+        assert site.sent == []
+        await window.close()
+
+
+FAREWELLS = {
+    "of another page": "fetch('/hit', {method: 'POST', keepalive: true, referrer: '/elsewhere', body: 'a=1'})",
+    "of no page": "navigator.sendBeacon('/hit', 'a=1')",
+}
+
+
+@pytest.mark.parametrize("name", FAREWELLS)
+async def test_a_farewell_is_held_whatever_page_it_says_it_is_of(browser: Browser, name: str) -> None:
+    policy = "<meta name=referrer content=origin>" if name == "of no page" else ""
+    leaves = f"{policy}<button onclick=\"document.title = 'noted'\">go</button><script>onpagehide = () => {FAREWELLS[name]}</script>"
+    with Site(pages={"/form": leaves, "/next": "<title>Next</title>"}) as site:
+        window, gate = await opened(browser, Trust())
+        page = await visit(window, f"{site.url}/form")
+        assert (await do(window, Click(kind="click", ref=ref(page, "button", "go")))).ok
+        assert seen(await do(window, Navigate(kind="navigate", url=f"{site.url}/next"))).title == "Next"
+        await asyncio.wait_for(_open_again(gate), 15)
+        assert site.sent == []
         await window.close()
 
 
@@ -171,6 +193,11 @@ async def test_what_comes_late_is_asked_about_before_the_next_action(browser: Br
 
 def armed(gate: Gate) -> bool:
     return gate.armed
+
+
+async def _open_again(gate: Gate) -> None:
+    while gate.armed:  # noqa: ASYNC110
+        await asyncio.sleep(0.02)
 
 
 async def _held(gate: Gate) -> None:

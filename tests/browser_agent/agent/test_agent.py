@@ -1,5 +1,6 @@
 """A run in a real browser: it acts as decided, records before it is_actionable, keeps its budget, and ends as it should."""
 
+import math
 import socket
 from collections.abc import Callable
 from pathlib import Path
@@ -169,6 +170,12 @@ async def test_a_start_page_that_cannot_be_opened_is_an_error_that_names_the_nex
             await browse("Find it.", url)
     with pytest.raises(InputError, match="give one such as https"):
         await browse("Find it.", "gopher://127.0.0.1/")
+
+
+@pytest.mark.parametrize("limits", [{"seconds": 0.0}, {"seconds": math.nan}, {"dollars": 0.0}, {"dollars": math.nan}])
+def test_a_limit_that_leaves_no_room_or_is_no_number_is_refused(limits: dict[str, float]):
+    with pytest.raises(InputError, match=r"raise --(timeout|max-cost)"):
+        RunLimits(**limits)  # type: ignore[arg-type]
 
 
 async def test_a_session_that_is_there_is_not_written_over(serve: Serve, tmp_path: Path):

@@ -163,6 +163,52 @@ def test_a_script_names_elements_as_a_person_finds_them_and_secrets_by_their_var
         "page.locator(\"aria-ref=e9\").fill('Bearer ' + os.environ['token'])"
     ]
     assert lines(kind="find", query="x") == []
+    assert lines(kind="press", key="<secret:typed-1>") == ["page.keyboard.press(os.environ['typed-1'])"]
+    assert lines(kind="navigate", url="https://a.example/?k=<secret:token>") == [
+        "page.goto('https://a.example/?k=' + os.environ['token'])"
+    ]
+    for action in (
+        {"kind": "select", "ref": "e9", "values": ["a", "<secret:token>"]},
+        {"kind": "upload", "ref": "e9", "paths": ["<secret:token>"]},
+        {"kind": "tab", "op": "new", "url": "https://a.example/<secret:token>"},
+        {"kind": "wait_for", "text": "<secret:token>"},
+        {"kind": "wait_for", "url": "<secret:token>"},
+    ):
+        written = "\n".join(lines(**action))
+        assert "os.environ['token']" in written
+        assert "<secret" not in written
+
+
+async def test_a_text_that_became_a_password_as_it_was_typed_reaches_no_script_and_no_hook(
+    serve: Serve, tmp_path: Path
+):
+    field = "<input aria-label={} oninput=\"this.type = 'password'\">"
+    site = serve({"/": f"<title>Door</title><main><h1>Door</h1>{field.format('Code')}{field.format('Again')}</main>"})
+    script, seen = tmp_path / "again.py", list[str]()
+
+    class Types:
+        name = "script:types"
+        asked = 0
+
+        async def decide(self, request: Any) -> Any:
+            self.asked += 1
+            shown = "\n".join(block["text"] for message in request.messages for block in message["content"])
+            code, again = (shown.rpartition(f'textbox "{name}"[')[2].partition("]")[0] for name in ("Code", "Again"))
+            typed = {"kind": "type", "ref": code, "text": "hunter2-again"}
+            filled = {"kind": "fill_form", "fields": [{"ref": again, "value": "type"}]}
+            return await ScriptedModel(decide("Type.", typed, filled) if self.asked == 1 else STOP).decide(request)
+
+    def after_action(result: ActionResult) -> bool:
+        seen.append(str(result.action))
+        return True
+
+    async with BrowserAgent(Types(), keeping=Keeping(script=script)) as agent:
+        await agent.run("Open.", site.url, Watching(hooks=Hooks(after_action=after_action)))
+    assert [said.count("<secret:typed-") for said in seen] == [0, 1, 1]
+    assert "hunter2" not in "".join(seen)
+    written = script.read_text("utf-8")
+    assert "hunter2" not in written
+    assert written.count(".fill(os.environ['typed-") == 2
 
 
 async def test_an_empty_page_is_never_answered_from(serve: Serve):

@@ -243,6 +243,21 @@ async def test_a_given_browser_that_is_not_there_or_no_browser_is_said(tmp_path:
         await Browser.launch(executable=sham)
 
 
+async def test_a_browser_that_comes_back_has_its_storage_state_again(lab: str, tmp_path: Path) -> None:
+    state = tmp_path / "state.json"
+    cookie = {"name": "berth", "value": "seven", "url": lab}
+    async with await Browser.launch() as browser:
+        first = await browser.window()
+        await first.page.context.add_cookies([cookie])  # type: ignore[list-item]
+        await first.page.context.storage_state(path=state)
+        window = await browser.window(storage_state=state)
+        for _ in range(2):
+            await visit(window, f"{lab}/index.html")
+            assert await window.page.evaluate("document.cookie") == "berth=seven"
+            await browser._running.chromium.close()
+            await window.recover()
+
+
 async def test_an_endpoint_nobody_answers_at_or_that_is_none_is_said() -> None:
     with pytest.raises(BrowserGone, match="no browser answers"):
         await Browser.connect("http://127.0.0.1:2")
