@@ -39,8 +39,8 @@ class RunLimits:
             raise InputError(f"a run takes at least 1 step, not {self.steps}; raise --max-steps")
         if self.seconds <= 0:
             raise InputError(f"a run needs time, not {self.seconds:g} s; raise --timeout")
-        if self.dollars is not None and self.dollars <= 0:
-            raise InputError(f"a cost limit is more than {self.dollars:g} dollars; raise --max-cost or leave it out")
+        if self.dollars is not None and not self.dollars > 0:
+            raise InputError(f"a cost limit is above 0 dollars, not {self.dollars:g}; raise --max-cost or leave it out")
 
 
 @dataclass(frozen=True, slots=True)
