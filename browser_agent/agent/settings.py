@@ -40,7 +40,7 @@ class RunLimits:
         if not self.seconds > 0:  # what is no number is not more than 0 either
             raise InputError(f"a run needs time, not {self.seconds:g} s; raise --timeout")
         if self.dollars is not None and not self.dollars > 0:
-            raise InputError(f"a cost limit is more than {self.dollars:g} dollars; raise --max-cost or leave it out")
+            raise InputError(f"a cost limit is above 0 dollars, not {self.dollars:g}; raise --max-cost or leave it out")
 
 
 @dataclass(frozen=True, slots=True)

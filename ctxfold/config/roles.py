@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -100,12 +101,14 @@ def max_cost() -> float | None:
     said: object = read("CTXFOLD_MAX_COST") or _settings().get("max_cost")
     if said is None:
         return None
+    refused = InputError(f"the cost limit {said!r} is no amount: give dollars, such as CTXFOLD_MAX_COST=2.50")
     try:
-        return float(said)  # type: ignore[arg-type]
+        dollars = float(said)  # type: ignore[arg-type]
     except (TypeError, ValueError) as error:
-        raise InputError(
-            f"the cost limit {said!r} is no amount: give dollars, such as CTXFOLD_MAX_COST=2.50"
-        ) from error
+        raise refused from error
+    if math.isnan(dollars):
+        raise refused
+    return dollars
 
 
 def _own(role: Role, settings: dict[str, Any], named: str | None) -> RoleSetting:

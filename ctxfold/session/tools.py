@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from ctxfold.errors import CtxfoldError
 from ctxfold.log.lines import fence
@@ -46,6 +46,12 @@ class _Todo(_Arguments):
     text: str = Field("", description="What is to be done, for a new entry.")
     id: str = Field("", description="An entry that stands, such as t3.")
     state: Literal["open", "done", "dropped"] = "open"
+
+    @model_validator(mode="after")
+    def _names_something(self) -> _Todo:
+        if not self.text and not self.id:
+            raise ValueError("give text for a new entry, or the id of one that stands")
+        return self
 
 
 class _Plan(_Arguments):

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from ctxfold import Session
 from ctxfold.session.history.unfolding import unfolded
 from ctxfold.tokens import count
@@ -90,6 +92,7 @@ def test_what_is_opened_is_bounded_and_the_rest_stands_as_it_was_folded(session:
     ]
 
 
+@pytest.mark.long
 def test_a_session_folded_at_every_step_can_be_folded_a_thousand_times(session: Session) -> None:
     """A tile of a tile of a tile, more than a thousand deep."""
     session.record_turn(user="Count with me.")

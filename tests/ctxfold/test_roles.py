@@ -122,9 +122,10 @@ def test_a_paid_model_that_a_key_brings_is_said_and_every_paid_one_is_limited(mo
     assert spending("claude-opus-5-5", 5.0).dollars == 5.0
     monkeypatch.setenv("CTXFOLD_MAX_COST", "0.25")
     assert spending().dollars == 0.25
-    monkeypatch.setenv("CTXFOLD_MAX_COST", "much")
-    with pytest.raises(InputError, match="is no amount"):
-        spending()
+    for wrong in ("much", "nan"):
+        monkeypatch.setenv("CTXFOLD_MAX_COST", wrong)
+        with pytest.raises(InputError, match="is no amount"):
+            spending()
 
 
 def test_a_price_that_is_not_known_is_said_and_what_runs_here_costs_nothing(settings: Path):

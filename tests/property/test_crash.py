@@ -143,6 +143,7 @@ def burn(seconds: float) -> None:
         pass
 
 
+@pytest.mark.long
 def test_two_processes_writing_one_session_a_thousand_times_lose_nothing(tmp_path: Path) -> None:
     """Five hundred records from each, on one branch: every text there once, every number once."""
     store = tmp_path / "store.db"

@@ -119,7 +119,7 @@ TestOperations = Operations.TestCase
 TestOperations.settings = settings(max_examples=25, stateful_step_count=12)
 
 
-@pytest.mark.parametrize("start", range(0, 300, 60))
+@pytest.mark.parametrize("start", [0, *(pytest.param(at, marks=pytest.mark.long) for at in range(60, 300, 60))])
 def test_random_sequences_of_operations_hold_every_invariant(tmp_path: Path, start: int) -> None:
     """Sixty seeds of twelve operations each; a failure names its seed."""
     for seed in range(start, start + 60):
@@ -135,6 +135,7 @@ def test_random_sequences_of_operations_hold_every_invariant(tmp_path: Path, sta
             driver.close()
 
 
+@pytest.mark.long
 def test_one_long_sequence_holds_every_invariant(tmp_path: Path) -> None:
     """Two hundred operations on one session, then a copy of it."""
     driver = Driver(str(tmp_path / "store.db"))

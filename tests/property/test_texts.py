@@ -73,7 +73,10 @@ def exercise_quietly(session: Session, text: str) -> None:
         exercise(session, text)
 
 
-@pytest.mark.parametrize("name", list(HEAVY))
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.long] if name == "a hundred thousand keys" else []) for name in HEAVY],
+)
 def test_a_heavy_text_is_recorded_shown_and_recalled_in_bounded_time(tmp_path: Path, name: str) -> None:
     """The largest texts a page may return, at the least budget too."""
     text = HEAVY[name]()

@@ -106,6 +106,7 @@ async def test_every_view_keeps_the_budget_and_every_observation_is_recalled_byt
             assert "row 399" in session.recall(f"s{step}").text
 
 
+@pytest.mark.long
 async def test_a_page_that_hangs_costs_little_and_the_run_goes_on(serve: Serve, tmp_path: Path):
     site = serve({"/": HOME, "/hang": "<title>Hang</title><script>while (true) {}</script>", "/tides": TIDES})
     model = script(

@@ -82,6 +82,7 @@ async def test_a_stream_gives_each_step_and_then_the_result(serve: Serve):
     assert events[-1].usage.decided == (("script", 2),)
 
 
+@pytest.mark.long
 async def test_tasks_side_by_side_share_one_browser_and_all_end_though_it_dies(serve: Serve):
     site = serve({"/": HOME, "/tides": TIDES})
     browsers: set[int] = set()

@@ -99,6 +99,7 @@ FLOOD = "setInterval(() => { for (let i = 0; i < 500; i++) history.pushState({},
 HOG = "setInterval(() => { new Image().src = '/silent?' + Math.random() }, 20)"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("script", [FLOOD, HOG], ids=["a flood of addresses", "requests without an end"])
 async def test_a_page_that_keeps_the_browser_busy_is_seen_and_left(window: Window, serve: Serve, script: str) -> None:
     site = serve({"/": f'<title>Busy</title><button onclick="{script}">Press</button>', "/next": "<title>Next</title>"})
@@ -290,6 +291,7 @@ def foreign(scratch: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
         process.wait()
 
 
+@pytest.mark.long
 async def test_a_browser_we_connected_to_is_left_running(
     lab: str, foreign: tuple[str, subprocess.Popen[bytes]]
 ) -> None:
@@ -319,7 +321,17 @@ asyncio.run(main())
 """
 
 
-@pytest.mark.parametrize("how", ["SIGKILL", "SIGTERM", "SIGINT", "stdin", "SIGKILL of the group", "SIGKILL while hung"])
+@pytest.mark.parametrize(
+    "how",
+    [
+        "SIGKILL",
+        "SIGTERM",
+        *(
+            pytest.param(how, marks=pytest.mark.long)
+            for how in ("SIGINT", "stdin", "SIGKILL of the group", "SIGKILL while hung")
+        ),
+    ],
+)
 def test_nothing_stays_behind_whatever_ends_the_process(scratch: Path, lab: str, serve: Serve, how: str) -> None:
     hung = serve({"/": f"<script>setTimeout(() => {{ {HANG} }}, 300)</script>"})
     url = f"{hung.url}/" if how == "SIGKILL while hung" else f"{lab}/index.html"

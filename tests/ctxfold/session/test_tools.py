@@ -107,6 +107,8 @@ def test_what_a_model_asks_in_vain_is_said_and_changes_nothing(session: Session)
         ("fold", {}),
         ("fold", {"summary": "x"}),
         ("plan", {"todo": "pay"}),
+        ("plan", {"todo": [{}]}),
+        ("plan", {"todo": [{"text": " ", "state": "done"}]}),
         ("note", {"text": ""}),
     ):
         assert found[name](**arguments).startswith(("refused: ", "nothing recorded")), (name, arguments)

@@ -62,7 +62,9 @@ def test_it_leaves_when_its_host_closes_stdin(host: Start) -> None:
     assert left(one) == 0
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+@pytest.mark.parametrize(
+    "number", [signal.SIGTERM, *(pytest.param(one, marks=pytest.mark.long) for one in (signal.SIGINT, signal.SIGHUP))]
+)
 def test_it_leaves_on_a_signal_while_stdin_stays_open(host: Start, number: signal.Signals) -> None:
     one = host()
     one.begin()
@@ -103,7 +105,7 @@ def test_it_leaves_when_its_parent_is_killed_though_stdin_stays_open(tmp_path: P
     os.close(writer)
 
 
-@pytest.mark.parametrize("way", ["stdin", "term"])
+@pytest.mark.parametrize("way", ["stdin", pytest.param("term", marks=pytest.mark.long)])
 def test_no_browser_outlives_the_server(way: Way) -> None:
     """Every way is measured by `python -m tests.benchmarks.leaving`."""
     assert gone_after(way, LEAVE) <= LEAVE

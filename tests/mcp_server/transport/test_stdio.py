@@ -60,6 +60,7 @@ async def test_tools_resources_and_briefings_are_listed_over_the_wire(era: str) 
         assert len((await client.list_prompts()).prompts) == 3
 
 
+@pytest.mark.long
 def test_killing_the_server_between_any_two_calls_loses_nothing(host: Start) -> None:
     def again() -> Host:
         one = host()
@@ -81,6 +82,7 @@ def test_killing_the_server_between_any_two_calls_loses_nothing(host: Start) -> 
     assert "Two replies." in one.call("context", session="paris-trip")
 
 
+@pytest.mark.long
 async def test_two_servers_on_one_session_lose_no_write() -> None:
     """1,000 calls, every one of them answered with the step it made."""
     steps: dict[str, list[int]] = {"a": [], "b": []}
@@ -112,6 +114,7 @@ async def test_two_servers_on_one_session_lose_no_write() -> None:
     await run_sync(check)
 
 
+@pytest.mark.long
 async def test_five_hundred_calls_at_twenty_at_once_meet_no_error() -> None:
     async with started("auto") as client:
         for n in range(5):
