@@ -251,7 +251,7 @@ class BrowserAgent:
 
     def _terms(self, told: Watching, shape: Shape | None) -> Terms:
         keeping = self._keeping
-        script = None if keeping.script is None else ScriptFile(keeping.script)
+        script = None if keeping.script is None else ScriptFile(keeping.script, keeping.resume)
         return Terms(self._limits, self._secrets, told, self._budget, shape, keeping.screenshots, script)
 
     async def _window(self, held: AsyncExitStack, named: str | None, given: str | None, told: Watching) -> Window:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
+from textwrap import indent
 from typing import assert_never
 
 from browser_agent.actions import (
@@ -36,7 +38,8 @@ from ctxfold.errors import InputError
 
 __all__ = ["ScriptFile", "as_lines"]
 
-_OPENING = '''"""What a ctxfold run did, as a Playwright script. Run it with: python THIS_FILE"""
+_TITLE = '"""What a ctxfold run did, as a Playwright script.'
+_OPENING = f'''{_TITLE} Run it with: python THIS_FILE"""
 
 import os
 import re
@@ -63,13 +66,15 @@ class ScriptFile:
 
     Args:
         path: where it is written; what was there is replaced.
+        resume: go on with the script that is there, where one is.
 
     Raises:
-        InputError: it cannot be written.
+        InputError: it cannot be written, or is no script to go on with.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, resume: bool = False) -> None:
         self._path = path
+        self._before = self._read() if resume and path.exists() else _OPENING
         self._lines: list[str] = []
         self._write()
 
@@ -81,15 +86,23 @@ class ScriptFile:
             self._lines[max(at, 0) : max(at, 0)] = lines
         self._write()
 
+    def _read(self) -> str:
+        with suppress(OSError, ValueError):
+            there = self._path.read_text(encoding="utf-8")
+            if there.startswith(_TITLE):
+                return there
+        raise InputError(f"{str(self._path)!r} holds no script of a run, so this one cannot go on in it; name another")
+
     def _write(self) -> None:
         try:
-            self._path.write_text(_OPENING + "".join(f"    {line}\n" for line in self._lines), encoding="utf-8")
+            lines = indent("".join(f"{line}\n" for line in self._lines), "    ")
+            self._path.write_text(self._before + lines, encoding="utf-8")
         except OSError as error:
             raise InputError(f"the script cannot be written to {str(self._path)!r} ({error.strerror})") from error
 
 
 def as_lines(action: PageAction, page: Observation | None) -> Sequence[str]:
-    """The lines of a script that do an action on a page; none for what only reads."""
+    """The statements of a script that do an action on a page; none for what only reads."""
     match action:
         case Navigate(url=url):
             return [f"page.goto({_value(url)})"]
@@ -117,7 +130,7 @@ def as_lines(action: PageAction, page: Observation | None) -> Sequence[str]:
         case Upload(ref=ref, paths=paths):
             return [f"{_locator(ref, page)}.set_input_files([{', '.join(map(_value, paths))}])"]
         case Download(ref=ref):
-            return _download_lines(_locator(ref, page))
+            return [_download(_locator(ref, page))]
         case Dialog(accept=accept, text=text):
             answer = f"dialog.accept({_value(text or '')})" if accept else "dialog.dismiss()"
             return [f'page.once("dialog", lambda dialog: {answer})']
@@ -141,9 +154,10 @@ def _fill_line(field: FieldValue, page: Observation | None) -> str:
             return f"{where}.fill({_value(field.value)})"
 
 
-def _download_lines(where: str) -> list[str]:
+def _download(where: str) -> str:
+    """All in one, so that the answer to a dialog stands before the whole of it."""
     save = "download.value.save_as(download.value.suggested_filename)"
-    return ["with page.expect_download() as download:", f"    {where}.click()", save]
+    return f"with page.expect_download() as download:\n    {where}.click()\n{save}"
 
 
 def _tab_lines(action: Tab) -> list[str]:
@@ -154,7 +168,8 @@ def _tab_lines(action: Tab) -> list[str]:
         case "switch":
             return [f"page = page.context.pages[{(action.index or 1) - 1}]"]
         case "close":
-            return ["page.close()", "page = browser.contexts[0].pages[-1]"]
+            closed = f"page.context.pages[{action.index - 1}]" if action.index else "page"
+            return [f"{closed}.close()", "page = browser.contexts[0].pages[-1] if page.is_closed() else page"]
         case "list":
             return []
         case _:

@@ -72,7 +72,7 @@ class Keeping:
         resume: go on with a session that is there, from its last commit.
         folder: the model that folds, plans, extracts and routes, whoever decides the steps, its name, or one for each role; None for the embedded deciders.
         screenshots: keep a picture of the page after each step beside the store; `ctxfold report` shows them. Each takes a moment.
-        script: write what is done as a Playwright script in Python to this file, which is replaced.
+        script: write what is done as a Playwright script in Python to this file, which is replaced, or with `resume` added to.
     """
 
     session: str | None = None

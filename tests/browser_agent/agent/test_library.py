@@ -10,7 +10,7 @@ import pytest
 from browser_agent import BrowserAgent, BrowserChoice, Hooks, Keeping, Result, Safety, Secret, StepTaken, Watching
 from browser_agent.actions import ActionResult, PageAction
 from browser_agent.actions.union import ACTION
-from browser_agent.agent.script import as_lines
+from browser_agent.agent.script import ScriptFile, as_lines
 from browser_agent.deciders.tool import decide_tool
 from browser_agent.observation import Control, Observation
 from ctxfold import Session
@@ -178,6 +178,46 @@ def test_a_script_names_elements_as_a_person_finds_them_and_secrets_by_their_var
         written = "\n".join(lines(**action))
         assert "os.environ['token']" in written
         assert "<secret" not in written
+
+
+def done(**action: Any) -> ActionResult:
+    return ActionResult(action=ACTION.validate_python(action), kind="done", message="")  # type: ignore[arg-type]
+
+
+def test_a_script_closes_the_tab_that_was_closed_and_stays_in_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "again.py"
+    ScriptFile(path).add([done(kind="tab", op="close", index=2)], None)
+    assert path.read_text("utf-8").splitlines()[-2:] == [
+        "    page.context.pages[1].close()",
+        "    page = browser.contexts[0].pages[-1] if page.is_closed() else page",
+    ]
+
+
+def test_the_answer_to_a_dialog_that_a_download_opened_stands_before_all_of_it(tmp_path: Path) -> None:
+    path = tmp_path / "again.py"
+    script = ScriptFile(path)
+    script.add([done(kind="download", ref="e1")], None)
+    script.add([done(kind="dialog", accept=False)], None)
+    assert path.read_text("utf-8").splitlines()[-4:] == [
+        '    page.once("dialog", lambda dialog: dialog.dismiss())',
+        "    with page.expect_download() as download:",
+        '        page.locator("aria-ref=e1").click()',
+        "    download.value.save_as(download.value.suggested_filename)",
+    ]
+    compile(path.read_text("utf-8"), str(path), "exec")
+
+
+def test_a_run_that_goes_on_adds_to_its_script_and_to_nothing_else(tmp_path: Path) -> None:
+    path, notes = tmp_path / "again.py", tmp_path / "notes.txt"
+    ScriptFile(path, resume=True).add([done(kind="navigate", url="https://a.example/")], None)
+    ScriptFile(path, resume=True).add([done(kind="back")], None)
+    assert path.read_text("utf-8").splitlines()[-2:] == ["    page.goto('https://a.example/')", "    page.go_back()"]
+    ScriptFile(path)
+    assert "goto" not in path.read_text("utf-8")
+    notes.write_text("Bring coins.", "utf-8")
+    with pytest.raises(InputError, match="name another"):
+        ScriptFile(notes, resume=True)
+    assert notes.read_text("utf-8") == "Bring coins."
 
 
 async def test_a_text_that_became_a_password_as_it_was_typed_reaches_no_script_and_no_hook(
