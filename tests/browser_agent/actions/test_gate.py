@@ -29,6 +29,9 @@ SELDOM = {
     "a button called 削除する",
     "press Shift+Space on a button",
     "a radio button",
+    "ping of a link",  # these three are sent by other processes: on a slow machine after the action was answered
+    "a worker",
+    "a service worker",
 }
 USUAL = [name for name in (*(attack.name for attack in KINDS), *WAYS) if name not in SELDOM]
 POST = "fetch('/hit', {method: 'POST', body: 'a=1'})"
