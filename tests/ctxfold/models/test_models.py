@@ -9,6 +9,7 @@ from typing import Literal
 import pytest
 from pydantic import BaseModel
 
+from ctxfold import config
 from ctxfold.errors import FoldError, InputError, InvalidReply, ModelKeyMissing, ModelUnavailable
 from ctxfold.models import Reply, Request, Tool, Usage, ask, cost, load
 from ctxfold.models.script import ScriptedModel
@@ -186,3 +187,30 @@ def test_the_sdk_is_not_imported_until_a_model_is_asked(monkeypatch: pytest.Monk
 
     code = "import sys, ctxfold.models as m; m.load('claude-opus-5-5'); sys.exit('anthropic' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.fixture
+def keys(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """The role's key of each endpoint that is made."""
+    given: list[object] = []
+    known = config.endpoint
+
+    def spied(
+        provider: str = "anthropic", url: str | None = None, key: tuple[str, str] | None = None
+    ) -> config.Endpoint:
+        given.append(key)
+        return known(provider, url, key)
+
+    monkeypatch.setenv("CTXFOLD_AGENT_KEY", "the-roles-own")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "the-providers")
+    monkeypatch.setattr(config, "endpoint", spied)
+    return given
+
+
+def test_a_roles_key_goes_to_its_own_server_alone(monkeypatch: pytest.MonkeyPatch, keys: list[object]) -> None:
+    load("claude-sonnet-5-5")
+    assert keys == [None]
+    monkeypatch.setenv("CTXFOLD_AGENT_ENDPOINT", "http://127.0.0.1:1/v1")
+    load("openai:x@http://127.0.0.1:2/v1")
+    load("openai:x")
+    assert keys[1:] == [None, ("CTXFOLD_AGENT_KEY", "the-roles-own")]
