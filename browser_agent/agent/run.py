@@ -25,6 +25,7 @@ from browser_agent.deciders.describe import describe_decision
 from browser_agent.deciders.protocol import Decided, Decider, Situation
 from browser_agent.deciders.sources import Evidence, address
 from browser_agent.observation import Observation
+from ctxfold.config import EXPLORER
 from ctxfold.errors import BrowserGone, InputError, PageUnreachable
 from ctxfold.models.deciders import Maintained
 from ctxfold.prompts import prompt
@@ -253,10 +254,11 @@ class Run:
             refused=usage.refused + bool(decided.usage and decided.note),
             compliance=usage.compliance + decided.compliance,
         )
-        if limit is None or not decided.usage:
+        if limit is None:
             return ""
         if usage.dollars is None:
-            models = " and ".join(filter(None, (self._decider.name, self._journal.folder)))
+            asked = (self._decider.name if self._decider.name != EXPLORER else "", self._journal.folder)
+            models = " and ".join(filter(None, asked))
             raise InputError(
                 f"no price of {models} is on file, so --max-cost cannot be kept: leave it out, or use --max-steps"
             )

@@ -109,9 +109,10 @@ def browse(
     if resume and session is None:
         raise click.UsageError("--resume needs --session NAME; `ctxfold sessions list` shows them")
     safety = read_safety(allow, secrets, start_url, confirm, trust)
-    decides, shape = announced(model, max_cost), None if schema is None else Shape.read(schema)
+    helping = helpers(folder_model)
+    decides, shape = announced(model, max_cost, helping), None if schema is None else Shape.read(schema)
     limits = RunLimits(max_steps, timeout, decides.dollars)
     choice = BrowserChoice(headed, executable, endpoint, storage_state, trace)
-    keeping = Keeping(session, store, resume, helpers(folder_model), screenshots, script)
+    keeping = Keeping(session, store, resume, helping, screenshots, script)
     said = AsSaid(schema, folder_model, secrets)
     carry_out(RunRequest(task, start_url, decides.model, budget, limits, choice, keeping, safety, as_json, shape, said))

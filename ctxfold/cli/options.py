@@ -14,7 +14,7 @@ from ctxfold.errors import InputError, UnknownSession
 
 if TYPE_CHECKING:
     from ctxfold import Session
-    from ctxfold.models import Spending
+    from ctxfold.models import Roles, Spending
 
 __all__ = [
     "announced",
@@ -64,17 +64,18 @@ def model_option(function: Callable[..., int | None]) -> Callable[..., int | Non
     return named(served(run))
 
 
-def announced(model: str | None, dollars: float | None, what: str = "") -> Spending:
+def announced(model: str | None, dollars: float | None, helping: Roles, what: str = "") -> Spending:
     """Which model decides runs, and what they may cost; a person is told where nobody named it, or where no limit holds.
 
     Args:
         model: the model that the command names.
         dollars: the limit that it gives.
+        helping: the models beside it.
         what: what the line begins with.
     """
     from ctxfold.models import spending
 
-    found = spending(model, dollars)
+    found = spending(model, dollars, helping)
     if found.notice:
         click.echo(what + found.notice, err=True)
     return found

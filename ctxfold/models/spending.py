@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ctxfold import config
-from ctxfold.models.named import Address
+from ctxfold.models.named import Absent, Address
 from ctxfold.models.prices import cost
-from ctxfold.models.protocol import Usage
+from ctxfold.models.protocol import Model, Usage
+from ctxfold.models.roles import Roles
 
 __all__ = ["MAX_COST", "Spending", "spending"]
 
@@ -21,7 +22,7 @@ class Spending:
 
     Attributes:
         model: the name of the model that decides.
-        dollars: the most it may cost; None where it costs nothing, or where no price is on file.
+        dollars: the most it and its helpers may cost; None where they cost nothing, or where no price is on file.
         notice: a line for whoever starts the run; empty where there is nothing to say.
     """
 
@@ -30,12 +31,13 @@ class Spending:
     notice: str = ""
 
 
-def spending(named: str | None = None, dollars: float | None = None) -> Spending:
-    """Which model decides a run, what it may cost at most, and what is said before it begins.
+def spending(named: str | None = None, dollars: float | None = None, helping: Model | Roles | None = None) -> Spending:
+    """Which model decides a run, what it and its helpers may cost at most, and what is said before it begins.
 
     Args:
         named: the model that the caller names; None for the one that is set, or that a key brings.
         dollars: the limit that the caller gives; None for the one that is set, else `MAX_COST`.
+        helping: the models that fold, plan, route and read beside it; None for the embedded deciders.
 
     Raises:
         InputError: settings that cannot be read.
@@ -43,12 +45,23 @@ def spending(named: str | None = None, dollars: float | None = None) -> Spending
     setting = config.role_setting("agent", named)
     model = setting.model or config.EXPLORER
     limit = dollars if dollars is not None else config.max_cost()
-    if _is_free(model, setting.endpoint):
+    beside = [each.name for each in Roles.of(helping).models if not isinstance(each, Absent)]
+    helpers = [name for name in beside if not _is_free(name, None)]
+    paid = helpers if _is_free(model, setting.endpoint) else [model, *helpers]
+    if not paid:
         return Spending(model, dollars)
-    if cost(Usage(1, 1), model) is None:
-        said = "" if dollars is not None else f"no price of {model} is on file: no cost limit holds, --max-steps does"
+    unpriced = " and ".join(dict.fromkeys(name for name in paid if cost(Usage(1, 1), name) is None))
+    if unpriced:
+        said = (
+            "" if dollars is not None else f"no price of {unpriced} is on file: no cost limit holds, --max-steps does"
+        )
         return Spending(model, dollars, said)
     limit = MAX_COST if limit is None else limit
+    if paid == helpers:
+        help_of = " and ".join(helpers)
+        return Spending(
+            model, limit, f"{model} decides with the help of {help_of}, for at most ${limit:.2f} (--max-cost)"
+        )
     brought = (
         f"{setting.source}: {model} decides, for at most ${limit:.2f} (--max-cost); --model explorer costs nothing"
     )

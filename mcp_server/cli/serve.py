@@ -89,7 +89,8 @@ def serve(
     from mcp_server.server import build_server
     from mcp_server.sessions.pool import Pools
 
-    pools = Pools(store, pipes is not None, _read_settings(**browsing), _load_folder(folder_model))
+    helping = _load_folder(folder_model)
+    pools = Pools(store, pipes is not None, _read_settings(helping, **browsing), helping)
     if "browser" in offered:
         click.echo(_name_browser(browsing["executable"]), err=True)
     if pipes is not None:
@@ -105,6 +106,7 @@ def serve(
 
 
 def _read_settings(
+    helping: Roles,
     allow: tuple[str, ...],
     secrets: tuple[str, ...],
     confirm: Confirm,
@@ -134,7 +136,7 @@ def _read_settings(
     if model is not None:
         with suppress(ModelKeyMissing):
             load(model)
-    announced(model, max_cost, "browse: ")
+    announced(model, max_cost, helping, "browse: ")
     choice = BrowserChoice(headed, executable, None, storage_state)
     limits = RunLimits(max_steps, dollars=max_cost)
     given = tuple(read_secret(each, None) for each in secrets)

@@ -77,7 +77,7 @@ class Browsing:
         """The runs."""
         from browser_agent.host.runs import Runs
 
-        decides = spending(self.settings.model, self.settings.limits.dollars)
+        decides = spending(self.settings.model, self.settings.limits.dollars, self.folder)
         limits = replace(self.settings.limits, dollars=decides.dollars)
         return Runs(self._means, self.pages, decides.model, limits, self.store)
 

@@ -135,3 +135,15 @@ def test_a_price_that_is_not_known_is_said_and_what_runs_here_costs_nothing(sett
     assert unknown.dollars is None
     assert "no price of openai:x@https://elsewhere.example/v1 is on file" in unknown.notice
     assert spending("claude-opus-5-5").dollars == 2.5
+
+
+def test_a_paid_helper_beside_the_explorer_is_named_and_limited(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-lying-around")
+    helping = helpers("claude-haiku-5-5")
+    said = "explorer decides with the help of claude-haiku-5-5, for at most $1.00 (--max-cost)"
+    assert spending("explorer", None, helping) == Spending("explorer", 1.0, said)
+    monkeypatch.setenv("CTXFOLD_MAX_COST", "0.25")
+    assert spending("explorer", None, helping).dollars == 0.25
+    assert spending("explorer", None, helpers("openai:x@http://127.0.0.1:9/v1")) == Spending("explorer", None)
+    unknown = spending("explorer", None, helpers("claude-unheard-of"))
+    assert "no price of claude-unheard-of is on file" in unknown.notice

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from browser_agent.agent.agent import BrowserAgent
-from browser_agent.agent.settings import Keeping
+from browser_agent.agent.settings import Keeping, RunLimits
 from ctxfold import Session
+from ctxfold.errors import InputError
 from tests.browser_agent.agent.scripts import browse, decide, script
 from tests.sites.server import Site
 from tests.support.messages.server import Answer, Decide, MessagesServer, Words
@@ -131,3 +132,23 @@ def _said(body: dict[str, Any], url: str) -> str:
     said = f"<context>{json.dumps({'fold': fold})}</context>\n" if step == 4 else ""
     call = {"name": "decide", "arguments": {"thought": "On.", "actions": [action]}}
     return f"{said}<tool_call>{json.dumps(call)}</tool_call>"
+
+
+async def test_what_a_helper_costs_ends_a_run_of_the_explorer_at_its_limit(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+):
+    site = serve({"/": "<title>Harbour</title><main><a href='/ferry'>Ferry to Elba</a></main>", "/ferry": FERRY})
+    with MessagesServer(lambda _body: Decide({"summary": "The user asks about tides."}, name="plan")) as server:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "any")
+        keeping = Keeping("costly", folder="claude-haiku-5-5")
+        result, _ = await browse(
+            "What does the ferry to Elba cost?", site.url, keeping=keeping, limits=RunLimits(dollars=1e-9)
+        )
+    assert result.usage.dollars
+    assert "the cost limit of 1e-09 dollars was reached" in result.reason
+
+
+async def test_a_cost_limit_that_is_not_a_number_is_refused():
+    with pytest.raises(InputError, match="not nan"):
+        RunLimits(dollars=float("nan"))
