@@ -64,7 +64,7 @@ def test(rest: list[str]) -> int:
         missing = subprocess.call([python, "-m", "tests.support.browser"])
         if missing:
             return missing
-        rest = ["-q", "-n", "4", "--dist", "loadfile"]
+        rest = ["-q", "-n", "3", "--dist", "loadfile"]
     return hand_over([python, "-m", "pytest", *rest])
 
 

@@ -121,6 +121,7 @@ async def test_a_page_that_hangs_costs_little_and_the_run_goes_on(serve: Serve, 
     assert told[1].note
 
 
+@pytest.mark.long
 async def test_limits_of_steps_and_time_end_a_run_with_what_was_found(serve: Serve, tmp_path: Path):
     site = serve({"/": HOME})
     keys = ["a", "b", "c", "d", "e", "f"]

@@ -182,6 +182,7 @@ async def test_a_page_still_on_its_way_says_so_and_comes_when_waited_for(window:
     assert "It came." in seen(arrived).text
 
 
+@pytest.mark.long
 async def test_a_page_whose_body_is_late_says_that_it_is_still_coming_in(window: Window, lab: str) -> None:
     window.limits = replace(QUICK, navigation=2.0)
     outcome = await do(window, Navigate(kind="navigate", url=f"{lab}/headers?s=6"))

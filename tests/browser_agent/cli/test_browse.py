@@ -52,6 +52,7 @@ def test_nothing_found_is_said_and_exits_with_1(serve: Serve):
     assert (result["decider"], result["answered_by"]) == ("explorer", "explorer")
 
 
+@pytest.mark.long
 def test_what_is_missing_is_one_line_and_exits_with_2_or_3(serve: Serve):
     site = serve({"/": HOME})
     cases = {

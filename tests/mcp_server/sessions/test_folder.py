@@ -155,6 +155,7 @@ async def test_each_decision_a_host_leaves_out_is_the_models_else_the_embedded_d
     assert "model" not in deciders("bad").get(kind, set())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("said", [("--folder-model", "claude-strong"), ()])
 def test_the_server_takes_its_folder_from_the_command_line_or_the_environment(
     host: Callable[..., Host], tmp_path: Any, said: tuple[str, ...]
