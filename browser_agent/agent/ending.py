@@ -26,7 +26,8 @@ def ended(decided: Decided, end: Terminal, evidence: Evidence, shape: Shape | No
     candidates = _with_refs(decided.candidates, evidence)
     match end:
         case Answer(text=text, quote=quote, url=url, data=data):
-            sources = () if quote is None else (Source(quote, url or "", evidence.ref(url or "")),)
+            only = () if quote is None else (Source(quote, url or ""),)
+            sources = _with_refs(decided.sources or only, evidence)
             text, data = _shaped(text, data, shape)
             said = "\n".join([text, *(f"“{source.quote}” ({source.url} {source.ref})" for source in sources)])
             return Ending("answered", "", text, sources, candidates or sources, data, decided.decider), said

@@ -141,7 +141,7 @@ def _name_decider(result: Result) -> str:
 
 def _print_answer(answer: str, sources: tuple[Source, ...], who: str) -> None:
     """Who answered, the answer unless it is the quote itself, then its source."""
-    if sources and answer == sources[0].quote:
+    if sources and (sources[0].question or answer == sources[0].quote):
         click.echo(wrapped(f"{who} answers in the page's words:"))
     else:
         click.echo(wrapped(f"{who} answers: {answer}"))
@@ -149,8 +149,12 @@ def _print_answer(answer: str, sources: tuple[Source, ...], who: str) -> None:
 
 
 def _print_sources(sources: tuple[Source, ...]) -> None:
+    asked = ""
     for source in sources:
         click.echo("")
+        if source.question != asked:
+            click.echo(wrapped(source.question))
+        asked = source.question
         click.echo(wrapped(f"“{source.quote}”", INDENT))
         click.echo(INDENT + escape_controls(source.url) + (f"  ({source.ref})" if source.ref else ""))
 

@@ -247,7 +247,7 @@ def format_run(standing: Standing) -> CallToolResult:
 
 def _quote(source: Source) -> str:
     quote = source.quote if len(source.quote) <= _QUOTE else f"{source.quote[:_QUOTE]}…"
-    return f"“{quote}” {source.url[:300]} {source.ref}".strip()
+    return f"{source.question} “{quote}” {source.url[:300]} {source.ref}".strip()
 
 
 def report_progress(ctx: Context[Pools]) -> Told:
