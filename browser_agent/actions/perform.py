@@ -199,8 +199,8 @@ def _only_reads(action: act.PageAction) -> bool:
 
 def _view(action: act.PageAction) -> View:
     match action:
-        case act.Find(query=query):
-            return Places(query)
+        case act.Find(query=query, links=links):
+            return Places(query, links)
         case act.Read(ref=ref, page=page, links=links):
             return Part(ref, page, links)
         case act.Extract(wanted=dict() as wanted):
@@ -222,9 +222,10 @@ async def _outcome(window: Window, results: tuple[ActionResult, ...], skipped: i
     last = results[-1] if results else None
     kind: OutcomeKind = last.kind if last is not None else "done"
     message = last.message if last is not None else "looked"
-    observation = last.seen if last is not None else None
-    if kind == "unknown_ref" and len(results) == 1:  # nothing was done, so the last look still holds
-        observation = window.last
+    collected = last is not None and isinstance(last.action, act.Extract) and bool(last.action.urls)
+    observation = last.seen if last is not None and collected else None
+    if kind == "unknown_ref" and len(results) == 1 and window.last is not None and window.last.view == "page":
+        observation = window.last  # nothing was done, so the last look still holds
     if observation is None and kind != "browser_gone":
         try:
             observation = await look(window, how)

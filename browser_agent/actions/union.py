@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, field_validator, model_validator
 
 Ref = Annotated[str, Field(pattern=r"^(f\d+)?e\d+$", description="Element ref from the last observation, such as e12.")]
 
@@ -63,6 +63,12 @@ class FieldValue(_Value):
 
     ref: Ref
     value: str
+
+    @field_validator("value", mode="before")
+    @classmethod
+    def _as_text(cls, value: object) -> object:
+        """A box's true, and a number, as they are written."""
+        return str(value).lower() if isinstance(value, bool | int | float) else value
 
 
 class FillForm(_Value):
@@ -159,10 +165,11 @@ class WaitFor(_Value):
 
 
 class Find(_Value):
-    """Show the places of the page that hold these words, with their refs."""
+    """Show the places of the page that hold these words, with their refs; `links` adds where links lead."""
 
     kind: Literal["find"]
     query: str = Field(min_length=1)
+    links: bool = False
 
 
 class Read(_Value):

@@ -6,14 +6,12 @@ import json
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
-from typing import assert_never
+from typing import Protocol, assert_never
 
 import anyio
 
 from browser_agent.actions import Answer, GiveUp, Terminal
-from browser_agent.agent.journal import Journal
 from browser_agent.agent.terms import Ending
-from browser_agent.browser.window import Window
 from browser_agent.deciders.answer_schema import Shape
 from browser_agent.deciders.protocol import Decided
 from browser_agent.deciders.sources import Evidence, Source
@@ -61,7 +59,11 @@ def _with_refs(sources: Sequence[Source], evidence: Evidence) -> tuple[Source, .
     return tuple(replace(source, ref=evidence.ref(source.url)) for source in sources)
 
 
-def close_at_end(held: AsyncExitStack, opened: Journal | Window) -> None:
+class _Opened(Protocol):
+    async def close(self) -> None: ...
+
+
+def close_at_end(held: AsyncExitStack, opened: _Opened) -> None:
     """Close what a run opened when `held` ends, an interrupted run's too."""
 
     async def close() -> None:

@@ -114,7 +114,7 @@ class Reading:
             raise InputError(f"a page is shown in {LEAST} to {LARGEST} tokens, not {self.budget}")
         actions: tuple[PageAction, ...] = ()
         if self.find:
-            actions = (Find(kind="find", query=self.find),)
+            actions = (Find(kind="find", query=self.find, links=self.links),)
         elif self.ref or self.page or self.links:
             actions = (Read(kind="read", ref=self.ref or None, page=self.page or 1, links=self.links),)
         return Wish(Words("", self.need, self.found), actions, self.budget or BUDGET)

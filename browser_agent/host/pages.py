@@ -215,7 +215,9 @@ class Pages:
     def _open_page(self, session: str) -> Page:
         page = self._live.get(session)
         if page is None:
-            raise UnknownPage(f"no page is open in {session!r}; one is ended after {IDLE / 60:g} unused minutes")
+            raise UnknownPage(
+                f"no page is open in {session!r}: none was opened, or it was closed after {IDLE / 60:g} unused minutes"
+            )
         return page
 
     async def _page(self, session: str) -> Page:

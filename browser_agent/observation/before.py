@@ -12,9 +12,11 @@ from browser_agent.observation.inline import REF, cut
 from browser_agent.observation.values import Observation
 from ctxfold.tokens import count
 
-__all__ = ["NOTHING_BEFORE", "Before", "Furniture", "find_changes", "name_furniture"]
+__all__ = ["NOTHING_BEFORE", "Before", "Furniture", "find_changes", "name_all"]
 
 _MENUS = frozenset({"nav", "header", "footer"})
+_BESIDE = frozenset({"body", "aside"})
+_INNER = frozenset({"main", "body"})
 _OTHERS = 2
 """On so many other pages a line of links in the main part stands before it counts as what a site shows everywhere."""
 _MOST_LINES = 4_000
@@ -66,15 +68,44 @@ class Furniture:
 _MENU, _LINKS = "m", "l"
 
 
-def name_furniture(block: Block) -> str:
-    """What a line is called by which it is known again, if it is of a menu or of links alone; empty for any other."""
-    if block.controls or block.level:
-        return ""
-    if block.region in _MENUS:
+def name_furniture(block: Block, apart_from_main: bool) -> str:
+    """What a line is called by which it is known again, if it is of a menu or of links alone; empty for any other.
+
+    On a page that has a main part all that stands `apart_from_main` is of its menus, but for the search.
+    """
+    if block.region in _MENUS or (apart_from_main and block.region in _BESIDE):
         return _MENU + REF.sub("", block.text)
+    return _LINKS + REF.sub("", block.text) if not block.controls and not block.level and _is_links(block) else ""
+
+
+def _is_links(block: Block) -> bool:
+    """Whether a line is of links alone."""
     apart = REF.split(block.text)[::2]
-    named = all(part.strip(" -·|") for part in apart[:-1]) and not apart[-1].strip(" -·|")
-    return _LINKS + REF.sub("", block.text) if block.links and named else ""
+    return bool(block.links) and all(part.strip(" -·|") for part in apart[:-1]) and not apart[-1].strip(" -·|")
+
+
+def name_all(blocks: Sequence[Block]) -> tuple[str, ...]:
+    """What each line of a page is called by which it is known again."""
+    has_main = any(block.region == "main" for block in blocks)
+    cards = _name_cards(blocks)
+    return tuple(cards.get(i) or name_furniture(block, has_main) for i, block in enumerate(blocks))
+
+
+def _name_cards(blocks: Sequence[Block]) -> dict[int, str]:
+    """The lines of entries that stand under a heading each, which is a link, below a heading that all of them share: a name for each entry."""
+    named: dict[int, str] = {}
+    above = card = ""
+    level = 0
+    for i, block in enumerate(blocks):
+        if block.region not in _INNER or block.controls:
+            above = card = ""
+        elif block.level and _is_links(block) and above and block.level > level:
+            card = f"{_LINKS}{above}\n{REF.sub('', block.text)}"
+        elif block.level:
+            above, level, card = REF.sub("", block.text), block.level, ""
+        if card:
+            named[i] = card
+    return named
 
 
 def find_changes(blocks: Sequence[Block], lines: frozenset[str], room: int) -> tuple[str, ...] | None:

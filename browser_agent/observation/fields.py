@@ -30,7 +30,7 @@ def format_extracted(extracted: Extracted, room: int) -> tuple[str, ...]:
     """What is missing, then the value, an item a line, as many as fit in `room` o200k tokens; the names of rows stand once, above them."""
     lines = [f"not found on this page: {', '.join(extracted.missing)}"] if extracted.missing else []
     if extracted.value is None:
-        return tuple(lines or ["nothing of it is on this page"])
+        return (*lines, "nothing on this page is labelled so; read or find shows what stands there")
     names, items = _as_rows(extracted.value)
     lines += [json.dumps(names, ensure_ascii=False)] if names else []
     spent = sum(count(line) + 1 for line in lines) + 24
@@ -116,8 +116,7 @@ class _Page:
             filled = self.fill(its, f"{path}.{name}".lstrip("."), depth - 1)
             if filled.value is not NOTHING:
                 made[name] = filled.value
-            if name in schema.get("required", ()):
-                missing += filled.missing
+            missing += filled.missing
         return _Filled(made or NOTHING, tuple(missing))
 
     def _fill_list(self, schema: Mapping[str, Any], path: str) -> _Filled:

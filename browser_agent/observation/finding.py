@@ -46,9 +46,9 @@ def find(blocks: Sequence[Block], query: str, budget: int, page_of: Callable[[in
         table, a note with its entry; where no place holds all the words, how often each stands on the page.
     """
     hits = _hits(blocks, query)
-    if not hits:
-        return (_no_such_words(blocks, query),)
     page = _Page(blocks, page_of, query, leads(blocks))
+    if not hits:
+        return (_no_such_words(blocks, query), *_nearest(page))
     room = budget - count(f"{len(hits)} of {len(hits)} places") - _REST
     shown = _shown(page, hits, room)
     lines = tuple(_written(page, shown, frozenset(hits)))
@@ -84,6 +84,17 @@ def _no_such_words(blocks: Sequence[Block], query: str) -> str:
         return "no such words on this page"
     told = ", ".join(f"{cut(word, _WORD)} in {number or 'none'}" for word, number in counts.items())
     return f"no such words in one place of this page: {told}"
+
+
+def _nearest(page: _Page) -> Iterator[str]:
+    """The place that holds most of the words, where that is more than one of them."""
+    wanted = terms(page.query)
+    held = [sum(word in f"{block.text} {block.section}".lower() for word in wanted) for block in page.blocks]
+    most = max(held, default=0)
+    if most > 1:
+        place = held.index(most)
+        yield f"the place with most of them, {most} of {len(wanted)}:"
+        yield from _written(page, {place, *_belonging(page, place)}, frozenset({place}))
 
 
 def _shown(page: _Page, hits: Sequence[int], room: int) -> set[int]:
@@ -134,7 +145,7 @@ def _beside(page: _Page, hit: int) -> Iterator[int]:
                 return
             yield place
         return
-    places = range(hit + 1, hit + 1 + _AFTER) if block.level else (hit + 1, hit - 1)
+    places = range(hit + 1, len(page.blocks)) if block.level else (hit + 1, hit - 1)
     for place in places:
         if not 0 <= place < len(page.blocks) or page.blocks[place].section != block.section:
             return

@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Any, Literal
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
-from browser_agent.observation.before import NOTHING_BEFORE, Before, find_changes, name_furniture
+from browser_agent.observation.before import NOTHING_BEFORE, Before, find_changes, name_all
 from browser_agent.observation.blocks import Block, blocks
 from browser_agent.observation.capture import Capture, SearchFound
 from browser_agent.observation.fields import extract, format_extracted
@@ -40,9 +40,10 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The places that hold `query`."""
+    """The places that hold `query`, with the addresses of `links` where they are asked for."""
 
     query: str
+    links: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,7 @@ def observe(
     interest = Interest(need, capture.structure.shown, before)
     refs, links = _addressed(root, capture)
     shown = _render(root, page_blocks, view, interest, room, capture.structure.base or capture.url)
-    if isinstance(view, Part) and view.links:
+    if isinstance(view, Part | Places) and view.links:
         shown = replace(shown, lines=_with_addresses(shown.lines, refs, capture.url))
     text = "\n".join(filter(None, (heading, _status_line(shown, len(page_blocks), view), *shown.lines)))
     text = text if count(text) <= budget else head(text, budget)
@@ -122,7 +123,7 @@ def observe(
         tabs=capture.tabs,
         extracted=shown.extracted,
         lines=frozenset(block.text for block in page_blocks),
-        standing=tuple(filter(None, map(name_furniture, page_blocks))),
+        standing=tuple(filter(None, name_all(page_blocks))),
     )
 
 
@@ -158,7 +159,7 @@ def _tab(index: int, title: str, current: bool) -> str:
 def _render(
     root: Node, page_blocks: tuple[Block, ...], view: View, interest: Interest, room: int, base: str
 ) -> _Rendered:
-    room = room // 2 if isinstance(view, Part) and view.links else room  # addresses take as much as the words
+    room = room // 2 if isinstance(view, Part | Places) and view.links else room  # addresses take as much as the words
     pages = paginate(page_blocks, room)
     match view:
         case Lean():
@@ -205,7 +206,8 @@ def _status_line(shown: _Rendered, lines: int, view: View) -> str:
         return ""
     if isinstance(view, Part):
         of = f" of [{view.ref}]" if view.ref else ""
-        return f"(page {shown.page} of {shown.pages}{of})"
+        beyond = f", there is no page {view.page}" if view.page > shown.pages else ""
+        return f"(page {shown.page} of {shown.pages}{of}{beyond})"
     if not shown.cut or shown.view == "change":
         return ""
     return f"(shown in part; whole: {shown.pages} page{'s' if shown.pages > 1 else ''}, {lines} lines)"

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from browser_agent.observation.before import NOTHING_BEFORE, Before, name_furniture
+from browser_agent.observation.before import NOTHING_BEFORE, Before, name_all
 from browser_agent.observation.blocks import Block, Group, leads
 from browser_agent.observation.inline import REF, cut, first_mention, terms, trim_torn_ref
 from browser_agent.observation.values import Cut
@@ -114,6 +114,7 @@ def _scores(blocks: Sequence[Block], wanted: Sequence[float], interest: Interest
     seen_main = 0
     rows = sorted(_main_rows(blocks))[:_ROWS]
     again: set[str] = set()
+    names = name_all(blocks) if known else ()
     for i, (block, want) in enumerate(zip(blocks, wanted, strict=True)):
         score = _REGION.get(block.region, 4.0) + 9.0 * want
         if block.level:
@@ -132,7 +133,7 @@ def _scores(blocks: Sequence[Block], wanted: Sequence[float], interest: Interest
             score += 3.0
         elif block.group is not None and not block.head:
             score -= min(4.0, 0.45 * max(0, block.row - _LEADING))
-        if known and not want and name_furniture(block) in known:
+        if known and not want and names[i] in known:
             score -= _AGAIN
         if lines is not None and block.text not in lines:
             score += _FRESH

@@ -134,7 +134,7 @@ class TabInfo(_Value):
 
 
 class Extracted(_Value):
-    """What a page gave for a JSON schema: the value as far as it was found (None: nothing was), and what must be there and is not."""
+    """What a page gave for a JSON schema: the value as far as it was found (None: nothing was), and what was asked for and is not there."""
 
     value: Any
     missing: tuple[str, ...] = ()

@@ -46,7 +46,7 @@ async def confirm_act(
         return Yes(go_on=False)
     pool = pool_for(ctx)
     words = Words(why, need, found)
-    return _ask(await pool.browsing.pages.begin(session, pool.lease(session), actions, words), ctx)
+    return _ask(await pool.browsing.pages.begin(session, pool.lease(session), actions, words), ctx, "questions/send")
 
 
 def can_ask(ctx: Context[Pools]) -> bool:
@@ -66,10 +66,10 @@ def keep_agreed(outcome: ElicitationResult[Yes], asked: Asked | None) -> Asked |
     return asked if is_yes(outcome) else None
 
 
-def _ask(asked: Asked | None, ctx: Context[Pools]) -> Elicit[Yes] | Yes:
+def _ask(asked: Asked | None, ctx: Context[Pools], question: str = "questions/go_on") -> Elicit[Yes] | Yes:
     if asked is None:
         return Yes(go_on=True)
     if not can_ask(ctx):
         return Yes(go_on=False)
     where = cut(clean(asked.url), _MOST)
-    return Elicit(fill_prompt("questions/go_on", did=cut(clean(asked.did), _LONGEST), where=where), Yes)
+    return Elicit(fill_prompt(question, did=cut(clean(asked.did), _LONGEST), where=where), Yes)

@@ -89,3 +89,39 @@ async def test_a_find_shows_the_head_of_the_table_the_entry_and_the_page_and_say
     assert "no such words in one place of this page: lamp in 202, zebra in none" in await find("/lamps", "lamp zebra")
     assert "no such words on this page" in await find("/lamps", "zebra")
     assert "exception queue.Empty" in await find("/code", "raised when it is empty")
+
+
+def cards(names: list[str]) -> str:
+    return "".join(f"<h3><a href=/p/{name}>{name} lamp</a></h3><p>{name}: 5 EUR</p>" for name in names)
+
+
+def lamp(name: str, others: list[str]) -> str:
+    return (
+        "<div role=region aria-label=Cookies>We use cookies to improve our shop, to measure how it is used and to show you what others bought. <button>Accept</button></div><header><form role=search><input type=search aria-label=Search></form></header>"
+        f"<main><h1>{name}</h1>{TEXT}<h2>Data</h2><table><tr><td>Warranty<td>2 years</table><h2>Also viewed</h2>{cards(others)}</main>"
+        "<footer><h2>News</h2><label>E-mail <input></label></footer>"
+    )
+
+
+async def test_what_stands_around_and_below_every_page_is_shown_once_and_data_each_time(
+    reader: Window, serve: Serve
+) -> None:
+    names = ["red", "blue", "green"]
+    url = serve({f"/p/{n}": lamp(n, [o for o in [*names, "old"] if o != n]) for n in [*names, "new"]}).url
+    first = await visit(reader, f"{url}/p/red")
+    assert all(word in first.text for word in ("cookies", "News", "old: 5 EUR"))
+    await visit(reader, f"{url}/p/blue")
+    await visit(reader, f"{url}/p/green")
+    last = await visit(reader, f"{url}/p/new")
+    assert not any(word in last.text for word in ("cookies", '"E-mail"', "old: 5 EUR"))
+    assert all(word in last.text for word in ("Warranty | 2 years", "Also viewed", 'searchbox "Search"'))
+    listing = await visit(reader, f"{serve({'/': f'<main><h1>Lamps</h1>{cards(names)}</main>'}).url}/")
+    assert "red: 5 EUR" in listing.text
+
+
+async def test_a_find_that_fails_shows_the_place_with_most_of_the_words(reader: Window, serve: Serve) -> None:
+    await visit(reader, f"{serve(PAGES).url}/a")
+    found = seen(await perform(reader, [Find(kind="find", query="paragraph number something attempts")]))
+    assert "no such words in one place" in found.text
+    assert "3 of 4" in found.text
+    assert "Paragraph number 0 says something" in found.text
