@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -131,7 +130,7 @@ class Extract:
         workspace, wanted = session.workspace, self.wanted
         said = last_said(session, workspace)[1]
         about = [wanted.need] if wanted.need else [*(item.text for item in workspace.intent.open), said]
-        log = "\n".join(_numbered(session, "\n".join(filter(None, about)) or workspace.goal)) or "nothing fits"
+        log = _numbered(session, "\n".join(filter(None, about)) or workspace.goal) or "nothing fits"
 
         def apply(session: Session, written: LinesChosen) -> Extraction:
             if not written.selections:
@@ -153,18 +152,27 @@ def _reason(trigger: Trigger | None) -> str:
     return "asked for" if trigger is None else str(trigger)
 
 
-def _numbered(session: Session, query: str) -> Iterator[str]:
-    left = LOG
+def _numbered(session: Session, query: str) -> str:
+    """The lines of the log with their numbers: all of them where they are few, else those of the records that fit best, around where they do."""
+    log = records(session, steps_of(session.workspace))
+    if sum(len(each.text) for each in log) < LOG:
+        return "\n".join(_lines(each.ref, each.text) for each in log)
+    shown, left = list[str](), LOG
     for hit in session.recall(query=query, limit=HITS) if query.strip() else ():
         ref, _, near = hit.ref.partition(":")
-        lines = line_form(session.recall(ref).text)
-        first = max(0, int(near.partition("-")[0] or 1) - RECORD // 2)
-        shown = [f"{at}| {text[:2_000]}" for at, text in enumerate(lines[first : first + RECORD], first + 1)]
-        block = "\n".join([f"{ref}, {len(lines)} lines", *shown])
+        block = _lines(ref, session.recall(ref).text, max(0, int(near.partition("-")[0] or 1) - RECORD // 2))
         left -= count(block)
         if left < 0:
-            return
-        yield block
+            break
+        shown.append(block)
+    return "\n".join(shown)
+
+
+def _lines(ref: str, text: str, first: int = 0) -> str:
+    """Lines of a record under its address, numbered, from one on."""
+    lines = line_form(text)
+    shown = (f"{at}| {each[:2_000]}" for at, each in enumerate(lines[first : first + RECORD], first + 1))
+    return "\n".join([f"{ref}, {len(lines)} lines", *shown])
 
 
 def new_words(session: Session) -> str:

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from ctxfold.decisions.refactor.values import Operator, Refactored
 from ctxfold.errors import Unfit
 from ctxfold.models.deciders.loop import Kind, Question
-from ctxfold.models.deciders.material import known, log_of, records, steps_of
+from ctxfold.models.deciders.material import known, log_of, records, standing, steps_of
 from ctxfold.models.protocol import spoken
 from ctxfold.prompts import prompt
 from ctxfold.session.session import Session
@@ -138,4 +138,6 @@ def _history(session: Session, workspace: Workspace, *, unanswered: bool) -> dic
     steps, blocks = steps_of(workspace), workspace.blocks
     waits = bool(blocks) and all(line.kind == "user" for line in blocks[-1].lines)
     shown = steps[: -len(blocks[-1].steps)] if waits and not unanswered else steps
-    return {**known(workspace), "text": log_of(records(session, shown), LONGEST) or "nothing yet"}
+    log = records(session, shown)
+    told = {"standing": standing(workspace, log), "text": log_of(log, LONGEST) or "nothing yet"}
+    return {**known(workspace), **told}
