@@ -172,12 +172,13 @@ def _rectified(case: Case, text: str, origin: Origin) -> Refactoring | Refusal:
     for line in filter(str.strip, text.splitlines()):
         parts = _CORRECTION.match(line)
         if parts is None:
-            return Refusal("write each correction on a line of its own: OLD => NEW (s12.2)")
+            return Refusal("write each correction on a line of its own: OLD => NEW (s12.2)", (line.strip(),))
         each = _Correction(parts[1].strip("\"'"), parts[2].strip("\"'"), parts[3])
         if not each.was or not any(each.was in prose.text for prose in proses):
-            return Refusal("what is to be corrected stands in no summary and no note")
+            return Refusal("what is to be corrected stands in no summary and no note; copy OLD from one", (each.was,))
         if each.now.lower() not in case.read(each.ref).lower():
-            return Refusal("the event that is cited does not say the new value")
+            how = "the record that is cited does not say the new value; cite the one that does, and copy NEW from it"
+            return Refusal(how, (each.now, each.ref))
         corrections.append(each)
     if not corrections:
         return Refusal("no correction is given; write OLD => NEW (s12.2)")

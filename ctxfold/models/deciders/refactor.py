@@ -114,7 +114,7 @@ class Write:
             by = By("model", "; ".join(filter(None, (f"written by {self.model}", self.analysis))))
             done = session.refactor(self.operator, written.text, by, budget=self.budget)
             if done.refused:
-                raise Unfit(f"this was refused: {done.reason}", done.reason)
+                raise Unfit(f"this was refused: {done.why}", done.reason)
             return done
 
         wanted = prompt(f"refactor_wanted_{self.operator}")
