@@ -19,7 +19,7 @@ from ctxfold.text import sentences
 from ctxfold.tokens import count
 from ctxfold.workspace.workspace import Block, Tile, Workspace
 
-__all__ = ["DEPTH", "fault", "most"]
+__all__ = ["DEPTH", "KEY_INFO", "THOUGHT", "fault", "most"]
 
 RECALL = 0.98
 """The share of values in force that must stand afterwards."""
@@ -27,7 +27,9 @@ EDITED = 0.5
 """The share of prose that a correction may change at most."""
 DEPTH = 3
 """How many refactorings may stand inside each other."""
-_THOUGHT, _KEY_INFO, _SENTENCES = 80, 400, 2
+THOUGHT, KEY_INFO = 80, 400
+"""o200k tokens that a thought, and key facts, may cost."""
+_SENTENCES = 2
 
 
 def most(path_length: int) -> int:
@@ -102,8 +104,9 @@ def _short_enough(made: Refactoring) -> str:
     for effect in made.effects:
         if isinstance(effect, AddNote):
             thought = effect.pin.slot == "thought"
-            if count(effect.pin.text) > (_THOUGHT if thought else _KEY_INFO):
-                return "the note is too long; say the one thing that matters"
+            costs, room = count(effect.pin.text), THOUGHT if thought else KEY_INFO
+            if costs > room:
+                return f"the note costs {costs} tokens, and its room is {room}; say what matters within that"
             if thought and made.decider != "embedded" and len(sentences(effect.pin.text)) > _SENTENCES:
                 return "a thought is one or two sentences"
     return ""

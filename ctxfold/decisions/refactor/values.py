@@ -33,7 +33,7 @@ Operator = Literal[
 """ACR's six operators; each compiles to the three effects below."""
 OPERATORS: tuple[Operator, ...] = get_args(Operator)
 
-_NAMED, _LONGEST = 8, 60
+_NAMED, _LONGEST = 8, 120
 """How many values of a refusal are named, and characters of each."""
 
 

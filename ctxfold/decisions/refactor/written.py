@@ -25,6 +25,7 @@ from ctxfold.decisions.refactor.values import (
     noted,
 )
 from ctxfold.errors import InputError
+from ctxfold.log.lines import KEY_INFO, THINKING
 from ctxfold.view.show import show
 from ctxfold.workspace.guidance import Pin, Slot, Superseded
 from ctxfold.workspace.workspace import Block, Origin, RawStep, Tile, spans
@@ -37,6 +38,8 @@ _TAG = re.compile(
     r"</?\s*(?:context|compress|tool_call|think|thinking|answer|output|result|response|summary|system|function_calls|invoke)\b[^>\n]{0,80}>?",
     re.I,
 )
+_LABEL = re.compile(rf"\A\s*(?:{re.escape(THINKING)}|{re.escape(KEY_INFO)})\s*:?", re.I)
+"""ACR's labels of a thought and of key facts, with which a text for them may begin: the view writes its own."""
 _FENCE = re.compile(r"^\s*(?:```|~~~)", re.M)
 _CORRECTION = re.compile(r"^\W*(.{1,200}?)\s*=>\s*(.{1,200}?)\s*\((s\d+\.\d+)\)\s*$")
 
@@ -54,7 +57,7 @@ def plain_text(reply: object) -> str:
     if any(ord(sign) < 32 and sign not in "\n\r\t" for sign in reply) or not _encodes(reply):
         raise InputError("the reply holds control characters")
     whole = _SUMMARY.match(reply)
-    text = (whole[1] if whole else reply).strip()
+    text = _LABEL.sub("", whole[1] if whole else reply).strip()
     if not any(sign.isalnum() for sign in text):
         raise InputError("the text is empty")
     if _TAG.search(text):

@@ -12,7 +12,7 @@ from ctxfold.session.session import Session
 from ctxfold.tokens import count, head
 from ctxfold.workspace.workspace import Tile, Workspace, spans
 
-__all__ = ["known", "last_said", "log_of", "newest_records", "place_of", "records", "standing", "steps_of"]
+__all__ = ["in_parts", "known", "last_said", "log_of", "newest_records", "place_of", "records", "standing", "steps_of"]
 
 _LEAST = 200
 _CHARACTERS = 4
@@ -61,6 +61,20 @@ def log_of(found: Sequence[Recalled], room: int) -> str:
             break
         shown.append(text)
     return "\n".join(reversed(shown))
+
+
+def in_parts(found: Sequence[Recalled], room: int, longest: int) -> list[list[Recalled]]:
+    """Records in parts of about `room` o200k tokens by their length, oldest first; one of more than `longest` is shown in so many."""
+    parts: list[list[Recalled]] = []
+    left = 0
+    for each in found:
+        size = min(len(each.text), _CHARACTERS * longest)
+        if not parts or size > left:
+            parts.append([])
+            left = _CHARACTERS * room
+        parts[-1].append(each)
+        left -= size
+    return parts
 
 
 def place_of(ref: str) -> tuple[int, int]:

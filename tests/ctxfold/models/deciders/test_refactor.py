@@ -121,3 +121,28 @@ async def test_a_model_that_cannot_be_asked_leaves_it_to_the_embedded_router(err
         mended = await Deciders(ScriptedModel(error, name="far")).refactor(session)
         assert mended.note == f"far could not be asked: {type(error).__name__}"
         assert (mended.made.operator, mended.made.decider) == ("path_prune", "embedded")
+
+
+async def test_a_router_in_doubt_leaves_the_history_alone_and_its_confidence_is_kept(session: Session):
+    doubting = {**route("state_abstract"), "confidence": 0.3}
+    left = await Deciders(ScriptedModel(doubting)).refactor(session)
+    assert left.made.operator == "none"
+    assert left.made.reason == "the model is in doubt whether state_abstract is due: 0.30 sure: It drifts."
+    sure = {**route("state_abstract"), "confidence": 0.8}
+    await Deciders(ScriptedModel(sure, {"text": GOOD}, name="strong")).refactor(session)
+    assert session.history()[0].cause.endswith("written by strong; 0.80 sure: It drifts.")
+
+
+@pytest.mark.parametrize(
+    ("operator", "written"),
+    [
+        ("cognitive_boosting", "<summary>[Thought]: Refund W-2003 to Porto.</summary>"),
+        ("attention_anchor", "[KEY INFO]: Refund W-2003 to Porto."),
+    ],
+)
+async def test_the_sources_labels_are_taken_and_stand_once(session: Session, operator: Any, written: str):
+    done = await Deciders(ScriptedModel({"text": written})).refactor(session, operator)
+    assert done.made.applied, done.made.why
+    label = written.removeprefix("<summary>").partition(":")[0]
+    assert session.view().text.count(label) == 1
+    assert f"{label}:\n< Refund W-2003 to Porto." in session.view().text
