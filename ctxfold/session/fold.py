@@ -105,9 +105,9 @@ def _put(tx: Writing, now: Handle, place: Branch, blocks: Sequence[Block], tile:
 
 
 def goal_set(tx: Writing, now: Handle, goal: str, by: Decider = "host") -> None:
-    """Note what the session is for; after the first time, a revision of it. The same words again change nothing."""
+    """Note what the session is for; after the first time, a revision of it. The same words again, and none, change nothing."""
     place = now.place(tx)
-    if goal == (place.workspace.notes[-1].text if place.workspace.notes else ""):
+    if goal in ("", place.workspace.notes[-1].text if place.workspace.notes else ""):
         return
     note = tx.cover.add_note(place.session, place.state.notes, "goal", goal)
     payload = {"slot": "goal", "text": goal}

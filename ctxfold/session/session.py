@@ -294,13 +294,10 @@ class Session:
             InputError: an empty summary, entries that cannot be read, an unknown id, or a ref where nothing is recorded.
         """
         who = check.as_by(by)
-        given = plan_given(check.as_text_or_none(summary), todo, constraints, decisions)
-        words = (check.as_text_or_none(goal) or "").strip()
+        given = plan_given(check.as_text_or_none(summary), todo, constraints, decisions, check.as_text_or_none(goal))
         with self._at.writing() as tx:
-            made = plan(tx, self._at, given, who, check.as_trigger(trigger))
-            if words:
-                goal_set(tx, self._at, words, who.decider)
-            return made
+            goal_set(tx, self._at, given.goal, who.decider)
+            return plan(tx, self._at, given, who, check.as_trigger(trigger))
 
     def extract(
         self,

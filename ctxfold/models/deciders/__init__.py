@@ -16,7 +16,7 @@ from ctxfold.decisions.intent.triggers import Trigger
 from ctxfold.decisions.intent.written import LinesWritten
 from ctxfold.decisions.refactor.values import Operator, Refactored
 from ctxfold.models.deciders.branch import Place
-from ctxfold.models.deciders.fold import Consolidate, Fold, is_due
+from ctxfold.models.deciders.fold import Consolidate, Fold, is_due, micro_due
 from ctxfold.models.deciders.intent import Extract, Plan, line_parts, new_words, plan_parts
 from ctxfold.models.deciders.loop import Decided, Decision, SessionLease, Timed, decide, leased
 from ctxfold.models.deciders.refactor import Route, Write
@@ -65,11 +65,13 @@ class Deciders:
     Args:
         model: who is asked, one model or one for each role; None for the embedded deciders.
         seconds: the time that one call waits for all of its replies; None for no limit.
+        micro: whether `maintain` folds each step alone once the next is recorded (AgentFold's granular condensation), whatever room there is.
     """
 
-    def __init__(self, model: Model | Roles | None, seconds: float | None = None) -> None:
+    def __init__(self, model: Model | Roles | None, seconds: float | None = None, *, micro: bool = False) -> None:
         self._roles = Roles.of(model)
         self._seconds = seconds
+        self._micro = micro
         self._planned = WeakKeyDictionary[Session, str]()
 
     @property
@@ -165,13 +167,17 @@ class Deciders:
         """
         lease, roles, clock = leased(session), self._roles, self._clock()
         limit = Budget.of(await lease(lambda session: session.budget) if budget is None else budget, model).tokens
-        if not roles.models:
-            tiles = await lease(lambda session: session.consolidate(limit))
-            return Maintained(tiles, await lease(lambda session: session.maintain(limit)))
         folded, spent = tuple[Tile, ...](), list[Decided[Any]]()
+        step = await lease(micro_due) if self._micro else 0
+        if step:
+            alone = await decide(clock(roles.folder), lease, Fold(name_of(roles.folder), step, step))
+            folded, spent = (alone.made,), [alone]
+        if not roles.models:
+            folded += await lease(lambda session: session.consolidate(limit))
+            return Maintained(folded, await lease(lambda session: session.maintain(limit)))
         if await lease(lambda session: is_due(session, limit)):
             consolidated = await decide(clock(roles.folder), lease, Consolidate(name_of(roles.folder), limit))
-            folded, spent = consolidated.made, [consolidated]
+            folded, spent = (*folded, *consolidated.made), [*spent, consolidated]
         due = await lease(lambda session: session.maintain(limit, act=False))
         if roles.planner is not None and await lease(self._has_new_words):
             spent.append(await self._plan(clock(roles.planner), lease, Trigger("intent change", "new words")))
