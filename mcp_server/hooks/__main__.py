@@ -1,6 +1,6 @@
 """Runs one hook: `python -m mcp_server.hooks HOST` reads the host's event from standard input and prints the answer, if there is one.
 
-A short result, the common case, ends it before anything is imported. On any fault the host goes on with what it has: nothing is printed, and the exit code
+A short result, the common case, ends it before anything is imported, and so does a prompt while nothing is to be given back. On any fault the host goes on with what it has: nothing is printed, and the exit code
 is 1, which hosts take as a hook that failed, not as a veto.
 """
 
@@ -23,6 +23,11 @@ def main(arguments: list[str], event: bytes) -> str:
     """
     if len(event) < SHORT and b'"PostToolUse"' in event:
         return ""
+    if b'"UserPromptSubmit"' in event:
+        from ctxfold.session.handover import is_waiting
+
+        if not is_waiting():
+            return ""
     from mcp_server.hooks.events import answer_event
 
     return answer_event(arguments, event)

@@ -11,8 +11,9 @@ from typing import Any
 
 from ctxfold import Session
 from ctxfold.errors import InputError
+from ctxfold.session.handover import take
 from ctxfold.session.transcripts import HOSTS, Transcript, name_conversation, without_keys
-from mcp_server.hooks.kept import kept_after, kept_before
+from mcp_server.hooks.kept import kept_after, kept_before, put_back
 from mcp_server.hooks.results import bound_result
 from mcp_server.hooks.spelling import SPELLINGS
 
@@ -60,6 +61,9 @@ def answer_event(arguments: list[str], raw: bytes) -> str:
                 at, parts = map(int, part.split("/"))
                 text = kept_after(session, at, parts)
                 return _dump(spell.context("SessionStart", text)) if text else ""
+            case "UserPromptSubmit":
+                text = put_back(session) if take(session.name) else ""
+                return _dump(spell.context(event.name, text)) if text else ""
             case _:
                 return ""
 

@@ -6,7 +6,7 @@ from ctxfold import Session
 from ctxfold.tokens import MIN_BUDGET
 from mcp_server.prompts import fill_prompt
 
-__all__ = ["kept_after", "kept_before"]
+__all__ = ["kept_after", "kept_before", "put_back"]
 
 _BEFORE = 2_500
 """o200k tokens of the view that goes into the summary's prompt."""
@@ -44,6 +44,15 @@ def kept_after(session: Session, part: int, parts: int) -> str:
         if part <= len(cut)
         else ""
     )
+
+
+def put_back(session: Session) -> str:
+    """What `restore` put back, in one part; empty where it was taken out again."""
+    made = session.intent.extraction
+    if made is None or made.cause != "compaction":
+        return ""
+    told = "".join(f"{each.ref}\n{each.text}\n" for each in made.extracts)
+    return fill_prompt("hooks/restored", session=session.name, text=_cut(told)[0])
 
 
 def _cut(text: str) -> list[str]:

@@ -33,7 +33,13 @@ class Hooked:
     after: str
 
 
-_EVENTS = (("PostToolUse", "*", 1), ("PreCompact", "", 1), ("SessionStart", "compact", 3), ("Stop", "", 1))
+_EVENTS = (
+    ("PostToolUse", "*", 1),
+    ("PreCompact", "", 1),
+    ("SessionStart", "compact", 3),
+    ("UserPromptSubmit", "", 1),
+    ("Stop", "", 1),
+)
 
 HOOKED: Mapping[str, Hooked] = {
     "claude-code": Hooked((".claude", "settings.json"), _EVENTS, "Start a new session; `/hooks` lists what runs."),

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from ctxfold import Session
+from ctxfold import HostCompacted, Session
 from ctxfold.errors import InputError
+from ctxfold.session.handover import hand_over
 from ctxfold.tokens import count
 from mcp_server.hooks.__main__ import main
 from mcp_server.hooks.results import BUDGET
@@ -148,3 +149,34 @@ def test_a_short_event_imports_nothing_of_ours() -> None:
     command = [sys.executable, "-c", f"{asked} print([name for name in sys.modules if name.startswith('ctxfold')])"]
     done = subprocess.run(command, input=raw, capture_output=True, check=True, timeout=60)
     assert done.stdout.strip() == b"[]"
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_what_was_put_back_is_given_with_the_next_prompt_once(host: str) -> None:
+    main([host], event(host, "Stop"))
+    with kept(host) as session:
+        session.record_transcript([HostCompacted("k1", "Some work was done.")])
+        session.restore()
+        hand_over(session.name)
+    text = answered(host, "UserPromptSubmit", prompt="Go on")["hookSpecificOutput"]["additionalContext"]
+    assert "never touch rows above 400" in text
+    assert len(text) < 9_900
+    assert answered(host, "UserPromptSubmit", prompt="Go on") is None
+
+
+def test_what_was_put_back_and_taken_out_again_is_not_given() -> None:
+    main(["codex"], event("codex", "Stop"))
+    with kept("codex") as session:
+        session.record_transcript([HostCompacted("k1", "Some work was done.")])
+        session.restore()
+        hand_over(session.name)
+        session.undo()
+    assert answered("codex", "UserPromptSubmit", prompt="Go on") is None
+
+
+def test_a_prompt_opens_no_session_while_nothing_waits() -> None:
+    raw = event("claude-code", "UserPromptSubmit", prompt="Go on")
+    asked = "import sys; from mcp_server.hooks.__main__ import main; main(['claude-code'], sys.stdin.buffer.read());"
+    command = [sys.executable, "-c", f"{asked} print('ctxfold.session.session' in sys.modules)"]
+    done = subprocess.run(command, input=raw, capture_output=True, check=True, timeout=60)
+    assert done.stdout.strip() == b"False"
