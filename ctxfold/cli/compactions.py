@@ -68,7 +68,7 @@ def restore(session: Session, compaction: int | None, budget: int, as_json: bool
     from ctxfold.session.handover import hand_over
 
     made = session.restore(compaction or 0, budget)
-    hand_over(session.name)
+    hand_over(session.name, "restored")
     if as_json:
         print_json(made)
         return

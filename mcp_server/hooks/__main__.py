@@ -12,6 +12,11 @@ __all__ = ["main"]
 
 SHORT = 8_000
 """Bytes of an event after a tool call: a shorter one holds no result that is worth bounding."""
+_KEY = b'"hook_event_name"'
+_ANSWERED, _ASKED = (b"PostToolUse", b"AfterTool"), (b"UserPromptSubmit", b"BeforeAgent")
+"""What hosts call a tool's answer and a prompt."""
+_DUE = (b'"compact"', b'"prompt_cache_likely_expired"')
+"""What a start says that there is something to do at."""
 
 
 def main(arguments: list[str], event: bytes) -> str:
@@ -21,9 +26,12 @@ def main(arguments: list[str], event: bytes) -> str:
         arguments: the host's name, and where a hook runs several times its part, `1/3`.
         event: the JSON that the host wrote.
     """
-    if len(event) < SHORT and b'"PostToolUse"' in event:
+    name = _name(event)
+    if name in _ANSWERED and len(event) < SHORT:
         return ""
-    if b'"UserPromptSubmit"' in event:
+    if name == b"SessionStart" and not any(word in event for word in _DUE):
+        return ""
+    if name in _ASKED:
         from ctxfold.session.handover import is_waiting
 
         if not is_waiting():
@@ -31,6 +39,12 @@ def main(arguments: list[str], event: bytes) -> str:
     from mcp_server.hooks.events import answer_event
 
     return answer_event(arguments, event)
+
+
+def _name(event: bytes) -> bytes:
+    """The name of an event, which hosts write before whatever a tool may say."""
+    found = event[event.find(_KEY) + len(_KEY) :][:64].split(b'"') if _KEY in event else []
+    return found[1] if len(found) > 1 else b""
 
 
 if __name__ == "__main__":

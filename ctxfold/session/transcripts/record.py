@@ -68,7 +68,7 @@ def record_entries(tx: Writing, at: Handle, entries: Sequence[Entry]) -> dict[Re
         for each in group:
             if isinstance(each, ToolAnswered) and not _calls(each.id, group) and each.id in held.calls:
                 key = key_of(each)
-                held.keys[key] = at.arrived(tx, held.calls[each.id], Result(each.id, each.text), key)
+                held.keys[key] = at.arrived(tx, held.calls[each.id], Result(each.id, each.text, shown=each.shown), key)
     keys = [key for each in entries if (key := key_of(each)) in held.keys]
     return {held.keys[key]: key not in known for key in keys}
 
@@ -121,7 +121,7 @@ def _draft(entry: Entry, group: Sequence[Entry]) -> Draft | None:
             text = json.dumps({"name": entry.name, "args": entry.args}, ensure_ascii=False)
             return Draft("call", "model", text, entry.id, key=key)
         case ToolAnswered():
-            return Draft("result", "tool", entry.text, entry.id, key=key) if _calls(entry.id, group) else None
+            return Draft("result", "tool", entry.text, entry.id, entry.shown, key) if _calls(entry.id, group) else None
         case HostCompacted():
             return Draft("note", "model", entry.summary, shown=_SHOWN, key=key)
         case _:
