@@ -31,6 +31,12 @@ def main(arguments: list[str], event: bytes) -> str:
         return ""
     if name == b"SessionStart" and not any(word in event for word in _DUE):
         return ""
+    if name == b"SessionStart" and _DUE[0] in event:
+        from mcp_server.hooks.sections import take_section
+
+        section = take_section(arguments[0], "".join(arguments[1:]) or "1/1", event)
+        if section is not None:
+            return section
     if name in _ASKED:
         from ctxfold.session.handover import is_waiting
 

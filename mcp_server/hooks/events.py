@@ -15,6 +15,7 @@ from ctxfold.session.handover import hand_over, take
 from ctxfold.session.transcripts import HOSTS, HostCompacted, Transcript, name_conversation, without_keys
 from mcp_server.hooks.kept import kept_after, kept_before, put_back, tell_idle
 from mcp_server.hooks.results import bound_result
+from mcp_server.hooks.sections import drop_sections, keep_sections
 from mcp_server.hooks.spelling import SPELLINGS
 
 __all__ = ["answer_event"]
@@ -46,7 +47,7 @@ def answer_event(arguments: list[str], raw: bytes) -> str:
         InputError: an unknown host, or an event that cannot be read.
         CtxfoldError: the session cannot be opened or written.
     """
-    host, part = arguments[0], arguments[1] if len(arguments) > 1 else "1/1"
+    host, at = arguments[0], int(arguments[1].partition("/")[0]) if len(arguments) > 1 else 1
     event, spell = _read(host, raw), SPELLINGS[host]
     with Session.open(name_conversation(host, event.session)) as session:
         if _record(session, event) and spell.late:
@@ -56,23 +57,21 @@ def answer_event(arguments: list[str], raw: bytes) -> str:
                 bounded = bound_result(session, spell.call(event.payload))
                 return "" if bounded is None else _dump(spell.replaced(bounded))
             case "PreCompact":
+                made = [_dump(spell.context("SessionStart", text)) for text in kept_after(session, *spell.parts)]
+                keep_sections(session.name, made + [""] * (spell.parts[0] - len(made)))
                 return "" if spell.summing is None else spell.summing(kept_before(session))
             case "SessionStart" if event.payload.get("source") == "compact":
-                at, parts = map(int, part.split("/"))
-                text = kept_after(session, at, parts, spell.part)
-            case "SessionStart" if event.payload.get("prompt_cache_likely_expired") is True and part[:2] == "1/":
+                every = kept_after(session, *spell.parts)
+                text = every[at - 1] if at <= len(every) else ""
+            case "SessionStart" if event.payload.get("prompt_cache_likely_expired") is True and at == 1:
                 session.consolidate()
                 return _dump({"systemMessage": tell_idle(session, event.payload.get("context_tokens"))})
             case "UserPromptSubmit":
                 due = take(session.name)
-                text = (
-                    kept_after(session, 1, 1, spell.part)
-                    if due == "view"
-                    else put_back(session, spell.part)
-                    if due
-                    else ""
-                )
+                size = spell.parts[1]
+                text = kept_after(session, 1, size)[0] if due == "view" else put_back(session, size) if due else ""
             case _:
+                drop_sections(session.name)
                 text = ""
         return _dump(spell.context(event.name, text)) if text else ""
 

@@ -17,32 +17,25 @@ def kept_before(session: Session) -> str:
     return fill_prompt("hooks/before", session=session.name, view=session.view(_BEFORE).text)
 
 
-def kept_after(session: Session, part: int, parts: int, size: int) -> str:
-    """One part of the view of all that was said before, cut between lines.
+def kept_after(session: Session, parts: int, size: int) -> list[str]:
+    """The view of all that was said before, cut between lines.
 
     Args:
         session: the session of the conversation.
-        part: which, from 1.
-        parts: how many there are.
+        parts: how many parts there are at most.
         size: characters of one, some words of ours above it not counted.
-
-    Returns:
-        Its text; empty where the parts before it hold all.
     """
-    room = size * parts - (
-        size // 4 if parts > 1 else 0
-    )  # parts are cut between lines, and so leave some of their ends
+    room = size * parts - (size // 4 if parts > 1 else 0)  # cut between lines, parts leave some of their ends
     budget = room // 2
     text = session.view(budget).text
     while len(text) > room:
         budget = budget * room // len(text) - MIN_BUDGET // 8
         text = session.view(max(budget, MIN_BUDGET)).text
-    cut = _cut(text, size)
-    return (
-        fill_prompt("hooks/after", part=part, parts=len(cut), session=session.name, text=cut[part - 1])
-        if part <= len(cut)
-        else ""
-    )
+    cut = _cut(text, size)[:parts]
+    return [
+        fill_prompt("hooks/after", part=at, parts=len(cut), session=session.name, text=each)
+        for at, each in enumerate(cut, 1)
+    ]
 
 
 def put_back(session: Session, size: int) -> str:

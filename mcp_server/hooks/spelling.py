@@ -30,7 +30,7 @@ class Spelling:
         replaced: the answer that puts another result in place, which has the shape of the one that came.
         context: the answer that adds text for the model, for the event's name and the text.
         summing: the answer whose text joins the prompt of the host's summary; None where the host takes none.
-        part: characters of one part of a view that it takes whole.
+        parts: in how many parts it takes a view, and characters of one that it takes whole.
         late: whether a host tells of a compaction by its transcript alone: then the view comes with the next prompt.
         names: its names of events, each with the one used here, where they differ.
     """
@@ -39,7 +39,7 @@ class Spelling:
     replaced: Callable[[Any], dict[str, Any]]
     context: Callable[[str, str], dict[str, Any]]
     summing: Callable[[str], str] | None = str
-    part: int = 9_000
+    parts: tuple[int, int] = (3, 9_000)
     late: bool = False
     names: Mapping[str, str] = field(default_factory=dict)
 
@@ -78,8 +78,8 @@ def _plain(answer: Any) -> dict[str, Any]:
     return {"answer": answer}
 
 
-_WIDE = 27_000
-"""Characters that hosts take whole which cut nothing: as many as the others take in three parts."""
+_WIDE = (1, 27_000)
+"""Of hosts that cut nothing, as much as the others take in three parts."""
 _GEMINI = {
     "AfterTool": "PostToolUse",
     "BeforeAgent": "UserPromptSubmit",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -231,3 +232,28 @@ def test_opencode_sends_its_messages_along_and_is_answered_in_one_form() -> None
 def test_names_of_events_within_a_result_are_only_words() -> None:
     call = bash(ROWS) | {"tool_input": {"pattern": "SessionStart", "hook_event_name": "UserPromptSubmit"}}
     assert answered("claude-code", "PostToolUse", **call) is not None
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_the_parts_made_before_a_compaction_are_handed_out_after_it_once(host: str) -> None:
+    for at in range(12):
+        answered(host, "PostToolUse", **bash(f"{ROWS} {at}", f"toolu_{at}"))
+    main([host], event(host, "PreCompact"))
+    raw = event(host, "SessionStart", source="compact")
+    asked = f"import sys; from mcp_server.hooks.__main__ import main; print(main(['{host}', '1/3'], sys.stdin.buffer.read()));"
+    command = [sys.executable, "-c", f"{asked} print('ctxfold.session.session' in sys.modules)"]
+    first, loaded = subprocess.run(command, input=raw, capture_output=True, check=True, timeout=60).stdout.split(b"\n")[
+        :2
+    ]
+    assert (b"never touch rows above 400" in first, loaded) == (True, b"False")
+    second, third = (main([host, f"{part}/3"], raw) for part in (2, 3))
+    assert len({first.decode(), second, third}) == 3
+    assert main([host, "1/3"], raw) == first.decode(), "what was given is made anew"
+
+
+def test_parts_of_a_compaction_that_did_not_come_about_are_let_go() -> None:
+    main(["codex"], event("codex", "PreCompact"))
+    folder = Path(os.environ["CTXFOLD_HOME"]) / "sections"
+    assert len(list(folder.iterdir())) == 3
+    main(["codex"], event("codex", "Stop"))
+    assert not list(folder.iterdir())
