@@ -14,7 +14,7 @@ from ctxfold.decisions.refactor.values import Refactored
 from ctxfold.errors import InputError
 from ctxfold.log.records import Origin
 from ctxfold.log.refs import RecordRef, Ref, StepRef, parse_ref, parse_step
-from ctxfold.session import screenshots
+from ctxfold.session import handover, screenshots
 from ctxfold.session import validate as check
 from ctxfold.session.branch import branched
 from ctxfold.session.calls import read_calls
@@ -514,6 +514,7 @@ class Session:
             )
             self._at.forget()
         screenshots.forget(self._at.store.address, self.name)
+        handover.forget(self._at.store.address, self.name)
         self.name = done.session or self.name
         self._at.store.scrub()
         return done

@@ -32,11 +32,9 @@ def main(arguments: list[str], event: bytes) -> str:
     if name == b"SessionStart" and not any(word in event for word in _DUE):
         return ""
     if name == b"SessionStart" and _DUE[0] in event:
-        from mcp_server.hooks.sections import take_section
-
-        section = take_section(arguments[0], "".join(arguments[1:]) or "1/1", event)
-        if section is not None:
-            return section
+        made = _part(arguments, event)
+        if made is not None:
+            return made
     if name in _ASKED:
         from ctxfold.session.handover import is_waiting
 
@@ -45,6 +43,21 @@ def main(arguments: list[str], event: bytes) -> str:
     from mcp_server.hooks.events import answer_event
 
     return answer_event(arguments, event)
+
+
+def _part(arguments: list[str], event: bytes) -> str | None:
+    """The answer of this part that was made before the compaction; None where there is none, or no such event."""
+    import json
+
+    from ctxfold.session.handover import take_part
+    from ctxfold.session.transcripts import HOSTS, name_conversation
+
+    try:
+        named = str(json.loads(event)["session_id"])
+    except (ValueError, KeyError, TypeError):
+        return None
+    at = int(arguments[1].partition("/")[0]) if len(arguments) > 1 else 1
+    return take_part(name_conversation(arguments[0], named), at) if arguments[0] in HOSTS else None
 
 
 def _name(event: bytes) -> bytes:

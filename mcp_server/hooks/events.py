@@ -11,11 +11,10 @@ from typing import Any
 
 from ctxfold import Session
 from ctxfold.errors import InputError
-from ctxfold.session.handover import hand_over, take
+from ctxfold.session.handover import drop_parts, hand_over, keep_parts, take
 from ctxfold.session.transcripts import HOSTS, HostCompacted, Transcript, name_conversation, without_keys
 from mcp_server.hooks.kept import kept_after, kept_before, put_back, tell_idle
 from mcp_server.hooks.results import bound_result
-from mcp_server.hooks.sections import drop_sections, keep_sections
 from mcp_server.hooks.spelling import SPELLINGS
 
 __all__ = ["answer_event"]
@@ -58,7 +57,7 @@ def answer_event(arguments: list[str], raw: bytes) -> str:
                 return "" if bounded is None else _dump(spell.replaced(bounded))
             case "PreCompact":
                 made = [_dump(spell.context("SessionStart", text)) for text in kept_after(session, *spell.parts)]
-                keep_sections(session.name, made + [""] * (spell.parts[0] - len(made)))
+                keep_parts(session.name, made + [""] * (spell.parts[0] - len(made)))
                 return "" if spell.summing is None else spell.summing(kept_before(session))
             case "SessionStart" if event.payload.get("source") == "compact":
                 every = kept_after(session, *spell.parts)
@@ -71,7 +70,7 @@ def answer_event(arguments: list[str], raw: bytes) -> str:
                 size = spell.parts[1]
                 text = kept_after(session, 1, size)[0] if due == "view" else put_back(session, size) if due else ""
             case _:
-                drop_sections(session.name)
+                drop_parts(session.name)
                 text = ""
         return _dump(spell.context(event.name, text)) if text else ""
 

@@ -28,6 +28,8 @@ _SHORT = 2
 """Characters up to which a value is a count."""
 _PATH = re.compile(r"(?!\w+://)[^\s\"'`*?<>|]*(?:[/\\][^\s\"'`*?<>|]*\w|\w\.[A-Za-z]\w*)")
 _ARGUMENT = re.compile(r'\s*"[^"\\]*": ')
+_TOOL = 2
+"""Which line of a call names its tool."""
 _NAMING = frozenset({"call", "user", "assistant"})
 """The kinds of records that name a value, where others only show it."""
 
@@ -93,7 +95,7 @@ class _Trail:
         found: dict[str, tuple[str, int]] = {}
         for number, line in enumerate(source.lines, 1):
             low = line.lower()
-            found |= {value: (_written(line, low, value), number) for value in _values(_said(source, line))}
+            found |= {value: (_written(line, low, value), number) for value in _values(_said(source, number, line))}
             found |= {path: (written, number) for path, written in paths.items() if path in low}
             for said in _sentences(line) if source.kind == "user" else ():
                 self.rules.pop(_plain(said), None)
@@ -164,12 +166,14 @@ def _used(trail: _Trail, summary: str, since: Counter[str], wanted: set[str]) ->
 
 def _named(source: Source) -> set[str]:
     """The values that a record holds."""
-    return {value for line in source.lines for value in _values(_said(source, line))}
+    return {value for number, line in enumerate(source.lines, 1) for value in _values(_said(source, number, line))}
 
 
-def _said(source: Source, line: str) -> str:
-    """A line without the name of an argument."""
-    return _ARGUMENT.sub("", line) if source.kind == "call" else line
+def _said(source: Source, number: int, line: str) -> str:
+    """A line; of a call without the name of an argument, and without the tool's, which is its first."""
+    if source.kind != "call":
+        return line
+    return "" if number == _TOOL else _ARGUMENT.sub("", line)
 
 
 def _values(line: str) -> Iterator[str]:

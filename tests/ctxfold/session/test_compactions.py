@@ -19,7 +19,7 @@ def session() -> Iterator[Session]:
         opened.record_transcript(
             [
                 UserSaid("u1", "Refund what is late. Never send mail.\nPay at most 40.50 EUR each."),
-                Called("c1", "list", {"status": "late"}),
+                Called("c1", "list_late_orders", {"status": "late"}),
                 ToolAnswered("c1", "ORD-118 late ACC-9001\nORD-204 late ACC-9002\nORD-777 late ACC-9003"),
                 AssistantSaid("a1", "ORD-118 and ORD-204 it is."),
                 Called("c2", "Read", {"file_path": "/work/shop/refunds.py"}),
@@ -28,6 +28,8 @@ def session() -> Iterator[Session]:
                 ToolAnswered("c3", "ok"),
                 HostCompacted("k1", SUMMARY),
                 Called("c4", "pay", {"account": "ACC-9002"}),
+                Called("c5", "list_late_orders", {}),
+                ToolAnswered("c5", "none"),
                 ToolAnswered("c4", "done"),
             ]
         )

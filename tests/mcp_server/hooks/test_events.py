@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from ctxfold import HostCompacted, Session
+from ctxfold import HostCompacted, Session, delete_session
 from ctxfold.errors import InputError
-from ctxfold.session.handover import hand_over
+from ctxfold.session.handover import hand_over, is_waiting
 from ctxfold.tokens import count
 from mcp_server.hooks.__main__ import main
 from mcp_server.hooks.results import BUDGET
@@ -253,7 +253,17 @@ def test_the_parts_made_before_a_compaction_are_handed_out_after_it_once(host: s
 
 def test_parts_of_a_compaction_that_did_not_come_about_are_let_go() -> None:
     main(["codex"], event("codex", "PreCompact"))
-    folder = Path(os.environ["CTXFOLD_HOME"]) / "sections"
+    folder = Path(os.environ["CTXFOLD_HOME"]) / "handover" / "parts"
     assert len(list(folder.iterdir())) == 3
+    hand_over("codex-5e55-ab", "restored")
     main(["codex"], event("codex", "Stop"))
-    assert not list(folder.iterdir())
+    assert (list(folder.iterdir()), is_waiting()) == ([], True)
+
+
+def test_of_a_session_that_is_deleted_or_redacted_nothing_waits() -> None:
+    for end in (lambda: delete_session("codex-5e55-ab"), lambda: kept("codex").redact("s1.1")):
+        main(["codex"], event("codex", "PreCompact"))
+        hand_over("codex-5e55-ab", "view")
+        end()
+        folder = Path(os.environ["CTXFOLD_HOME"]) / "handover"
+        assert not any(place.is_file() for place in folder.rglob("*"))
