@@ -42,7 +42,7 @@ class Hooked:
 _EVENTS = (
     ("PostToolUse", "*", 1),
     ("PreCompact", "", 1),
-    ("SessionStart", "compact|resume", 3),
+    ("SessionStart", "compact|resume|fork", 3),
     ("UserPromptSubmit", "", 1),
     ("Stop", "", 1),
 )
