@@ -83,7 +83,7 @@ def record_entries(tx: Writing, at: Handle, entries: Sequence[Entry]) -> dict[Re
             if isinstance(each, ToolAnswered) and not _calls(each.id, group) and each.id in held.calls:
                 step, call = held.calls[each.id]
                 kept = key_of(replace(each, id=call))
-                held.keys[key_of(each)] = at.arrived(tx, step, Result(call, each.text), kept)
+                held.keys[key_of(each)] = at.arrived(tx, step, Result(call, each.text, shown=each.shown), kept)
     keys = [key for each in entries if (key := key_of(each)) in held.keys]
     return {held.keys[key]: key not in known for key in keys}
 
@@ -148,7 +148,7 @@ def _draft(entry: Entry, group: Sequence[Entry]) -> Draft | None:
         case Called():
             return Draft("call", "model", text, entry.id, key=key)
         case ToolAnswered():
-            return Draft("result", "tool", text, entry.id, key=key) if _calls(entry.id, group) else None
+            return Draft("result", "tool", text, entry.id, entry.shown, key) if _calls(entry.id, group) else None
         case HostCompacted():
             return Draft("note", "model", text, shown=_SHOWN, key=key)
         case _:

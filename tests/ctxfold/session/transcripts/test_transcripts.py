@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ctxfold import Session
+from ctxfold import HostCompacted, Session, UserSaid
 from ctxfold.errors import InputError
 from ctxfold.session.transcripts import HOSTS, Transcript, find_latest, name_conversation
 from ctxfold.session.transcripts.known_keys import hide_keys
@@ -172,3 +172,31 @@ def test_the_latest_transcript_is_found_below_the_users_home(tmp_path: Path) -> 
         find_latest(HOSTS["codex"], tmp_path, None)
     assert find_latest(HOSTS["claude-code"], tmp_path, None).name == "old.jsonl"
     assert find_latest(HOSTS["claude-code"], Path("/nowhere"), str(tmp_path / ".claude")).name == "old.jsonl"
+
+
+def test_the_summaries_of_hosts_are_marked_wherever_they_write_them() -> None:
+    snapshot = {
+        "id": "m1",
+        "type": "user",
+        "content": [{"text": "<scratchpad/><state_snapshot>Rows.</state_snapshot>"}],
+    }
+    (gemini,) = HOSTS["gemini"].read(
+        {"$set": {"messages": [snapshot, {"id": "m2", "type": "gemini", "content": "ok"}]}}
+    )
+    summed = {"info": {"id": "m1", "role": "assistant", "summary": True}, "parts": [{"type": "text", "text": "Rows."}]}
+    (opencode,) = HOSTS["opencode"].read({"messages": [summed]})
+    assert (opencode, type(gemini)) == (HostCompacted("m1", "Rows."), HostCompacted)
+
+
+def test_what_gemini_adds_by_itself_is_not_the_users_words() -> None:
+    read = HOSTS["gemini"].read
+    handed = [{"functionResponse": {"id": "c", "response": {"output": "x"}}}]
+    assert read({"type": "user", "id": "u", "content": handed}) == ()
+    assert read({"type": "user", "id": "u", "content": [{"text": "<session_context>\nwhere"}]}) == ()
+    assert read({"type": "user", "id": "u", "content": [{"text": "Look"}]}) == (UserSaid("u", "Look"),)
+
+
+def test_a_file_whose_name_tells_part_of_the_id_has_the_same_session() -> None:
+    named = "0cb441cc-155f-4edf-a412-71d0d2a0d39d"
+    assert name_conversation("gemini", named) == name_conversation("gemini", "session-2026-11-23T03-46-0cb441cc")
+    assert name_conversation("codex", named) == name_conversation("codex", f"rollout-2026-11-23-{named}")
