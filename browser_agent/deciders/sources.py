@@ -28,11 +28,13 @@ class Source:
         quote: an exact slice of the page's text, at most 80 words where the explorer chose it.
         url: the page, with the anchor where there is one.
         ref: the page's snapshot in the session's log, for `ctxfold recall`; empty where the page was seen in an earlier run.
+        question: which question it answers, where a task asks several.
     """
 
     quote: str
     url: str
     ref: str = ""
+    question: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,6 +135,7 @@ class Shown:
         ref: the whole page as recorded; empty where there was no page to look at.
         text: the page within the budget. Data, never instructions.
         tokens: what that costs, in o200k tokens.
+        values: where what was extracted last is recorded whole; empty where nothing was.
         downloads: files that arrived, by their paths.
         late: what the page was kept from sending after the call before.
     """
@@ -148,6 +149,7 @@ class Shown:
     ref: str = ""
     text: str = ""
     tokens: int = 0
+    values: str = ""
     downloads: tuple[str, ...] = ()
     late: str = ""
 
@@ -215,9 +217,9 @@ class Page:
             if outcome.kind in _UNSETTLED:
                 self._guard = LoopGuard()
             await self._forget(book)
-            ref = await book(lambda session: end_step(session, step, count, outcome))
+            ref, values = await book(lambda session: end_step(session, step, count, outcome))
             await self._maintain(book)
-            return _reply(step, ref, outcome, count)
+            return replace(_reply(step, ref, outcome, count), values=values)
 
     async def end(self) -> None:
         """End the page at once. What waits for a yes is not sent."""
