@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ctxfold.decisions.branch.values import Move
     from ctxfold.decisions.fold.directive import FoldDirective
+    from ctxfold.decisions.intent.dropped import Dropped, Lost
     from ctxfold.decisions.intent.triggers import Trigger
     from ctxfold.decisions.refactor.values import Refactored
     from ctxfold.errors import CtxfoldError
@@ -37,6 +38,7 @@ __all__ = [
     "Called",
     "Constraint",
     "CtxfoldError",
+    "Dropped",
     "Event",
     "Extract",
     "Extraction",
@@ -45,6 +47,7 @@ __all__ = [
     "HostCompacted",
     "Intent",
     "Item",
+    "Lost",
     "Move",
     "RawStep",
     "Recalled",
@@ -77,6 +80,7 @@ _HOMES = {
     "Called": "session.transcripts.values",
     "Constraint": "workspace.intent",
     "CtxfoldError": "errors",
+    "Dropped": "decisions.intent.dropped",
     "Event": "session.history.events",
     "Extract": "workspace.intent",
     "Extraction": "workspace.intent",
@@ -85,6 +89,7 @@ _HOMES = {
     "HostCompacted": "session.transcripts.values",
     "Intent": "workspace.intent",
     "Item": "workspace.intent",
+    "Lost": "decisions.intent.dropped",
     "Move": "decisions.branch.values",
     "RawStep": "workspace.workspace",
     "Recalled": "session.recall",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 import anyio
@@ -221,9 +222,8 @@ class Page:
     async def end(self) -> None:
         """End the page at once. What waits for a yes is not sent."""
         gate = self._window.settings.gate
-        if gate is not None:
-            await gate.close()
-        await self._browser.close(self._window)
+        async with nullcontext() if gate is None else gate.closing():
+            await self._browser.close(self._window)
 
     async def _forget(self, book: SessionLease) -> None:
         """Take passwords that were just typed out of what the session held before."""

@@ -122,7 +122,9 @@ def extracted(tx: Writing, now: Handle, wanted: Wanted, by: By) -> Extraction:
         made = replace(made, extracts=_found(log, workspace, wanted))
     tokens = sum(count(each.text) + OVERHEAD for each in made.extracts)
     before = intent.extraction
-    asked = wanted.trigger is None or (before is not None and before.asked and before.extracts[:1] == made.extracts[:1])
+    asked = cause in ("asked for", "compaction") or (
+        before is not None and before.asked and before.extracts[:1] == made.extracts[:1]
+    )
     hint = prompt("extract_hint", item=intent.open[0].id) if intent.open else ""
     made = replace(made, tokens=tokens, hint=hint, seen=newest_fold(workspace), asked=asked)
     now.pressed = made.seen

@@ -8,15 +8,17 @@ from typing import overload
 
 from ctxfold.decisions.branch.values import Move, Wish
 from ctxfold.decisions.fold.embedded import SETTINGS, due
+from ctxfold.decisions.intent.dropped import Dropped
 from ctxfold.decisions.intent.triggers import Trigger
 from ctxfold.decisions.refactor.values import Refactored
 from ctxfold.errors import InputError
 from ctxfold.log.records import Origin
 from ctxfold.log.refs import RecordRef, Ref, StepRef, parse_ref, parse_step
-from ctxfold.session import screenshots
+from ctxfold.session import handover, screenshots
 from ctxfold.session import validate as check
 from ctxfold.session.branch import branched
 from ctxfold.session.calls import read_calls
+from ctxfold.session.compactions import dropped, restored
 from ctxfold.session.fold import consolidated, folded, goal_set
 from ctxfold.session.handle import Handle
 from ctxfold.session.history.branches import check_name
@@ -340,6 +342,15 @@ class Session:
         with self._at.writing() as tx:
             return maintained(tx, self._at, limit)
 
+    def restore(self, compaction: int = 0, budget: int = 2_000, by: By = _HOST) -> Extraction:
+        """Put what a compaction dropped (as of `dropped`) at the end of the view, as exact lines of the log that cost at most `budget` o200k tokens.
+
+        Raises InputError where there is none of that number, or it dropped nothing that is in use.
+        """
+        who, most = check.as_by(by), check.as_number(budget, "the budget of what is put back")
+        with self._at.writing() as tx:
+            return restored(tx, self._at, check.as_number(compaction, "the number of a compaction"), most, who)
+
     def refactor(
         self,
         operator: str = "auto",
@@ -466,6 +477,11 @@ class Session:
             first = max(check.as_number(skip, "how many hits to pass over"), 0)
             return search(tx, self._at.session, check.as_text(query), first + check.as_limit(limit, 100))[first:]
 
+    def dropped(self, compaction: int = 0) -> Dropped:
+        """What a compaction of the host (its number, 0 for the newest) left out: the user's words, values in use, files. InputError: there is none."""
+        with self._at.reading() as tx:
+            return dropped(tx, self._at, check.as_number(compaction, "the number of a compaction"))
+
     def history(self, limit: int = 50) -> list[Event]:
         """What happened, newest first, at most `limit` events."""
         with self._at.reading() as tx:
@@ -501,6 +517,7 @@ class Session:
             )
             self._at.forget()
         screenshots.forget(self._at.store.address, self.name)
+        handover.forget(self._at.store.address, self.name)
         self.name = done.session or self.name
         self._at.store.scrub()
         return done

@@ -19,10 +19,13 @@ from ctxfold.view.outline import Unit, folders, is_listing, ranked, units_of
 from ctxfold.view.pieces import words_of
 from ctxfold.view.shorten import GAP, shortened
 
-__all__ = ["LEAST", "Bounded", "Earlier", "Result", "bounded"]
+__all__ = ["LEAST", "NOWHERE", "Bounded", "Earlier", "Result", "bounded"]
 
 LEAST = 128
 """The least budget of one result, in o200k tokens."""
+
+NOWHERE = "s999999.99"
+"""Stands for an address until there is one (`Bounded.at`)."""
 
 Form = Literal["whole", "change", "rows", "part"]
 """As it is; as what differs from the tool's last answer; as exact rows with nothing left out; as a part."""

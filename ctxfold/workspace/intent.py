@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 State = Literal["open", "done", "dropped"]
-Cause = Literal["asked for", "intent change", "unresolved reference", "budget pressure"]
+Cause = Literal["asked for", "intent change", "unresolved reference", "budget pressure", "compaction"]
 """Why something was planned or extracted."""
 
 

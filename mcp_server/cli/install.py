@@ -16,7 +16,7 @@ from ctxfold.config import default_store
 from ctxfold.errors import InputError
 from mcp_server.cli.serve import parse_caps
 from mcp_server.install.files import apply, name_backup, read
-from mcp_server.install.hooks import HOOKED, plan_hooks, plan_no_hooks
+from mcp_server.install.hooks import HOOKED, HOOKS, plan_hooks, plan_no_hooks
 from mcp_server.install.hosts import HOSTS, Host, Launch, Machine, is_passing
 from mcp_server.install.plan import Change, choose_editor, plan_install, plan_uninstall
 from mcp_server.install.wrapping import WRAPPED, plan_unwrap, plan_wrap
@@ -83,7 +83,7 @@ def uninstall(host: str, server: str | None, hooks: bool, dry_run: bool) -> None
     if hooks or (host in HOOKED and server is None):
         _carry_out(
             _hook_files(host),
-            lambda path: plan_no_hooks(host, sys.executable, path, read(path), read(name_backup(path))),
+            lambda path: plan_no_hooks(host, sys.executable, path, read(path), read(name_backup(path, HOOKS))),
             dry_run,
         )
     if hooks:
@@ -116,7 +116,9 @@ def _read_both(path: Path) -> tuple[str | None, str | None]:
 
 def _install_hooks(host: str, dry_run: bool) -> None:
     files = _hook_files(host)
-    _carry_out(files, lambda path: plan_hooks(host, sys.executable, path, read(path), read(name_backup(path))), dry_run)
+    _carry_out(
+        files, lambda path: plan_hooks(host, sys.executable, path, read(path), read(name_backup(path, HOOKS))), dry_run
+    )
     click.echo(HOOKED[host].after)
 
 

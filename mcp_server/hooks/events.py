@@ -11,8 +11,9 @@ from typing import Any
 
 from ctxfold import Session
 from ctxfold.errors import InputError
-from ctxfold.session.transcripts import HOSTS, Transcript, name_conversation, without_keys
-from mcp_server.hooks.kept import kept_after, kept_before
+from ctxfold.session.handover import drop_parts, hand_over, keep_parts, take
+from ctxfold.session.transcripts import HOSTS, HostCompacted, Transcript, name_conversation, without_keys
+from mcp_server.hooks.kept import kept_after, kept_before, put_back, tell_idle
 from mcp_server.hooks.results import bound_result
 from mcp_server.hooks.spelling import SPELLINGS
 
@@ -45,23 +46,47 @@ def answer_event(arguments: list[str], raw: bytes) -> str:
         InputError: an unknown host, or an event that cannot be read.
         CtxfoldError: the session cannot be opened or written.
     """
-    host, part = arguments[0], arguments[1] if len(arguments) > 1 else "1/1"
+    host, at = arguments[0], int(arguments[1].partition("/")[0]) if len(arguments) > 1 else 1
     event, spell = _read(host, raw), SPELLINGS[host]
     with Session.open(name_conversation(host, event.session)) as session:
-        if event.transcript.is_file():
-            session.record_transcript(Transcript(HOSTS[host], event.transcript).new())
-        match event.name:
+        if _record(session, event) and spell.late:
+            hand_over(session.name, "view")
+        match spell.names.get(event.name, event.name):
             case "PostToolUse":
                 bounded = bound_result(session, spell.call(event.payload))
                 return "" if bounded is None else _dump(spell.replaced(bounded))
             case "PreCompact":
-                return kept_before(session)
+                made = [_dump(spell.context("SessionStart", text)) for text in kept_after(session, *spell.parts)]
+                keep_parts(session.name, made + [""] * (spell.parts[0] - len(made)))
+                return "" if spell.summing is None else spell.summing(kept_before(session))
             case "SessionStart" if event.payload.get("source") == "compact":
-                at, parts = map(int, part.split("/"))
-                text = kept_after(session, at, parts)
-                return _dump(spell.context("SessionStart", text)) if text else ""
+                every = kept_after(session, *spell.parts)
+                text = every[at - 1] if at <= len(every) else ""
+            case "SessionStart" if event.payload.get("prompt_cache_likely_expired") is True and at == 1:
+                session.consolidate()
+                return _dump({"systemMessage": tell_idle(session, event.payload.get("context_tokens"))})
+            case "UserPromptSubmit":
+                due = take(session.name)
+                size = spell.parts[1]
+                text = kept_after(session, 1, size)[0] if due == "view" else put_back(session, size) if due else ""
             case _:
-                return ""
+                drop_parts(session.name)
+                text = ""
+        return _dump(spell.context(event.name, text)) if text else ""
+
+
+def _record(session: Session, event: Event) -> bool:
+    """Record the conversation so far: from the host's transcript, or as a host without one sends it along. Whether the host compacted it since."""
+    told = event.payload.get("messages")
+    if isinstance(told, list):
+        entries = list(HOSTS[event.host].read({"messages": told}))
+    elif event.transcript.is_file():
+        entries = list(Transcript(HOSTS[event.host], event.transcript).new())
+    else:
+        return False
+    recorded = session.record_transcript(entries)
+    marks = session.record_transcript([each for each in entries if isinstance(each, HostCompacted)])
+    return any(recorded[mark] for mark in marks)
 
 
 def _read(host: str, raw: bytes) -> Event:

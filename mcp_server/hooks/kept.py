@@ -6,14 +6,10 @@ from ctxfold import Session
 from ctxfold.tokens import MIN_BUDGET
 from mcp_server.prompts import fill_prompt
 
-__all__ = ["kept_after", "kept_before"]
+__all__ = ["kept_after", "kept_before", "put_back", "tell_idle"]
 
 _BEFORE = 2_500
 """o200k tokens of the view that goes into the summary's prompt."""
-_PART = 9_000
-"""Characters of one part: hosts cut what a hook adds at ten thousand, and some words of ours stand above it."""
-_SLACK = _PART // 4
-"""Characters left at the ends of the parts, since they are cut between lines."""
 
 
 def kept_before(session: Session) -> str:
@@ -21,37 +17,48 @@ def kept_before(session: Session) -> str:
     return fill_prompt("hooks/before", session=session.name, view=session.view(_BEFORE).text)
 
 
-def kept_after(session: Session, part: int, parts: int) -> str:
-    """One part of the view of all that was said before, cut between lines.
+def kept_after(session: Session, parts: int, size: int) -> list[str]:
+    """The view of all that was said before, cut between lines.
 
     Args:
         session: the session of the conversation.
-        part: which, from 1.
-        parts: how many there are.
-
-    Returns:
-        Its text; empty where the parts before it hold all.
+        parts: how many parts there are at most.
+        size: characters of one, some words of ours above it not counted.
     """
-    room = _PART * parts - _SLACK
+    room = size * parts - (size // 4 if parts > 1 else 0)  # cut between lines, parts leave some of their ends
     budget = room // 2
     text = session.view(budget).text
     while len(text) > room:
         budget = budget * room // len(text) - MIN_BUDGET // 8
         text = session.view(max(budget, MIN_BUDGET)).text
-    cut = _cut(text)
-    return (
-        fill_prompt("hooks/after", part=part, parts=len(cut), session=session.name, text=cut[part - 1])
-        if part <= len(cut)
-        else ""
-    )
+    cut = _cut(text, size)[:parts]
+    return [
+        fill_prompt("hooks/after", part=at, parts=len(cut), session=session.name, text=each)
+        for at, each in enumerate(cut, 1)
+    ]
 
 
-def _cut(text: str) -> list[str]:
+def put_back(session: Session, size: int) -> str:
+    """What `restore` put back, as much of it as one part of some characters holds; empty where it was taken out again."""
+    made = session.intent.extraction
+    if made is None or made.cause != "compaction":
+        return ""
+    told = "".join(f"{each.ref}\n{each.text}\n" for each in made.extracts)
+    return fill_prompt("hooks/restored", session=session.name, text=_cut(told, size)[0])
+
+
+def tell_idle(session: Session, tokens: object) -> str:
+    """What the user is told where the host's cache has expired, so that its whole history of so many tokens is paid for again."""
+    size = f"{tokens:,} tokens" if isinstance(tokens, int) else "this conversation"
+    return fill_prompt("hooks/idle", session=session.name, size=size)
+
+
+def _cut(text: str, size: int) -> list[str]:
     """The text in parts of whole lines; a line longer than a part is cut."""
     made = [""]
     for line in text.split("\n"):
-        for piece in (line[at : at + _PART - 1] for at in range(0, max(len(line), 1), _PART - 1)):
-            if len(made[-1]) + len(piece) + 1 > _PART:
+        for piece in (line[at : at + size - 1] for at in range(0, max(len(line), 1), size - 1)):
+            if len(made[-1]) + len(piece) + 1 > size:
                 made.append("")
             made[-1] += piece + "\n"
     return made

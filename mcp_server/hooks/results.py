@@ -6,8 +6,9 @@ import json
 from typing import Any
 
 from ctxfold import Called, Session, ToolAnswered
+from ctxfold.session.transcripts import Entry
 from ctxfold.tokens import count
-from ctxfold.view.bounded import LEAST, Result, bounded
+from ctxfold.view.bounded import LEAST, NOWHERE, Result, bounded
 from mcp_server.hooks.spelling import HookCall
 from mcp_server.prompts import fill_prompt
 
@@ -18,7 +19,7 @@ BUDGET = 2_000
 
 
 def bound_result(session: Session, call: HookCall) -> Any | None:
-    """Record a call and its whole result, and bound the long texts in it.
+    """Record a call and its whole result, of which views show the bounded form, and bound the long texts in it.
 
     Args:
         session: where they are recorded.
@@ -31,14 +32,22 @@ def bound_result(session: Session, call: HookCall) -> Any | None:
     texts = [text for text in dict.fromkeys(every) if count(text) > BUDGET]
     if not texts:
         return None
-    whole = texts[0] if every == texts else json.dumps(call.answer, ensure_ascii=False)
-    ref = str(
-        list(session.record_transcript([Called(call.id, call.tool, call.args), ToolAnswered(call.id, whole)]))[-1]
+    need, each = " ".join(_texts(call.args)), max(BUDGET // len(texts), LEAST)
+    made = {text: bounded(Result(text, NOWHERE), need, each) for text in texts}
+    alone = every == texts
+    whole, shown = (
+        (texts[0], made[texts[0]].body)
+        if alone
+        else map(_dump, (call.answer, _with(call.answer, {text: short.body for text, short in made.items()})))
     )
-    need = " ".join(_texts(call.args))
+    entries: list[Entry] = [Called(call.id, call.tool, call.args), ToolAnswered(call.id, whole, shown)]
+    ref = str(list(session.record_transcript(entries))[-1])
     note = fill_prompt("hooks/replaced", session=session.name, ref=ref)
-    each = max(BUDGET // len(texts), LEAST)
-    return _with(call.answer, {text: f"{bounded(Result(text, ref), need, each).text}\n{note}" for text in texts})
+    return _with(call.answer, {text: f"{short.at(ref).text}\n{note}" for text, short in made.items()})
+
+
+def _dump(answer: Any) -> str:
+    return json.dumps(answer, ensure_ascii=False)
 
 
 def _texts(value: Any) -> list[str]:

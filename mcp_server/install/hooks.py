@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import PurePath
 from typing import Any
 
@@ -11,9 +13,11 @@ from ctxfold.errors import InputError
 from mcp_server.install import jsonc
 from mcp_server.install.plan import Change
 
-__all__ = ["HOOKED", "Hooked", "plan_hooks", "plan_no_hooks"]
+__all__ = ["HOOKED", "HOOKS", "Hooked", "plan_hooks", "plan_no_hooks"]
 
-_MODULE = "-m mcp_server.hooks "
+HOOKS = "before-ctxfold-hooks"
+"""What the name of the copy of a file ends with: a host may keep hooks and servers in one file."""
+_MODULE = "mcp_server.hooks"
 """What only our commands hold."""
 _SECONDS = 60
 
@@ -24,20 +28,32 @@ class Hooked:
 
     Attributes:
         file: its file of hooks, below the user's home.
-        events: which events it runs ours at, each with what it is narrowed to and in how many parts.
+        events: which events it runs ours at, each with what it is narrowed to and in how many parts; none where the file is a plugin.
         after: what the user does next.
+        second: what it calls a second.
     """
 
     file: tuple[str, ...]
     events: tuple[tuple[str, str, int], ...]
     after: str
+    second: int = 1
 
 
-_EVENTS = (("PostToolUse", "*", 1), ("PreCompact", "", 1), ("SessionStart", "compact", 3), ("Stop", "", 1))
+_EVENTS = (
+    ("PostToolUse", "*", 1),
+    ("PreCompact", "", 1),
+    ("SessionStart", "compact|resume|fork", 3),
+    ("UserPromptSubmit", "", 1),
+    ("Stop", "", 1),
+)
+
+_GEMINI = (("AfterTool", "*", 1), ("BeforeAgent", "", 1), ("AfterAgent", "", 1))
 
 HOOKED: Mapping[str, Hooked] = {
     "claude-code": Hooked((".claude", "settings.json"), _EVENTS, "Start a new session; `/hooks` lists what runs."),
     "codex": Hooked((".codex", "hooks.json"), _EVENTS, "Start codex and agree to the new hooks when it asks."),
+    "gemini": Hooked((".gemini", "settings.json"), _GEMINI, "Start a new session to use it.", 1_000),
+    "opencode": Hooked((".config", "opencode", "plugins", "ctxfold.js"), (), "Start a new session to use it."),
 }
 """The hosts whose hooks take a result's replacement and text for the model."""
 
@@ -55,14 +71,21 @@ def plan_hooks(host: str, python: str, path: PurePath, before: str | None, backu
     Raises:
         InputError: the file is not what the host reads.
     """
+    if not HOOKED[host].events:
+        text = files("mcp_server.install").joinpath("opencode.js").read_text(encoding="utf-8")
+        after = text.replace('"PYTHON"', json.dumps(python))
+        return Change(path, before, after, backup if _MODULE in (before or "") else before, HOOKS)
     try:
         theirs, after = _without(before or "", host), before or ""
         for event, matcher, parts in HOOKED[host].events:
-            groups = [*theirs.get(event, []), *_groups(f'"{python}" -I {_MODULE}{host}', matcher, parts)]
+            groups = [
+                *theirs.get(event, []),
+                *_groups(f'"{python}" -I -m {_MODULE} {host}', matcher, parts, HOOKED[host]),
+            ]
             if jsonc.get(after, ("hooks", event)) != groups:
                 after = jsonc.put(after, ("hooks", event), groups)
         ours = _holds_ours(before or "", host)
-        return Change(path, before, after, backup if ours else before)
+        return Change(path, before, after, backup if ours else before, HOOKS)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
 
@@ -74,23 +97,24 @@ def plan_no_hooks(host: str, python: str, path: PurePath, before: str | None, ba
         InputError: the file is not what the host reads.
     """
     try:
-        if before is None or not _holds_ours(before, host):
-            return Change(path, before, before, backup)
-        if plan_hooks(host, python, path, backup, None).after == before:
-            return Change(path, before, backup, None)
+        plugin = not HOOKED[host].events
+        if before is None or not (_MODULE in before if plugin else _holds_ours(before, host)):
+            return Change(path, before, before, backup, HOOKS)
+        if plugin or plan_hooks(host, python, path, backup, None).after == before:
+            return Change(path, before, backup, None, HOOKS)
         after, theirs = before, _without(before, host)
         for event, _, _ in HOOKED[host].events:
             groups = theirs.get(event, [])
             after = jsonc.put(after, ("hooks", event), groups) if groups else jsonc.drop(after, ("hooks", event))
-        return Change(path, before, after, None)
+        return Change(path, before, after, None, HOOKS)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
 
 
-def _groups(command: str, matcher: str, parts: int) -> list[dict[str, Any]]:
+def _groups(command: str, matcher: str, parts: int, host: Hooked) -> list[dict[str, Any]]:
     """What a host runs at one event: one command, or one for each part."""
     commands = [command] if parts == 1 else [f"{command} {part}/{parts}" for part in range(1, parts + 1)]
-    hooks = [{"type": "command", "command": each, "timeout": _SECONDS} for each in commands]
+    hooks = [{"type": "command", "command": each, "timeout": _SECONDS * host.second} for each in commands]
     return [{**({"matcher": matcher} if matcher else {}), "hooks": hooks}]
 
 

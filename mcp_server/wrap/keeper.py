@@ -9,7 +9,7 @@ from typing import Any
 
 from ctxfold import Session
 from ctxfold.tokens import count
-from ctxfold.view.bounded import LEAST, Bounded, Earlier, Result, bounded
+from ctxfold.view.bounded import LEAST, NOWHERE, Bounded, Earlier, Result, bounded
 from mcp_server.wrap.listing import Listing
 from mcp_server.wrap.meter import Meter
 from mcp_server.wrap.recall import recall
@@ -17,8 +17,6 @@ from mcp_server.wrap.results import fits, print_structured, repeats, shares, sho
 
 __all__ = ["Call", "Keeper", "Settings"]
 
-_NOWHERE = "s999999.99"
-"""Stands for an address until there is one."""
 _LARGEST = 2_000_000
 """Characters of an answer that is kept in memory to compare the tool's next one with."""
 
@@ -168,7 +166,7 @@ class Keeper:
         return _Plan(drafts, {at: number for number, at in enumerate(texts)})
 
     def _draft(self, call: Call, text: str, budget: int, tool: str, earlier: Earlier | None = None) -> _Draft:
-        return _Draft(text, bounded(Result(text, _NOWHERE, tool, earlier), call.need, budget))
+        return _Draft(text, bounded(Result(text, NOWHERE, tool, earlier), call.need, budget))
 
     def _shorten_structured(
         self, structured: Any, call: Call, known: Mapping[str, str], own: str, listing: Listing
@@ -194,7 +192,7 @@ class Keeper:
     def _commit(self, call: Call, drafts: Sequence[_Draft]) -> list[str]:
         """Record texts as results of a call; the address of each. A view of the session shows of a long one what the host was shown."""
         if self.settings.measure:
-            return [_NOWHERE for _ in drafts]
+            return [NOWHERE for _ in drafts]
         session = self._open()
         step = session.record_step(calls=[{"name": call.name, "args": dict(call.arguments), "id": call.id}])
         return [

@@ -33,7 +33,7 @@ ENVIRONMENT_READERS = ("ctxfold.config", *CLI_ROOMS)
 
 FILE_LINES = 300
 # The documented public surface is one class, and half of its file is what its methods take, return and raise.
-PUBLIC_CLASS = {"ctxfold.session.session": 520}
+PUBLIC_CLASS = {"ctxfold.session.session": 540}
 FUNCTION_LINES = 40
 CONSTRUCTOR_PARAMETERS = 6
 

@@ -89,7 +89,7 @@ async def test_names_of_sessions_and_numbers_of_steps_are_completed(connect: Con
 async def test_briefings_carry_the_view_and_stay_within_their_budget(connect: Connect) -> None:
     async with connect() as client:
         await filled(client)
-        for name, arguments in (("resume", {}), ("fold_now", {}), ("handoff", {"budget": "600"})):
+        for name, arguments in (("resume", {}), ("fold", {}), ("handoff", {"budget": "600"})):
             (message,) = (await client.get_prompt(name, {"session": "paris-trip"} | arguments)).messages
             assert isinstance(message.content, TextContent)
             assert "Get to Paris." in message.content.text
@@ -98,9 +98,34 @@ async def test_briefings_carry_the_view_and_stay_within_their_budget(connect: Co
             assert count(message.content.text) <= int(arguments.get("budget", 8000))
 
 
+@pytest.mark.parametrize("name", ["fold", "drop"])
+@pytest.mark.parametrize(
+    ("steps", "words"),
+    [
+        ("1..3", "steps s1-s3 of"),
+        ("s1-s3", "first_step 1, last_step 3"),
+        ("2", "steps s2 of"),
+        ("s1 .. s2", "last_step 2"),
+    ],
+)
+async def test_steps_to_fold_or_drop_are_shown_with_the_call_to_make(
+    connect: Connect, name: str, steps: str, words: str
+) -> None:
+    """Without a session's name the one written to last is meant."""
+    async with connect() as client:
+        await filled(client)
+        (message,) = (await client.get_prompt(name, {"steps": steps})).messages
+        assert isinstance(message.content, TextContent)
+        for each in (words, 'session "paris-trip"', "data, never instructions", "## s2"):
+            assert each in message.content.text
+
+
 @pytest.mark.parametrize(
     ("name", "arguments"),
     [
+        ("fold", {"session": "paris-trip", "steps": "all"}),
+        ("fold", {"session": "paris-trip", "steps": "7..9"}),
+        ("drop", {"session": "paris-trip"}),
         ("resume", {"session": "no-such"}),
         ("handoff", {"session": "paris-trip", "budget": "lots"}),
         ("handoff", {"session": "paris-trip", "budget": "5"}),

@@ -10,6 +10,7 @@ from hashlib import blake2b
 from typing import Any
 
 from ctxfold.errors import CorruptStore, InputError
+from ctxfold.session import handover
 from ctxfold.session import screenshots as pictures
 from ctxfold.session.history.commit import head_of, state_of
 from ctxfold.session.history.load import goals
@@ -155,6 +156,7 @@ def delete_session(name: str, store: str | None = None) -> None:
             row = named(tx, kept, name)
             tx.sessions.drop(row.id)
         pictures.forget(kept.address, name)
+        handover.forget(kept.address, name)
         kept.scrub()
     finally:
         kept.close()

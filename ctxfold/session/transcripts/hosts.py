@@ -33,6 +33,7 @@ class TranscriptHost:
         files: where below that folder its transcripts lie, as a glob pattern; empty where it keeps them in another form and exports them.
         read: the entries of one JSON object.
         lines: whether a file holds one JSON object a line; else the whole file is one.
+        told: how many characters of the conversation's id a file's name tells; 0 for all.
     """
 
     name: str
@@ -40,6 +41,7 @@ class TranscriptHost:
     files: str
     read: Callable[[Mapping[str, Any]], tuple[Entry, ...]]
     lines: bool = True
+    told: int = 0
 
 
 HOSTS: Mapping[str, TranscriptHost] = {
@@ -47,7 +49,7 @@ HOSTS: Mapping[str, TranscriptHost] = {
     for host in (
         TranscriptHost("claude-code", ("CLAUDE_CONFIG_DIR", ".claude"), "projects/*/*.jsonl", read_claude_code),
         TranscriptHost("codex", ("CODEX_HOME", ".codex"), "sessions/**/rollout-*.jsonl", read_codex),
-        TranscriptHost("gemini", ("GEMINI_CLI_HOME", ".gemini"), "tmp/*/chats/*.jsonl", read_gemini),
+        TranscriptHost("gemini", ("GEMINI_CLI_HOME", ".gemini"), "tmp/*/chats/*.jsonl", read_gemini, told=8),
         TranscriptHost("opencode", ("", ".local/share/opencode"), "", read_opencode, lines=False),
         TranscriptHost("pi", ("PI_CODING_AGENT_DIR", ".pi/agent"), "sessions/**/*.jsonl", read_pi),
     )
@@ -82,5 +84,7 @@ def name_conversation(host: str, named: str) -> str:
         named: the host's id of the conversation, or the name of the file it is written to: the id in it is the same.
     """
     slug = re.sub(r"[^a-z0-9]+", "-", named.lower()).strip("-")
-    found = _ID.findall(slug)
+    found, told = _ID.findall(slug), HOSTS[host].told
+    if told:
+        return f"{host}-{found[-1][:told] if found else slug[-told:]}".rstrip("-")
     return f"{host}-{found[-1] if found else slug[-_LONGEST:].strip('-')}".rstrip("-")

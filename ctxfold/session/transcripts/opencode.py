@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ctxfold.session.transcripts.values import AssistantSaid, Called, Entry, ToolAnswered, UserSaid
+from ctxfold.session.transcripts.blocks import join_text
+from ctxfold.session.transcripts.values import AssistantSaid, Called, Entry, HostCompacted, ToolAnswered, UserSaid
 
 __all__ = ["read_opencode"]
 
@@ -19,6 +20,10 @@ def read_opencode(document: Mapping[str, Any]) -> tuple[Entry, ...]:
 
 def _of_message(message: Mapping[str, Any]) -> Iterator[Entry]:
     match message:
+        case {"info": {"id": str(name), "summary": True}, "parts": list(parts)}:
+            yield HostCompacted(
+                name, join_text([each for each in parts if isinstance(each, Mapping) and "text" in each])
+            )
         case {"info": {"role": str(role)}, "parts": list(parts)}:
             answers: list[Entry] = []
             for part in parts:

@@ -38,10 +38,11 @@ class Called:
 
 @dataclass(frozen=True, slots=True)
 class ToolAnswered:
-    """What a call returned. `id` is the call's."""
+    """What a call returned. `id` is the call's; `shown` a compact form of the text for views, None lets one be made."""
 
     id: str
     text: str
+    shown: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """Runs a coding host as npm installs it, through sixty calls and a compaction, and says what of the user's rules and of the ids in use the next request holds.
 
-`python -m tests.benchmarks.coding_hosts claude-code PROGRAM` (or `codex PROGRAM`). Each client runs in an empty home, once with our hooks and once without.
+`python -m tests.benchmarks.coding_hosts claude-code PROGRAM` (or codex, opencode, gemini). Each client runs in an empty home, once with our hooks and once without.
+gemini-cli compacts only between the prompts of one sitting, which no command starts: of it the request after a resumption is measured.
 """
 
 from __future__ import annotations
@@ -36,9 +37,11 @@ def _run(host: str, program: str, home: Path, hooks: bool) -> str:
     rng = random.Random(7)
     codes = [f"{rng.randrange(16**8):08X}-{rng.choice('QXZ')}{at}" for at in range(CALLS)]
     rules = [f"Rule {at}: never touch table T{rng.randrange(10**6)}." for at in range(RULES)]
-    turns = [Turn(f"I look at part {at}.", _command(at, code, rng)) for at, code in enumerate(codes)] + [
-        Turn("Done so far.")
-    ]
+    full = {"opencode": 990_000}.get(host, 0)
+    turns = [
+        Turn(f"I look at part {at}.", _command(at, code, rng), full if at == CALLS - 1 else 0)
+        for at, code in enumerate(codes)
+    ] + [Turn("Done so far.")]
     environment = _environment(home)
     if hooks:
         command = [sys.executable, "-m", "ctxfold", "install", host, "--hooks"]
@@ -55,8 +58,8 @@ def _run(host: str, program: str, home: Path, hooks: bool) -> str:
 
 
 def _command(at: int, code: str, rng: random.Random) -> str:
-    rows = rng.choice((3, 5, 300))
-    return f"for i in $(seq 1 {rows}); do echo row-{at}-$i value; done; echo order {code} open"
+    rows = rng.choice((3, 5, 900))
+    return f"seq -f 'row-{at}-%g value' 1 {rows}; echo order {code} open"
 
 
 def _environment(home: Path) -> dict[str, str]:
@@ -76,6 +79,10 @@ def _drive(host: str, program: str, home: Path, double: Double, task: str, envir
     work.mkdir()
     if host == "codex":
         return _drive_codex(program, home, double, task, environment)
+    if host == "opencode":
+        return _drive_opencode(program, home, double, task, environment)
+    if host == "gemini":
+        return _drive_gemini(program, home, double, task, environment)
     given = environment | {"ANTHROPIC_BASE_URL": double.url}
     base = [program, "-p", task, "--allowedTools", "Bash", "--output-format", "json"]
     done = subprocess.run(base, cwd=work, env=given, capture_output=True, text=True, check=True, timeout=_SECONDS)
@@ -99,6 +106,44 @@ def _drive_codex(program: str, home: Path, double: Double, task: str, environmen
     subprocess.run(command, cwd=home / "work", env=environment, capture_output=True, check=True, timeout=_SECONDS)
     calls = [len(re.findall("function_call_output", json.dumps(each))) for each in double.requests]
     return max(at for at in range(1, len(calls)) if calls[at] < calls[at - 1])
+
+
+def _drive_opencode(program: str, home: Path, double: Double, task: str, environment: dict[str, str]) -> int:
+    """opencode compacts by itself when the double says that its window is full, and then goes on."""
+    settings = home / ".config" / "opencode" / "opencode.json"
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    provider = {"anthropic": {"options": {"baseURL": f"{double.url}/v1", "apiKey": "x"}}}
+    settings.write_text(
+        json.dumps({"provider": provider, "model": "anthropic/claude-sonnet-4-5", "permission": "allow"})
+    )
+    command = [program, "run", task]
+    subprocess.run(
+        command,
+        cwd=home / "work",
+        env=environment,
+        capture_output=True,
+        check=True,
+        timeout=_SECONDS,
+        stdin=subprocess.DEVNULL,
+    )
+    return len(double.requests) - 1
+
+
+def _drive_gemini(program: str, home: Path, double: Double, task: str, environment: dict[str, str]) -> int:
+    """The first request after the conversation is resumed."""
+    settings = home / ".gemini" / "settings.json"
+    settings.parent.mkdir(exist_ok=True)
+    there = json.loads(settings.read_text()) if settings.exists() else {}
+    settings.write_text(json.dumps({**there, "security": {"auth": {"selectedType": "gemini-api-key"}}}))
+    given = environment | {
+        "GOOGLE_GEMINI_BASE_URL": double.url, "GEMINI_API_KEY": "x", "GEMINI_CLI_TRUST_WORKSPACE": "true",
+    }  # fmt: skip
+    base = [program, "-m", "gemini-2.5-pro", "--yolo"]
+    subprocess.run([*base, "-p", task], cwd=home / "work", env=given, capture_output=True, check=True, timeout=_SECONDS)
+    before = len(double.requests)
+    again = [*base, "--resume", "latest", "-p", "Go on"]
+    subprocess.run(again, cwd=home / "work", env=given, capture_output=True, check=True, timeout=_SECONDS)
+    return before
 
 
 def _recalled(host: str, home: Path, code: str) -> bool:

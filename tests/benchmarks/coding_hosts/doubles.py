@@ -1,4 +1,4 @@
-"""Doubles of the two streaming APIs that coding hosts speak: they reply by a script, and keep every request."""
+"""Doubles of the three streaming APIs that coding hosts speak: they reply by a script, and keep every request."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ _LARGEST = 1 << 26
 
 @dataclass(frozen=True)
 class Turn:
-    """What the model says, and the shell command that it calls; without one the turn ends."""
+    """What the model says, and the shell command that it calls; without one the turn ends. `used`: the tokens that its request is said to have cost."""
 
     text: str
     command: str = ""
+    used: int = 0
 
 
 @dataclass
@@ -82,8 +83,17 @@ class _Handler(BaseHTTPRequestHandler):
             events = list(_messages(self.double, body, size))
         elif self.path.endswith("/responses"):
             events = list(_responses(self.double, body, size))
+        elif "enerateContent" in self.path:
+            streamed = "stream" in self.path
+            (reply,) = _contents(self.double, body, size)
+            line = json.dumps(reply)
+            self._send(
+                "text/event-stream" if streamed else "application/json",
+                (f"data: {line}\n\n" if streamed else line).encode(),
+            )
+            return
         else:
-            self._send("application/json", json.dumps({"input_tokens": size}).encode())
+            self._send("application/json", json.dumps({"input_tokens": size, "totalTokens": size}).encode())
             return
         spelled = "".join(f"event: {each['type']}\ndata: {json.dumps(each)}\n\n" for each in events)
         self._send("text/event-stream", spelled.encode())
@@ -99,13 +109,13 @@ class _Handler(BaseHTTPRequestHandler):
 def _messages(double: Double, body: dict[str, Any], size: int) -> Iterator[dict[str, Any]]:
     """A reply as the Messages API streams it."""
     last = json.dumps(body.get("messages", [])[-1:])
-    if "detailed summary" in last:
+    if "detailed summary" in last or (not body.get("tools") and "summar" in last):
         at, turn = 0, Turn(f"<summary>{SUMMARY}</summary>")
     elif not body.get("tools"):
         at, turn = 0, Turn("ok")
     else:
         at, turn = double.turn(body)
-    usage = {"input_tokens": size, "output_tokens": 1}
+    usage = {"input_tokens": turn.used or size, "output_tokens": 1}
     message = {
         "id": f"msg_{at}",
         "type": "message",
@@ -119,7 +129,7 @@ def _messages(double: Double, body: dict[str, Any], size: int) -> Iterator[dict[
     yield {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": turn.text}}
     yield {"type": "content_block_stop", "index": 0}
     if turn.command:
-        call = {"type": "tool_use", "id": f"toolu_{at:05}", "name": "Bash", "input": {}}
+        call = {"type": "tool_use", "id": f"toolu_{at:05}", "name": _shell_of(body), "input": {}}
         given = json.dumps({"command": turn.command, "description": "rows"})
         yield {"type": "content_block_start", "index": 1, "content_block": call}
         yield {"type": "content_block_delta", "index": 1, "delta": {"type": "input_json_delta", "partial_json": given}}
@@ -131,6 +141,11 @@ def _messages(double: Double, body: dict[str, Any], size: int) -> Iterator[dict[
         "usage": {"output_tokens": 20},
     }
     yield {"type": "message_stop"}
+
+
+def _shell_of(body: dict[str, Any]) -> str:
+    """What a client calls its shell."""
+    return next((tool["name"] for tool in body["tools"] if tool["name"].lower() == "bash"), "Bash")
 
 
 def _responses(double: Double, body: dict[str, Any], size: int) -> Iterator[dict[str, Any]]:
@@ -151,3 +166,24 @@ def _responses(double: Double, body: dict[str, Any], size: int) -> Iterator[dict
         "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": size + 10,
     }  # fmt: skip
     yield {"type": "response.completed", "response": {"id": f"r{at}", "usage": usage}}
+
+
+def _contents(double: Double, body: dict[str, Any], size: int) -> Iterator[dict[str, Any]]:
+    """A reply as Gemini's API gives it."""
+    last = json.dumps(body.get("contents", [])[-1:])
+    if "state_snapshot" in last:
+        at, turn = 0, Turn(f"<state_snapshot>{SUMMARY}</state_snapshot>")
+    elif not body.get("tools"):
+        at, turn = 0, Turn("{}")
+    else:
+        at, turn = double.turn(body)
+    parts: list[dict[str, Any]] = [{"text": turn.text}]
+    if turn.command:
+        parts.append(
+            {"functionCall": {"id": f"fc_{at:05}", "name": "run_shell_command", "args": {"command": turn.command}}}
+        )
+    full = turn.used or size
+    yield {
+        "candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0}],
+        "usageMetadata": {"promptTokenCount": full, "candidatesTokenCount": 10, "totalTokenCount": full + 10},
+    }

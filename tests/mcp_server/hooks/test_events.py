@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from ctxfold import Session
+from ctxfold import HostCompacted, Session, delete_session
 from ctxfold.errors import InputError
+from ctxfold.session.handover import hand_over, is_waiting
 from ctxfold.tokens import count
 from mcp_server.hooks.__main__ import main
 from mcp_server.hooks.results import BUDGET
@@ -115,6 +117,14 @@ def test_after_a_compaction_the_view_comes_in_parts_that_a_host_takes_whole(host
 
 def test_a_start_that_follows_no_compaction_adds_nothing() -> None:
     assert answered("claude-code", "SessionStart", source="startup") is None
+    assert answered("claude-code", "SessionStart", source="resume", prompt_cache_likely_expired=False) is None
+
+
+def test_the_user_is_told_once_where_a_resumption_pays_for_all_anyway() -> None:
+    told = {"source": "resume", "prompt_cache_likely_expired": True, "context_tokens": 120_000}
+    parts = [answered("claude-code", "SessionStart", f"{part}/3", **told) for part in (1, 2, 3)]
+    assert "120,000 tokens" in parts[0]["systemMessage"]
+    assert parts[1:] == [None, None]
 
 
 @pytest.mark.parametrize("raw", [b"", b"{}", b"[1]", b'{"hook_event_name": "Stop"}', b"\xff"])
@@ -148,3 +158,112 @@ def test_a_short_event_imports_nothing_of_ours() -> None:
     command = [sys.executable, "-c", f"{asked} print([name for name in sys.modules if name.startswith('ctxfold')])"]
     done = subprocess.run(command, input=raw, capture_output=True, check=True, timeout=60)
     assert done.stdout.strip() == b"[]"
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_what_was_put_back_is_given_with_the_next_prompt_once(host: str) -> None:
+    main([host], event(host, "Stop"))
+    with kept(host) as session:
+        session.record_transcript([HostCompacted("k1", "Some work was done.")])
+        session.restore()
+        hand_over(session.name, "restored")
+    text = answered(host, "UserPromptSubmit", prompt="Go on")["hookSpecificOutput"]["additionalContext"]
+    assert "never touch rows above 400" in text
+    assert len(text) < 9_900
+    assert answered(host, "UserPromptSubmit", prompt="Go on") is None
+
+
+def test_what_was_put_back_and_taken_out_again_is_not_given() -> None:
+    main(["codex"], event("codex", "Stop"))
+    with kept("codex") as session:
+        session.record_transcript([HostCompacted("k1", "Some work was done.")])
+        session.restore()
+        hand_over(session.name, "restored")
+        session.undo()
+    assert answered("codex", "UserPromptSubmit", prompt="Go on") is None
+
+
+def test_a_prompt_opens_no_session_while_nothing_waits() -> None:
+    raw = event("claude-code", "UserPromptSubmit", prompt="Go on")
+    asked = "import sys; from mcp_server.hooks.__main__ import main; main(['claude-code'], sys.stdin.buffer.read());"
+    command = [sys.executable, "-c", f"{asked} print('ctxfold.session.session' in sys.modules)"]
+    done = subprocess.run(command, input=raw, capture_output=True, check=True, timeout=60)
+    assert done.stdout.strip() == b"False"
+
+
+def test_gemini_is_given_the_bounded_half_that_its_model_reads() -> None:
+    response = {"llmContent": ROWS, "returnDisplay": ROWS}
+    raw = event("gemini", "AfterTool", tool_name="shell", tool_input={"command": "list rows"}, tool_response=response)
+    answer = json.loads(main(["gemini"], raw))
+    assert answer["decision"] == "block"
+    assert count(answer["reason"]) < BUDGET + 100
+    assert "row-0 value" in answer["reason"]
+    assert main(["gemini"], event("gemini", "AfterTool", tool_response={"llmContent": "short"})) == ""
+
+
+def test_gemini_is_given_the_view_with_the_prompt_after_a_compaction(tmp_path: Path) -> None:
+    """Its hooks tell of no compaction; its transcript does, when it rewrites the history."""
+    chat = tmp_path / "session-2026-11-23T03-46-5e55ab00.jsonl"
+    snapshot = {"id": "m1", "type": "user", "content": [{"text": "<state_snapshot>Rows.</state_snapshot>"}]}
+    chat.write_bytes(FILES["gemini"].read_bytes() + json.dumps({"$set": {"messages": [snapshot]}}).encode() + b"\n")
+    told = {"session_id": "5e55ab00-155f-4edf-a412-71d0d2a0d39d", "transcript_path": str(chat)}
+    given = [
+        main(["gemini"], json.dumps({"hook_event_name": name, **told}).encode())
+        for name in ("BeforeAgent", "AfterAgent", "BeforeAgent", "AfterAgent", "BeforeAgent")
+    ]
+    assert [bool(text) for text in given] == [False, False, True, False, False]
+    assert "never touch rows above 400" in json.loads(given[2])["hookSpecificOutput"]["additionalContext"]
+    with Session.open("gemini-5e55ab00", create=False) as session:
+        assert session.dropped().of == 1
+
+
+def test_opencode_sends_its_messages_along_and_is_answered_in_one_form() -> None:
+    messages = json.loads(FILES["opencode"].read_text())["messages"]
+
+    def ask(name: str, **more: Any) -> str:
+        payload = {"hook_event_name": name, "session_id": "ses_1", **more}
+        return str(json.loads(main(["opencode"], json.dumps(payload).encode()))["answer"])
+
+    assert "never touch rows above 400" in ask("PreCompact", messages=messages)
+    assert "never touch rows above 400" in ask("SessionStart", messages=messages, source="compact")
+    assert count(ask("PostToolUse", **bash(ROWS))) < BUDGET + 100
+
+
+def test_names_of_events_within_a_result_are_only_words() -> None:
+    call = bash(ROWS) | {"tool_input": {"pattern": "SessionStart", "hook_event_name": "UserPromptSubmit"}}
+    assert answered("claude-code", "PostToolUse", **call) is not None
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_the_parts_made_before_a_compaction_are_handed_out_after_it_once(host: str) -> None:
+    for at in range(12):
+        answered(host, "PostToolUse", **bash(f"{ROWS} {at}", f"toolu_{at}"))
+    main([host], event(host, "PreCompact"))
+    raw = event(host, "SessionStart", source="compact")
+    asked = f"import sys; from mcp_server.hooks.__main__ import main; print(main(['{host}', '1/3'], sys.stdin.buffer.read()));"
+    command = [sys.executable, "-c", f"{asked} print('ctxfold.session.session' in sys.modules)"]
+    first, loaded = subprocess.run(command, input=raw, capture_output=True, check=True, timeout=60).stdout.split(b"\n")[
+        :2
+    ]
+    assert (b"never touch rows above 400" in first, loaded) == (True, b"False")
+    second, third = (main([host, f"{part}/3"], raw) for part in (2, 3))
+    assert len({first.decode(), second, third}) == 3
+    assert main([host, "1/3"], raw) == first.decode(), "what was given is made anew"
+
+
+def test_parts_of_a_compaction_that_did_not_come_about_are_let_go() -> None:
+    main(["codex"], event("codex", "PreCompact"))
+    folder = Path(os.environ["CTXFOLD_HOME"]) / "handover" / "parts"
+    assert len(list(folder.iterdir())) == 3
+    hand_over("codex-5e55-ab", "restored")
+    main(["codex"], event("codex", "Stop"))
+    assert (list(folder.iterdir()), is_waiting()) == ([], True)
+
+
+def test_of_a_session_that_is_deleted_or_redacted_nothing_waits() -> None:
+    for end in (lambda: delete_session("codex-5e55-ab"), lambda: kept("codex").redact("s1.1")):
+        main(["codex"], event("codex", "PreCompact"))
+        hand_over("codex-5e55-ab", "view")
+        end()
+        folder = Path(os.environ["CTXFOLD_HOME"]) / "handover"
+        assert not any(place.is_file() for place in folder.rglob("*"))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ctxfold import Session
+from ctxfold import HostCompacted, Session, UserSaid
 from ctxfold.errors import InputError
 from ctxfold.session.transcripts import HOSTS, Transcript, find_latest, name_conversation
 from ctxfold.session.transcripts.known_keys import hide_keys
@@ -53,6 +53,40 @@ def test_reading_again_records_nothing(host: str, tmp_path: Path) -> None:
         new = import_from(session, host, FILES[host])
     with Session.open("host", store=store) as again:
         assert (new > 0, import_from(again, host, FILES[host])) == (True, 0)
+
+
+@pytest.mark.parametrize("part", [slice(None), slice(4, None)], ids=["whole", "part"])
+@pytest.mark.parametrize("host", HOSTS)
+def test_what_was_redacted_with_its_id_is_known_again(host: str, part: slice, tmp_path: Path) -> None:
+    with Session.open("host", store=str(tmp_path / "store.db")) as session:
+        import_from(session, host, FILES[host])
+        before = record_texts(session)
+        for call in set(
+            re.findall(r"^## s\d+\.\d+ call (\S+)", session.recall(f"s1-s{session.tip}").text, re.MULTILINE)
+        ):
+            session.redact(re.escape(call[part]))
+        session.redact("row-0-[24]")
+        assert import_from(session, host, FILES[host]) == 0
+        told = record_texts(session)
+        assert len(told) == len(before)
+        assert not any("row-0-2" in text for text in told)
+
+
+def test_the_result_of_a_call_that_was_redacted_joins_it_under_the_redacted_id(tmp_path: Path) -> None:
+    lines = FILES["claude-code"].read_text().splitlines(keepends=True)
+    upto = next(at for at, line in enumerate(lines) if '"tool_result"' in line)
+    path = tmp_path / FILES["claude-code"].name
+    path.write_text("".join(lines[:upto]))
+    with Session.open("host", store=str(tmp_path / "store.db")) as session:
+        import_from(session, "claude-code", path)
+        (call,) = set(re.findall(r"^## s\d+\.\d+ call (\S+)", session.recall(f"s1-s{session.tip}").text, re.MULTILINE))
+        session.redact(re.escape(call))
+        path.write_text("".join(lines))
+        assert import_from(session, "claude-code", path) > 0
+        assert import_from(session, "claude-code", path) == 0
+        assert kinds(session, 1) == ["user", "assistant", "call", "result"]
+        assert call not in "".join(session.recall(f"s{n}").text for n in range(1, session.tip + 1))
+        assert session.recall("s1.4").text.rstrip().endswith(ROWS)
 
 
 @pytest.mark.parametrize("host", [name for name, host in HOSTS.items() if host.lines])
@@ -138,3 +172,31 @@ def test_the_latest_transcript_is_found_below_the_users_home(tmp_path: Path) -> 
         find_latest(HOSTS["codex"], tmp_path, None)
     assert find_latest(HOSTS["claude-code"], tmp_path, None).name == "old.jsonl"
     assert find_latest(HOSTS["claude-code"], Path("/nowhere"), str(tmp_path / ".claude")).name == "old.jsonl"
+
+
+def test_the_summaries_of_hosts_are_marked_wherever_they_write_them() -> None:
+    snapshot = {
+        "id": "m1",
+        "type": "user",
+        "content": [{"text": "<scratchpad/><state_snapshot>Rows.</state_snapshot>"}],
+    }
+    (gemini,) = HOSTS["gemini"].read(
+        {"$set": {"messages": [snapshot, {"id": "m2", "type": "gemini", "content": "ok"}]}}
+    )
+    summed = {"info": {"id": "m1", "role": "assistant", "summary": True}, "parts": [{"type": "text", "text": "Rows."}]}
+    (opencode,) = HOSTS["opencode"].read({"messages": [summed]})
+    assert (opencode, type(gemini)) == (HostCompacted("m1", "Rows."), HostCompacted)
+
+
+def test_what_gemini_adds_by_itself_is_not_the_users_words() -> None:
+    read = HOSTS["gemini"].read
+    handed = [{"functionResponse": {"id": "c", "response": {"output": "x"}}}]
+    assert read({"type": "user", "id": "u", "content": handed}) == ()
+    assert read({"type": "user", "id": "u", "content": [{"text": "<session_context>\nwhere"}]}) == ()
+    assert read({"type": "user", "id": "u", "content": [{"text": "Look"}]}) == (UserSaid("u", "Look"),)
+
+
+def test_a_file_whose_name_tells_part_of_the_id_has_the_same_session() -> None:
+    named = "0cb441cc-155f-4edf-a412-71d0d2a0d39d"
+    assert name_conversation("gemini", named) == name_conversation("gemini", "session-2026-11-23T03-46-0cb441cc")
+    assert name_conversation("codex", named) == name_conversation("codex", f"rollout-2026-11-23-{named}")

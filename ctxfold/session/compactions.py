@@ -1,0 +1,66 @@
+"""Finds the compactions of a session's host, what each dropped, and puts that back as an extraction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ctxfold.decisions.intent.dropped import Dropped, compare, refs_of
+from ctxfold.decisions.intent.triggers import Trigger
+from ctxfold.decisions.intent.values import Source
+from ctxfold.errors import InputError
+from ctxfold.session.handle import Handle
+from ctxfold.session.intent import Wanted, extracted
+from ctxfold.session.transcripts.values import COMPACTION
+from ctxfold.store.protocol import Reading, Writing
+from ctxfold.store.values import StoredRecord
+from ctxfold.workspace.by import By
+from ctxfold.workspace.intent import Extraction
+
+__all__ = ["dropped", "restored"]
+
+
+def dropped(tx: Reading, now: Handle, compaction: int) -> Dropped:
+    """What a compaction dropped of all that was recorded before it.
+
+    Args:
+        tx: an open transaction.
+        now: the session.
+        compaction: its number, from 1; 0 for the newest.
+
+    Raises:
+        InputError: there is none of that number.
+    """
+    now.refresh(tx)
+    records = list(tx.log.entries_of(now.session))
+    marks = [at for at, each in enumerate(records) if (each.idempotency or "").startswith(COMPACTION)]
+    number = compaction or len(marks)
+    if not 1 <= number <= len(marks):
+        there = f"it has {len(marks)}" if marks else "it has none: a host's transcript marks them as it is imported"
+        raise InputError(f"no compaction {number or ''} of the host in this session; {there}".replace("  ", " "))
+    at = marks[number - 1]
+    mark = records[at]
+    lost, kept = compare(
+        _sources(tx, records[:at]), tx.log.text(mark.entry), _sources(tx, records[at + 1 :]), now.workspace.intent
+    )
+    return Dropped(number, len(marks), f"s{mark.step}.{mark.k}", lost, kept)
+
+
+def restored(tx: Writing, now: Handle, compaction: int, budget: int, by: By) -> Extraction:
+    """Put the lines that a compaction dropped at the end of the view, as many as a budget holds.
+
+    Raises:
+        InputError: there is none of that number, or it dropped nothing.
+    """
+    found = dropped(tx, now, compaction)
+    refs = refs_of(found)
+    if not refs:
+        raise InputError(f"compaction {found.compaction} dropped nothing that is in use: there is nothing to put back")
+    why = Trigger("compaction", f"what compaction {found.compaction} dropped")
+    return extracted(tx, now, Wanted(None, [{"ref": ref} for ref in refs], budget, why), by)
+
+
+def _sources(tx: Reading, records: Iterable[StoredRecord]) -> Iterator[Source]:
+    """Records with their texts, without the summaries that a host made of others."""
+    for each in records:
+        if not (each.idempotency or "").startswith(COMPACTION):
+            yield Source(each.step, each.k, each.kind, tx.log.text(each.entry), each.origin in ("tool", "page"))
