@@ -249,3 +249,10 @@ def test_every_extracted_range_of_fuzzed_requests_is_byte_equal() -> None:
     assert made.ranges > 150
     assert made.wrong == 0
     assert made.changed_by_refusal == 0
+
+
+def test_a_step_alone_means_what_it_found_not_what_acknowledged_a_call(session: Session) -> None:
+    calls = [{"name": "click", "args": {}, "id": "c1"}, {"name": "look", "args": {}, "id": "c2"}]
+    step = session.record_step(calls=calls, results=[{"id": "c1", "text": "clicked"}, {"id": "c2", "text": "Gate 7 opens at 4:37."}])  # fmt: skip
+    made = session.extract(selections=[{"ref": str(step)}])
+    assert [each.text for each in made.extracts] == ["Gate 7 opens at 4:37."]
