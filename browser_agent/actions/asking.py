@@ -98,10 +98,8 @@ async def _answering(window: Window, gate: Gate, work: Coroutine[Any, Any, T]) -
 async def _arm(window: Window, gate: Gate, action: act.PageAction) -> None:
     try:
         match action:
-            case act.Navigate(url=url):
-                await gate.leave(url)
-            case act.Tab():
-                await gate.leave("")
+            case act.Navigate() | act.Tab():
+                await gate.leave()
             case _:
                 await gate.arm(_cause(window, action), [frame.url for each in window.pages for frame in each.frames])
     except (Error, TimeoutError) as error:

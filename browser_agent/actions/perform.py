@@ -7,6 +7,7 @@ from typing import assert_never
 
 from browser_agent.actions import union as act
 from browser_agent.actions.asking import Done, do_guarded
+from browser_agent.actions.collect import collect
 from browser_agent.actions.elements import require_known
 from browser_agent.actions.files import download, say_download, upload
 from browser_agent.actions.form import check, fill_form, select, type_text
@@ -49,12 +50,15 @@ async def perform(
     room = window.settings.budget
     moved = False
     for number, action in enumerate(actions):
-        result, changed = await _do(window, action)
         later = actions[number + 1 :]
-        if result.ok and later and _view(action) != Lean():
+        if isinstance(action, act.Extract) and action.urls and action.wanted is not None:
+            result, changed = await _collect(window, action, need or "", room // (1 + len(later))), True
+        else:
+            result, changed = await _do(window, action)
+        if result.ok and later and result.seen is None and _view(action) != Lean():
             share = room // (1 + sum(_view(one) != Lean() for one in later) + (_view(later[-1]) == Lean()))
             result = await _with_view(window, result, need or "", share)
-            room -= result.seen.tokens if result.seen is not None else 0
+        room -= result.seen.tokens if result.seen is not None and later else 0
         results.append(result)
         view = _view(action) if result.ok else Lean()
         moved = moved or changed
@@ -70,6 +74,18 @@ def _means_any_page(action: act.PageAction) -> bool:
     return isinstance(action, act.Navigate | act.WaitFor | act.Find | act.Extract) or (
         isinstance(action, act.Read | act.Scroll) and action.ref is None
     )
+
+
+async def _collect(window: Window, action: act.Extract, need: str, room: int) -> ActionResult:
+    """An extraction over several pages; each has as long as one page has."""
+
+    async def do(one: act.PageAction) -> ActionResult:
+        return (await _do(window, one))[0]
+
+    async def read(result: ActionResult) -> ActionResult:
+        return await _with_view(window, result, need, room)
+
+    return await collect(window, action, do, read, room)
 
 
 async def _with_view(window: Window, result: ActionResult, need: str, room: int) -> ActionResult:
@@ -206,7 +222,7 @@ async def _outcome(window: Window, results: tuple[ActionResult, ...], skipped: i
     last = results[-1] if results else None
     kind: OutcomeKind = last.kind if last is not None else "done"
     message = last.message if last is not None else "looked"
-    observation: Observation | None = None
+    observation = last.seen if last is not None else None
     if kind == "unknown_ref" and len(results) == 1:  # nothing was done, so the last look still holds
         observation = window.last
     if observation is None and kind != "browser_gone":
@@ -226,10 +242,15 @@ async def _outcome(window: Window, results: tuple[ActionResult, ...], skipped: i
         kind=kind,
         message=scrub(message),
         observation=observation,
-        results=tuple(result.model_copy(update={"message": scrub(result.message)}) for result in results),
+        results=tuple(_told(result, scrub(result.message), observation) for result in results),
         skipped=skipped,
         downloads=window.downloads.take(),
     )
+
+
+def _told(result: ActionResult, message: str, shown: Observation | None) -> ActionResult:
+    """A result with a message without secrets; what it showed stands once, where it is the page as it is shown at the end."""
+    return result.model_copy(update={"message": message, "seen": None if result.seen is shown else result.seen})
 
 
 async def _look_again(window: Window, need: str) -> tuple[OutcomeKind, str, Observation | None]:

@@ -11,6 +11,7 @@ from typing import Self
 import anyio.to_thread
 
 from browser_agent.agent.confirm import Safety
+from browser_agent.agent.ending import close_at_end
 from browser_agent.agent.hooks import Hooks
 from browser_agent.agent.journal import Journal
 from browser_agent.agent.many import side_by_side, streamed
@@ -18,7 +19,16 @@ from browser_agent.agent.result import Result, StepTaken, Usage
 from browser_agent.agent.resume import CutOff
 from browser_agent.agent.run import Run
 from browser_agent.agent.script import ScriptFile
-from browser_agent.agent.settings import BrowserChoice, Keeping, RunLimits, Watching, session_name
+from browser_agent.agent.settings import (
+    BrowserChoice,
+    Keeping,
+    RunLimits,
+    Watching,
+    Written,
+    counted_as,
+    session_name,
+    session_taken,
+)
 from browser_agent.agent.terms import Terms
 from browser_agent.browser.browser import Browser
 from browser_agent.browser.process import check_executable
@@ -73,7 +83,7 @@ class BrowserAgent:
         safety: Safety | None = None,
     ) -> None:
         self._model: Model | None = load(model) if isinstance(model, str) else model
-        Budget.of(budget, _counted_as(self._model))
+        Budget.of(budget, counted_as(self._model))
         self._budget = budget
         self._limits = limits or RunLimits()
         self._choice = browser or BrowserChoice()
@@ -113,7 +123,13 @@ class BrowserAgent:
             ModelError: the model cannot be asked. What was done until then stays in the session.
             StoreError: the session cannot be written.
         """
-        told, task = watching or Watching(), self._secrets.scrub(task.strip())
+        written = Written(self._keeping.script, self._choice.trace)
+        return await self._carry_out(task, start_url, watching or Watching(), schema, written)
+
+    async def _carry_out(
+        self, task: str, start_url: str | None, told: Watching, schema: Schema | None, written: Written
+    ) -> Result:
+        task = self._secrets.scrub(task.strip())
         if start_url is not None:
             check_start(start_url)
         shape = None if schema is None else Shape.of(schema)
@@ -121,10 +137,10 @@ class BrowserAgent:
             window = None
             if not self._keeping.resume:
                 await anyio.to_thread.run_sync(self._check_new, task, start_url)
-                window = await self._window(held, start_url, start_url, told)
+                window = await self._window(held, start_url, start_url, told, written)
             session = await anyio.to_thread.run_sync(self._open, task)
-            journal = Journal(session, self._budget, _counted_as(self._model), self._secrets, self._deciders)
-            _at_the_end(held, journal)
+            journal = Journal(session, self._budget, counted_as(self._model), self._secrets, self._deciders)
+            close_at_end(held, journal)
             goal = await anyio.to_thread.run_sync(lambda: session.goal)
             named = start_url or (await journal.start_address() if self._keeping.resume else None)
             asked = Maintained()
@@ -134,8 +150,8 @@ class BrowserAgent:
             begin = start_url or cut_off.address
             self._check_begin(begin)
             evidence = Evidence()
-            window = window or await self._window(held, named, start_url, told)
-            run = Run(goal, self._decider(goal, evidence, shape), journal, window, self._terms(told, shape))
+            window = window or await self._window(held, named, start_url, told, written)
+            run = Run(goal, self._decider(goal, evidence, shape), journal, window, self._terms(told, shape, written))
             run.add_cost(asked)
             return await run.to_the_end(evidence, begin, cut_off)
 
@@ -157,7 +173,7 @@ class BrowserAgent:
         return streamed(lambda step: self.run(task, start_url, Watching(step=step, hooks=held), schema))
 
     async def map(self, tasks: Iterable[str | tuple[str, str]], limit: int = 4) -> list[Result]:
-        """Carry out tasks side by side in one browser, each in a window and a session of its own.
+        """Carry out tasks side by side in one browser, each in a window and a session of its own; files it writes are named with its number.
 
         Args:
             tasks: each in words, or in words and with the page to begin on.
@@ -173,10 +189,13 @@ class BrowserAgent:
             raise InputError(f"at least 1 task is under way at once, not {limit}")
         if self._keeping.session is not None:
             raise InputError("tasks side by side need sessions of their own: leave the session's name out")
-        usage = Usage(budget=self._budget)
-        return await side_by_side(
-            self.run, tasks, limit, lambda why: Result("failed", None, (), why, 0, "", self.name, usage)
-        )
+        failed = Result("failed", None, (), "", 0, "", self.name, Usage(budget=self._budget))
+        written = Written(self._keeping.script, self._choice.trace)
+
+        async def run(number: int, task: str, start_url: str | None) -> Result:
+            return await self._carry_out(task, start_url, Watching(), None, written.numbered(number))
+
+        return await side_by_side(run, tasks, limit, failed)
 
     @property
     def name(self) -> str:
@@ -220,7 +239,7 @@ class BrowserAgent:
         if named is not None:
             with suppress(UnknownSession):
                 Session.open(named, store=self._keeping.store, create=False).close()
-                raise _there_already(named)
+                raise session_taken(named)
 
     def _open(self, task: str) -> Session:
         """The run's session: made, once nothing that the run needs is missing, or with `resume` the one that is there."""
@@ -232,7 +251,7 @@ class BrowserAgent:
         session = Session.open(keeping.session or session_name(task), goal=task, store=keeping.store)
         if not session.created:
             session.close()
-            raise _there_already(session.name)
+            raise session_taken(session.name)
         return session
 
     def _check_begin(self, begin: str | None) -> None:
@@ -249,12 +268,13 @@ class BrowserAgent:
             return embedded
         return ModelDecider(self._model, evidence, embedded, self._secrets, shape)
 
-    def _terms(self, told: Watching, shape: Shape | None) -> Terms:
-        keeping = self._keeping
-        script = None if keeping.script is None else ScriptFile(keeping.script, keeping.resume)
-        return Terms(self._limits, self._secrets, told, self._budget, shape, keeping.screenshots, script)
+    def _terms(self, told: Watching, shape: Shape | None, written: Written) -> Terms:
+        script = None if written.script is None else ScriptFile(written.script, self._keeping.resume)
+        return Terms(self._limits, self._secrets, told, self._budget, shape, self._keeping.screenshots, script)
 
-    async def _window(self, held: AsyncExitStack, named: str | None, given: str | None, told: Watching) -> Window:
+    async def _window(
+        self, held: AsyncExitStack, named: str | None, given: str | None, told: Watching, written: Written
+    ) -> Window:
         """A window, closed when `held` ends, whose browser may reach the address that was `named`, and what the rules allow.
 
         Only one that was `given` in this call may be trusted with effects: a session that is resumed may have begun anywhere.
@@ -265,9 +285,9 @@ class BrowserAgent:
             browser.permit(named)
         gate = self._safety.gate(given, self._model is not None)
         window = await browser.window(storage_state=self._choice.storage_state, secrets=self._secrets, gate=gate)
-        _at_the_end(held, window)
-        if self._choice.trace is not None:
-            await held.enter_async_context(traced(window, self._choice.trace, told.report))
+        close_at_end(held, window)
+        if written.trace is not None:
+            await held.enter_async_context(traced(window, written.trace, told.report))
         return window
 
     async def _launch(self, named: str | None, told: Watching) -> Browser:
@@ -275,22 +295,3 @@ class BrowserAgent:
         if choice.endpoint is not None:
             return await Browser.connect(choice.endpoint, egress=egress, report=report)
         return await Browser.launch(headed=choice.headed, executable=choice.executable, egress=egress, report=report)
-
-
-def _at_the_end(held: AsyncExitStack, opened: Journal | Window) -> None:
-    """Close what was opened when `held` ends, an interrupted run's too."""
-
-    async def close() -> None:
-        with anyio.CancelScope(shield=True):
-            await opened.close()
-
-    held.push_async_callback(close)
-
-
-def _there_already(session: str) -> InputError:
-    return InputError(f"the session {session!r} is there already: add --resume to go on with it, or name another")
-
-
-def _counted_as(model: Model | None) -> str | None:
-    """The model whose tokens a budget counts; a script counts none of its own."""
-    return None if model is None or model.name.startswith("script") else model.name

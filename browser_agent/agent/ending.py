@@ -1,20 +1,25 @@
-"""Makes the ending of a run: of the decision that ends it, or of a limit that was reached."""
+"""Makes the ending of a run, of the decision that ends it or of a limit that was reached, and closes what it opened."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from typing import assert_never
 
+import anyio
+
 from browser_agent.actions import Answer, GiveUp, Terminal
+from browser_agent.agent.journal import Journal
 from browser_agent.agent.terms import Ending
+from browser_agent.browser.window import Window
 from browser_agent.deciders.answer_schema import Shape
 from browser_agent.deciders.protocol import Decided
 from browser_agent.deciders.sources import Evidence, Source
 from ctxfold.errors import InvalidReply
 
-__all__ = ["ended", "stopped"]
+__all__ = ["close_at_end", "ended", "stopped"]
 
 
 def ended(decided: Decided, end: Terminal, evidence: Evidence, shape: Shape | None) -> tuple[Ending, str]:
@@ -26,7 +31,8 @@ def ended(decided: Decided, end: Terminal, evidence: Evidence, shape: Shape | No
     candidates = _with_refs(decided.candidates, evidence)
     match end:
         case Answer(text=text, quote=quote, url=url, data=data):
-            sources = () if quote is None else (Source(quote, url or "", evidence.ref(url or "")),)
+            only = () if quote is None else (Source(quote, url or ""),)
+            sources = _with_refs(decided.sources or only, evidence)
             text, data = _shaped(text, data, shape)
             said = "\n".join([text, *(f"“{source.quote}” ({source.url} {source.ref})" for source in sources)])
             return Ending("answered", "", text, sources, candidates or sources, data, decided.decider), said
@@ -53,3 +59,13 @@ def _shaped(text: str, data: object, shape: Shape | None) -> tuple[str, object]:
 
 def _with_refs(sources: Sequence[Source], evidence: Evidence) -> tuple[Source, ...]:
     return tuple(replace(source, ref=evidence.ref(source.url)) for source in sources)
+
+
+def close_at_end(held: AsyncExitStack, opened: Journal | Window) -> None:
+    """Close what a run opened when `held` ends, an interrupted run's too."""
+
+    async def close() -> None:
+        with anyio.CancelScope(shield=True):
+            await opened.close()
+
+    held.push_async_callback(close)

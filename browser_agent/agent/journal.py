@@ -149,7 +149,7 @@ class Journal:
     async def end(self, step: Begun, outcome: Outcome, held: str = "") -> str:
         """What came of a step, and why the rest of it was held back. Returns the ref of the page's snapshot, empty where there was none."""
         asked, undone = len(step.decision.actions), held or "left undone"
-        return await _threaded(lambda: end_step(self._session, step.step, asked, outcome, undone))
+        return await _threaded(lambda: end_step(self._session, step.step, asked, outcome, undone)[0])
 
     async def picture(self, step: Begun, jpeg: bytes | None) -> None:
         """Keep a picture of the page after a step; nothing where there is none."""

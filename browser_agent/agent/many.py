@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
+from dataclasses import replace
 from typing import Any
 
 from browser_agent.agent.result import Result, StepTaken
@@ -13,24 +14,27 @@ __all__ = ["side_by_side", "streamed"]
 
 
 async def side_by_side(
-    run: Callable[[str, str | None], Awaitable[Result]],
+    run: Callable[[int, str, str | None], Awaitable[Result]],
     tasks: Iterable[str | tuple[str, str]],
     limit: int,
-    failed: Callable[[str], Result],
+    failed: Result,
 ) -> list[Result]:
-    """The results of tasks, each in words or with the page to begin on, at most `limit` of them under way at once; `failed` makes one of an error."""
+    """The results of tasks, each in words or with the page to begin on, at most `limit` of them under way at once.
+
+    `run` is told the number of a task, from 1; `failed` is the result of one that failed, but for why.
+    """
     free = asyncio.Semaphore(limit)
 
-    async def one(task: str, start_url: str | None) -> Result:
+    async def one(number: int, task: str, start_url: str | None) -> Result:
         async with free:
             try:
-                return await run(task, start_url)
+                return await run(number, task, start_url)
             except CtxfoldError as error:
-                return failed(str(error))
+                return replace(failed, reason=str(error))
 
     async with asyncio.TaskGroup() as group:
         wanted = [(task, None) if isinstance(task, str) else task for task in tasks]
-        running = [group.create_task(one(task, url)) for task, url in wanted]
+        running = [group.create_task(one(number, *each)) for number, each in enumerate(wanted, 1)]
     return [task.result() for task in running]
 
 

@@ -84,7 +84,7 @@ class Result:
     Attributes:
         status: how it ended.
         answer: the answer in words; None unless answered.
-        sources: the passage that bears the answer; empty unless answered with a quote.
+        sources: the passage that bears the answer, one a question where the explorer answered several; empty unless answered with a quote.
         reason: why it ended without an answer, in one line; empty when answered.
         steps: how many steps were taken.
         session: the session that holds them.
@@ -92,7 +92,7 @@ class Result:
         usage: what it cost.
         data: the answer as the task's schema has it; None where the task had none, or was not answered.
         answered_by: who gave the answer, or found none: the explorer may have stood in for a model. Empty where a limit ended the run.
-        candidates: the passages that fit the task best, at most three, best first, each with its address and ref. The first bears the answer where
+        candidates: the passages that fit the task best, at most three a question, best first, each with its address and ref. The first bears the answer where
             there is one; where there is none, a reader may find it among them.
         notes: what became of folds otherwise than decided after the last step was told, a line each.
     """

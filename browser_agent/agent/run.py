@@ -98,7 +98,8 @@ class Run:
             now = self._now
             left = self._limits.steps - now.usage.steps - now.before
             if left <= 0:
-                why = f"the limit of {self._limits.steps} steps was reached; raise --max-steps"
+                most = self._limits.steps
+                why = f"the limit of {most} step{'' if most == 1 else 's'} was reached; raise --max-steps"
                 return stopped(why, self._decider.candidates(), evidence)
             context, closing = await self._context(left)
             situation = Situation(

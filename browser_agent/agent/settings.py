@@ -14,7 +14,16 @@ from browser_agent.browser.install import Report
 from ctxfold.errors import InputError
 from ctxfold.models import Model, Roles
 
-__all__ = ["BrowserChoice", "Keeping", "RunLimits", "Watching", "session_name"]
+__all__ = [
+    "BrowserChoice",
+    "Keeping",
+    "RunLimits",
+    "Watching",
+    "Written",
+    "counted_as",
+    "session_name",
+    "session_taken",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +92,19 @@ class Keeping:
     script: Path | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The files that one run writes: its Playwright script and its trace, None for none."""
+
+    script: Path | None = None
+    trace: Path | None = None
+
+    def numbered(self, number: int) -> Written:
+        """Those of one run of several: `again-2.py` for `again.py`."""
+        script, trace = (each and each.with_stem(f"{each.stem}-{number}") for each in (self.script, self.trace))
+        return Written(script, trace)
+
+
 def _ignore(_: object) -> None:
     pass
 
@@ -110,3 +132,13 @@ def session_name(task: str) -> str:
     words = re.findall(r"(?<![^\s(\"'“])[a-z]+(?![^\s)\"'”.,;:?!])(?![.,;:?!]\S)", task.lower())
     longest = sorted(range(len(words)), key=lambda at: -len(words[at]))[:4]
     return "-".join([*(words[at] for at in sorted(longest)), secrets.token_hex(2)])[-64:].lstrip("-")
+
+
+def counted_as(model: Model | None) -> str | None:
+    """The model whose tokens a budget counts; a script counts none of its own."""
+    return None if model is None or model.name.startswith("script") else model.name
+
+
+def session_taken(session: str) -> InputError:
+    """What is wrong with a name that a session has already."""
+    return InputError(f"the session {session!r} is there already: add --resume to go on with it, or name another")

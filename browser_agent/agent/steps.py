@@ -67,7 +67,7 @@ def begin_step(
     return session.record_step(scrub(thought), calls=calls, results=kept, found=scrub(found)).step
 
 
-def end_step(session: Session, step: int, asked: int, outcome: Outcome, undone: str = "left undone") -> str:
+def end_step(session: Session, step: int, asked: int, outcome: Outcome, undone: str = "left undone") -> tuple[str, str]:
     """Record what came of a step: a result for each action, then the page in full.
 
     Args:
@@ -78,15 +78,17 @@ def end_step(session: Session, step: int, asked: int, outcome: Outcome, undone: 
         undone: what is said of the others.
 
     Returns:
-        The ref of the page's snapshot; empty where there was no page to look at.
+        The ref of the page's snapshot, empty where there was no page to look at; and that of the values last taken off pages, empty for none.
     """
+    values = ""
     observation = outcome.observation
     for at in range(1, asked + 1):
         seen = outcome.results[at - 1].seen if at <= len(outcome.results) else None
         if at == len(outcome.results) and observation is not None and observation.extracted is not None:
             seen = observation
         if seen is not None:
-            _record_seen(session, step, f"c{at}", seen)
+            ref = _record_seen(session, step, f"c{at}", seen)
+            values = ref if seen.extracted is not None else values
             continue
         done = outcome.results[at - 1].message if at <= len(outcome.results) else undone
         if at == len(outcome.results) and observation is not None:
@@ -96,17 +98,16 @@ def end_step(session: Session, step: int, asked: int, outcome: Outcome, undone: 
             session.record_result(step, f"c{at}", done)
     if observation is None:
         session.record_result(step, LOOK, "there is no page to look at")
-        return ""
-    return str(session.record_result(step, LOOK, observation.full, origin="page", shown=observation.text))
+        return "", values
+    return str(session.record_result(step, LOOK, observation.full, origin="page", shown=observation.text)), values
 
 
-def _record_seen(session: Session, step: int, call: str, seen: Observation) -> None:
+def _record_seen(session: Session, step: int, call: str, seen: Observation) -> str:
     """Record what an action that reads showed: the values it took off the page, or the page in full."""
     if seen.extracted is not None:
         found = json.dumps(seen.extracted.value, ensure_ascii=False)
-        session.record_result(step, call, found, origin="page", shown=f"extracted; now at {seen.url}")
-    else:
-        session.record_result(step, call, seen.full, origin="page", shown=seen.text)
+        return str(session.record_result(step, call, found, origin="page", shown=f"extracted; now at {seen.url}"))
+    return str(session.record_result(step, call, seen.full, origin="page", shown=seen.text))
 
 
 def forget_typed(session: Session, values: Sequence[str]) -> None:

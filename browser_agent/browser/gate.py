@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -57,7 +57,7 @@ class Gate:
         self._refusing = False
         self._held: list[_Held] = []
         self._refused: list[Effect] = []
-        self._acted_on: set[str] = set()
+        self._acted_on: set[Origin | None] = set()
         self._frames: deque[tuple[str, Origin | None]] = deque(maxlen=_REMEMBERED)
         self._news = asyncio.Event()
         self._closing: asyncio.TimerHandle | None = None
@@ -98,15 +98,14 @@ class Gate:
             playwright.async_api.Error, TimeoutError: the browser does not take it, so nothing may be done.
         """
         self._cause, self._refusing = cause, False
-        here = {_without_fragment(url) for url in pages}
+        here = {origin_of(url) for url in pages}
         self._acted_on = here if len(self._acted_on) > _REMEMBERED else self._acted_on | here
         await self._enter("acting")
 
-    async def leave(self, url: str) -> None:
-        """Hold back only what the sites of pages that were acted on send when those are left for `url`; what the page of another sends by itself is its own."""
-        self._acted_on.discard(_without_fragment(url))
+    async def leave(self) -> None:
+        """Hold back only what the sites of pages that were acted on send when those are left; what the page of another sends by itself is its own."""
         self._refusing = False
-        await self._enter("leaving" if self._acted_on else "open")
+        await self._enter("open" if all(map(self.trust.trusts, self._acted_on)) else "leaving")
 
     def rest(self) -> None:
         """An action is over: hold back a while longer what comes late."""
@@ -144,12 +143,21 @@ class Gate:
         refused, self._refused = tuple(self._refused), []
         return refused
 
-    async def close(self) -> None:
-        """Drop what is held and let go of the browser; to be called while the window is there."""
-        if self._closing is not None:
-            self._closing.cancel()
+    @asynccontextmanager
+    async def closing(self) -> AsyncIterator[None]:
+        """Drop what is held, and what pages that were acted on send as their window is closed in this block; then let go of the browser."""
         self.ask = None
         await self.answer(False)
+        with suppress(Error, TimeoutError):  # a browser that is gone sends nothing
+            await self.leave()
+        if not self.armed:
+            await self._let_go()
+        try:
+            yield
+        finally:
+            await self._let_go()
+
+    async def _let_go(self) -> None:
         if self._interception is not None:
             await self._interception.stop()
 
@@ -199,7 +207,7 @@ class Gate:
             return False
         if effect.method == "GET":
             return True  # that is the page we go to
-        return effect.frame not in {origin_of(url) for url in self._acted_on}
+        return effect.frame is not None and effect.frame not in self._acted_on
 
     def _hold(self, held: _Held) -> None:
         if self.ask is None or self._refusing:
@@ -244,7 +252,3 @@ class Gate:
         task = asyncio.ensure_future(run())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-
-
-def _without_fragment(url: str) -> str:
-    return url.partition("#")[0]

@@ -215,10 +215,10 @@ class Window:
 
     async def close(self) -> None:
         """Close every tab and forget the profile."""
-        if self.settings.gate is not None:
-            await self.settings.gate.close()
-        with contextlib.suppress(Error, TimeoutError):
-            await asyncio.wait_for(self._context.close(), self.limits.repair)
+        gate = self.settings.gate
+        async with contextlib.nullcontext() if gate is None else gate.closing():
+            with contextlib.suppress(Error, TimeoutError):
+                await asyncio.wait_for(self._context.close(), self.limits.repair)
 
     def _adopt(self, context: BrowserContext, page: Page) -> None:
         self._context = context

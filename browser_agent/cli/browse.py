@@ -102,12 +102,14 @@ def browse(
     from browser_agent.cli.request import AsSaid, RunRequest
     from browser_agent.cli.run import carry_out
     from browser_agent.deciders.answer_schema import Shape
-    from ctxfold.models import helpers
+    from ctxfold.models import helpers, load
 
     if not task.strip() and not resume:
         raise click.UsageError("say in a sentence what is wanted: ctxfold browse TASK --start-url URL")
     if resume and session is None:
         raise click.UsageError("--resume needs --session NAME; `ctxfold sessions list` shows them")
+    if model is not None:
+        load(model)  # a name that is none, or lacks its key, is said before what it may cost
     safety = read_safety(allow, secrets, start_url, confirm, trust)
     helping = helpers(folder_model)
     decides, shape = announced(model, max_cost, helping), None if schema is None else Shape.read(schema)

@@ -34,7 +34,7 @@ class Live:
         quiet: print what went wrong only.
 
     Attributes:
-        steps: how many steps were done.
+        steps: how many steps were done as decided.
     """
 
     def __init__(self, quiet: bool = False) -> None:
@@ -47,7 +47,7 @@ class Live:
 
     def step(self, taken: StepTaken) -> None:
         """One line for a step, and one more where something went otherwise than decided."""
-        self.steps += 1
+        self.steps += taken.ok
         if not self._quiet:
             self._console.print(_as_row(taken), style="" if taken.ok else "yellow")
         if taken.note:
@@ -141,7 +141,7 @@ def _name_decider(result: Result) -> str:
 
 def _print_answer(answer: str, sources: tuple[Source, ...], who: str) -> None:
     """Who answered, the answer unless it is the quote itself, then its source."""
-    if sources and answer == sources[0].quote:
+    if sources and (sources[0].question or answer == sources[0].quote):
         click.echo(wrapped(f"{who} answers in the page's words:"))
     else:
         click.echo(wrapped(f"{who} answers: {answer}"))
@@ -149,8 +149,12 @@ def _print_answer(answer: str, sources: tuple[Source, ...], who: str) -> None:
 
 
 def _print_sources(sources: tuple[Source, ...]) -> None:
+    asked = ""
     for source in sources:
         click.echo("")
+        if source.question != asked:
+            click.echo(wrapped(source.question))
+        asked = source.question
         click.echo(wrapped(f"“{source.quote}”", INDENT))
         click.echo(INDENT + escape_controls(source.url) + (f"  ({source.ref})" if source.ref else ""))
 
@@ -174,16 +178,17 @@ def _print_candidates(candidates: tuple[Source, ...]) -> None:
 
 
 def _name_deciders(result: Result) -> str:
-    """Who decided how many steps."""
+    """How many steps there were, and who decided how many of them."""
     counted = result.usage.decided or ((result.decider, 0),)
-    return ", ".join(f"{escape_controls(name)}: {steps} step{'' if steps == 1 else 's'}" for name, steps in counted)
+    decided = ", ".join(f"{steps} decided by {escape_controls(name)}" for name, steps in counted)
+    return f"{result.steps} step{'' if result.steps == 1 else 's'}, {decided}"
 
 
 def _print_cost(result: Result) -> None:
     usage = result.usage
     pages = f"{usage.pages} page{'' if usage.pages == 1 else 's'}"
     lines = [
-        f"decided by {_name_deciders(result)}; {pages} in {usage.seconds:.1f} s",
+        f"{_name_deciders(result)}; {pages} in {usage.seconds:.1f} s",
         f"largest view {usage.peak_view_tokens:,} of {usage.budget:,} tokens; unfolded, the history would take {usage.unfolded_tokens:,}",
     ]
     if usage.input_tokens:

@@ -46,7 +46,7 @@ NOT_ACHIEVED, ENVIRONMENT, INTERRUPTED = 1, 3, 130
 def carry_out(request: RunRequest) -> None:
     """Run a request to its end, print what came of it, and exit with 1 or 3 where it was not achieved.
 
-    Where it is interrupted or fails, the browser goes, the session stays, and the command that goes on is printed.
+    Where it is interrupted, or fails after a step was done, the browser goes, the session stays, and the command that goes on is printed.
     """
     keeping = request.keeping
     if keeping.session is None:

@@ -21,7 +21,7 @@ class LinesWanted(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    ref: str = Field(description="As s12.2:40-80.")
+    ref: str = Field(description="As s12.2:40-80; s12 alone is what that step found.")
     why: str = Field(default="", max_length=200)
 
 

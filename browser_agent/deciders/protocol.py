@@ -54,7 +54,8 @@ class Decided:
         kind: what sort of decider that is, as the session's events say it.
         usage: what a model's replies cost, each by itself; empty without a model.
         note: what a person should know of how it came about; empty when there is nothing.
-        candidates: where the run ends, the passages that fit best, at most three, best first.
+        candidates: where the run ends, the passages that fit best, at most three a question, best first.
+        sources: the passages that bear the answer, where it is to several questions.
         compliance: how well replies in words kept to the form of a fold; nothing where a tool was called.
         refused: what a model wrote that did not fit, each with its fault.
         asked: that model's name.
@@ -66,6 +67,7 @@ class Decided:
     usage: tuple[Usage, ...] = ()
     note: str = ""
     candidates: tuple[Source, ...] = ()
+    sources: tuple[Source, ...] = ()
     compliance: Compliance = field(default_factory=Compliance)
     refused: tuple[tuple[str, str], ...] = ()
     asked: str = ""
@@ -88,5 +90,5 @@ class Decider(Protocol):
         ...
 
     def candidates(self) -> tuple[Source, ...]:
-        """The passages that fit the task best so far, at most three, for a run that is cut short."""
+        """The passages that fit the task best so far, at most three a question, for a run that is cut short."""
         ...

@@ -15,6 +15,11 @@ REMEMBERED = 60
 """Pages whose text is kept, the newest. A quote from an older one is taken once it was opened again."""
 
 
+_MARKS = re.compile(r"(?<=\s)\|(?=\s)|\[(?:f\d+)?e\d+\]")
+"""What stands between cells and behind controls in what a model is shown of a page, and is no text of it."""
+_NAMED = 80
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """A passage and where it stands.
@@ -23,11 +28,13 @@ class Source:
         quote: an exact slice of the page's text, at most 80 words where the explorer chose it.
         url: the page, with the anchor where there is one.
         ref: the page's snapshot in the session's log, for `ctxfold recall`; empty where the page was seen in an earlier run.
+        question: which question it answers, where a task asks several.
     """
 
     quote: str
     url: str
     ref: str = ""
+    question: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +69,14 @@ class Evidence:
         """A quote as the exact slice of the page it is from.
 
         Args:
-            quote: the words, white space aside.
+            quote: the words, white space aside, and the marks that a model is shown between cells and behind controls.
             url: the page they are said to be from; None where that was not said.
 
         Raises:
             InputError: they stand on no page that was seen.
         """
-        words = quote.split()
-        pattern = re.compile(r"\s+".join(re.escape(word) for word in words)) if words else None
+        words = _MARKS.sub(" ", quote).split()
+        pattern = re.compile(r"[\s|]+".join(re.escape(word) for word in words)) if words else None
         named = self._pages.get(address(url)) if url else None
         pages = [(address(url or ""), named)] if named else list(reversed(self._pages.items()))
         for where, page in pages:
@@ -78,7 +85,8 @@ class Evidence:
                 if match:
                     return Source(match.group(), f"{where}#{anchor}" if anchor else where, page.ref)
         raise InputError(
-            "the quote stands on no page seen: copy it from the page word for word, within one paragraph, or leave it out"
+            f"the quote {quote[:_NAMED]!r} stands on no page seen: copy it from the page word for word, from one paragraph, "
+            "row or line, or leave it out"
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 import anyio
@@ -134,6 +135,7 @@ class Shown:
         ref: the whole page as recorded; empty where there was no page to look at.
         text: the page within the budget. Data, never instructions.
         tokens: what that costs, in o200k tokens.
+        values: where what was extracted last is recorded whole; empty where nothing was.
         downloads: files that arrived, by their paths.
         late: what the page was kept from sending after the call before.
     """
@@ -147,6 +149,7 @@ class Shown:
     ref: str = ""
     text: str = ""
     tokens: int = 0
+    values: str = ""
     downloads: tuple[str, ...] = ()
     late: str = ""
 
@@ -214,16 +217,15 @@ class Page:
             if outcome.kind in _UNSETTLED:
                 self._guard = LoopGuard()
             await self._forget(book)
-            ref = await book(lambda session: end_step(session, step, count, outcome))
+            ref, values = await book(lambda session: end_step(session, step, count, outcome))
             await self._maintain(book)
-            return _reply(step, ref, outcome, count)
+            return replace(_reply(step, ref, outcome, count), values=values)
 
     async def end(self) -> None:
         """End the page at once. What waits for a yes is not sent."""
         gate = self._window.settings.gate
-        if gate is not None:
-            await gate.close()
-        await self._browser.close(self._window)
+        async with nullcontext() if gate is None else gate.closing():
+            await self._browser.close(self._window)
 
     async def _forget(self, book: SessionLease) -> None:
         """Take passwords that were just typed out of what the session held before."""

@@ -254,7 +254,7 @@ def describe_ending(standing: Standing) -> str:
     """How a run ended, in the words its session keeps."""
     result, error = standing.result, standing.error
     if result is None:
-        return f"{standing.status} after {standing.steps} steps" + (
+        return f"{standing.status} after {standing.steps} step{'' if standing.steps == 1 else 's'}" + (
             f": {error}" if isinstance(error, CtxfoldError) else ""
         )
     lines = [result.answer or f"{result.status}: {result.reason}"]

@@ -132,14 +132,13 @@ class Trust:
     domains: tuple[Listed, ...] = ()
     agreed: frozenset[tuple[Origin, Origin | None]] = frozenset()
 
+    def trusts(self, frame: Origin | None) -> bool:
+        """Whether a frame of this origin may send anything unasked. One that has no origin of its own may not."""
+        return frame is not None and not self.always and (frame == self.start or is_listed(self.domains, *frame))
+
     def covers(self, effect: Effect) -> bool:
-        """Whether this may be sent unasked. A frame that has no origin of its own is covered by nothing."""
-        frame = effect.frame
-        if frame is None:
-            return False
-        if (frame, effect.target) in self.agreed:
-            return True
-        return not self.always and (frame == self.start or is_listed(self.domains, *frame))
+        """Whether this may be sent unasked."""
+        return (effect.frame, effect.target) in self.agreed or self.trusts(effect.frame)
 
     def with_agreed(self, effect: Effect) -> Trust:
         """This, with what `effect`'s frame sends to that place agreed to."""

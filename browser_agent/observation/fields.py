@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 from browser_agent.observation.inline import resolve_url, terms
 from browser_agent.observation.labelled import NOTHING, Labelled, coerce, find_labelled, find_rows
 from browser_agent.observation.snapshot import Node
-from browser_agent.observation.values import Extracted
+from browser_agent.observation.values import Extracted, Observation
 from ctxfold.tokens import count
 
-__all__ = ["extract", "format_extracted"]
+__all__ = ["extract", "format_extracted", "join_extracted"]
 
 _TITLES, _ADDRESSES = terms("name title heading"), terms("url link href address")
 """Names that the vocabularies of the web give to a heading and to an address, which stand on a page without a label."""
@@ -27,20 +27,63 @@ def extract(root: Node, schema: Mapping[str, Any], base: str = "") -> Extracted:
 
 
 def format_extracted(extracted: Extracted, room: int) -> tuple[str, ...]:
-    """What is missing, then the value, an item a line, as many as fit in `room` o200k tokens."""
+    """What is missing, then the value, an item a line, as many as fit in `room` o200k tokens; the names of rows stand once, above them."""
     lines = [f"not found on this page: {', '.join(extracted.missing)}"] if extracted.missing else []
     if extracted.value is None:
         return tuple(lines or ["nothing of it is on this page"])
-    items = extracted.value if isinstance(extracted.value, list) else [extracted.value]
+    names, items = _as_rows(extracted.value)
+    lines += [json.dumps(names, ensure_ascii=False)] if names else []
     spent = sum(count(line) + 1 for line in lines) + 24
     for place, item in enumerate(items):
         line = json.dumps(item, ensure_ascii=False)
         spent += count(line) + 1
         if spent > room:
-            lines.append(f"… {len(items) - place} more, in full in the record of this call")
+            lines.append(f"… {len(items) - place} more of {len(items)}: recall the record of this call")
             break
         lines.append(line)
     return tuple(lines)
+
+
+def join_extracted(pages: Sequence[Observation], room: int) -> Observation:
+    """The last of several pages with the values of all of them: rows after rows, else the value of each page.
+
+    Args:
+        pages: at least one, each with what was extracted from it.
+        room: the most that the text may cost, in o200k tokens.
+    """
+    found = [page.extracted for page in pages if page.extracted is not None]
+    values = [each.value for each in found if each.value is not None]
+    missing = tuple(dict.fromkeys(name for each in found for name in each.missing))
+    joined = Extracted(value=_join(values), missing=missing)
+    last = pages[-1]
+    heading = f"{len(pages)} pages to {last.url}"
+    text = "\n".join((heading, *format_extracted(joined, room - count(heading))))
+    return last.model_copy(update={"text": text, "tokens": count(text), "extracted": joined})
+
+
+def _join(values: Sequence[Any]) -> Any:
+    """Lists end to end, of objects those under one name; anything else as a list."""
+    if values and all(isinstance(value, list) for value in values):
+        return [row for value in values for row in value]
+    names = dict.fromkeys(name for value in values if isinstance(value, dict) for name in value)
+    if names and all(isinstance(part, list) for value in values for part in _parts(value)):
+        return {name: [row for value in values for row in value.get(name, ())] for name in names}
+    return list(values) or None
+
+
+def _parts(value: object) -> Sequence[object]:
+    return list(value.values()) if isinstance(value, dict) else [value]
+
+
+def _as_rows(value: object) -> tuple[list[str], list[object]]:
+    """The names of a list's objects and each as a row of its values; a value alone, and a list of anything else, without names."""
+    if isinstance(value, dict) and len(value) == 1 and isinstance(only := next(iter(value.values())), list):
+        value = only
+    items = value if isinstance(value, list) else [value]
+    names = list(dict.fromkeys(name for item in items if isinstance(item, dict) for name in item))
+    if len(items) < 2 or not all(isinstance(item, dict) for item in items):
+        return [], items
+    return names, [[item.get(name) for name in names] for item in items if isinstance(item, dict)]
 
 
 class _Filled(NamedTuple):

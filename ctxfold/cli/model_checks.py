@@ -19,15 +19,22 @@ def check_models() -> list[Check]:
     """The key, the settings file, each role's model, and each server of its own. No key is shown, or sent."""
     try:
         config.max_cost()
-        settings = [config.role_setting(role) for role in config.ROLES]
+        agent = config.role_setting("agent")
     except CtxfoldError as error:
         return [Check("settings", False, str(error), "mend the settings, or move them away")]
-    roles = [_check_role(role, setting) for role, setting in zip(config.ROLES, settings, strict=True)]
-    servers = dict.fromkeys(setting.endpoint for setting in settings if setting.endpoint)
+    roles, servers = list[Check](), dict[str, None]()
+    for role in config.ROLES:
+        try:
+            setting = config.role_setting(role)
+        except CtxfoldError as error:
+            roles.append(Check(role, False, str(error), f"set CTXFOLD_{role.upper()}_MODEL"))
+            continue
+        roles.append(_check_role(role, setting))
+        servers |= {setting.endpoint: None} if setting.endpoint else {}
     local = config.endpoint()
     own = [(local.url, "ANTHROPIC_BASE_URL")] if local.local else []
     named = [(url, "the role's endpoint") for url in servers]
-    return [_check_key(settings[0].model), _check_settings(), *roles, *(_check_endpoint(*each) for each in own + named)]
+    return [_check_key(agent.model), _check_settings(), *roles, *(_check_endpoint(*each) for each in own + named)]
 
 
 def _check_key(agent: str | None) -> Check:

@@ -41,7 +41,7 @@ def refactor(session: Session, operator: str, text: str | None, model: str | Non
     elif done.operator == "none":
         click.echo(f"left alone: {done.reason}")
     elif done.refused:
-        click.echo(f"{done.operator} refused, nothing changed: {done.reason}", err=True)
+        click.echo(f"{done.operator} refused, nothing changed: {done.why}", err=True)
     else:
         before, after = done.tokens
         what = f"{'would apply' if dry_run else 'applied'} {done.operator}: {done.reason}"

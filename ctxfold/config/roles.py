@@ -51,6 +51,7 @@ class RoleSetting:
         endpoint: the server it is asked at; None for its provider's own.
         key: where its own key came from, and the key; None for its provider's.
         by_key: whether nobody named the model: a key that is there brought it.
+        is_set: whether the settings of the role name this very model, so that its key is meant for it.
     """
 
     role: Role
@@ -59,6 +60,7 @@ class RoleSetting:
     endpoint: str | None = None
     key: tuple[str, str] | None = field(default=None, repr=False)
     by_key: bool = False
+    is_set: bool = False
 
 
 def role_setting(role: Role, named: str | None = None) -> RoleSetting:
@@ -69,11 +71,14 @@ def role_setting(role: Role, named: str | None = None) -> RoleSetting:
         named: a model that the caller names, before all settings. A server and key that are set for another model are not its own.
 
     Raises:
-        InputError: the settings file cannot be read.
+        InputError: the settings file cannot be read, or a helping role has a server or a key and no model.
     """
-    own = _own(role, _settings(), named)
+    settings = _settings()
+    own = _own(role, settings, named)
     if own.model is not None:
         return own
+    if role != "agent":
+        _without_model(role, settings.get(role, {}))
     if role == "agent":
         credential = endpoint().credential
         if credential is None:
@@ -124,7 +129,16 @@ def _own(role: Role, settings: dict[str, Any], named: str | None) -> RoleSetting
         key, server = None, None
     if kept.get("model", model) == model:
         key, server = key or _key(role, kept), server or kept.get("endpoint")
-    return RoleSetting(role, model, source, server, key)
+    return RoleSetting(role, model, source, server, key, is_set=model == (said or filed[0]))
+
+
+def _without_model(role: Role, table: dict[str, Any]) -> None:
+    """Raise InputError where something is set for a model that nobody names: it would go to no one, silently."""
+    upper = f"CTXFOLD_{role.upper()}"
+    found = [name for name in (f"{upper}_KEY", f"{upper}_ENDPOINT") if read(name)]
+    found += [f"{name} of [models.{role}]" for name in sorted(table)]
+    if found:
+        raise InputError(f"{' and '.join(found)} set for the {role}, and no model: set {upper}_MODEL, or unset this")
 
 
 def _key(role: Role, table: dict[str, Any]) -> tuple[str, str] | None:

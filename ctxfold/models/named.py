@@ -77,7 +77,7 @@ def load(said: str, role: config.Role = "agent") -> Model | None:
     setting = config.role_setting(role, said)
     url = address.url or setting.endpoint
     provider = address.provider or ("openai" if url else "anthropic")
-    endpoint = config.endpoint(provider, url, _key_for(setting, address, said))
+    endpoint = config.endpoint(provider, url, _key_for(setting, address))
     maker = _maker(provider)
     if provider == "anthropic" and address.name and (address.provider or endpoint.local):
         return AnthropicModel(address.name, endpoint)
@@ -87,13 +87,11 @@ def load(said: str, role: config.Role = "agent") -> Model | None:
     return loaded(address.name, endpoint)
 
 
-def _key_for(setting: config.RoleSetting, address: Address, said: str) -> tuple[str, str] | None:
+def _key_for(setting: config.RoleSetting, address: Address) -> tuple[str, str] | None:
     """The role's key, where it is meant for what is asked: the role's server, the server named where it has none, or the model that is set with the key."""
     if address.url is not None:
         return setting.key if setting.endpoint in (None, address.url) else None
-    kept = config.role_setting(setting.role)
-    own = setting.endpoint is not None or (kept.model == said and not kept.by_key)
-    return setting.key if own else None
+    return setting.key if setting.endpoint is not None or setting.is_set else None
 
 
 def role_model(role: config.Role, named: str | None = None, *, must: bool = True) -> Model | None:

@@ -275,7 +275,9 @@ def _arguments(reply: Reply, tool: str, words: Words | None) -> Mapping[str, Any
 
 def _told(error: ValidationError) -> str:
     """What is wrong with a reply, said to its own model: each fault with its place."""
-    faults = error.errors(include_url=False, include_context=False, include_input=False)
+    found = error.errors(include_url=False, include_context=False, include_input=False)
+    within = {each["loc"][:k] for each in found for k in range(1, len(each["loc"]))}
+    faults = [each for each in found if each["loc"] not in within]  # an outer one only follows from those inside it
     lines = [f"- {_place(fault['loc'])}: {fault['msg']}" for fault in faults[:REASONS]]
     more = [f"- and {len(faults) - REASONS} more"] if len(faults) > REASONS else []
     return "\n".join(lines + more)

@@ -7,13 +7,13 @@ from pydantic_ai import exceptions as failed
 from ctxfold.config import Endpoint
 from ctxfold.errors import ModelError, ModelKeyMissing, ModelUnavailable
 
-__all__ = ["explained"]
+__all__ = ["explained", "refuses_key"]
 
 
 def explained(error: failed.AgentRunError, model: str, endpoint: Endpoint) -> ModelError:
     """The error of ours that says what this one of the library's means."""
     match error:
-        case failed.ModelAuthenticationError():
+        case _ if refuses_key(error):
             return ModelKeyMissing(
                 f"{endpoint.url} refused the key in {endpoint.credential or 'no variable'}: set one that is valid"
             )
@@ -39,6 +39,17 @@ def explained(error: failed.AgentRunError, model: str, endpoint: Endpoint) -> Mo
             return ModelError(f"{endpoint.url} refused the request ({error.status_code}): check that it serves {model}")
         case _:
             return ModelError(f"{model} could not be asked ({type(error).__name__}): run ctxfold doctor")
+
+
+def refuses_key(error: failed.AgentRunError) -> bool:
+    """Whether a server refused the key. Google answers a wrong one with 400 and says so in the details."""
+    match error:
+        case failed.ModelAuthenticationError():
+            return True
+        case failed.ModelHTTPError(body={"error": {"details": [*details]}}):
+            return any(isinstance(each, dict) and each.get("reason") == "API_KEY_INVALID" for each in details)
+        case _:
+            return False
 
 
 def _later(error: failed.ModelAPIError) -> str:

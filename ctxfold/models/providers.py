@@ -94,7 +94,8 @@ class ProviderModel:
                 reply = _reply(await self._send(request, form), request.tool.name)
             except AgentRunError as error:
                 first = first or error
-                if not isinstance(error, ModelHTTPError) or error.status_code not in _MALFORMED:
+                malformed = isinstance(error, ModelHTTPError) and error.status_code in _MALFORMED
+                if not malformed or provider_faults.refuses_key(error):
                     break
                 form = _NARROWER[form]
             else:

@@ -22,7 +22,7 @@ from ctxfold.session.record import Branch
 from ctxfold.store.protocol import Writing
 from ctxfold.tokens import count
 from ctxfold.view.render import query_of
-from ctxfold.workspace.by import By
+from ctxfold.workspace.by import By, Decider
 from ctxfold.workspace.workspace import Block, RawStep, Tile
 
 __all__ = ["consolidated", "folded", "goal_set"]
@@ -104,10 +104,10 @@ def _put(tx: Writing, now: Handle, place: Branch, blocks: Sequence[Block], tile:
     return tile
 
 
-def goal_set(tx: Writing, now: Handle, goal: str) -> None:
-    """Note what the session is for; after the first time, a revision of it. The same words again change nothing."""
+def goal_set(tx: Writing, now: Handle, goal: str, by: Decider = "host") -> None:
+    """Note what the session is for; after the first time, a revision of it. The same words again, and none, change nothing."""
     place = now.place(tx)
-    if goal == (place.workspace.notes[-1].text if place.workspace.notes else ""):
+    if goal in ("", place.workspace.notes[-1].text if place.workspace.notes else ""):
         return
     note = tx.cover.add_note(place.session, place.state.notes, "goal", goal)
     payload = {"slot": "goal", "text": goal}
@@ -117,6 +117,6 @@ def goal_set(tx: Writing, now: Handle, goal: str) -> None:
         place.head,
         place.state,
         replace(place.state, notes=note),
-        Happened("noted", payload, cause="goal"),
+        Happened("noted", payload, cause="goal", decider=by),
     )
     now.forget()

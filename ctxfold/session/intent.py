@@ -37,7 +37,11 @@ _LEAST = 16
 
 
 def plan_given(
-    summary: str | None, todo: Todo | None, constraints: Statements | None, decisions: Statements | None
+    summary: str | None,
+    todo: Todo | None,
+    constraints: Statements | None,
+    decisions: Statements | None,
+    goal: str | None = None,
 ) -> PlanGiven:
     """A plan as a caller gave it.
 
@@ -51,6 +55,7 @@ def plan_given(
         () if todo is None else items_given(todo),
         () if constraints is None else statements_given(constraints, "a list of constraints"),
         () if decisions is None else statements_given(decisions, "a list of decisions"),
+        (goal or "").strip(),
     )
 
 

@@ -88,7 +88,7 @@ def considered(tx: Reading, now: Handle, wish: Wish) -> Considered:
         return Considered(place, made, after, result)
     tokens = (_tokens(place.workspace), _tokens(place.workspace))
     operator = "none" if wish.operator == "auto" else wish.operator
-    result = Refactored(operator, False, made.reason, _decider(wish), tokens=tokens)
+    result = Refactored(operator, False, made.reason, _decider(wish), tokens=tokens, values=made.values)
     return Considered(place, None, place.workspace, result)
 
 
@@ -124,8 +124,7 @@ def _made(case: Case, wish: Wish) -> Refactoring | Refusal:
     if isinstance(made, Refusal):
         return made
     made = replace(made, decider=_decider(wish))
-    wrong = fault(case, made)
-    return Refusal(wrong) if wrong else made
+    return fault(case, made) or made
 
 
 def _tokens(workspace: Workspace) -> int:

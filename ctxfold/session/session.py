@@ -279,6 +279,7 @@ class Session:
         decisions: Statements | None = None,
         by: By = _HOST,
         trigger: Trigger | None = None,
+        goal: str | None = None,
     ) -> Intent:
         """Write the register: what the session is after (U-Fold's intent). What is left out stays; with nothing given, nothing is committed.
 
@@ -289,13 +290,15 @@ class Session:
             decisions: the same, of this branch.
             by: who decided, and why.
             trigger: what called for it; None where somebody asked.
+            goal: what the session is for; a revision where it has another.
 
         Raises:
             InputError: an empty summary, entries that cannot be read, an unknown id, or a ref where nothing is recorded.
         """
         who = check.as_by(by)
-        given = plan_given(check.as_text_or_none(summary), todo, constraints, decisions)
+        given = plan_given(check.as_text_or_none(summary), todo, constraints, decisions, check.as_text_or_none(goal))
         with self._at.writing() as tx:
+            goal_set(tx, self._at, given.goal, who.decider)
             return plan(tx, self._at, given, who, check.as_trigger(trigger))
 
     def extract(

@@ -12,6 +12,7 @@ from typing import Any
 
 from ctxfold.errors import CorruptStore
 from ctxfold.store.codec import decode, digest, holds, register, unpack
+from ctxfold.store.schema import upgrade
 
 __all__ = ["LooseRecord", "Wreck"]
 
@@ -47,8 +48,9 @@ class Wreck:
         shutil.copyfile(store, self.copy)
         with suppress(FileNotFoundError):
             shutil.copyfile(store.with_name(f"{store.name}-wal"), folder / "copy.db-wal")
-        self._connection = sqlite3.connect(self.copy)
+        self._connection = sqlite3.connect(self.copy, isolation_level=None)
         register(self._connection)
+        self._sealed = self._upgrade()
 
     def names(self) -> dict[int, str]:
         """The sessions' names by their numbers; one whose name does not read is named by its number."""
@@ -59,7 +61,7 @@ class Wreck:
     def goal(self, session: int) -> str | None:
         """What a session was for, as the last of its notes on it that reads says."""
         goal: str | None = None
-        script = f"SELECT text FROM note WHERE session = ? AND slot = 'goal' AND {holds('note')} ORDER BY id"
+        script = f"SELECT text FROM note WHERE session = ? AND slot = 'goal' AND {self._holds('note')} ORDER BY id"
         with suppress(sqlite3.Error):
             for (text,) in self._connection.execute(script, (session,)):
                 goal = decode(text)
@@ -78,6 +80,17 @@ class Wreck:
         """Let go of the copy."""
         self._connection.close()
 
+    def _upgrade(self) -> bool:
+        """Bring a copy that an older version wrote up to this one; whether its rows have checksums."""
+        try:
+            upgrade(self._connection)
+        except sqlite3.Error:  # it is too damaged for that: its rows are as they are
+            return False
+        return True
+
+    def _holds(self, table: str) -> str:
+        return holds(table) if self._sealed else "1"
+
     def _text(self, entry: int | None) -> str | None:
         """The text of an entry whose bytes are those of its hash; None of any other."""
         with suppress(sqlite3.Error, CorruptStore, TypeError, UnicodeDecodeError):
@@ -89,7 +102,7 @@ class Wreck:
 
     def _rows(self, table: str, columns: str) -> Iterator[tuple[Any, ...]]:
         """The rows of a table that are as they were written, as far as they can be reached."""
-        script = f"SELECT id, {holds(table)}, {columns} FROM {table} NOT INDEXED WHERE id > ? ORDER BY id"
+        script = f"SELECT id, {self._holds(table)}, {columns} FROM {table} NOT INDEXED WHERE id > ? ORDER BY id"
         for _, whole, *cells in self._scan(script):
             if whole:
                 yield tuple(cells)

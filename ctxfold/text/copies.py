@@ -25,6 +25,8 @@ _LONG = 200
 _LEAST_SPACED, _LEAST_FOLDED = 6, 4
 _DISTINCT = 4
 """Different letters and digits that a part must have: less is filling, as in a rule or a table."""
+_HEX = "0x"
+"""What is left out between codes in numbers and may be two signs of a code in letters."""
 _WORD = re.compile(r"[^\W_]+")
 _BLANKS = re.compile(
     r"[\s+\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]+"
@@ -67,7 +69,7 @@ class Copies:
         found: list[Copy] = []
         for reading, close, without in text.each:
             found += reading.copies(self._plain)
-            found += close.copies(self._close)
+            found += close.copies([*self._close, *(self._codes if close.holds(_HEX) else ())])
             found += without.copies([*self._bare, *self._codes])
         return [*found, *(text.apart(copy) for copy in text.spread.copies(self._bare))]
 
@@ -137,6 +139,10 @@ class _Reading:
         return _Reading(
             dropped.sub("", text), self, lambda: ((found.start(), found.end(), "") for found in dropped.finditer(text))
         )
+
+    def holds(self, text: str) -> bool:
+        """Whether it holds a text in lower case."""
+        return text in self._low
 
     def copies(self, needles: Iterable[_Needle]) -> Iterator[Copy]:
         """Where the first text holds one of these."""

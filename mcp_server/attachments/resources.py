@@ -46,7 +46,8 @@ def serve_resources(server: MCPServer[Pools], pools: Pools) -> None:
 
     async def sessions() -> str:
         return "\n".join(
-            f"{one.name} · {one.steps} steps · {one.branches} branches · {_format_time(one.updated)}"
+            f"{one.name} · {one.steps} step{'' if one.steps == 1 else 's'} · "
+            f"{one.branches} branch{'' if one.branches == 1 else 'es'} · {_format_time(one.updated)}"
             for one in await pools.get(current_principal()).list()
         )
 
@@ -117,7 +118,8 @@ def _format_blocks(opened: Session) -> str:
     """The workspace's blocks, a line each. What is older than any budget shows stands as one."""
     workspace = opened.workspace
     older = workspace.older
-    head = [f"older: to s{older.last} · {older.count} steps, {older.raw} tokens raw"] if older else []
+    number = f"{older.count} step{'' if older.count == 1 else 's'}" if older else ""
+    head = [f"older: to s{older.last} · {number}, {older.raw} tokens raw"] if older else []
     return "\n".join([*head, *map(_format_block, workspace.blocks)])
 
 

@@ -62,12 +62,13 @@ def install(host: str, caps: str, server: str | None, hooks: bool, dry_run: bool
     known = HOSTS[host]
     if server:
         _check_server(known, server)
-        _carry_out(_files(known), lambda path: plan_wrap(known, launch, server, path, _read_both(path)), dry_run)
-    else:
-        _carry_out(
-            _files(known), lambda path: plan_install(known, launch, path, read(path), read(name_backup(path))), dry_run
-        )
-    click.echo(_ANEW if server else known.after)
+
+    def plan(path: Path) -> Change:
+        if server:
+            return plan_wrap(known, launch, server, path, _read_both(path))
+        return plan_install(known, launch, path, read(path), read(name_backup(path)))
+
+    _carry_out(_files(known), plan, dry_run, _ANEW if server else known.after)
 
 
 @click.command(short_help="Take the MCP server out of a host.", epilog=_NAMES)
@@ -117,9 +118,11 @@ def _read_both(path: Path) -> tuple[str | None, str | None]:
 def _install_hooks(host: str, dry_run: bool) -> None:
     files = _hook_files(host)
     _carry_out(
-        files, lambda path: plan_hooks(host, sys.executable, path, read(path), read(name_backup(path, HOOKS))), dry_run
+        files,
+        lambda path: plan_hooks(host, sys.executable, path, read(path), read(name_backup(path, HOOKS))),
+        dry_run,
+        HOOKED[host].after,
     )
-    click.echo(HOOKED[host].after)
 
 
 def _hook_files(host: str) -> list[Path]:
@@ -133,7 +136,8 @@ def _files(host: Host) -> list[Path]:
     return [Path(path) for path in host.files(_describe_machine())]
 
 
-def _carry_out(files: Sequence[Path], plan: Callable[[Path], Change], dry_run: bool) -> None:
+def _carry_out(files: Sequence[Path], plan: Callable[[Path], Change], dry_run: bool, then: str = "") -> None:
+    """Plan the change of each file and make it, or show it; then say what is to be done next, where it was made."""
     changes = [plan(path) for path in files]
     for change in changes:
         if dry_run and change.changes:
@@ -144,6 +148,8 @@ def _carry_out(files: Sequence[Path], plan: Callable[[Path], Change], dry_run: b
             click.echo(f"{change.path}: {'removed' if change.after is None else 'written'}")
         else:
             click.echo(f"{change.path}: nothing to change")
+    if then and not dry_run:
+        click.echo(then)
 
 
 def _find_launch(verb: str, *options: str) -> Launch:

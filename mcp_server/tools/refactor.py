@@ -29,7 +29,7 @@ class Mended(BaseModel, frozen=True):
     def of(cls, done: Refactored, notes: list[str]) -> Mended:
         """The facts of a refactoring."""
         was, now = done.tokens
-        where, why = spans(done.steps), done.reason
+        where, why = spans(done.steps), done.why
         return cls(
             operator=done.operator,
             applied=done.applied,

@@ -63,7 +63,7 @@ def served(home: Path) -> Iterator[str]:
     ) as one:
         assert one.stderr is not None
         try:
-            yield one.stderr.readline().split()[-1]
+            yield next(line.split()[-1] for line in one.stderr if line.startswith("ctxfold serves at"))
         finally:
             one.terminate()
 

@@ -139,7 +139,7 @@ def addresses(port: int, proxy: int) -> Iterator[str]:
     yield f"http://127.0.0.1:{proxy}/"
     yield from (
         "http://169.254.169.254/latest/meta-data/", "http://[fd00:ec2::254]/", "http://metadata.google.internal/", "http://10.0.0.1/", "http://192.168.1.1/",
-        "file:///etc/passwd", "view-source:file:///etc/passwd", "chrome://version", "javascript:location='http://127.0.0.1'", "data:text/html,hi", "about:blank",
+        "file:///etc/passwd", "view-source:file:///etc/passwd", "chrome://version", "javascript:location='http://127.0.0.1'", "data:text/html,hi",
         f"blob:http://127.0.0.1:{port}/x", f"ftp://127.0.0.1:{port}/", f"ws://127.0.0.1:{port}/",
     )  # fmt: skip
 

@@ -35,7 +35,7 @@ from tests.browser_agent.doing import seen
 from tests.browser_agent.reading import interactive, whole
 
 MOST_TOKENS = 2_000
-MEAN_TOKENS = 1_300
+MEAN_TOKENS = 900
 LOOK_P95 = 0.600
 _LOOKS = 25
 CLICK_P50 = 0.150

@@ -358,6 +358,37 @@ def test_undo_of_a_switch_goes_back_to_the_branch_before(session: Session) -> No
     assert path(session) == [1, 2]
 
 
+def test_redo_of_a_move_brings_back_what_was_decided_after_it(session: Session) -> None:
+    """Undo and redo walk over a move in both directions: the fold on the branch is there again, and the history says so."""
+    add_steps(session, 4)
+    home = session.branch_name
+    session.branch("create", to="other")
+    session.fold(summary="Two pages.", first_step=2, last_step=3)
+    folded = settled(session)
+    session.undo()
+    session.undo()
+    assert session.branch_name == home
+    session.redo()
+    session.redo()
+    assert (session.branch_name, settled(session)) == ("other", folded)
+    assert {event.kind for event in session.history() if event.standing} >= {"moved", "folded"}
+
+
+def test_redo_of_a_move_leaves_what_was_decided_there_meanwhile(database: Path) -> None:
+    """Another handle folds on the branch before the move is redone: its fold stands, and is what the next undo takes back."""
+    with Session.open("trip", store=str(database)) as one:
+        add_steps(one, 4)
+        one.branch("create", to="other")
+        raw = settled(one)
+        with Session.open("trip", store=str(database)) as two:
+            one.undo()
+            two.fold(summary="Two pages.", first_step=2, last_step=3)
+            one.redo()
+            assert (2, 3) in cover(one)
+            one.undo()
+        assert (one.branch_name, settled(one)) == ("other", raw)
+
+
 def test_notes_and_late_results_are_records_and_stay(session: Session) -> None:
     """Only decisions are undone: a note, a reply and a late result are none."""
     add_steps(session, 2)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from ctxfold import config
+from ctxfold.cli.model_checks import check_models
 from ctxfold.errors import InputError, ModelKeyMissing
 from ctxfold.models import Roles, Spending, helpers, load, spending
 
@@ -147,3 +148,25 @@ def test_a_paid_helper_beside_the_explorer_is_named_and_limited(monkeypatch: pyt
     assert spending("explorer", None, helpers("openai:x@http://127.0.0.1:9/v1")) == Spending("explorer", None)
     unknown = spending("explorer", None, helpers("claude-unheard-of"))
     assert "no price of claude-unheard-of is on file" in unknown.notice
+
+
+@pytest.mark.parametrize("role", [role for role in config.ROLES if role != "agent"])
+def test_a_server_or_key_of_a_helping_role_without_a_model_is_named_with_what_to_set(
+    role: config.Role, ctxfold_home: Path, monkeypatch: pytest.MonkeyPatch
+):
+    upper = f"CTXFOLD_{role.upper()}"
+    monkeypatch.setenv(f"{upper}_KEY", "sk-lonely")
+    with pytest.raises(InputError, match=f"{upper}_KEY set for the {role}, and no model: set {upper}_MODEL"):
+        helpers()
+    checked = {check.name: check for check in check_models()}
+    assert not checked[role].ok
+    assert f"{upper}_MODEL" in checked[role].fact
+    assert "sk-lonely" not in repr(checked)
+    monkeypatch.setenv(f"{upper}_MODEL", "ollama:small")
+    assert "ollama:small" in names(helpers())
+    monkeypatch.delenv(f"{upper}_MODEL")
+    monkeypatch.delenv(f"{upper}_KEY")
+    ctxfold_home.mkdir(parents=True, exist_ok=True)
+    config.settings_file().write_text(f'[models.{role}]\nendpoint = "http://127.0.0.1:9/v1"\n', encoding="utf-8")
+    with pytest.raises(InputError, match=rf"endpoint of \[models\.{role}\] set"):
+        config.role_setting(role)

@@ -7,16 +7,14 @@ repeated id, a field it does not know. With `plain`, it is a server that only ch
 from __future__ import annotations
 
 import json
-import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ctxfold.tokens import count
+from tests.support.loopback import Loopback, Sent
 
 __all__ = ["ChatRequest", "ChatServer", "Said", "Unwilling", "check_chat"]
 
@@ -148,7 +146,7 @@ class Unwilling:
     code: str | None = None
 
 
-class ChatServer:
+class ChatServer(Loopback):
     """The server, running while the `with` block does. `bodies` are the requests it took, `refused` those it answered with 400.
 
     Args:
@@ -160,31 +158,23 @@ class ChatServer:
     def __init__(
         self, answer: Callable[[dict[str, Any]], Said | Unwilling], key: str | None = None, *, plain: bool = False
     ) -> None:
+        super().__init__()
         self.bodies: list[dict[str, Any]] = []
         self.refused: list[str] = []
         self.keys: list[str] = []
         self._answer, self._key, self._plain = answer, key, plain
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
 
     @property
     def url(self) -> str:
         """The base URL, as an endpoint takes it."""
-        return f"http://127.0.0.1:{self._http.server_address[1]}/v1"
+        return f"{self.origin}/v1"
 
-    def __enter__(self) -> ChatServer:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._http.shutdown()
-        self._http.server_close()
-        self._thread.join()
-
-    def serve(self, path: str, bearer: str, raw: bytes) -> tuple[int, dict[str, Any]]:
+    def serve(self, path: str, headers: Mapping[str, str], raw: bytes) -> Sent:
         """What to send for a POST."""
+        status, answer = self._answered(path, headers.get("authorization", "").removeprefix("Bearer "), raw)
+        return status, {"content-type": "application/json"}, json.dumps(answer).encode()
+
+    def _answered(self, path: str, bearer: str, raw: bytes) -> tuple[int, dict[str, Any]]:
         self.keys.append(bearer)
         if path != "/v1/chat/completions":
             return 404, {"error": {"message": "Not found"}}
@@ -230,22 +220,3 @@ def _completion(said: Said, body: dict[str, Any], number: int) -> dict[str, Any]
         ],
         "usage": {"prompt_tokens": spent, "completion_tokens": written, "total_tokens": spent + written},
     }
-
-
-def _handler(server: ChatServer) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            raw = self.rfile.read(int(self.headers.get("content-length", "0")))
-            bearer = self.headers.get("authorization", "").removeprefix("Bearer ")
-            status, answer = server.serve(self.path.partition("?")[0], bearer, raw)
-            body = json.dumps(answer).encode()
-            self.send_response(status)
-            self.send_header("content-type", "application/json")
-            self.send_header("content-length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, format: str, *args: object) -> None:
-            """The bodies are the log."""
-
-    return Handler

@@ -27,6 +27,7 @@ def wander(seed: int, moves: int = 14, store: str = ":memory:") -> Counter[str]:
         for _ in range(moves):
             done[_one(session, chance, parents)] += 1
             _check(session, parents, shown)
+        _check_way_back(session)
         _check_branches(session, parents)
     return done
 
@@ -91,6 +92,21 @@ def _check(session: Session, parents: dict[int, int], shown: dict[tuple[object, 
         view = session.view(budget)
         assert view.tokens <= budget
         assert not set(steps) - steps_addressed(view.text)
+
+
+def _check_way_back(session: Session) -> None:
+    """Each undo is redone, moves to other branches and what was decided on them included: the same view at every stop."""
+    stops = [(session.branch_name, session.view(WIDE).text)]
+    while len(stops) < 9:
+        try:
+            session.undo()
+        except (UndoError, BranchError):
+            break
+        stops.append((session.branch_name, session.view(WIDE).text))
+    for stop in reversed(stops[:-1]):
+        session.redo()
+        assert (session.branch_name, session.view(WIDE).text) == stop
+    assert all(event.standing for event in session.history(limit=len(stops)) if event.kind != "voided")
 
 
 def _check_branches(session: Session, parents: dict[int, int]) -> None:

@@ -18,6 +18,9 @@ _SECTION = 0.5
 _NAMES = 4
 """How often a section's name counts as said in its text."""
 
+HALF, SURE = 0.5, 0.8
+"""The share of the question that the answer holds: on a site that was read whole, and where more than these pages may hold."""
+
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -58,6 +61,11 @@ class Library:
                 self._named.append(named)
 
     @property
+    def pages(self) -> int:
+        """How many pages were read."""
+        return len(self._pages)
+
+    @property
     def has_entry(self) -> bool:
         """Whether the entry of a name that the question names has been read."""
         return any(self._named)
@@ -88,13 +96,20 @@ class Library:
                 found.append(Found(passage, total[at], self._named[at]))
         return found
 
-    def cover(self, passage: Passage) -> float:
-        """The share of the question that a passage and the headings above it hold, 0 to 1: each word by how rare it is."""
+    def is_sure(self, passage: Passage, whole: bool) -> bool:
+        """Whether a passage is the answer, by the words of the question that it and the headings above it hold.
+
+        Args:
+            passage: the best one.
+            whole: the library has every page of the site. Then it is known what each word tells there, those that stand nowhere most:
+                a passage that holds the most telling word, and more than it lacks, is the answer. Else it must hold nearly all.
+        """
         place = passage.place
         above = (*place.path, *self._names_of(place), place.name, place.section.title)
         held = {*passage.words, *words(" ".join(above))}
-        told = self.question.words
-        return sum(weight for word, weight in told.items() if word in held) / (sum(told.values()) or 1.0)
+        told = {word: rare * (self._texts.rarity(word) if whole else 1.0) for word, rare in self.question.words.items()}
+        share = sum(weight for word, weight in told.items() if word in held) / (sum(told.values()) or 1.0)
+        return (max(told, key=lambda word: told[word], default="") in held and share > HALF) if whole else share >= SURE
 
 
 def _names(name: str, above: str, entry: str) -> bool:

@@ -138,11 +138,11 @@ def _parts(run: str) -> list[str]:
 
 
 def _joined(value: str) -> list[str]:
-    """What stands on the sides of slashes or of a hyphen between numbers; the value itself where it is anything else."""
+    """What stands on the sides of slashes between values, or of a hyphen between numbers; the value itself where it is anything else."""
     if any(True for _ in dates_in(value)):
         return [value]
     slashed, dashed = value.split("/"), value.split("-")
-    if len(slashed) > 1 and all(any(letter.isdigit() for letter in part) for part in slashed):
+    if len(slashed) > 1 and all(any(letter.isdigit() for letter in part) or _JOINED.search(part) for part in slashed):
         return slashed
     return dashed if len(dashed) == 2 and all(map(_NUMBER.fullmatch, dashed)) else [value]
 

@@ -103,6 +103,8 @@ def _located(wish: Selection, records: Records, done: Resolved) -> _Range | None
         return None
     there = records.of(int(parts[1]))
     fitting = [each for each in there if (each.kind == "result" if parts[2] is None else each.k == int(parts[2]))]
+    if parts[2] is None and parts[3] is None:  # a step alone: what it found, not what acknowledged a call
+        fitting = sorted(fitting, key=lambda each: len(each.text))[-1:] or there[-1:]
     if len(fitting) != 1:
         names = ", ".join(each.ref for each in fitting or there)
         done.leave_out(

@@ -43,16 +43,17 @@ class StatementGiven:
 
 @dataclass(frozen=True, slots=True)
 class PlanGiven:
-    """A plan as it was given; `summary` is None where none was."""
+    """A plan as it was given; `summary` is None and `goal` empty where none was."""
 
     summary: str | None = None
     todo: tuple[ItemGiven, ...] = ()
     constraints: tuple[StatementGiven, ...] = ()
     decisions: tuple[StatementGiven, ...] = ()
+    goal: str = ""
 
     @property
     def nothing(self) -> bool:
-        """Whether nothing was given."""
+        """Whether nothing was given that the register holds."""
         return self.summary is None and not (self.todo or self.constraints or self.decisions)
 
 

@@ -12,14 +12,14 @@ from ctxfold.decisions.fold.beside import in_force, values_of, values_said
 from ctxfold.decisions.fold.tile import price
 from ctxfold.decisions.fold.verify import invented, known_texts
 from ctxfold.decisions.refactor.apply import depth_of, refactor
-from ctxfold.decisions.refactor.values import AddNote, Case, Refactoring, Supersede
+from ctxfold.decisions.refactor.values import AddNote, Case, Refactoring, Refusal, Supersede
 from ctxfold.errors import FoldError
 from ctxfold.log.lines import Line
 from ctxfold.text import sentences
 from ctxfold.tokens import count
 from ctxfold.workspace.workspace import Block, Tile, Workspace
 
-__all__ = ["DEPTH", "fault", "most"]
+__all__ = ["DEPTH", "KEY_INFO", "THOUGHT", "fault", "most"]
 
 RECALL = 0.98
 """The share of values in force that must stand afterwards."""
@@ -27,7 +27,9 @@ EDITED = 0.5
 """The share of prose that a correction may change at most."""
 DEPTH = 3
 """How many refactorings may stand inside each other."""
-_THOUGHT, _KEY_INFO, _SENTENCES = 80, 400, 2
+THOUGHT, KEY_INFO = 80, 400
+"""o200k tokens that a thought, and key facts, may cost."""
+_SENTENCES = 2
 
 
 def most(path_length: int) -> int:
@@ -35,23 +37,21 @@ def most(path_length: int) -> int:
     return 8 + path_length // 4
 
 
-def fault(case: Case, made: Refactoring) -> str:
-    """Why a refactoring may not stand, in words of ours alone; empty when it may."""
+def fault(case: Case, made: Refactoring) -> Refusal | None:
+    """Why a refactoring may not stand; None when it may."""
     workspace = case.workspace
     if workspace.guidance.made >= most(workspace.path_length):
-        return f"{workspace.guidance.made} refactorings stand on this path already; undo some, or go on without"
+        return Refusal(
+            f"{workspace.guidance.made} refactorings stand on this path already; undo some, or go on without"
+        )
     if any(depth_of(workspace, tile) >= DEPTH for tile in made.tiles):
-        return f"what stands there was refactored {DEPTH} times already"
+        return Refusal(f"what stands there was refactored {DEPTH} times already; undo one, or use another operator")
     try:
         after = refactor(workspace, made)
     except FoldError as error:
-        return str(error)
-    return (
-        _latest(case, after)
-        or _by_operator(case, made, after)
-        or _words(case, made)
-        or _values_in_force(case, made, after)
-    )
+        return Refusal(str(error))
+    wrong = _latest(case, after) or _by_operator(case, made, after)
+    return Refusal(wrong) if wrong else _words(case, made) or _values_in_force(case, made, after)
 
 
 def _latest(case: Case, after: Workspace) -> str:
@@ -104,30 +104,34 @@ def _short_enough(made: Refactoring) -> str:
     for effect in made.effects:
         if isinstance(effect, AddNote):
             thought = effect.pin.slot == "thought"
-            if count(effect.pin.text) > (_THOUGHT if thought else _KEY_INFO):
-                return "the note is too long; say the one thing that matters"
+            costs, room = count(effect.pin.text), THOUGHT if thought else KEY_INFO
+            if costs > room:
+                return f"the note costs {costs} tokens, and its room is {room}; say what matters within that"
             if thought and made.decider != "embedded" and len(sentences(effect.pin.text)) > _SENTENCES:
                 return "a thought is one or two sentences"
     return ""
 
 
-def _words(case: Case, made: Refactoring) -> str:
+def _words(case: Case, made: Refactoring) -> Refusal | None:
     """Nothing empty, and no id, number, address or quotation that the log does not have."""
     if made.decider == "embedded":
-        return ""
+        return None
     told = [tile.summary for tile in made.tiles if tile.origin != "embedded"]
     told += [effect.pin.text for effect in made.effects if isinstance(effect, AddNote)]
     if any(not text.strip() for text in told) and made.operator != "fact_rectify":
-        return "the text is empty"
+        return Refusal("the text is empty; write it")
     steps = frozenset(step for block in case.workspace.blocks for step in block.steps)
     strange = invented("\n".join(told), [*known_texts(case.workspace, ()), *case.history()], steps)
-    return f"it holds {len(strange)} value{'s' * (len(strange) > 1)} that the history does not have" if strange else ""
+    if not strange:
+        return None
+    many = f"{len(strange)} value{'s' * (len(strange) > 1)}"
+    return Refusal(f"it holds {many} that the history does not have; copy values exactly, or leave them out", strange)
 
 
-def _values_in_force(case: Case, made: Refactoring, then: Workspace) -> str:
+def _values_in_force(case: Case, made: Refactoring, then: Workspace) -> Refusal | None:
     """Of the values in force in what is replaced, nearly all stand afterwards: in its place, or elsewhere in the view."""
     if made.operator == "state_abstract" and made.decider == "embedded":
-        return ""  # it keeps what a consolidation would, chosen by the same worth
+        return None  # it keeps what a consolidation would, chosen by the same worth
     corrected = set[str]()
     for effect in made.effects:
         corrected |= values_said(effect.fact.was) if isinstance(effect, Supersede) else set()
@@ -137,8 +141,9 @@ def _values_in_force(case: Case, made: Refactoring, then: Workspace) -> str:
         if len(before & after) < RECALL * len(before):
             after |= values_of(line for block in then.blocks for line in block.lines)
         if len(before & after) < RECALL * len(before):
-            return f"{len(before - after)} of {len(before)} values in force would go; keep them"
-    return ""
+            gone = sorted(before - after)
+            return Refusal(f"{len(gone)} of {len(before)} values in force would go; keep them", tuple(gone))
+    return None
 
 
 def _in_force(workspace: Workspace, blocks: Sequence[Block], made: Refactoring) -> set[str]:

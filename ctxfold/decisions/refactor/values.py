@@ -33,6 +33,9 @@ Operator = Literal[
 """ACR's six operators; each compiles to the three effects below."""
 OPERATORS: tuple[Operator, ...] = get_args(Operator)
 
+_NAMED, _LONGEST = 8, 120
+"""How many values of a refusal are named, and characters of each."""
+
 
 @dataclass(frozen=True, slots=True)
 class PutTile:
@@ -89,9 +92,15 @@ class Refactoring:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why an operator is not applied, and what to give instead, in words of ours alone."""
+    """Why an operator is not applied.
+
+    Attributes:
+        reason: why, and what to give instead, in words of ours alone.
+        values: what it is about, as it was written or as the log has it, the first few.
+    """
 
     reason: str
+    values: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +180,7 @@ class Refactored:
         before: what stood there, as a view shows it.
         after: what stands there now; in a dry run, what would.
         tokens: o200k tokens of the settled view before and after.
+        values: what a refusal is about, the first few: what the history does not have, or what would go.
     """
 
     operator: Operator | Literal["none"]
@@ -181,6 +191,13 @@ class Refactored:
     before: str = ""
     after: str = ""
     tokens: tuple[int, int] = (0, 0)
+    values: tuple[str, ...] = ()
+
+    @property
+    def why(self) -> str:
+        """The reason with the values it is about, for whoever wrote the text; events keep the reason alone."""
+        named = ", ".join(repr(value[:_LONGEST]) for value in self.values[:_NAMED])
+        return f"{self.reason}: {named}" if named else self.reason
 
     @property
     def refused(self) -> bool:

@@ -25,6 +25,7 @@ from ctxfold.decisions.refactor.values import (
     noted,
 )
 from ctxfold.errors import InputError
+from ctxfold.log.lines import KEY_INFO, THINKING
 from ctxfold.view.show import show
 from ctxfold.workspace.guidance import Pin, Slot, Superseded
 from ctxfold.workspace.workspace import Block, Origin, RawStep, Tile, spans
@@ -37,6 +38,8 @@ _TAG = re.compile(
     r"</?\s*(?:context|compress|tool_call|think|thinking|answer|output|result|response|summary|system|function_calls|invoke)\b[^>\n]{0,80}>?",
     re.I,
 )
+_LABEL = re.compile(rf"\A\s*(?:{re.escape(THINKING)}|{re.escape(KEY_INFO)})\s*:?", re.I)
+"""ACR's labels of a thought and of key facts, with which a text for them may begin: the view writes its own."""
 _FENCE = re.compile(r"^\s*(?:```|~~~)", re.M)
 _CORRECTION = re.compile(r"^\W*(.{1,200}?)\s*=>\s*(.{1,200}?)\s*\((s\d+\.\d+)\)\s*$")
 
@@ -54,7 +57,7 @@ def plain_text(reply: object) -> str:
     if any(ord(sign) < 32 and sign not in "\n\r\t" for sign in reply) or not _encodes(reply):
         raise InputError("the reply holds control characters")
     whole = _SUMMARY.match(reply)
-    text = (whole[1] if whole else reply).strip()
+    text = _LABEL.sub("", whole[1] if whole else reply).strip()
     if not any(sign.isalnum() for sign in text):
         raise InputError("the text is empty")
     if _TAG.search(text):
@@ -172,12 +175,13 @@ def _rectified(case: Case, text: str, origin: Origin) -> Refactoring | Refusal:
     for line in filter(str.strip, text.splitlines()):
         parts = _CORRECTION.match(line)
         if parts is None:
-            return Refusal("write each correction on a line of its own: OLD => NEW (s12.2)")
+            return Refusal("write each correction on a line of its own: OLD => NEW (s12.2)", (line.strip(),))
         each = _Correction(parts[1].strip("\"'"), parts[2].strip("\"'"), parts[3])
         if not each.was or not any(each.was in prose.text for prose in proses):
-            return Refusal("what is to be corrected stands in no summary and no note")
+            return Refusal("what is to be corrected stands in no summary and no note; copy OLD from one", (each.was,))
         if each.now.lower() not in case.read(each.ref).lower():
-            return Refusal("the event that is cited does not say the new value")
+            how = "the record that is cited does not say the new value; cite the one that does, and copy NEW from it"
+            return Refusal(how, (each.now, each.ref))
         corrections.append(each)
     if not corrections:
         return Refusal("no correction is given; write OLD => NEW (s12.2)")

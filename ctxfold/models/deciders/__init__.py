@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -12,10 +13,11 @@ from pydantic import BaseModel
 
 from ctxfold.decisions.branch.values import Move
 from ctxfold.decisions.intent.triggers import Trigger
+from ctxfold.decisions.intent.written import LinesWritten
 from ctxfold.decisions.refactor.values import Operator, Refactored
 from ctxfold.models.deciders.branch import Place
-from ctxfold.models.deciders.fold import Consolidate, Fold, is_due
-from ctxfold.models.deciders.intent import Extract, Plan, new_words
+from ctxfold.models.deciders.fold import Consolidate, Fold, is_due, micro_due
+from ctxfold.models.deciders.intent import Extract, Plan, line_parts, new_words, plan_parts
 from ctxfold.models.deciders.loop import Decided, Decision, SessionLease, Timed, decide, leased
 from ctxfold.models.deciders.refactor import Route, Write
 from ctxfold.models.prices import add_prices
@@ -25,6 +27,7 @@ from ctxfold.session.intent import Wanted
 from ctxfold.session.maintain import extraction_of
 from ctxfold.session.session import Session
 from ctxfold.tokens import Budget
+from ctxfold.workspace.by import Decider
 from ctxfold.workspace.intent import Extraction, Intent
 from ctxfold.workspace.workspace import Tile
 
@@ -62,11 +65,13 @@ class Deciders:
     Args:
         model: who is asked, one model or one for each role; None for the embedded deciders.
         seconds: the time that one call waits for all of its replies; None for no limit.
+        micro: whether `maintain` folds each step alone once the next is recorded (AgentFold's granular condensation), whatever room there is.
     """
 
-    def __init__(self, model: Model | Roles | None, seconds: float | None = None) -> None:
+    def __init__(self, model: Model | Roles | None, seconds: float | None = None, *, micro: bool = False) -> None:
         self._roles = Roles.of(model)
         self._seconds = seconds
+        self._micro = micro
         self._planned = WeakKeyDictionary[Session, str]()
 
     @property
@@ -95,13 +100,13 @@ class Deciders:
         return await self._decide(self._roles.folder, session, Fold(name_of(self._roles.folder), first_step, last_step))
 
     async def plan(self, session: Session | SessionLease, trigger: Trigger | None = None) -> Decided[Intent]:
-        """Set what a session is after; `trigger` is what called for it, None where somebody asked."""
-        return await self._decide(self._roles.planner, session, Plan(name_of(self._roles.planner), trigger))
+        """Set what a session is after; `trigger` is what called for it, None where somebody asked. A long log is read in parts, a plan for each."""
+        return await self._plan(self._clock()(self._roles.planner), leased(session), trigger)
 
     async def extract(
         self, session: Session | SessionLease, need: str | None = None, budget: int = 400
     ) -> Decided[Extraction]:
-        """Put lines of the log at the end of the view.
+        """Put lines of the log at the end of the view. A long log is read in parts, of which the choices are put together.
 
         Args:
             session: where.
@@ -111,8 +116,16 @@ class Deciders:
         Raises:
             InputError: too small a budget.
         """
-        reader = self._roles.reader
-        return await self._decide(reader, session, Extract(name_of(reader), Wanted(need, None, budget)))
+        reader, lease, wanted = self._clock()(self._roles.reader), leased(session), Wanted(need, None, budget)
+        parts = await lease(line_parts) if reader is not None else []
+        if not parts:
+            return await decide(reader, lease, Extract(name_of(reader), wanted))
+        chosen = list[Sequence[LinesWritten]]()
+        spent = [await decide(reader, lease, Extract(name_of(reader), wanted, chosen.append, part)) for part in parts]
+        whole = Extract(name_of(reader), wanted)
+        ranked = [line for lines in zip_longest(*chosen) for line in lines if line is not None]
+        made, why = await lease(lambda session: whole.put_or_fall_back(session, ranked, together(spent, None).note))
+        return together([*spent, Decided(made, "embedded", why)] if why else spent, made)
 
     async def refactor(
         self, session: Session | SessionLease, operator: Operator | None = None, budget: int | None = None
@@ -154,23 +167,32 @@ class Deciders:
         """
         lease, roles, clock = leased(session), self._roles, self._clock()
         limit = Budget.of(await lease(lambda session: session.budget) if budget is None else budget, model).tokens
-        if not roles.models:
-            tiles = await lease(lambda session: session.consolidate(limit))
-            return Maintained(tiles, await lease(lambda session: session.maintain(limit)))
         folded, spent = tuple[Tile, ...](), list[Decided[Any]]()
+        step = await lease(micro_due) if self._micro else 0
+        if step:
+            alone = await decide(clock(roles.folder), lease, Fold(name_of(roles.folder), step, step))
+            folded, spent = (alone.made,), [alone]
+        if not roles.models:
+            folded += await lease(lambda session: session.consolidate(limit))
+            return Maintained(folded, await lease(lambda session: session.maintain(limit)))
         if await lease(lambda session: is_due(session, limit)):
             consolidated = await decide(clock(roles.folder), lease, Consolidate(name_of(roles.folder), limit))
-            folded, spent = consolidated.made, [consolidated]
+            folded, spent = (*folded, *consolidated.made), [*spent, consolidated]
         due = await lease(lambda session: session.maintain(limit, act=False))
         if roles.planner is not None and await lease(self._has_new_words):
-            plan = Plan(roles.planner.name, Trigger("intent change", "new words"))
-            spent.append(await decide(clock(roles.planner), lease, plan))
+            spent.append(await self._plan(clock(roles.planner), lease, Trigger("intent change", "new words")))
         wanted = await lease(lambda session: extraction_of(due, session.workspace, limit))
         if wanted is not None:
             spent.append(await decide(clock(roles.reader), lease, Extract(name_of(roles.reader), wanted)))
         usage = sum((each.usage for each in spent), Usage())
         dollars = add_prices(*(each.dollars for each in spent))
         return Maintained(folded, due, tuple(each.note for each in spent if each.note), usage, dollars)
+
+    async def _plan(self, model: Model | None, lease: SessionLease, trigger: Trigger | None) -> Decided[Intent]:
+        parts = await lease(plan_parts) if model is not None else []
+        first = await decide(model, lease, Plan(name_of(model), trigger, parts[0] if len(parts) > 1 else None))
+        more = [await decide(model, lease, Plan(name_of(model), trigger, part)) for part in parts[1:]]
+        return together([first, *more], (more or [first])[-1].made)
 
     def _has_new_words(self, session: Session) -> bool:
         """Whether the user said something that no plan has read and no model was asked about yet."""
@@ -191,6 +213,13 @@ class Deciders:
             return lambda model: model
         until = anyio.current_time() + self._seconds
         return lambda model: None if model is None else Timed(model, until)
+
+
+def together(spent: Sequence[Decided[Any]], made: Made) -> Decided[Made]:
+    """What several requests for one decision came to: the model's where all of them were, with what all of them cost."""
+    usage, dollars = sum((each.usage for each in spent), Usage()), add_prices(*(each.dollars for each in spent))
+    decider: Decider = "model" if all(each.decider == "model" for each in spent) else "embedded"
+    return Decided(made, decider, "; ".join(dict.fromkeys(each.note for each in spent if each.note)), usage, dollars)
 
 
 def name_of(model: Model | None) -> str:

@@ -14,6 +14,7 @@ from ctxfold.decisions.branch.values import Move
 from ctxfold.errors import BranchError
 from ctxfold.log.refs import parse_step
 from ctxfold.models.deciders.loop import Kind, Question
+from ctxfold.models.deciders.material import records
 from ctxfold.prompts import prompt
 from ctxfold.session.session import Session
 from ctxfold.workspace.by import By
@@ -24,6 +25,8 @@ DOUBT = 0.5
 """Confidence below which a message goes on."""
 VIEW = 4_000
 """o200k tokens of what was said that a model is shown."""
+GATHERED = 200
+"""Steps elsewhere whose words are looked at, the newest, where a message asks for all topics together."""
 MESSAGE = 8_000
 """Characters of the message it is shown."""
 
@@ -37,6 +40,9 @@ class Placement(BaseModel):
     branch: str = Field("", description="For switch: the branch.")
     step: str = Field("", description="For create: the last step kept, such as s12.")
     confidence: float = Field(ge=0, le=1, description="How sure you are, 0 to 1.")
+    gather: bool = Field(
+        False, description="Whether it asks for all topics together, such as a final plan of everything."
+    )
     reason: str = Field("", max_length=300, description="Why, in a few words.")
 
 
@@ -68,7 +74,10 @@ class Place:
                 return session.branch("continue", by=By("model", f"in doubt: {placed.confidence:.2f}"))
             at = placed.step if placed.action == "create" else None
             to = placed.branch if placed.action == "switch" else None
-            return session.branch(placed.action, at=at, to=to, by=By("model", _why(placed)))
+            moved = session.branch(placed.action, at=at, to=to, by=By("model", _why(placed)))
+            if placed.gather:
+                _gather(session)
+            return moved
 
         listed = "\n".join(f"{topic.name}: {', '.join(branch.name for branch in topic.branches)}" for topic in topics)
         view = session.view(VIEW).text
@@ -82,6 +91,19 @@ class Place:
         if why and self.message.strip():
             return session.branch("continue", by=By("embedded", why))
         return session.branch("auto", query=self.message)
+
+
+def _gather(session: Session) -> None:
+    """Put what the user said on other branches and topics before whoever answers, word for word, the newest first; constraints stand on every branch anyway.
+
+    Source: Context-Agent's guard of a final synthesis.
+    """
+    elsewhere = session.workspace.elsewhere.branches
+    steps = sorted({step for branch in elsewhere for turn in branch.turns for step in turn.steps}, reverse=True)
+    said = [each for each in records(session, steps[:GATHERED]) if each.kind == "user"]
+    if said:
+        lines = [{"ref": each.ref, "why": "said on another branch"} for each in said]
+        session.extract("what was said on every topic", lines, session.budget // 4, By("model", "all topics together"))
 
 
 def _why(placed: Placement) -> str:

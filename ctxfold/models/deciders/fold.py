@@ -21,7 +21,7 @@ from ctxfold.tokens import count
 from ctxfold.workspace.by import By
 from ctxfold.workspace.workspace import Block, RawStep, Tile, Workspace, spans
 
-__all__ = ["Consolidate", "Fold", "FoldSummary", "is_due"]
+__all__ = ["Consolidate", "Fold", "FoldSummary", "is_due", "micro_due"]
 
 Made = TypeVar("Made")
 
@@ -126,6 +126,15 @@ class Consolidate:
 def is_due(session: Session, limit: int) -> bool:
     """Whether the cover stands above the high-water mark of a view of `limit` o200k tokens."""
     return due(session.workspace, limit, SETTINGS) is not None
+
+
+def micro_due(session: Session) -> int:
+    """The step before the latest, where it stands in full, would be worth a tile of its own, and is not what the user's newest words answer; else 0."""
+    match session.workspace.blocks:
+        case [*_, RawStep(steps=(step,)) as before, latest] if before.tokens > 2 * MICRO:
+            return 0 if any(line.kind == "user" for line in latest.lines) else step
+        case _:
+            return 0
 
 
 def _question(

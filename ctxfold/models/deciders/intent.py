@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,30 +11,28 @@ from pydantic import BaseModel, ConfigDict, Field
 from ctxfold.decisions.fold.verify import check_summary
 from ctxfold.decisions.intent.triggers import Trigger
 from ctxfold.decisions.intent.written import ItemWritten, LinesWritten, StatementWritten
-from ctxfold.errors import StaleDecision
+from ctxfold.errors import InputError, StaleDecision
 from ctxfold.log.json_lines import line_form
 from ctxfold.models.deciders.loop import Kind, Question
-from ctxfold.models.deciders.material import (
-    known,
-    last_said,
-    log_of,
-    place_of,
-    records,
-    steps_of,
-)
+from ctxfold.models.deciders.material import in_parts, known, last_said, log_of, place_of, records, steps_of
 from ctxfold.prompts import prompt
 from ctxfold.session.intent import Wanted
+from ctxfold.session.recall import Recalled
 from ctxfold.session.session import Session
-from ctxfold.tokens import count
+from ctxfold.tokens import count, head
 from ctxfold.workspace.by import By
 from ctxfold.workspace.intent import Extraction, Intent
 
-__all__ = ["Extract", "LinesChosen", "Plan", "PlanWritten", "new_words"]
+__all__ = ["Extract", "LinesChosen", "Plan", "PlanWritten", "line_parts", "new_words", "plan_parts"]
 
 NEW, LOG = 16_000, 10_000
 """o200k tokens of dialogue, and of lines, that a model is shown at most."""
 RECORD, HITS = 160, 12
 """Lines of one record that it is shown, around those that fit best, and how many records."""
+PASSES = 8
+"""Requests in which a log is read that is too long for one, at most: the newest parts of it."""
+
+Place = tuple[int, int]
 
 
 class PlanWritten(BaseModel):
@@ -43,6 +41,9 @@ class PlanWritten(BaseModel):
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid")
 
     summary: str = Field(min_length=1, max_length=4_000, description="The dialogue so far, in one plain paragraph.")
+    goal: str = Field(
+        "", max_length=400, description="What the work is for; only where nobody said it or the user changed it."
+    )
     todo: tuple[ItemWritten, ...] = Field(
         default=(), max_length=40, description="New items and changed ones; what you leave out stays as it is."
     )
@@ -57,14 +58,17 @@ class PlanWritten(BaseModel):
     def texts(self) -> str:
         """All that it says in words."""
         statements = (*self.constraints, *self.decisions)
-        return "\n".join([self.summary, *(item.text for item in self.todo), *(each.text for each in statements)])
+        return "\n".join(
+            [self.summary, self.goal, *(item.text for item in self.todo), *(each.text for each in statements)]
+        )
 
     @property
     def given(self) -> dict[str, Any]:
         """The plan as `Session.plan` takes it."""
         register = {"constraints": self.constraints, "decisions": self.decisions}
         held = {name: [each.given() for each in said] for name, said in register.items()}
-        return {"summary": self.summary, "todo": [item.given() for item in self.todo], **held}
+        said = {"summary": self.summary, "goal": self.goal.strip() or None}
+        return {**said, "todo": [item.given() for item in self.todo], **held}
 
 
 class LinesChosen(BaseModel):
@@ -82,10 +86,12 @@ class Plan:
     Attributes:
         model: the model's name, for the event.
         trigger: what called for it; None where somebody asked.
+        part: the first and the last record it is to read; None for all since the last plan.
     """
 
     model: str
     trigger: Trigger | None = None
+    part: tuple[Place, Place] | None = None
     kind: ClassVar[Kind[PlanWritten]] = Kind.of(PlanWritten, "plan", "plan")
 
     def ask(self, session: Session) -> Question[PlanWritten, Intent]:
@@ -94,7 +100,7 @@ class Plan:
         intent, blanks = workspace.intent, known(workspace)
         last, _ = last_said(session, workspace)
         log = records(session, steps)
-        new = log_of([each for each in log if place_of(each.ref) > intent.looked], NEW)
+        unread = _unread(log, intent) if self.part is None else _between(log, *self.part)
         source = [*blanks.values(), intent.summary, *(each.text for each in log)]
 
         def apply(session: Session, written: PlanWritten) -> Intent:
@@ -104,7 +110,8 @@ class Plan:
             by = By("model", f"{_reason(self.trigger)}; written by {self.model}")
             return session.plan(**written.given, by=by, trigger=self.trigger)
 
-        text = prompt("plan_request", course=intent.summary or "nothing yet", new=new, **blanks)
+        course, new = intent.summary or "nothing yet", log_of(unread, NEW)
+        text = prompt("plan_request", course=course, new=new, **blanks)
         return Question(text, apply, "its evidence")
 
     def fall_back(self, session: Session, why: str) -> Intent:
@@ -120,10 +127,14 @@ class Extract:
     Attributes:
         model: the model's name, for the event.
         wanted: what is wanted, within which budget, and what called for it.
+        chosen: takes the choice instead of the session, where the log is read in parts; None extracts it.
+        part: the first and the last record it is to read; None for all that fits, or what a search finds.
     """
 
     model: str
     wanted: Wanted
+    chosen: Callable[[Sequence[LinesWritten]], None] | None = None
+    part: tuple[Place, Place] | None = None
     kind: ClassVar[Kind[LinesChosen]] = Kind.of(LinesChosen, "extract", "extract")
 
     def ask(self, session: Session) -> Question[LinesChosen, Extraction]:
@@ -131,40 +142,100 @@ class Extract:
         workspace, wanted = session.workspace, self.wanted
         said = last_said(session, workspace)[1]
         about = [wanted.need] if wanted.need else [*(item.text for item in workspace.intent.open), said]
-        log = "\n".join(_numbered(session, "\n".join(filter(None, about)) or workspace.goal)) or "nothing fits"
+        query = "\n".join(filter(None, about)) or workspace.goal
+        log = (_numbered(session, query) if self.part is None else _shown(session, self.part)) or "nothing fits"
 
         def apply(session: Session, written: LinesChosen) -> Extraction:
-            if not written.selections:
-                return Extraction((), need=wanted.need or "")
-            given = [lines.model_dump() for lines in written.selections]
-            by = By("model", f"{_reason(wanted.trigger)}; chosen by {self.model}")
-            return session.extract(wanted.need, given, wanted.budget, by, wanted.trigger)
+            if self.chosen is None:
+                return self.put(session, written.selections)
+            self.chosen(written.selections)
+            return Extraction((), need=wanted.need or "")
 
         blanks = {"need": wanted.need or "what the to-do needs", "budget": wanted.budget, "latest": said or "nothing"}
         return Question(prompt("extract_request", log=log, **blanks, **known(workspace)), apply, "its lines")
 
+    def put_or_fall_back(
+        self, session: Session, selections: Sequence[LinesWritten], why: str
+    ) -> tuple[Extraction, str]:
+        """The lines that were chosen of all parts; where none was because some part was not read, or none is there, what the embedded extractor finds, and why."""
+        if not selections and why:
+            return self.fall_back(session, why), why
+        try:
+            return self.put(session, selections), ""
+        except InputError as error:
+            return self.fall_back(session, str(error)), str(error)
+
+    def put(self, session: Session, selections: Sequence[LinesWritten]) -> Extraction:
+        """Extract the lines that were chosen, the most wanted first. Raises InputError where none of them is there."""
+        wanted, given = self.wanted, [lines.model_dump() for lines in selections]
+        if not given:
+            return Extraction((), need=wanted.need or "")
+        by = By("model", f"{_reason(wanted.trigger)}; chosen by {self.model}")
+        return session.extract(wanted.need, given, wanted.budget, by, wanted.trigger)
+
     def fall_back(self, session: Session, why: str) -> Extraction:
-        """Let the embedded extractor find lines."""
+        """Let the embedded extractor find lines; of one part nobody chooses any."""
+        if self.chosen is not None:
+            return Extraction((), need=self.wanted.need or "")
         reason = f"{_reason(self.wanted.trigger)}; {why}" if why else ""
         return session.extract(self.wanted.need, None, self.wanted.budget, By("embedded", reason), self.wanted.trigger)
+
+
+def plan_parts(session: Session) -> list[tuple[Place, Place]]:
+    """The first and last records of the parts in which the log since the last plan is read; one part where it is short."""
+    unread = _unread(records(session, steps_of(session.workspace)), session.workspace.intent)
+    return [(place_of(part[0].ref), place_of(part[-1].ref)) for part in in_parts(unread, NEW, NEW // 8)][-PASSES:]
+
+
+def _unread(log: Sequence[Recalled], intent: Intent) -> list[Recalled]:
+    return [each for each in log if place_of(each.ref) > intent.looked]
+
+
+def _between(log: Sequence[Recalled], first: Place, last: Place) -> list[Recalled]:
+    return [each for each in log if first <= place_of(each.ref) <= last]
 
 
 def _reason(trigger: Trigger | None) -> str:
     return "asked for" if trigger is None else str(trigger)
 
 
-def _numbered(session: Session, query: str) -> Iterator[str]:
-    left = LOG
+def _numbered(session: Session, query: str) -> str:
+    """The lines of the log with their numbers: all of them where they are few, else those of the records that fit best, around where they do."""
+    log = records(session, steps_of(session.workspace))
+    if len(_parts(log)) < 2:
+        return "\n".join(_lines(each.ref, each.text) for each in log)
+    shown, left = dict[Place, str](), LOG
     for hit in session.recall(query=query, limit=HITS) if query.strip() else ():
         ref, _, near = hit.ref.partition(":")
-        lines = line_form(session.recall(ref).text)
-        first = max(0, int(near.partition("-")[0] or 1) - RECORD // 2)
-        shown = [f"{at}| {text[:2_000]}" for at, text in enumerate(lines[first : first + RECORD], first + 1)]
-        block = "\n".join([f"{ref}, {len(lines)} lines", *shown])
+        block = _lines(ref, session.recall(ref).text, max(0, int(near.partition("-")[0] or 1) - RECORD // 2))
         left -= count(block)
         if left < 0:
-            return
-        yield block
+            break
+        shown[place_of(ref)] = block
+    return "\n".join(block for _, block in sorted(shown.items()))
+
+
+def _shown(session: Session, part: tuple[Place, Place]) -> str:
+    log = _between(records(session, steps_of(session.workspace)), *part)
+    return head("\n".join(_lines(each.ref, each.text) for each in log), LOG)
+
+
+def _parts(log: Sequence[Recalled]) -> list[list[Recalled]]:
+    """Parts of a log of which each costs about `LOG` with the numbers of its lines: about twice what it costs without."""
+    return in_parts(log, LOG // 2, LOG // 2)
+
+
+def line_parts(session: Session) -> list[tuple[Place, Place]]:
+    """The first and last records of the parts in which a whole log is read for lines; none where one request shows it all, or more than `PASSES` would be due."""
+    parts = _parts(records(session, steps_of(session.workspace)))
+    return [(place_of(part[0].ref), place_of(part[-1].ref)) for part in parts] if 1 < len(parts) <= PASSES else []
+
+
+def _lines(ref: str, text: str, first: int = 0) -> str:
+    """Lines of a record under its address, numbered, from one on."""
+    lines = line_form(text)
+    shown = (f"{at}| {each[:2_000]}" for at, each in enumerate(lines[first : first + RECORD], first + 1))
+    return "\n".join([f"{ref}, {len(lines)} lines", *shown])
 
 
 def new_words(session: Session) -> str:

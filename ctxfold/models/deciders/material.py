@@ -10,13 +10,15 @@ from ctxfold.log.lines import AI, NOTE, USER, fence, unposed
 from ctxfold.session.recall import Recalled
 from ctxfold.session.session import Session
 from ctxfold.tokens import count, head
-from ctxfold.workspace.workspace import Workspace
+from ctxfold.workspace.workspace import Tile, Workspace, spans
 
-__all__ = ["known", "last_said", "log_of", "newest_records", "place_of", "records", "steps_of"]
+__all__ = ["in_parts", "known", "last_said", "log_of", "newest_records", "place_of", "records", "standing", "steps_of"]
 
 _LEAST = 200
 _CHARACTERS = 4
 """Characters of an o200k token, about."""
+_REQUEST = 200
+"""o200k tokens of the first request that stand for a goal."""
 _RECENT = 200
 """Steps at the end of a path that are read for a model."""
 
@@ -61,6 +63,20 @@ def log_of(found: Sequence[Recalled], room: int) -> str:
     return "\n".join(reversed(shown))
 
 
+def in_parts(found: Sequence[Recalled], room: int, longest: int) -> list[list[Recalled]]:
+    """Records in parts of about `room` o200k tokens by their length, oldest first; one of more than `longest` is shown in so many."""
+    parts: list[list[Recalled]] = []
+    left = 0
+    for each in found:
+        size = min(len(each.text), _CHARACTERS * longest)
+        if not parts or size > left:
+            parts.append([])
+            left = _CHARACTERS * room
+        parts[-1].append(each)
+        left -= size
+    return parts
+
+
 def place_of(ref: str) -> tuple[int, int]:
     """Where a record stands: its step, and its place in that."""
     step, _, place = ref.removeprefix("s").partition(".")
@@ -81,11 +97,32 @@ def _posed(each: Recalled, text: str) -> str:
     return f"{each.ref} {speaker} {unposed(text)}"
 
 
+def standing(workspace: Workspace, found: Sequence[Recalled]) -> str:
+    """The summaries and notes that a host or a model wrote and a refactoring may correct, as they stand; `found` are the records of the path."""
+    tiles = [block for block in workspace.blocks if isinstance(block, Tile) and block.origin != "embedded"]
+    told = [f"b{tile.number}, of {spans(tile.steps)}: {tile.summary}" for tile in tiles if tile.summary]
+    told += [f"{each.ref}: {each.text}" for each in found if each.kind == "note" and each.origin == "model"]
+    guidance = workspace.guidance
+    return "\n".join([*told, *(pin.text for pin in (guidance.thought, guidance.key_info) if pin)]) or "none"
+
+
+def _goal(workspace: Workspace) -> str:
+    """What a session is for: the goal with its revisions, or the first request where nobody set one."""
+    lines = (*workspace.words, *(line for block in workspace.blocks for line in block.lines))
+    first = next((line.text for line in lines if line.kind == "user"), "")
+    said = (
+        f"nobody set a goal; the first request was: {head(first.removeprefix(USER).strip(), _REQUEST)}"
+        if first
+        else "not said"
+    )
+    return " / ".join(note.text for note in workspace.notes) or said
+
+
 def known(workspace: Workspace) -> dict[str, str]:
     """The goal and the register, as blanks of a prompt."""
     intent = workspace.intent
     return {
-        "goal": " / ".join(note.text for note in workspace.notes) or "not said",
+        "goal": _goal(workspace),
         "todo": "\n".join(f"{item.id} {item.state}: {item.text}" for item in intent.items) or "empty",
         "constraints": "\n".join(f"{each.id} {each.text} ({each.ref})" for each in intent.binding) or "none",
         "decisions": "\n".join(f"{each.id} {each.text} ({each.ref})" for each in intent.decisions if each.holds)

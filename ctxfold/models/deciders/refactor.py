@@ -8,18 +8,23 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from ctxfold.decisions.refactor.values import Operator, Refactored
+from ctxfold.decisions.refactor.checks import KEY_INFO, THOUGHT
+from ctxfold.decisions.refactor.values import Case, Operator, Refactored
 from ctxfold.errors import Unfit
 from ctxfold.models.deciders.loop import Kind, Question
-from ctxfold.models.deciders.material import known, log_of, records, steps_of
+from ctxfold.models.deciders.material import known, log_of, records, standing, steps_of
 from ctxfold.models.protocol import spoken
 from ctxfold.prompts import prompt
 from ctxfold.session.session import Session
 from ctxfold.workspace.by import By
-from ctxfold.workspace.workspace import Workspace
+from ctxfold.workspace.workspace import Workspace, spans
 
 __all__ = ["Rewritten", "Route", "Routed", "Routing", "Write"]
 
+DOUBT = 0.5
+"""Confidence below which a history is left alone."""
+LEAST, MOST = 16, 1_200
+"""o200k tokens of a text that is put in place of steps: there must be room for so many, and it is asked to stay within so many."""
 ANALYSIS = 300
 """Characters of a router's analysis that an event keeps."""
 
@@ -40,6 +45,9 @@ class Routing(BaseModel):
         Operator | Literal["none"],
         Field(description="The one operator for it; none exactly where no drift is detected."),
     ]
+    confidence: Annotated[
+        float | None, Field(ge=0, le=1, description="How sure you are, 0 to 1; in doubt nothing is done.")
+    ] = None
 
     @model_validator(mode="after")
     def _agrees(self) -> Routing:
@@ -76,9 +84,13 @@ class Route:
         workspace = session.workspace
 
         def apply(_session: Session, written: Routing) -> Routed | Refactored:
-            operator, seen = written.selected_operator, " ".join(written.analysis.split())[:ANALYSIS]
+            operator, analysis = written.selected_operator, " ".join(written.analysis.split())[:ANALYSIS]
+            sure = written.confidence
+            seen = analysis if sure is None else f"{sure:.2f} sure: {analysis}"
             if operator == "none":
                 return Refactored("none", False, f"the model saw no drift: {seen}", "model")
+            if sure is not None and sure < DOUBT:
+                return Refactored("none", False, f"the model is in doubt whether {operator} is due: {seen}", "model")
             return Routed(operator, seen)
 
         text = prompt("route_request", **_history(session, workspace, unanswered=False))
@@ -106,20 +118,42 @@ class Write:
     analysis: str = ""
     kind: ClassVar[Kind[Rewritten]] = Kind.of(Rewritten, "rewrite", "refactor")
 
-    def ask(self, session: Session) -> Question[Rewritten, Refactored]:
+    def ask(self, session: Session) -> Question[Rewritten, Refactored] | str:
         """Ask for the text; the session checks it and applies it, or logs why not."""
         workspace = session.workspace
+        blanks = self._blanks(session, workspace)
+        if isinstance(blanks, str):
+            return blanks
 
         def apply(session: Session, written: Rewritten) -> Refactored:
             by = By("model", "; ".join(filter(None, (f"written by {self.model}", self.analysis))))
             done = session.refactor(self.operator, written.text, by, budget=self.budget)
             if done.refused:
-                raise Unfit(f"this was refused: {done.reason}", done.reason)
+                raise Unfit(f"this was refused: {done.why}", done.reason)
             return done
 
-        wanted = prompt(f"refactor_wanted_{self.operator}")
+        wanted = prompt(f"refactor_wanted_{self.operator}", **blanks)
         text = prompt("refactor_request", wanted=wanted, **_history(session, workspace, unanswered=True))
         return Question(text, apply, "its form", _in_words)
+
+    def _blanks(self, session: Session, workspace: Workspace) -> dict[str, object] | str:
+        """What is to be replaced, and the room for it; or why there is nothing to write."""
+        if self.operator == "path_prune":
+            pruned = session.refactor("path_prune", dry_run=True, budget=self.budget)
+            before, after = pruned.tokens
+            if pruned.refused or before - after < LEAST:
+                return (
+                    pruned.reason if pruned.refused else "what went in circles is shorter than what could be said of it"
+                )
+            return {"steps": spans(pruned.steps), "most": before - after}
+        if self.operator in ("state_abstract", "noise_filter"):
+            place = Case(workspace).protected
+            stand, took = workspace.blocks[place:], sum(block.tokens for block in workspace.blocks[:place])
+            if took < 2 * LEAST:
+                return "nothing stands before the latest step that could be said in fewer words"
+            return {"latest": f"s{stand[0].steps[0]}", "most": min(MOST, took // 2)}
+        room = {"cognitive_boosting": THOUGHT, "attention_anchor": KEY_INFO}
+        return {"most": room[self.operator]} if self.operator in room else {}
 
     def fall_back(self, session: Session, why: str) -> Refactored:
         """Let the embedded operator do what it can."""
@@ -138,4 +172,6 @@ def _history(session: Session, workspace: Workspace, *, unanswered: bool) -> dic
     steps, blocks = steps_of(workspace), workspace.blocks
     waits = bool(blocks) and all(line.kind == "user" for line in blocks[-1].lines)
     shown = steps[: -len(blocks[-1].steps)] if waits and not unanswered else steps
-    return {**known(workspace), "text": log_of(records(session, shown), LONGEST) or "nothing yet"}
+    log = records(session, shown)
+    told = {"standing": standing(workspace, log), "text": log_of(log, LONGEST) or "nothing yet"}
+    return {**known(workspace), **told}

@@ -71,14 +71,8 @@ class Event:
 def history(tx: Reading, session: int, limit: int) -> list[Event]:
     """The newest events, newest first, `limit` at most."""
     rows = tx.forest.events(session, limit=limit, newest=True)
-    voided: set[int] = set()
-    made: list[Event] = []
-    for row in rows:
-        standing = row.seq not in voided
-        if row.kind == "voided" and standing:
-            voided.add(int(json.loads(row.json)["target"]))
-        made.append(shown(tx, session, row, standing=standing or row.kind not in DECISIONS))
-    return made
+    gone = voided(rows[::-1])
+    return [shown(tx, session, row, standing=row.seq not in gone) for row in rows]
 
 
 def shown(tx: Reading, session: int, row: EventRow, *, standing: bool) -> Event:

@@ -19,7 +19,7 @@ def undo(tx: Writing, session: int, here: HeadRow) -> tuple[HeadRow, EventRow]:
     """Void the newest decision of a branch.
 
     The cover is as it was before it; steps recorded since stay, raw. A move is undone by going back where it came from;
-    a branch it made keeps its head and records.
+    a branch it made keeps its head, its records and what was undone on it, for a redo of the move.
 
     Raises:
         UndoError: no decision is left on this branch.
@@ -36,7 +36,7 @@ def undo(tx: Writing, session: int, here: HeadRow) -> tuple[HeadRow, EventRow]:
         _void(tx, session, here, (state, after), (target, "undo"), redoable=True)
         return here, target
     origin = head_of(tx, session, int(json.loads(target.json)["from"]))
-    _void(tx, session, here, (state, replace(state, decision=before.decision, undone=0)), (target, "undo"))
+    _void(tx, session, here, (state, replace(state, decision=before.decision)), (target, "undo"))
     there = state_of(tx, session, origin)
     _void(tx, session, origin, (there, there), (target, "undo"), redoable=True)
     tx.sessions.settle(session, origin.id)
@@ -44,7 +44,7 @@ def undo(tx: Writing, session: int, here: HeadRow) -> tuple[HeadRow, EventRow]:
 
 
 def redo(tx: Writing, session: int, here: HeadRow) -> tuple[HeadRow, EventRow]:
-    """Void the last undo of a branch: what it undid stands again.
+    """Void the last undo of a branch: what it undid stands again. A move leads to its branch as that stands now.
 
     Raises:
         UndoError: nothing was undone, or a decision was made since.
@@ -65,8 +65,14 @@ def redo(tx: Writing, session: int, here: HeadRow) -> tuple[HeadRow, EventRow]:
         return here, target
     _void(tx, session, here, (state, replace(state, undone=before.undone)), (undoing, "redo"))
     there = head_of(tx, session, int(json.loads(target.json)["to"]))
-    at = state_of(tx, session, there)
-    _void(tx, session, there, (at, replace(at, decision=target.seq)), (undoing, "redo"))
+    at, left = state_of(tx, session, there), _before(tx, session, target).decision
+    _void(
+        tx,
+        session,
+        there,
+        (at, replace(at, decision=target.seq if at.decision == left else at.decision)),
+        (undoing, "redo"),
+    )
     tx.sessions.settle(session, there.id)
     return there, target
 

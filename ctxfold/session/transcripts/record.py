@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from ctxfold.log.refs import RecordRef
 from ctxfold.session.handle import Handle
 from ctxfold.session.record import Draft, Result, record
+from ctxfold.session.transcripts.blanked import Blanked, known_again
 from ctxfold.session.transcripts.values import (
     AssistantSaid,
     Called,
@@ -29,10 +30,11 @@ _SHOWN = "The host put a summary of its own in place of all before this."
 
 @dataclass(slots=True)
 class Held:
-    """What the log holds of transcripts: the records by their keys, and in which step each call stands."""
+    """What the log holds of transcripts: the records by their keys, in which step each call stands and by which id, and records whose keys were blanked."""
 
     keys: dict[str, RecordRef] = field(default_factory=dict)
-    calls: dict[str, int] = field(default_factory=dict)
+    calls: dict[str, tuple[int, str]] = field(default_factory=dict)
+    blanked: list[Blanked] = field(default_factory=list)
 
     @classmethod
     def of(cls, tx: Reading, session: int) -> Held:
@@ -40,10 +42,20 @@ class Held:
         held = cls()
         for each in tx.log.entries_of(session):
             if each.idempotency is not None:
-                held.keys[each.idempotency] = RecordRef(each.step, each.k)
+                ref = held.keys[each.idempotency] = RecordRef(each.step, each.k)
+                if "*" in each.idempotency:
+                    held.blanked.append(Blanked(each.idempotency, tx.log.text(each.entry), ref, each.call_id))
             if each.kind == "call" and each.call_id is not None:
-                held.calls[each.call_id] = each.step
+                held.calls[each.call_id] = (each.step, each.call_id)
         return held
+
+    def know_again(self, entries: Sequence[Entry]) -> None:
+        """Take entries whose records were redacted for the ones they are."""
+        new = {key_of(each): each for each in entries if key_of(each) not in self.keys}
+        for key, blanked in known_again([(key, _text(each)) for key, each in new.items()], self.blanked):
+            self.keys[key] = blanked.ref
+            if blanked.call is not None:
+                self.calls[new[key].id] = (blanked.ref.step, blanked.call)
 
 
 def record_entries(tx: Writing, at: Handle, entries: Sequence[Entry]) -> dict[RecordRef, bool]:
@@ -55,20 +67,23 @@ def record_entries(tx: Writing, at: Handle, entries: Sequence[Entry]) -> dict[Re
         The records of the entries, in their order, each with whether it is new.
     """
     held = Held.of(tx, at.session)
+    entries = list(_once(entries))
+    held.know_again(entries)
     known = frozenset(held.keys)
-    for group in _grouped([each for each in _once(entries) if key_of(each) not in known]):
+    for group in _grouped([each for each in entries if key_of(each) not in known]):
         made = [draft for each in group if (draft := _draft(each, group))]
         if made:
             assistant = any(draft.kind in ("assistant", "call") for draft in made)
             recorded = record(tx, at.place(tx), made, fills=assistant)
             at.took(recorded)
-            held.calls |= {each.id: recorded.step.n for each in group if isinstance(each, Called)}
+            held.calls |= {each.id: (recorded.step.n, each.id) for each in group if isinstance(each, Called)}
             before = recorded.last - len(made)
             held.keys |= {draft.key or "": RecordRef(recorded.step.n, before + k) for k, draft in enumerate(made, 1)}
         for each in group:
             if isinstance(each, ToolAnswered) and not _calls(each.id, group) and each.id in held.calls:
-                key = key_of(each)
-                held.keys[key] = at.arrived(tx, held.calls[each.id], Result(each.id, each.text, shown=each.shown), key)
+                step, call = held.calls[each.id]
+                kept = key_of(replace(each, id=call))
+                held.keys[key_of(each)] = at.arrived(tx, step, Result(call, each.text, shown=each.shown), kept)
     keys = [key for each in entries if (key := key_of(each)) in held.keys]
     return {held.keys[key]: key not in known for key in keys}
 
@@ -109,20 +124,32 @@ def _calls(call: str, group: Sequence[Entry]) -> bool:
     return any(isinstance(one, Called) and one.id == call for one in group)
 
 
+def _text(entry: Entry) -> str:
+    """The text of an entry's record."""
+    match entry:
+        case Called():
+            return json.dumps({"name": entry.name, "args": entry.args}, ensure_ascii=False)
+        case HostCompacted():
+            return entry.summary
+        case UserSaid() | AssistantSaid() | ToolAnswered():
+            return entry.text
+        case _:
+            assert_never(entry)
+
+
 def _draft(entry: Entry, group: Sequence[Entry]) -> Draft | None:
     """The record of an entry; None for a result that belongs to an older step."""
-    key = key_of(entry)
+    key, text = key_of(entry), _text(entry)
     match entry:
         case UserSaid():
-            return Draft("user", "user", entry.text, key=key)
+            return Draft("user", "user", text, key=key)
         case AssistantSaid():
-            return Draft("assistant", "model", entry.text, key=key)
+            return Draft("assistant", "model", text, key=key)
         case Called():
-            text = json.dumps({"name": entry.name, "args": entry.args}, ensure_ascii=False)
             return Draft("call", "model", text, entry.id, key=key)
         case ToolAnswered():
-            return Draft("result", "tool", entry.text, entry.id, entry.shown, key) if _calls(entry.id, group) else None
+            return Draft("result", "tool", text, entry.id, entry.shown, key) if _calls(entry.id, group) else None
         case HostCompacted():
-            return Draft("note", "model", entry.summary, shown=_SHOWN, key=key)
+            return Draft("note", "model", text, shown=_SHOWN, key=key)
         case _:
             assert_never(entry)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import hashlib
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -72,6 +72,11 @@ def press(key: str, name: str | None = "go") -> Act:
     return lambda find: Press(kind="press", key=key, ref=find(name) if name is not None else None)
 
 
+def _go_to(url: str) -> Act:
+    """Leave for an address, which begins with the word for its place."""
+    return lambda _: Navigate(kind="navigate", url=url)
+
+
 def _pressed(what: str, body: str, *acts: Act, **more: object) -> Attack:
     return Attack(what, body, acts or (click(),), **more)  # type: ignore[arg-type]
 
@@ -127,7 +132,7 @@ def _inputs() -> Iterable[Attack]:
     yield _pressed("a fold-out", f'<details ontoggle="{POST}"><summary>go</summary>x</details>')
     yield _pressed("a text that is edited", f'<div contenteditable role=textbox aria-label=go oninput="{POST}">a</div>',
                    lambda find: Type(kind="type", ref=find("go"), text="x"))  # fmt: skip
-    yield _pressed("a picture that submits", f"{FORM}<input type=image alt=go src=/x></form>")
+    yield _pressed("a picture that submits", f"{FORM}<input type=image alt=go src=/x width=20 height=20></form>")
     yield _pressed("a button with a formaction", f"<form action=/x><button formmethod=post formaction={HIT}>go</button></form>")  # fmt: skip
 
 
@@ -155,21 +160,33 @@ def _ways() -> Iterable[Attack]:
     yield _pressed("a frame written into the page", f"<iframe srcdoc=\"<button onclick=&quot;{POST}&quot;>go</button>\"></iframe>")  # fmt: skip
     yield _pressed("a sandboxed frame", f"<iframe sandbox=allow-scripts srcdoc=\"<button onclick=&quot;fetch('SELF{HIT}', {{method: 'POST', mode: 'no-cors'}})&quot;>go</button>\"></iframe>")  # fmt: skip
     yield _pressed("a frame of another origin", "<iframe src='OTHER/inner'></iframe>")
-    yield _pressed("a WebSocket", "<script>s = new WebSocket('SOCKET')</script><button onclick=\"s.send('hit')\">go</button>")  # fmt: skip
-    yield _pressed("a WebSocket in a frame", "<iframe srcdoc=\"<script>s = new WebSocket('SOCKET')</script><button onclick=&quot;s.send('hit')&quot;>go</button>\"></iframe>")  # fmt: skip
+    yield _pressed("a WebSocket", "<script>s = new WebSocket('SOCKET')</script><button onclick=\"s.readyState == 1 ? s.send('hit') : s.onopen = () => s.send('hit')\">go</button>")  # fmt: skip
+    yield _pressed("a WebSocket in a frame", "<iframe srcdoc=\"<script>s = new WebSocket('SOCKET')</script><button onclick=&quot;s.readyState == 1 ? s.send('hit') : s.onopen = () => s.send('hit')&quot;>go</button>\"></iframe>")  # fmt: skip
     yield _pressed("a redirect that keeps the method", "<button onclick=\"fetch('/again?url=OTHER/hit', {method: 'POST', body: 'a'})\">go</button>")  # fmt: skip
     yield _pressed("a form redirected with its method", "<form method=post action='/again?url=OTHER/hit'><button>go</button></form>")  # fmt: skip
     yield _pressed("a page opened by a click that posts as it loads", "<a href=/auto>go</a>", extra=(("/auto", f"{FORM}</form><script>document.forms[0].submit()</script>"),))  # fmt: skip
     yield _pressed("a timer of one second", f'<button onclick="setTimeout(() => {POST}, 1000)">go</button>', late=1.2)
     yield _pressed("a timer of three seconds", f'<button onclick="setTimeout(() => {POST}, 3000)">go</button>', late=3.2)  # fmt: skip
-    farewell = f"<button onclick=\"addEventListener('pagehide', () => navigator.sendBeacon('{HIT}', 'x'))\">go</button>"
-    yield _pressed(
-        "a farewell of a page that was acted on",
-        farewell,
-        click(),
-        lambda _: Navigate(kind="navigate", url="SELF/next"),
-        late=0.4,
+    yield from _farewells()
+
+
+def _farewells() -> Iterable[Attack]:
+    """What a page that was acted on sends as it is left."""
+    farewell = (
+        f"<button onclick=\"window.addEventListener('pagehide', () => navigator.sendBeacon('{HIT}', 'x'))\">go</button>"
     )
+    put_off = f"<button onclick=\"fetchLater('{HIT}', {{method: 'POST', body: 'x'}})\">go</button>"
+    own = f"<button>go</button><script>onpagehide = () => navigator.sendBeacon('{HIT}', 'x')</script>"
+    unnamed = f"<meta name=referrer content=no-referrer>{own}"
+    for name, body, to in (
+        ("a farewell of a page that says nowhere what it is", unnamed, "SELF/next"),
+        ("a farewell of a page that was acted on", farewell, "SELF/next"),
+        ("a farewell of a page that is left for another site", farewell, "OTHER/inner"),
+        ("a farewell of a page that is left for its own address", own, "PAGE"),
+        ("a fetch that is put off until the page is left", put_off, "SELF/next"),
+        ("a fetch that is put off, of a page left for its own address", put_off, "PAGE"),
+    ):
+        yield _pressed(name, body, click(), _go_to(to), late=0.4)
 
 
 def _gets() -> Iterable[Attack]:
@@ -196,8 +213,8 @@ def pages(attacks: Iterable[Attack], self_url: str, other: str, socket: str) -> 
     return made
 
 
-async def attempt(window: Window, attack: Attack, url: str, page: Observation) -> list[Outcome]:
-    """Do what an attack does, on its page as it was last seen."""
+async def attempt(window: Window, attack: Attack, places: Mapping[str, str], page: Observation) -> list[Outcome]:
+    """Do what an attack does, on its page as it was last seen; `places` says what stands for which address."""
     outcomes: list[Outcome] = []
     for act in attack.acts:
         seen = page
@@ -207,7 +224,8 @@ async def attempt(window: Window, attack: Attack, url: str, page: Observation) -
 
         action = act(find)
         if isinstance(action, Navigate):
-            action = action.model_copy(update={"url": action.url.replace("SELF", url)})
+            word, slash, path = action.url.partition("/")
+            action = action.model_copy(update={"url": f"{places[word]}{slash}{path}"})
         outcomes.append(await perform(window, [action]))
         last = outcomes[-1].observation
         page = last if last is not None else page

@@ -44,19 +44,23 @@ class Range:
 
     async def tried(self, attack: Attack, agreed: bool | None) -> Tried:
         """Try one; `agreed` is what the person says, None where there is none."""
-        self.asked.clear()
 
         async def ask(asked: Asked) -> bool:
             self.asked.append(asked)
             return agreed is True
 
+        self.gate.ask = None  # what the page before sends as it is left is not asked about
+        url = f"{self.site.url}/{ATTACKS.index(attack)}"
+        places = {"SELF": self.site.url, "OTHER": f"http://localhost:{self.other.port}", "PAGE": url}
+        page = await visit(self.window, url)
+        self.gate.take_refused()
         self.gate.trust, self.gate.ask = Trust(), None if agreed is None else ask
-        page = await visit(self.window, f"{self.site.url}/{ATTACKS.index(attack)}")
+        self.asked.clear()
         for site in (self.site, self.other):
             site.seen.clear()
             site.sent.clear()
         self.heard.clear()
-        outcomes = await attempt(self.window, attack, self.site.url, page)
+        outcomes = await attempt(self.window, attack, places, page)
         if attack.late:
             await asyncio.sleep(attack.late)
             outcomes.append(await perform(self.window, [Press(kind="press", key="F9")]))

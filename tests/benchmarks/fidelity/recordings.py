@@ -3,7 +3,9 @@
 ::
 
     {"id": "…", "system": "…", "events": [
-        {"role": "user" | "assistant" | "tool", "text": "…", "calls": [{"id", "name", "args"}], "call_id": "…"}]}
+        {"role": "user" | "assistant" | "tool", "text": "…", "calls": [{"id", "name", "args"}], "call_id": "…"}], "checkpoints": ["…"]}
+
+`checkpoints`, which may be left out, are what the last reply must say.
 """
 
 from __future__ import annotations
@@ -55,6 +57,7 @@ class Recording:
     id: str
     system: str
     events: tuple[Heard, ...]
+    checkpoints: tuple[str, ...] = ()
 
     @property
     def calling(self) -> list[int]:
@@ -69,7 +72,8 @@ def read(path: Path) -> list[Recording]:
 
 
 def _recording(row: dict[str, Any]) -> Recording:
-    return Recording(row["id"], row["system"], tuple(_heard(event) for event in row["events"]))
+    events = tuple(_heard(event) for event in row["events"])
+    return Recording(row["id"], row["system"], events, tuple(row.get("checkpoints", ())))
 
 
 def _heard(event: dict[str, Any]) -> Heard:

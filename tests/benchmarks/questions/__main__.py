@@ -1,8 +1,8 @@
-"""Asks the explorer the questions of a file on Python's documentation, and prints how often the right passage is first or among the three.
+"""Asks the explorer the questions of a file on Python's documentation or small sites, and prints how often the right passage is first or among the three.
 
-    python -m tests.benchmarks.questions [python-doc.json] [--each]
+    python -m tests.benchmarks.questions [python-doc.json | python-held-out.json | small-sites.json] [--each]
 
-Needs Debian's python3-doc. Each question is a run of its own in a browser, as a user makes it.
+Python's documentation is Debian's python3-doc. Each question is a run of its own in a browser, as a user makes it.
 """
 
 from __future__ import annotations
@@ -10,26 +10,29 @@ from __future__ import annotations
 import argparse
 import statistics
 import sys
+from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import anyio
 
 from browser_agent import BrowserAgent
 from browser_agent.agent.settings import Keeping
-from tests.benchmarks.questions.judging import Judged, Question, judge, load
+from tests.benchmarks.questions.judging import Judged, Question, judge, load, write_sites
 from tests.benchmarks.real_sites import DOCS, static
 
 HERE = Path(__file__).parent
 START = "index.html"
 
 
-async def ask(questions: list[Question], site: str) -> list[Judged]:
-    """Ask each question, with a browser for all and a session each."""
+async def ask(questions: list[Question], folders: dict[str, Path], sites: dict[str, str]) -> list[Judged]:
+    """Ask each question of its site, with a browser for all and a session each."""
     found = []
     async with BrowserAgent(keeping=Keeping(store=":memory:")) as agent:
         for question in questions:
+            site = sites[question.site]
             result = await agent.run(question.question, start_url=f"{site}/{START}")
-            found.append(judge(question, result, site, DOCS["python"]))
+            found.append(judge(question, result, site, folders[question.site]))
             print(".", end="", file=sys.stderr, flush=True)
     return found
 
@@ -57,9 +60,12 @@ def main() -> None:
     parser.add_argument("set", nargs="?", default="python-doc.json", help="a file beside this one, or a path")
     parser.add_argument("--each", action="store_true", help="print each question's outcome")
     given = parser.parse_args()
-    questions = load(HERE / given.set if (HERE / given.set).exists() else Path(given.set))
-    with static(DOCS["python"]) as site:
-        show(anyio.run(ask, questions, site), given.each)
+    file = HERE / given.set if (HERE / given.set).exists() else Path(given.set)
+    with ExitStack() as held:
+        small = write_sites(file, Path(held.enter_context(TemporaryDirectory())))
+        folders = small or {"": DOCS["python"]}
+        sites = {name: held.enter_context(static(folder)) for name, folder in folders.items()}
+        show(anyio.run(ask, load(file), folders, sites), given.each)
 
 
 if __name__ == "__main__":

@@ -11,17 +11,18 @@ from urllib.parse import urlsplit
 
 from browser_agent import Result, Source
 
-__all__ = ["Judged", "Question", "judge", "load"]
+__all__ = ["Judged", "Question", "judge", "load", "write_sites"]
 
 
 @dataclass(frozen=True)
 class Question:
-    """One question; `patterns` match the passages that answer it, and are empty where the site does not."""
+    """One question; `patterns` match the passages that answer it, and are empty where the site, one of its file's or Python's documentation, does not."""
 
     id: str
     question: str
     answerable: bool
     patterns: tuple[str, ...] = ()
+    site: str = ""
 
 
 @dataclass(frozen=True)
@@ -47,9 +48,25 @@ def load(path: Path) -> list[Question]:
     """Read the questions of a file."""
     held = json.loads(path.read_text(encoding="utf-8"))
     return [
-        Question(one["id"], one["question"], one["answerable"], tuple(one.get("patterns") or ()))
+        Question(one["id"], one["question"], one["answerable"], tuple(one.get("patterns") or ()), one.get("site", ""))
         for one in held["questions"]
     ]
+
+
+def write_sites(path: Path, folder: Path) -> dict[str, Path]:
+    """Write the sites of a file as pages with a menu and a footer; the folder of each."""
+    sites = json.loads(path.read_text(encoding="utf-8")).get("sites", {})
+    for name, site in sites.items():
+        (folder / name).mkdir()
+        menu = " ".join(f"<a href={file}>{page['title']}</a>" for file, page in site["pages"].items())
+        for file, page in site["pages"].items():
+            text = (
+                f"<!doctype html><html lang=en><meta charset=utf-8><title>{page['title']} – {site['title']}</title>"
+                f"<header><a href=index.html>{site['title']}</a></header><nav>{menu}</nav>"
+                f"<main><h1>{page['title']}</h1>{page['html']}</main><footer>{site['footer']}</footer>"
+            )
+            (folder / name / file).write_text(text, encoding="utf-8")
+    return {name: folder / name for name in sites}
 
 
 def judge(question: Question, result: Result, site: str, root: Path) -> Judged:

@@ -153,18 +153,27 @@ async def test_what_a_page_sends_by_itself_passes_also_right_after_a_click(brows
 FAREWELLS = {
     "of another page": "fetch('/hit', {method: 'POST', keepalive: true, referrer: '/elsewhere', body: 'a=1'})",
     "of no page": "navigator.sendBeacon('/hit', 'a=1')",
+    "of its own page": "navigator.sendBeacon('/hit', 'a=1')",
 }
+"""What a page sends as it is left, by what it says it is of."""
+POLICIES = {"of another page": "unsafe-url", "of no page": "no-referrer", "of its own page": "origin"}
 
 
 @pytest.mark.parametrize("name", FAREWELLS)
 async def test_a_farewell_is_held_whatever_page_it_says_it_is_of(browser: Browser, name: str) -> None:
-    policy = "<meta name=referrer content=origin>" if name == "of no page" else ""
-    leaves = f"{policy}<button onclick=\"document.title = 'noted'\">go</button><script>onpagehide = () => {FAREWELLS[name]}</script>"
+    leaves = (
+        f"<meta name=referrer content={POLICIES[name]}><button onclick=\"document.title = 'noted'\">go</button>"
+        f"<script>onpagehide = () => {FAREWELLS[name]}</script>"
+    )
+    to = "form" if name == "of its own page" else "next"
     with Site(pages={"/form": leaves, "/next": "<title>Next</title>"}) as site:
         window, gate = await opened(browser, Trust())
         page = await visit(window, f"{site.url}/form")
         assert (await do(window, Click(kind="click", ref=ref(page, "button", "go")))).ok
-        assert seen(await do(window, Navigate(kind="navigate", url=f"{site.url}/next"))).title == "Next"
+        left = await do(window, Navigate(kind="navigate", url=f"{site.url}/{to}"))
+        assert left.kind == "refused"
+        assert "--trust" in left.message or name == "of no page"
+        assert seen(left).url == f"{site.url}/{to}"
         await asyncio.wait_for(_open_again(gate), 15)
         assert site.sent == []
         await window.close()
@@ -206,6 +215,22 @@ async def _open_again(gate: Gate) -> None:
 async def _held(gate: Gate) -> None:
     while not gate.held:  # noqa: ASYNC110
         await asyncio.sleep(0.02)
+
+
+async def test_a_farewell_is_held_where_the_window_is_closed() -> None:
+    """In a browser of its own: a request of no frame that stands is held by every gate of a browser."""
+    leaves = "<button>go</button><script>onpagehide = () => navigator.sendBeacon('/hit', 'a=1')</script>"
+    with Site(pages={"/": leaves}) as site:
+        async with await Browser.launch() as browser:
+            for trust, sent in ((Trust(), []), (Trust(start=("127.0.0.1", site.port)), [("POST", "/hit")])):
+                window, _ = await opened(browser, trust)
+                page = await visit(window, site.url)
+                assert (await do(window, Click(kind="click", ref=ref(page, "button", "go")))).ok
+                await window.close()
+                for _ in range(100 if sent else 20):
+                    if not site.sent:
+                        await asyncio.sleep(0.02)
+                assert site.sent == sent
 
 
 @pytest.mark.parametrize("how", ["window", "tab"])

@@ -142,6 +142,20 @@ def _texts(action: PageAction) -> list[str]:
             return []
 
 
+async def test_a_code_of_three_signs_is_masked_in_its_field_and_in_what_was_asked(serve: Serve, guarded: Guarded):
+    fields = {"Word": "type=password", "Card": "autocomplete=cc-csc", "Once": "autocomplete='section-a one-time-code'"}
+    site = serve({"/": "".join(f"<label>{name} <input {kind}></label>" for name, kind in fields.items())})
+    window = await guarded(site.url)
+    for name in fields:
+        page = await visit(window, site.url)
+        (wish,) = await hide_typed(window, [Type(kind="type", ref=ref(page, "textbox", name), text="q7x")])
+        assert wish.text == "<secret:typed-1>"
+        after = seen(await do(window, wish))
+        assert "••••" in after.full
+        assert "q7x" not in told(after)
+        assert "q7x" in await window.page.evaluate("[...document.querySelectorAll('input')].map(e => e.value)")
+
+
 async def test_what_goes_into_a_password_field_is_known_by_a_placeholder_from_then_on(serve: Serve, guarded: Guarded):
     """It can be typed again there, and nowhere else; what goes elsewhere stays as it is."""
     site, other = serve({"/": LOGIN}), serve({"/": LOGIN})

@@ -1,10 +1,13 @@
 """What a program does with runs: it holds steps and actions back, takes them as a stream, runs many side by side, and keeps a trace and a script."""
 
+import os
+import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from browser_agent import BrowserAgent, BrowserChoice, Hooks, Keeping, Result, Safety, Secret, StepTaken, Watching
@@ -83,7 +86,7 @@ async def test_a_stream_gives_each_step_and_then_the_result(serve: Serve):
 
 
 @pytest.mark.long
-async def test_tasks_side_by_side_share_one_browser_and_all_end_though_it_dies(serve: Serve):
+async def test_twenty_tasks_four_at_a_time_all_end_though_their_browser_dies_twice(serve: Serve, tmp_path: Path):
     site = serve({"/": HOME, "/tides": TIDES})
     browsers: set[int] = set()
 
@@ -96,18 +99,23 @@ async def test_tasks_side_by_side_share_one_browser_and_all_end_though_it_dies(s
             browser = agent._browser
             assert browser is not None
             browsers.add(id(browser))
-            if Answers.asked == 3:
+            if Answers.asked in (3, 11):
                 await browser._running.chromium.close()
             return await ScriptedModel(STOP).decide(request)
 
-    async with BrowserAgent(Answers()) as agent:
-        tasks = [(f"Look at {n}.", f"{site.url}/tides") for n in range(5)]
-        results = await agent.map([*tasks, ("Nowhere.", "http://127.0.0.1:9/")], limit=2)
+    keeping = Keeping(script=tmp_path / "again.py")
+    async with BrowserAgent(Answers(), browser=BrowserChoice(trace=tmp_path / "trace.zip"), keeping=keeping) as agent:
+        tasks = [(f"Look at {n}.", f"{site.url}/{n}" if n == 7 else f"{site.url}/tides?{n}") for n in range(20)]
+        results = await agent.map([*tasks, ("Nowhere.", "http://127.0.0.1:9/")], limit=4)
     ended = [result.status for result in results]
-    assert ended == ["none_found"] * 5 + ["failed"], [result.reason for result in results]
+    assert ended == ["failed" if n == 7 else "none_found" for n in range(20)] + ["failed"], [r.reason for r in results]
     assert "cannot be opened" in results[-1].reason
-    assert len({result.session for result in results[:5]}) == 5
+    assert len({result.session for result in results if result.session}) == 19
     assert len(browsers) == 1
+    files = set(os.listdir(tmp_path))
+    assert all(f"/tides?{n - 1}'" in (tmp_path / f"again-{n}.py").read_text("utf-8") for n in range(1, 21) if n != 8)
+    assert "again.py" not in files
+    assert sum(name.startswith("trace-") for name in files) >= 12
     with pytest.raises(InputError, match="sessions of their own"):
         await BrowserAgent(keeping=Keeping("one")).map(["a"])
     with pytest.raises(InputError, match="at least 1"):
@@ -250,6 +258,63 @@ async def test_a_text_that_became_a_password_as_it_was_typed_reaches_no_script_a
     written = script.read_text("utf-8")
     assert "hunter2" not in written
     assert written.count(".fill(os.environ['typed-") == 2
+
+
+SHIP = (
+    "<title>Ship</title><main><h1>Ship</h1><form action=/echo method=post><label>Name <input name=name></label>"
+    "<label>Flag <select name=flag><option>Malta<option>Elba</select></label><label><input type=checkbox name=sails value=yes> Sails</label>"
+    "<button onclick=\"return confirm('Send it?')\">Send</button></form></main>"
+)
+EXECUTE = """
+import pathlib, sys
+from browser_agent.browser.install import installed
+text = pathlib.Path(sys.argv[1]).read_text("utf-8")
+options = f"headless=True, executable_path={str(next(installed()))!r}, args=['--no-sandbox']"
+exec(compile(text.replace("headless=False", options), sys.argv[1], "exec"))
+"""
+
+
+@pytest.mark.long
+async def test_a_saved_script_does_the_same_acts_when_it_is_run(serve: Serve, tmp_path: Path):
+    site = serve({"/": HOME, "/tides": TIDES, "/ship": SHIP})
+    script = tmp_path / "again.py"
+    acts: list[Callable[[Callable[[str], str]], list[dict[str, Any]]]] = [
+        lambda ref: [{"kind": "type", "ref": ref('textbox "Ship"'), "text": "Elba", "submit": True}],
+        lambda ref: [{"kind": "back"}],
+        lambda ref: [{"kind": "click", "ref": ref("Tides")}],
+        lambda ref: [{"kind": "tab", "op": "new", "url": f"{site.url}/ship"}],
+        lambda ref: [
+            {"kind": "type", "ref": ref('textbox "Name"'), "text": 'L\'Étoile "II"'},
+            {"kind": "select", "ref": ref('combobox "Flag"'), "values": ["Elba"]},
+            {"kind": "check", "ref": ref('checkbox "Sails"'), "checked": True},
+            {"kind": "click", "ref": ref('button "Send"')},
+        ],
+        lambda ref: [{"kind": "dialog", "accept": True}],
+        lambda ref: [{"kind": "tab", "op": "close", "index": 2}],
+    ]
+
+    class Acts:
+        name = "script:acts"
+        rest = iter(acts)
+
+        async def decide(self, request: Any) -> Any:
+            shown = "\n".join(block["text"] for message in request.messages for block in message["content"])
+            act = next(self.rest, None)
+            made = act(lambda name: shown.rpartition(f"{name}[")[2].partition("]")[0]) if act else []
+            return await ScriptedModel(decide("On.", *made) if made else STOP).decide(request)
+
+    told: list[StepTaken] = []
+    async with BrowserAgent(Acts(), keeping=Keeping(script=script)) as agent:
+        await agent.run("Send a ship.", site.url, Watching(step=told.append))
+    assert all(step.ok for step in told), [step.note for step in told]
+    first = [path for path in site.seen if "favicon" not in path]
+    assert first.count("/echo?ship=Elba") == 1
+    assert site.sent == [("POST", "/echo")]
+    run = [sys.executable, "-c", EXECUTE, str(script)]
+    done = await anyio.run_process(run, check=False)
+    assert done.returncode == 0, (done.stderr.decode(), script.read_text("utf-8"))
+    assert [path for path in site.seen if "favicon" not in path] == first * 2
+    assert site.sent == [("POST", "/echo")] * 2
 
 
 async def test_an_empty_page_is_never_answered_from(serve: Serve):

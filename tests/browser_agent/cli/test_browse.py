@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -38,7 +39,7 @@ def test_an_answer_is_printed_with_its_source_and_its_cost(serve: Serve):
     assert done.stdout.startswith("The explorer (no model) answers in the page's words:")
     assert "   2 open tides" in done.stderr
     assert "/8,000 tok" in done.stderr
-    assert "decided by explorer" in done.stderr
+    assert re.search(r"^(\d+) steps, \d+ decided by explorer; ", done.stderr, re.M)
     assert "ctxfold context tides" in done.stderr
 
 
@@ -71,6 +72,9 @@ def test_what_is_missing_is_one_line_and_exits_with_2_or_3(serve: Serve):
         done = ctxfold(*arguments)
         last = done.stderr.strip().splitlines()[-1]
         assert (done.returncode, last.startswith("error: "), words in last) == (code, True, True), (arguments, done)
+        assert "Go on with" not in done.stderr, arguments
+    done = ctxfold("browse", "x", "--start-url", site.url, "--model", "gpt")
+    assert done.stderr.count("\n") == 1
     done = ctxfold("browse", "x", "--start-url", site.url, "--browser", "/no/browser", "--session", "unmade")
     assert done.returncode == 3
     with pytest.raises(UnknownSession):

@@ -6,7 +6,8 @@ import pytest
 
 from browser_agent.actions import Answer, GiveUp, Navigate
 from browser_agent.deciders.explorer import Explorer
-from browser_agent.deciders.explorer.explorer import MOST_LOADS
+from browser_agent.deciders.explorer.quest import MOST_LOADS
+from browser_agent.deciders.explorer.question import split_task
 from browser_agent.deciders.protocol import Decided, Situation
 from browser_agent.observation import IndexedPage, Listed, Observation, SiteIndex
 from ctxfold.view.render import View
@@ -171,3 +172,73 @@ async def test_once_a_named_entry_is_read_the_sites_search_is_not_asked():
     decided, opened, _ = await explore("What does files.copy return?", site)
     assert opened == ["", "library/files.html"]
     assert "return the target" in decided.candidates[0].quote
+
+
+SHOP = {
+    "": page("", "Clay", links={"Delivery": "delivery", "Vases": "vases", "Classes": "classes"}),
+    "delivery": page("delivery", "Delivery", heading("Prices", "Postage in Britain is £4.50. To Europe it is £14.")),
+    "vases": page(
+        "vases", "Vases", heading("Floor vase", "62 cm high and 9 kg heavy."), heading("Bud vase", "For one stem.")
+    ),
+    "classes": page("classes", "Classes", heading("Evening class", "Six Wednesdays, at most eight people.")),
+}
+
+
+async def test_on_a_site_it_has_read_whole_half_of_the_question_is_enough():
+    decided, opened, _ = await explore("How much is delivery to Europe?", SHOP)
+    (answer,) = decided.decision.actions
+    assert isinstance(answer, Answer)
+    assert "£14" in answer.text
+    assert set(opened) == set(SHOP)
+    for task in ("Do you deliver gift vouchers to Europe?", "Who glazes the floor vase?"):
+        decided, _, _ = await explore(task, SHOP)
+        assert isinstance(decided.decision.actions[0], GiveUp), task
+
+
+async def test_a_small_site_is_read_to_its_end():
+    links = {f"Shelf {n}": f"shelf-{n}" for n in range(14)}
+    shelves = {f"shelf-{n}": page(f"shelf-{n}", f"Shelf {n}", heading("Things", "Cups.")) for n in range(14)}
+    shelves["shelf-13"] = page("shelf-13", "Shelf 13", heading("Things", "The astrolabe is from Nuremberg."))
+    decided, opened, _ = await explore("Where is the astrolabe from?", {"": page("", "Home", links=links), **shelves})
+    assert len(opened) == 15
+    assert isinstance(decided.decision.actions[0], Answer)
+
+
+async def test_several_questions_are_answered_one_by_one_each_with_its_source():
+    decided, opened, _ = await explore("How much is delivery to Europe? And is the floor vase heavy?", SHOP)
+    (answer,) = decided.decision.actions
+    assert isinstance(answer, Answer)
+    assert [source.url.removeprefix(ORIGIN) for source in decided.sources] == ["delivery", "vases"]
+    assert [source.question for source in decided.sources] == [
+        "How much is delivery to Europe?",
+        "And is the floor vase heavy?",
+    ]
+    assert all(source.quote in answer.text for source in decided.sources)
+    assert len(opened) == len(set(opened))
+
+
+async def test_where_one_of_several_questions_has_no_answer_it_is_named():
+    decided, _, _ = await explore("How much is delivery to Europe?\nDo you repair bicycles?", SHOP)
+    (end,) = decided.decision.actions
+    assert isinstance(end, GiveUp)
+    assert "bicycles" in end.reason
+    assert "Europe" not in end.reason
+    assert "£14" in decided.candidates[0].quote
+
+
+@pytest.mark.parametrize(
+    ("task", "questions"),
+    [
+        ("Find the mug", ["Find the mug"]),
+        (
+            "I use a handler. Will the log roll over? It is 3.11.",
+            ["I use a handler. Will the log roll over? It is 3.11."],
+        ),
+        ("1. Who founded Acme?\n2. Where is the office?\n", ["Who founded Acme?", "Where is the office?"]),
+        ("Find the mug\nFind the vase", ["Find the mug", "Find the vase"]),
+        ("What does the mug cost? And why?", ["What does the mug cost? And why?"]),
+        ("", [""]),
+    ],
+)
+def test_a_task_is_split_at_its_question_marks_else_at_its_lines(task, questions):
+    assert list(split_task(task)) == questions

@@ -10,7 +10,7 @@ from unicodedata import normalize
 from urllib.parse import quote, quote_plus
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from browser_agent.cli.options import read_secret
@@ -93,6 +93,7 @@ _PLAIN = st.text(
 
 
 @settings(max_examples=200, deadline=None)
+@example("00000t_M", b"", b"")  # in base64 it has a 0x, which is left out between numbers
 @given(_PLAIN, st.binary(max_size=7), st.binary(max_size=7))
 def test_no_form_of_a_secret_survives_scrubbing(value: str, before: bytes, after: bytes) -> None:
     secrets = Secrets((Secret("key", value, "example.org"),))

@@ -178,6 +178,32 @@ def test_a_sound_store_is_salvaged_whole(store: Path, sound: tuple[bytes, list[s
     assert store.read_bytes() == sound[0]
 
 
+_BACK_TO_7 = "".join(
+    f"ALTER TABLE {table} DROP COLUMN {column};"
+    for table, columns in {
+        "session": "heads plans sum", "lane": "sum", "step": "held late words noted sum", "record": "form_sum sum", "head": "sum",
+        "topic": "sum", "event": "sum", "tile": "body_sum sum", "cell": "sum", "note": "sum",
+    }.items()
+    for column in columns.split()
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("damage", ["", "UPDATE entry SET bytes = x'00' WHERE id = 9;"], ids=["sound", "damaged"])
+def test_a_store_of_a_version_without_checksums_is_salvaged_before_any_command_upgraded_it(
+    store: Path, sound: tuple[bytes, list[str]], tmp_path: Path, damage: str
+) -> None:
+    change(store, f"{_BACK_TO_7} PRAGMA user_version = 7; {damage}")
+    old, new = store.read_bytes(), tmp_path / "new.db"
+    (found,) = salvage_store(str(new), str(store))
+    assert found.whole is not bool(damage)
+    if damage:
+        assert len(found.missing) == 1
+        assert found.records > 80
+    else:
+        assert read_all(new) == sound[1]
+    assert store.read_bytes() == old
+
+
 def test_of_a_damaged_store_every_record_that_reads_is_salvaged_under_its_address_and_the_rest_listed(
     store: Path, tmp_path: Path, run: Run
 ) -> None:

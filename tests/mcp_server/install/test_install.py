@@ -150,9 +150,12 @@ def test_the_command_writes_undoes_and_shows_without_writing(host: Host, monkeyp
     shown = run(install, [host.name, "--dry-run"])
     assert shown.exit_code == 0, shown.output
     assert "+" in shown.output
+    assert host.after not in shown.output
     assert path.read_text() == lived_in(host, path)
 
-    assert run(install, [host.name]).exit_code == 0
+    written = run(install, [host.name])
+    assert written.exit_code == 0
+    assert host.after in written.output
     assert entry(host, path, path.read_text()) is not None
     assert name_backup(path).read_text() == lived_in(host, path)
     assert "nothing to change" in run(install, [host.name]).output

@@ -1,5 +1,6 @@
 """Live pages that a host's model drives: shown in few tokens, recorded in full, held to the guards."""
 
+import json
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -218,6 +219,32 @@ async def test_a_secret_is_typed_where_it_belongs_and_stands_nowhere_else_and_do
     kept = await run_sync(lambda: [file.read_bytes() for file in ctxfold_home.rglob("*") if file.is_file()])
     assert kept
     assert not any(value.encode() in content for content in kept)
+
+
+@pytest.mark.long
+async def test_rows_are_collected_over_the_pages_of_a_list_in_one_call() -> None:
+    def shelf(page: int) -> str:
+        rows = "".join(f"<tr><td>box{n:03}</td><td>{n * 2}</td></tr>" for n in range(page * 40, page * 40 + 40))
+        return f"<title>Shelf {page}</title><main><table><tr><th>Name</th><th>Weight</th></tr>{rows}</table></main>"
+
+    row = {"type": "object", "properties": {"name": {"type": "string"}, "weight": {"type": "number"}}}
+    wanted = {"type": "array", "items": row}
+    with Site(pages={f"/{page}": shelf(page) for page in range(4)}) as site:
+        async with driving() as host:
+            await host.ok("page_open", url=f"{site.url}/0")
+            told = await host.ok("page_act", actions=[{"kind": "extract", "wanted": wanted, "urls": ["1", "2", "/3"]}])
+            ref = re.search(r"all values (s[0-9.]+)", told)
+            assert ref is not None
+            assert count(told) < 1_000
+            assert '["name", "weight"]\n["box000", 0]\n["box001", 2]' in told
+            shown = told.count('["box')
+            assert f"… {160 - shown} more of 160" in told
+            with Session.open("trip", create=False) as session:
+                rows = json.loads(session.recall(ref[1]).text)
+            assert rows == [{"name": f"box{n:03}", "weight": n * 2} for n in range(160)]
+            wrong = await host.wrong("page_act", actions=[{"kind": "extract", "wanted": wanted, "urls": ["1", "gone"]}])
+            assert "2 of 3 pages were read" in wrong
+            assert "box079" in wrong or "more of 80" in wrong
 
 
 def test_the_words_on_actions_name_every_kind_and_field_there_is() -> None:

@@ -10,11 +10,10 @@ import json
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
 from typing import Any, NoReturn
 
 from ctxfold.tokens import count
+from tests.support.loopback import Loopback, Sent
 from tests.support.messages.cache import PrefixCache, digests
 from tests.support.messages.rules import VERSIONS, Breach, MessagesRequest, ThinkingBlock, checked
 
@@ -80,7 +79,7 @@ class _Refused(Exception):
         self.trouble = trouble
 
 
-class MessagesServer:
+class MessagesServer(Loopback):
     """The server, running while the `with` block does; `url` is its address, `journal` what it was asked.
 
     Args:
@@ -89,29 +88,17 @@ class MessagesServer:
     """
 
     def __init__(self, answer: Callable[[dict[str, Any]], Answer], key: str | None = None) -> None:
+        super().__init__()
         self.journal: list[Exchange] = []
         self._answer, self._key = answer, key
         self._cache, self._lock = PrefixCache(), threading.Lock()
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
 
     @property
     def url(self) -> str:
         """The base URL, as ``ANTHROPIC_BASE_URL`` takes it."""
-        return f"http://127.0.0.1:{self._http.server_address[1]}"
+        return self.origin
 
-    def __enter__(self) -> MessagesServer:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._http.shutdown()
-        self._http.server_close()
-        self._thread.join()
-
-    def serve(self, path: str, headers: Mapping[str, str], raw: bytes) -> tuple[int, dict[str, str], bytes]:
+    def serve(self, path: str, headers: Mapping[str, str], raw: bytes) -> Sent:
         """What to send for a POST: status, headers and body. Every request is entered in the journal."""
         body: Any = None
         try:
@@ -131,7 +118,7 @@ class MessagesServer:
         if headers.get("anthropic-version") not in VERSIONS:
             _invalid(f"anthropic-version: header is required, one of {', '.join(VERSIONS)}")
 
-    def _served(self, path: str, body: Any) -> tuple[int, dict[str, str], bytes]:
+    def _served(self, path: str, body: Any) -> Sent:
         counting = path == "/v1/messages/count_tokens"
         try:
             request = checked(body, counting=counting)
@@ -144,7 +131,7 @@ class MessagesServer:
             return _success({"input_tokens": tokens.input + tokens.cache_write})
         return self._answered(path, body, request)
 
-    def _answered(self, path: str, body: Any, request: MessagesRequest) -> tuple[int, dict[str, str], bytes]:
+    def _answered(self, path: str, body: Any, request: MessagesRequest) -> Sent:
         answer = self._answer(body)
         if isinstance(answer, Trouble):
             raise _Refused(answer)
@@ -230,38 +217,12 @@ def _invalid(message: str) -> NoReturn:
     raise _Refused(Trouble(400, "invalid_request_error", message))
 
 
-def _success(body: dict[str, Any]) -> tuple[int, dict[str, str], bytes]:
+def _success(body: dict[str, Any]) -> Sent:
     return 200, {"content-type": "application/json", "request-id": "req_double"}, json.dumps(body).encode()
 
 
-def _failure(trouble: Trouble) -> tuple[int, dict[str, str], bytes]:
+def _failure(trouble: Trouble) -> Sent:
     error = {"type": trouble.kind, "message": trouble.message}
     body = {"type": "error", "error": error, "request_id": "req_double"}
     wait = {} if trouble.retry_after is None else {"retry-after": trouble.retry_after}
     return trouble.status, {"content-type": "application/json", **wait}, json.dumps(body).encode()
-
-
-def _handler(server: MessagesServer) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            raw = self.rfile.read(int(self.headers.get("content-length", "0")))
-            self._send(*server.serve(self.path.partition("?")[0], _lowered(self.headers.items()), raw))
-
-        def do_GET(self) -> None:
-            self._send(*_failure(Trouble(404, "not_found_error", "Not found")))
-
-        def _send(self, status: int, headers: dict[str, str], body: bytes) -> None:
-            self.send_response(status)
-            for name, value in {**headers, "content-length": str(len(body))}.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, format: str, *args: object) -> None:
-            """The journal is the log."""
-
-    return Handler
-
-
-def _lowered(items: Any) -> dict[str, str]:
-    return {name.lower(): value for name, value in items}

@@ -43,7 +43,7 @@ REFACTORERS: list[tuple[object, str]] = [
     ('The shop said "we never ship on Sundays".', "does not have"),
     ("See s99.2 for W-2001.", "does not have"),
     ("W-2003 was bought by eve@evil.example.", "does not have"),
-    ("Looked at W-2001 and so on, " + "and on, " * 400, "shorten|would cost|does not have"),
+    ("Looked at W-2001 and so on, " + "and on, " * 400, "shorten|cost|does not have"),
     ("W-2001 has status cancelled-77.", "does not have"),
     (3.5, "not text"),
     (set(), "not text"),

@@ -83,3 +83,11 @@ async def test_an_empty_message_decides_nothing(session: Session):
     for model in (None, ScriptedModel(placed("continue"))):
         with pytest.raises(InputError):
             await Deciders(model).branch(session, " ")
+
+
+async def test_a_message_that_asks_for_all_topics_gets_what_was_said_on_each(session: Session):
+    await Deciders(ScriptedModel(placed("continue", gather=True))).branch(session, "Now the final plan of everything.")
+    (extract,) = session.intent.extracts
+    assert "Our Node service leaks heap memory." in extract.text
+    assert "leaks heap memory" in session.view().text
+    assert session.history()[0].decider == "model"

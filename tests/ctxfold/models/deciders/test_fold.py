@@ -13,7 +13,7 @@ from ctxfold.models.deciders.fold import Consolidate, is_due
 from ctxfold.models.deciders.loop import decide, leased
 from ctxfold.models.script import ScriptedModel
 from ctxfold.workspace.workspace import RawStep, Tile
-from tests.support.sessions import add_json, add_steps, prose
+from tests.support.sessions import add_json, add_steps, events, prose
 
 pytestmark = pytest.mark.anyio
 
@@ -260,3 +260,18 @@ async def test_the_folders_model_is_a_setting_of_its_own(monkeypatch: pytest.Mon
     monkeypatch.delenv("CTXFOLD_FOLDER_MODEL")
     session.undo()
     assert (await Deciders(helpers()).fold(session, 1, 3)).decider == "embedded"
+
+
+@pytest.mark.parametrize("model", [None, ScriptedModel(*[{"summary": "Looked up an order."}] * 4, name="strong")])
+async def test_on_demand_each_step_is_folded_alone_once_the_next_is_recorded(model: ScriptedModel | None) -> None:
+    with Session.open("micro", store=":memory:") as session:
+        session.record_turn(user="Look up three orders.")
+        deciders = Deciders(model, micro=True)
+        for number in range(3):
+            call = {"name": "get", "args": {"order": f"W-{number}"}, "id": "c1"}
+            session.record_step(calls=[call], results=[{"id": "c1", "text": prose(number, 400)}])
+            await deciders.maintain(session)
+        folded = [event for event in events(session) if event.kind == "folded"]
+        assert [event.decider for event in folded] == ["model" if model else "embedded"] * 2
+        assert [block.steps for block in session.workspace.blocks if isinstance(block, Tile)] == [(1,), (2,)]
+        assert isinstance(session.workspace.blocks[-1], RawStep), "the latest stands in full"

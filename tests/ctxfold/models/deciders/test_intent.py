@@ -12,7 +12,7 @@ from ctxfold.decisions.intent.triggers import Trigger
 from ctxfold.errors import InputError, ModelUnavailable
 from ctxfold.models import Model, Reply, Request, Usage, helpers
 from ctxfold.models.anthropic import AnthropicModel
-from ctxfold.models.deciders import Decided, Deciders
+from ctxfold.models.deciders import Decided, Deciders, intent
 from ctxfold.models.deciders.intent import Extract
 from ctxfold.models.deciders.loop import decide, leased
 from ctxfold.models.script import ScriptedModel
@@ -263,3 +263,57 @@ async def test_without_a_model_the_embedded_deciders_see_to_all(session: Session
     assert kept.folded
     assert (kept.usage, kept.notes) == (Usage(), ())
     assert {event.decider for event in events(session) if event.kind == "folded"} == {"embedded"}
+
+
+class InParts(ScriptedModel):
+    """Chooses the call of each part that it is shown, and plans from each."""
+
+    async def decide(self, request: Request) -> Reply:
+        """What the tool asks for."""
+        self.requests.append(request)
+        shown = request.messages[-1]["content"][0]["text"]
+        if request.tool.name == "plan":
+            return Reply({"summary": f"Part {len(self.requests)} was read.", "goal": "Refund what came broken"})
+        refs = [line.partition(",")[0] for line in shown.splitlines() if line.startswith("s") and ".1, " in line]
+        return Reply({"selections": [{"ref": f"{ref}:1-1"} for ref in refs[:1]]})
+
+
+@pytest.fixture
+def long_session(session: Session, monkeypatch: pytest.MonkeyPatch) -> Session:
+    """A session whose log is too long to be shown at once."""
+    monkeypatch.setattr(intent, "LOG", 600)
+    monkeypatch.setattr(intent, "NEW", 250)
+    for number in range(4, 9):
+        look_up(session, number)
+    return session
+
+
+async def test_a_log_too_long_for_one_request_is_planned_in_parts_each_on_the_summary_before(long_session: Session):
+    model = InParts(name="strong")
+    done = await Deciders(model).plan(long_session)
+    asked = [request.messages[-1]["content"][0]["text"] for request in model.requests]
+    assert (done.decider, done.note) == ("model", "")
+    assert 1 < len(asked) <= intent.PASSES
+    assert len({each.partition("The log since then")[2] for each in asked}) == len(asked)
+    assert "Part 1 was read." in asked[1]
+    assert long_session.intent.summary == f"Part {len(asked)} was read."
+    assert long_session.workspace.revisions == ("Refund what came broken",)
+    assert len([event for event in events(long_session) if event.cause == "goal" and event.decider == "model"]) == 1
+
+
+async def test_a_log_too_long_for_one_request_is_read_for_lines_in_parts_whose_choices_are_put_together(
+    long_session: Session,
+):
+    model = InParts(name="strong")
+    done = await Deciders(model).extract(long_session, "every call")
+    assert (done.decider, done.note) == ("model", "")
+    assert len(model.requests) > 1
+    assert 1 < len(done.made.extracts) <= len(model.requests)
+    assert extracted(long_session) == [("model", "asked for; chosen by strong")]
+
+
+async def test_parts_that_nobody_could_read_are_the_embedded_extractors(long_session: Session):
+    model = ScriptedModel(*[ModelUnavailable("down")] * intent.PASSES, name="far")
+    done = await Deciders(model).extract(long_session, "total of W-2005")
+    assert (done.decider, done.note) == ("embedded", "far could not be asked: ModelUnavailable")
+    assert extracted(long_session) == [("embedded", f"asked for; {done.note}")]

@@ -62,7 +62,28 @@ async def test_an_invention_goes_back_once_with_the_reason(session: Session):
     assert mended.made.applied
     again = json.dumps(model.requests[1].messages[-1]["content"])
     assert "does not have" in again
+    assert "'W-9999'" in again
     assert "9999" not in settled(session)
+    assert all("9999" not in event.cause for event in session.history()), "an event says it in words of ours"
+
+
+async def test_a_correction_is_asked_for_with_the_summaries_that_stand(session: Session):
+    session.fold("Order W-2002 is pending.", 2, 2)
+    model = ScriptedModel({"text": "lost => delivered (s3.2)"}, {"text": "pending => delivered (s3.2)"})
+    mended = await Deciders(model).refactor(session, "fact_rectify")
+    asked, again = (json.dumps(request.messages[-1]["content"]) for request in model.requests)
+    assert "b1, of s2: Order W-2002 is pending." in asked
+    assert "stands in no summary and no note; copy OLD from one: 'lost'" in again
+    assert mended.made.applied, mended.made.why
+
+
+async def test_where_nobody_set_a_goal_the_first_request_stands_for_it():
+    with Session.open("none", store=":memory:") as session:
+        session.record_turn(user="Refund W-2003.")
+        session.record_reply("I will.")
+        model = ScriptedModel(route("none"))
+        await Deciders(model).refactor(session)
+        assert "the first request was: Refund W-2003." in json.dumps(model.requests[0].messages)
 
 
 @pytest.mark.parametrize(
@@ -100,3 +121,28 @@ async def test_a_model_that_cannot_be_asked_leaves_it_to_the_embedded_router(err
         mended = await Deciders(ScriptedModel(error, name="far")).refactor(session)
         assert mended.note == f"far could not be asked: {type(error).__name__}"
         assert (mended.made.operator, mended.made.decider) == ("path_prune", "embedded")
+
+
+async def test_a_router_in_doubt_leaves_the_history_alone_and_its_confidence_is_kept(session: Session):
+    doubting = {**route("state_abstract"), "confidence": 0.3}
+    left = await Deciders(ScriptedModel(doubting)).refactor(session)
+    assert left.made.operator == "none"
+    assert left.made.reason == "the model is in doubt whether state_abstract is due: 0.30 sure: It drifts."
+    sure = {**route("state_abstract"), "confidence": 0.8}
+    await Deciders(ScriptedModel(sure, {"text": GOOD}, name="strong")).refactor(session)
+    assert session.history()[0].cause.endswith("written by strong; 0.80 sure: It drifts.")
+
+
+@pytest.mark.parametrize(
+    ("operator", "written"),
+    [
+        ("cognitive_boosting", "<summary>[Thought]: Refund W-2003 to Porto.</summary>"),
+        ("attention_anchor", "[KEY INFO]: Refund W-2003 to Porto."),
+    ],
+)
+async def test_the_sources_labels_are_taken_and_stand_once(session: Session, operator: Any, written: str):
+    done = await Deciders(ScriptedModel({"text": written})).refactor(session, operator)
+    assert done.made.applied, done.made.why
+    label = written.removeprefix("<summary>").partition(":")[0]
+    assert session.view().text.count(label) == 1
+    assert f"{label}:\n< Refund W-2003 to Porto." in session.view().text

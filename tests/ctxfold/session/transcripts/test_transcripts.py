@@ -55,6 +55,40 @@ def test_reading_again_records_nothing(host: str, tmp_path: Path) -> None:
         assert (new > 0, import_from(again, host, FILES[host])) == (True, 0)
 
 
+@pytest.mark.parametrize("part", [slice(None), slice(4, None)], ids=["whole", "part"])
+@pytest.mark.parametrize("host", HOSTS)
+def test_what_was_redacted_with_its_id_is_known_again(host: str, part: slice, tmp_path: Path) -> None:
+    with Session.open("host", store=str(tmp_path / "store.db")) as session:
+        import_from(session, host, FILES[host])
+        before = record_texts(session)
+        for call in set(
+            re.findall(r"^## s\d+\.\d+ call (\S+)", session.recall(f"s1-s{session.tip}").text, re.MULTILINE)
+        ):
+            session.redact(re.escape(call[part]))
+        session.redact("row-0-[24]")
+        assert import_from(session, host, FILES[host]) == 0
+        told = record_texts(session)
+        assert len(told) == len(before)
+        assert not any("row-0-2" in text for text in told)
+
+
+def test_the_result_of_a_call_that_was_redacted_joins_it_under_the_redacted_id(tmp_path: Path) -> None:
+    lines = FILES["claude-code"].read_text().splitlines(keepends=True)
+    upto = next(at for at, line in enumerate(lines) if '"tool_result"' in line)
+    path = tmp_path / FILES["claude-code"].name
+    path.write_text("".join(lines[:upto]))
+    with Session.open("host", store=str(tmp_path / "store.db")) as session:
+        import_from(session, "claude-code", path)
+        (call,) = set(re.findall(r"^## s\d+\.\d+ call (\S+)", session.recall(f"s1-s{session.tip}").text, re.MULTILINE))
+        session.redact(re.escape(call))
+        path.write_text("".join(lines))
+        assert import_from(session, "claude-code", path) > 0
+        assert import_from(session, "claude-code", path) == 0
+        assert kinds(session, 1) == ["user", "assistant", "call", "result"]
+        assert call not in "".join(session.recall(f"s{n}").text for n in range(1, session.tip + 1))
+        assert session.recall("s1.4").text.rstrip().endswith(ROWS)
+
+
 @pytest.mark.parametrize("host", [name for name, host in HOSTS.items() if host.lines])
 def test_a_file_that_grows_byte_by_byte_gives_the_same_log(host: str, tmp_path: Path) -> None:
     """Half lines wait, results come after their calls were recorded, and the file is once put in place of another."""

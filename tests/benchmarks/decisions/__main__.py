@@ -1,7 +1,7 @@
 """Who can make each decision from where, filled by doing it: `python -m tests.benchmarks.decisions`.
 
 A row is a decision, a column a face of the product and who decides there. A cell is `ok` where the newest event of the decision names that decider, else it says
-in a line why the cell does not apply. About a minute; it starts a browser.
+in a line why the cell does not apply. About two minutes; it starts a browser.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from ctxfold.models import Reply, Request, Roles, ScriptedModel
 from ctxfold.models.deciders import Deciders
 from mcp_server.server import build_server
 from mcp_server.sessions.pool import Pools
+from tests.benchmarks.decisions.steps import browse_steps
 from tests.sites.server import Site
 from tests.support.faults import called, failing, look_up
 
@@ -276,9 +277,7 @@ async def table() -> dict[str, dict[str, str]]:
                     cells[row][column] = await face(row, session)
                 except CtxfoldError as error:
                     cells[row][column] = f"{type(error).__name__}: {error}"
-    host = "ok: page_open, page_act and page_read (tests/mcp_server)"
-    model = "ok: BrowserAgent, browse --model, the tool browse"
-    cells["browse step"] = dict(zip(COLUMNS, (host, model, model, model, model, "ok: the explorer"), strict=True))
+    cells["browse step"] = await browse_steps(COLUMNS)
     return cells
 
 
