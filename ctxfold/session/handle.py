@@ -56,6 +56,7 @@ class Handle:
         self._state: State | None = None
         self._workspace = Workspace()
         self._loaded = 0
+        self._floor = (0, 0)
         self._planned = 0
         self._waiting = 0
         self._head: HeadRow | None = None
@@ -133,16 +134,18 @@ class Handle:
         short = older is not None and (
             self._loaded < 3 * reach or (upto is not None and self._workspace.holding(upto) is None)
         )
-        other = short or self._loaded > 3 * max(REACH, 3 * reach)
+        wanted, (asked, least) = max(REACH, 4 * reach), self._floor
+        other = short or (self._loaded > 3 * max(REACH, 3 * reach) and (asked > wanted or self._loaded > 2 * least))
         if self._state is not None and self._head is not None and self._newest == newest and not other:
             self._head = replace(self._head, seq=self._state.seq)
             return self._state
         self._newest, self._head = newest, head_of(tx, self.session, self.branch)
         state = state_of(tx, self.session, self._head)
         if self._state is None or self._state.seq != state.seq or other:
-            loaded = load(tx, self.session, state, max(REACH, 4 * reach), upto)
+            loaded = load(tx, self.session, state, wanted, upto)
             self._workspace = replace(loaded, guidance=guidance_of(tx, self.session, state.guide))
             self._loaded = self._workspace.tokens
+            self._floor = (wanted, self._loaded)  # long steps are many at once: what was just loaded is not loaded anew
             self._state = state
             self._around.forget()
             self._planned = 0

@@ -13,7 +13,7 @@ import pytest
 
 import ctxfold
 import ctxfold.errors
-from ctxfold import CtxfoldError, Session, UserSaid, verify_session
+from ctxfold import CtxfoldError, HostCompacted, Session, UserSaid, verify_session
 from ctxfold.cli.report.write import report_session
 from ctxfold.errors import InputError
 from ctxfold.log.records import Origin
@@ -169,6 +169,8 @@ DOORS = (
             "selections.facts": lambda value: not value or texts(value),
         },
     ),
+    Door("dropped", {"compaction": 1}, {"compaction": number}),
+    Door("restore", {"compaction": 1, "budget": 900}, {"compaction": number, "budget": number, "by": lambda _: False}),
     Door("maintain", {"budget": 900}, {"budget": maybe(number), "model": maybe(text), "act": flag}),
     Door(
         "refactor",
@@ -190,6 +192,7 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Session:
     monkeypatch.chdir(tmp_path)
     made = Session.open("any", goal="buy a car", store=str(tmp_path / "store.db"))
     for at in range(4):
+        made.record_transcript([HostCompacted("k1", "Cars were looked at.")] if at == 2 else [])
         made.record_turn(f"find car {at} under {at + 1}00 EUR")
         made.record_step("I look.", calls=[CALL], results=[RESULT])
         made.record_reply(f"car {at} is there")
