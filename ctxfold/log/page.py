@@ -7,10 +7,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-__all__ = ["page_of", "reading_form"]
+__all__ = ["page_of", "reading_form", "without_references"]
 
 _ITEM = re.compile(r"( *)- (.*)")
 _NODE = re.compile(r"(/?[a-z]+)(?: (\"(?:[^\"\\]|\\.)*\"))?((?: \[[^\]]*\])*)(?::(?: (.*))?)?$")
+_REFERENCE = re.compile(r"(?<=\S)\[(?:f\d+)?e\d+\]")
+"""The number by which an action names an element of the page that is shown, behind the element."""
 _LEVEL = re.compile(r"\[level=(\d)\]")
 _INLINE = frozenset(
     {
@@ -59,6 +61,11 @@ def reading_form(snapshot: str) -> str | None:
 def page_of(text: str, origin: str) -> str | None:
     """The reading form of what a page gave; None for anything else."""
     return reading_form(text) if origin == "page" else None
+
+
+def without_references(shown: str) -> str:
+    """A page as it was shown to whoever acts on it, without the references to its elements."""
+    return _REFERENCE.sub("", shown)
 
 
 def _tree(snapshot: str) -> list[_Node] | None:

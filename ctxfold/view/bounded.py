@@ -13,11 +13,10 @@ from ctxfold.log.records import Record
 from ctxfold.log.rows import Row, rows_of
 from ctxfold.prompts import prompt
 from ctxfold.tokens import count, head
-from ctxfold.view.choose import Stretch, choose
+from ctxfold.view.choose import GAP, Stretch, choose, shortened
 from ctxfold.view.columns import ids_in, ids_of, largest_table, paths_of, summary_of, tree_of, units_of_rows
 from ctxfold.view.outline import Unit, folders, is_listing, ranked, units_of
 from ctxfold.view.pieces import words_of
-from ctxfold.view.shorten import GAP, shortened
 
 __all__ = ["LEAST", "NOWHERE", "Bounded", "Earlier", "Result", "bounded"]
 

@@ -1,42 +1,33 @@
-"""Chooses which pieces of a stretch to show: those with the most value for each token they cost.
+"""Chooses which pieces of a stretch to show, those worth most for each token they cost, and shortens its lines to them, each gap marked at its place.
 
-Every value counts once, the more the rarer it is, and the more the likelier its kind: it was named by a later call or message, others under the same
-name were, or it looks like an id and nothing has named it yet. What stands elsewhere in the view counts little. Weighted coverage under a budget,
-solved greedily; no word of any language is known here.
+What stands elsewhere in the view is worth little: weighted coverage under a budget, solved greedily.
 """
 
 from __future__ import annotations
 
 import heapq
-import math
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from typing import NamedTuple, assert_never
 
 from ctxfold.log.lines import Line
-from ctxfold.view.pieces import Piece, above, pieces_of
+from ctxfold.view.pieces import Piece, above, columns_of, headings, pieces_of
+from ctxfold.view.worth import Worth
 
-__all__ = ["HEAD", "Chosen", "Stretch", "choose"]
+__all__ = ["GAP", "HEAD", "Chosen", "Stretch", "choose", "shortened"]
+
+GAP = "…"
+"""Stands where something was left out."""
 
 HEAD = -1
 """Stands among the places of a line of which nothing but its beginning is kept, for the sake of lines under it."""
 
-_NUMBER = re.compile(r"[\d.,:$€£¥%+-]+")
-
-_LONGEST_ID, _MANY = 120, 5
-"""Characters that an id has at most, and digits from which a number is one."""
-_AGAIN = (1.0, 0.25, 0.06)
-"""What a value is worth where it stands nowhere yet, once, more often."""
-_WORD = 0.03
-_NEAR = 0.12
-_EDGE = 0.25
 _MARKER = 2
 """o200k tokens of what a line begins with."""
 _SPOKEN, _BEYOND, _NEWEST = 3.0, 0.4, 2.0
 """How much more the user's words and findings are worth, how much less those of one message beyond its share; how much more the newest step is."""
-_MESSAGE = 0.8
+_MESSAGE = 0.2
 """Of the room of the user's words, the share of one message."""
 _ANY = 1e-6
 """What anything is worth while there is room: the newest before the oldest."""
@@ -67,13 +58,12 @@ class Chosen:
     tokens: int
 
 
-class _Item:
+class _Item(NamedTuple):
     """A piece with where it stands."""
 
-    __slots__ = ("at", "line", "piece", "place")
-
-    def __init__(self, line: int, place: int, piece: Piece, at: int) -> None:
-        self.line, self.place, self.piece, self.at = line, place, piece, at
+    line: int
+    place: int
+    piece: Piece
 
 
 def choose(stretch: Stretch, room: int, query: frozenset[str], words: int, findings: int = 0) -> Chosen:
@@ -91,72 +81,35 @@ def choose(stretch: Stretch, room: int, query: frozenset[str], words: int, findi
 
 class _Choice:
     def __init__(self, stretch: Stretch, query: frozenset[str]) -> None:
-        self.stretch, self.query = stretch, query
+        self.stretch = stretch
         self.last = stretch.steps[-1] if stretch.steps else 0
         self.above = above(stretch.lines)
         self.pieces = [
-            pieces_of(line, _columns(stretch.lines, self.above[at])) for at, line in enumerate(stretch.lines)
+            pieces_of(line, columns_of(stretch.lines, self.above[at])) for at, line in enumerate(stretch.lines)
         ]
+        self.headings = [
+            headings(each) if line.kind == "text" else [] for line, each in zip(stretch.lines, self.pieces, strict=True)
+        ]
+        self.worth = Worth(stretch.lines, stretch.steps, self.pieces, query)
         self.open = [at for at, whole in enumerate(stretch.whole) if not whole]
         self.kept: list[set[int]] = [set() for _ in stretch.lines]
         self.steps: set[int] = set()
-        self.covered: Counter[str] = Counter()
-        self.told: Counter[str] = Counter()
         self.spent = self.words = 0
         self.spoken: Counter[int] = Counter()
-        self._weigh()
         for at, whole in enumerate(stretch.whole):
             if whole:
                 self.kept[at].update(range(len(self.pieces[at])))
                 self.steps.add(stretch.steps[at])
                 for piece in self.pieces[at]:
-                    self._cover(piece)
-
-    def _weigh(self) -> None:
-        """What each value and word is worth."""
-        last = self.last + 1
-        times: Counter[str] = Counter()
-        first: dict[str, int] = {}
-        newest: dict[str, int] = {}
-        used: dict[str, int] = {}
-        names: dict[str, set[str]] = {}
-        arguments: set[str] = set()
-        spoken: Counter[str] = Counter()
-        stated: set[str] = set()
-        for line, at, pieces in zip(self.stretch.lines, self.stretch.steps, self.pieces, strict=True):
-            for piece in pieces:
-                spoken.update(piece.words)
-                for value, name in piece.values:
-                    if newest.get(value) != at:
-                        times[value] += 1
-                    if first.setdefault(value, at) != at and line.kind in ("call", "user", "say"):
-                        used[value] = at
-                    newest[value] = at
-                    if name:
-                        names.setdefault(value, set()).add(name)
-                    if line.kind != "text":
-                        stated.add(value)
-                    if line.kind == "call":
-                        arguments.add(name)
-        seen: Counter[str] = Counter(name for each in names.values() for name in each)
-        named: Counter[str] = Counter(name for value, each in names.items() if value in used for name in each)
-        self.worth = {
-            value: _shape(value)
-            * _rarity(value, times[value])
-            * (_demand(value, used.get(value), last) if value in stated else _read(newest[value], last))
-            * (0.55 + 0.45 * math.exp((newest[value] - last) / 40))
-            * max((_evidence(name, seen, named, arguments) for name in names.get(value, ())), default=1.0)
-            for value in first
-        }
-        self.rare = {word: 1 / (1 + math.log(count)) for word, count in spoken.items()}
+                    self.worth.take(at, piece)
 
     def made(self, room: int, words: int, findings: int) -> Chosen:
         """The choice."""
         self.words = words
         self._take_findings(min(findings, room))
-        items = [_Item(line, place, piece, line) for line in self.open for place, piece in enumerate(self.pieces[line])]
+        items = [_Item(line, place, piece) for line in self.open for place, piece in enumerate(self.pieces[line])]
         for item in sorted(items, key=lambda item: (-item.line, not item.piece.edge, item.place)):
-            if self.stretch.lines[item.line].kind == "user" and self.spent + self._price(item) <= min(words, room):
+            if self._is_spoken(item) and self.spent + self._price(item) <= min(words, room):
                 self._take(item)
         heap = [(-self._gain(item) / self._price(item), at) for at, item in enumerate(items)]
         heapq.heapify(heap)
@@ -173,30 +126,27 @@ class _Choice:
             self._take(item)
         return Chosen(tuple(tuple(sorted(each)) for each in self.kept), self.spent)
 
+    def _is_spoken(self, item: _Item) -> bool:
+        """Whether a piece is the user's, within the share of one message."""
+        return self.stretch.lines[item.line].kind == "user" and self.spoken[item.line] < _MESSAGE * self.words
+
     def _take_findings(self, room: int) -> None:
         """The newest findings, as far as they fit a room whole."""
         for at in reversed(self.open):
-            items = [_Item(at, place, piece, at) for place, piece in enumerate(self.pieces[at])]
+            items = [_Item(at, place, piece) for place, piece in enumerate(self.pieces[at])]
             cost = sum(item.piece.tokens for item in items) + _MARKER + _STEP
             if self.stretch.lines[at].kind == "note" and self.spent + cost <= room:
                 for item in items:
                     self._take(item)
 
     def _gain(self, item: _Item) -> float:
-        gain = 0.0
-        for value, _ in item.piece.values:
-            gain += self.worth[value] * _AGAIN[min(self.covered[value], 2)]
+        gain = self.worth.of(item.line, item.place, item.piece)
         kind = self.stretch.lines[item.line].kind
-        plain = 0.0 if kind == "text" else _WORD
-        fresh = [word for word in item.piece.words if not self.told[word]]
-        for word in fresh:
-            gain += self.rare[word] * (_NEAR if word in self.query else plain)
-        gain += _EDGE if item.piece.edge and kind == "say" else 0.0
         gain += _ANY * (1 + self.stretch.steps[item.line])
         if kind == "note":
             gain *= _SPOKEN
         if kind == "user":
-            gain *= _SPOKEN if self.spoken[item.line] < _MESSAGE * self.words else _BEYOND
+            gain *= _SPOKEN if self._is_spoken(item) else _BEYOND
         return gain * (_NEWEST if self.stretch.steps[item.line] == self.last else 1.0)
 
     def _price(self, item: _Item) -> int:
@@ -208,80 +158,143 @@ class _Choice:
                 price += _MARKER + sum(self.pieces[at][place].tokens for place in self._subject(at))
         if not self.kept[item.line]:
             price += _MARKER + lines[item.line].depth // 2
-            price += sum(self.pieces[item.line][place].tokens for place in self._subject(item.line) - {item.place})
+        price += sum(self.pieces[item.line][place].tokens for place in self._missing(item))
         return price + _STEP * (self.stretch.steps[item.line] not in self.steps)
 
     def _take(self, item: _Item) -> None:
         price = self._price(item)
         self.spent += price
         self.spoken[item.line] += price
-        for at in (*self.above[item.line], item.line):
+        for at in self.above[item.line]:
             if not self.kept[at]:
-                subject = self._subject(at)
-                self.kept[at].update(subject or {HEAD})
-                for place in subject - ({item.place} if at == item.line else set()):
-                    self._cover(self.pieces[at][place])
+                self._keep(at, self._subject(at))
+        self._keep(item.line, self._missing(item))
         self.kept[item.line].discard(HEAD)
         self.kept[item.line].add(item.place)
         self.steps.add(self.stretch.steps[item.line])
-        self._cover(item.piece)
+        self.worth.take(item.line, item.piece)
+
+    def _keep(self, at: int, places: set[int]) -> None:
+        self.kept[at].update(places or {HEAD})
+        for place in places:
+            self.worth.take(at, self.pieces[at][place])
+
+    def _missing(self, item: _Item) -> set[int]:
+        """What of its line a piece cannot be read without and does not stand: the line's subject, and on a page the heading it stands under."""
+        needed = self._subject(item.line) if not self.kept[item.line] else set()
+        if self.headings[item.line]:
+            needed = needed | self.headings[item.line][item.place]
+        return needed - self.kept[item.line] - {item.place}
 
     def _subject(self, at: int) -> set[int]:
-        """What a line cannot be read without: the first cell of a call, of columns, and of a row that answers no call."""
+        """What a line cannot be read without: the first cell of a call, of columns, and of a row that answers no call; the address a text begins with."""
         line = self.stretch.lines[at]
-        named = line.kind == "call" and not line.depth
+        named = (line.kind == "call" and not line.depth) or bool(self.headings[at])
         bare = line.kind == "data" and (line.table == "columns" or not self.above[at])
         return {0} if self.pieces[at] and (named or bare or len(self.pieces[at]) == 1) else set()
 
-    def _cover(self, piece: Piece) -> None:
-        self.covered.update([value for value, _ in piece.values])
-        self.told.update(piece.words)
+
+def shortened(stretch: Stretch, chosen: Chosen) -> list[Line]:
+    """The lines of a stretch as they stand after a choice; those that stand whole included.
+
+    Args:
+        stretch: the lines.
+        chosen: what was chosen of each.
+    """
+    made: list[Line] = []
+    columns: Line | None = None
+    for line, places, whole in zip(stretch.lines, chosen.kept, stretch.whole, strict=True):
+        if line.table == "columns":
+            columns = line
+        if whole:
+            made.append(line)
+        elif places:
+            pieces = pieces_of(line, columns if line.table == "cells" else None)
+            made.append(line if _is_whole(line, pieces, places) else _short(line, pieces, places))
+    return made
 
 
-@lru_cache(maxsize=65_536)
-def _is_id(value: str) -> bool:
-    """Whether a value is built as what names one thing: letters with digits, joined parts, many digits; no blank in it."""
-    if " " in value or len(value) > _LONGEST_ID:
-        return False
-    digits = sum(map(str.isdigit, value))
-    return (
-        "@" in value or "/" in value or "_" in value or digits >= _MANY or (0 < digits < len(value.strip("$€£¥%.,:")))
-    )
+def _is_whole(line: Line, pieces: Sequence[Piece], places: Sequence[int]) -> bool:
+    """Whether nothing of a line is left out; long cells of a table stand with the names of their columns all the same."""
+    return len(places) == len(pieces) and HEAD not in places and (line.table != "cells" or len(pieces) == 1)
 
 
-@lru_cache(maxsize=65_536)
-def _shape(value: str) -> float:
-    """How likely a value of this build is to be needed letter by letter."""
-    if len(value) < 2:
-        return 0.05
-    if _is_id(value):
-        return 1.0
-    if _NUMBER.fullmatch(value):
-        return 0.35 if len(value) > 2 else 0.1
-    return 0.3
+def _short(line: Line, pieces: Sequence[Piece], places: Sequence[int]) -> Line:
+    kept = [pieces[place] for place in places if place != HEAD]
+    match line.kind:
+        case "user" | "say" | "note":
+            marker = line.text[: line.text.find(":") + 1]
+            return line.reworded(f"{marker} {_prose(line, pieces, kept)}")
+        case "text":
+            return line.reworded(_document(line, pieces, kept, "< "))
+        case "call" if line.depth:
+            return line.reworded(_document(line, pieces, kept, line.text.partition("\n")[0] + "\n"))
+        case "call":
+            return line.reworded(_head(line, pieces) + ", ".join([*_cells(line, pieces, kept), GAP]) + ")")
+        case "data":
+            return line.reworded((_head(line, pieces) + ", ".join(_cells(line, pieces, kept))).rstrip())
+        case "stub":
+            return line
+        case _:
+            assert_never(line.kind)
 
 
-def _demand(value: str, used: int | None, last: int) -> float:
-    """More where something named it since, the later the more; an id that nothing has named is open."""
-    if used is not None:
-        return 1 + 1.5 * math.exp((used - last) / 25)
-    return 1.3 if _is_id(value) else 0.6
+def _prose(line: Line, pieces: Sequence[Piece], kept: Sequence[Piece]) -> str:
+    """Sentences as they stand, a mark where others stood between them."""
+    text, at = "", pieces[0].span.start if pieces else 0
+    for piece in kept:
+        between = line.text[at : piece.span.start]
+        if between.strip():
+            text += f" {GAP} " if text else f"{GAP} "
+        else:
+            text += between
+        text += piece.text
+        at = piece.span.end
+    return text + (f" {GAP}" if pieces and at < pieces[-1].span.end else "")
 
 
-def _read(newest: int, last: int) -> float:
-    """What was read in a document and never named: needed while the work is on it."""
-    return 0.05 + 0.6 * math.exp((newest - last) / 8)
+def _head(line: Line, pieces: Sequence[Piece]) -> str:
+    """What stands before the first cell of a line; all of it where it has one piece and no cells."""
+    if line.cuts:
+        return line.text[: line.cuts[0]]
+    return line.text[: pieces[0].span.start] if len(pieces) > 1 else line.text
 
 
-def _evidence(name: str, seen: Counter[str], named: Counter[str], arguments: set[str]) -> float:
-    """How often values under a name were named again, and whether calls have an argument of that name."""
-    return 0.2 + 1.4 * ((4 + named[name]) / (8 + seen[name]) + 0.5 * (name in arguments))
+def _cells(line: Line, pieces: Sequence[Piece], kept: Sequence[Piece]) -> list[str]:
+    """Cells as they stand, within a long one a mark where something is left out."""
+    return [text for text in _runs(line, pieces, kept) if text != GAP]
 
 
-def _columns(lines: Sequence[Line], above: tuple[int, ...]) -> Line | None:
-    return lines[above[-1]] if above and lines[above[-1]].table == "columns" else None
+def _document(line: Line, pieces: Sequence[Piece], kept: Sequence[Piece], head: str) -> str:
+    """Lines of a document as they stand, a mark on its own line where others stood between them, and within a long one where it stood."""
+    rows = _runs(line, pieces, kept)
+    if head != "< ":
+        return head + "\n".join(rows)
+    text = "\n".join(rows)
+    return f"< {text}" if len(text.splitlines()) <= 1 else f"<<{line.ref}\n{text}\n{line.ref}>>"
 
 
-def _rarity(value: str, times: int) -> float:
-    """What repetition leaves of a value's worth: little of a plain word's, more of an id's, which is what is acted on."""
-    return 0.35 + 0.65 / math.sqrt(times) if _is_id(value) else 1 / times
+def _runs(line: Line, pieces: Sequence[Piece], kept: Sequence[Piece]) -> list[str]:
+    """The lines or cells of which pieces are kept, with the marks for what is left out within and between them."""
+    rows: list[str] = []
+    before = -1
+    order = {id(piece): at for at, piece in enumerate(pieces)}
+    for piece in kept:
+        at = order[id(piece)]
+        first = at
+        while pieces[first].part and first > before + 1:
+            first -= 1
+        within = pieces[first].part
+        if within and rows:
+            rows[-1] += line.text[pieces[before].span.end : piece.span.start] if at == before + 1 else f" {GAP} "
+            rows[-1] += piece.text
+        else:
+            rows += [GAP] if first != before + 1 else []
+            rows.append(piece.text if first == at else f"{GAP} {piece.text}")
+        before = at
+    if before + 1 < len(pieces):
+        if pieces[before + 1].part:
+            rows[-1] += f" {GAP}"
+        if any(not piece.part for piece in pieces[before + 1 :]):
+            rows.append(GAP)
+    return rows

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ctxfold.log.lines import Line, line
+from ctxfold.log.page import without_references
 from ctxfold.text import select
 from ctxfold.tokens import count, count_lines
-from ctxfold.view.choose import Chosen, Stretch, choose
+from ctxfold.view.choose import GAP, Chosen, Stretch, choose, shortened
 from ctxfold.view.pieces import Piece, pieces_of, words_of
-from ctxfold.view.shorten import GAP, shortened
 from ctxfold.view.show import Shown, addressed
 from ctxfold.workspace.workspace import spans
 
 __all__ = ["condense", "gists", "stub"]
 
-_USER_WORDS = 0.4
-"""The share of a view's budget that the user's words may take before anything else."""
+_USER_WORDS, _AT_MOST = 0.4, 0.5
+"""The share of a view's budget that the user's words may take before anything else, and the most it is of the room for older steps."""
 _FINDINGS = 0.25
 """The share of it that findings may take before them."""
 _NEAR = 0.015
@@ -44,14 +44,16 @@ def condense(
         The lines of each block.
     """
     lines, steps, owner = _flat(blocks)
+    lines = [_without_references(each) for each in lines] if newest else lines
     behind, after, _ = _flat(newest, len(set(steps)) and max(steps) + 1)
     whole = [False] * len(lines) + [True] * len(behind)
     stretch = Stretch([*lines, *behind], [*steps, *after], whole)
     near = frozenset(word for text in query for word in words_of(text))
     wanted, fits, over = room, 0, 2 * room + 1
     tried: list[tuple[int, Chosen, list[Line]]] = []
+    words = int(min(_USER_WORDS * budget, _AT_MOST * room))
     for _ in range(_TRIES):
-        chosen = choose(stretch, wanted, near, int(_USER_WORDS * budget), int(_FINDINGS * budget))
+        chosen = choose(stretch, wanted, near, words, int(_FINDINGS * budget))
         kept = shortened(stretch, chosen)[: sum(map(bool, chosen.kept[: len(lines)]))]
         cost = _cost(kept)
         tried.append((cost, chosen, kept))
@@ -149,6 +151,12 @@ def _flat(blocks: Sequence[Shown], start: int = 0) -> tuple[list[Line], list[int
             steps.append(at)
             owner.append(number)
     return lines, steps, owner
+
+
+def _without_references(line: Line) -> Line:
+    """A page's text that is no longer the newest without the references to its elements: they can be acted on no more."""
+    bare = without_references(line.text) if line.kind == "text" else line.text
+    return line if bare == line.text else line.reworded(bare)
 
 
 def _step(line: Line) -> str:

@@ -9,12 +9,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import sqrt
 
-from ctxfold.view.pieces import words_of
+from ctxfold.view.pieces import shape_of, words_of
 
 __all__ = ["Unit", "folders", "is_listing", "ranked", "units_of"]
 
-_MASK = re.compile(r"(?<=: ).*|\"[^\"]*\"|'[^']*'|\S*[\d/\\]\S*|\b\w+\.\w+\b")
-"""What differs among lines that are alike: what follows a name and a colon, quotations, numbers and ids, paths, names with a dot."""
 _DIGITS = re.compile(r"\d+")
 _TOLD = re.compile(r"\w")
 _RECORD_END = re.compile(r"(?<=[}\])]),\s*(?=[{\[(])")
@@ -22,8 +20,6 @@ _LONG = 2_000
 """Characters from which a line is read as the records it may consist of."""
 _WIDE = 240
 """Characters of a line that are shown."""
-_SHAPE = 160
-"""Characters of a line by which it is judged alike to others."""
 _ORDINARY = 0.1
 """The share of lines unlike all others from which being unlike says nothing."""
 _FIRST, _LAST = 3, 2
@@ -69,12 +65,11 @@ def units_of(text: str) -> list[Unit]:
     found: list[Unit] = []
     for number, line in enumerate(text.split("\n"), 1):
         for part in _RECORD_END.split(line) if len(line) >= _LONG else (line,):
-            start = part[:_SHAPE]
-            if not _TOLD.search(start):
+            if not _TOLD.search(part[:_WIDE]):
                 continue
             shown = part if len(part) <= _WIDE else f"{part[:_WIDE]}…"
-            depth = len(start) - len(start.lstrip())
-            found.append(Unit(shown.rstrip(), number, number, depth, _MASK.sub("#", start.strip())))
+            depth = len(part) - len(part.lstrip())
+            found.append(Unit(shown.rstrip(), number, number, depth, shape_of(part)))
     return found
 
 

@@ -93,4 +93,4 @@ def _where(older: Older) -> str:
 
 def _bundle(older: Older) -> str:
     """What stands for a long stretch of which nothing else stands."""
-    return f"[{_where(older)} | {older.count} steps | {older.raw} tok | recall {_where(older)}]"
+    return f"[{_where(older)} | {older.count} {'step' if older.count == 1 else 'steps'} | {older.raw} tok | recall {_where(older)}]"

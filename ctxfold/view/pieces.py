@@ -12,20 +12,26 @@ from ctxfold.text.entities import entities
 from ctxfold.text.sentences import Span, sentences
 from ctxfold.tokens import count
 
-__all__ = ["Piece", "above", "pieces_of", "values_in", "words_of"]
+__all__ = ["Piece", "above", "columns_of", "headings", "pieces_of", "shape_of", "values_in", "words_of"]
 
 _WORD = re.compile(r"[^\W\d_][\w'’-]{3,}|\d[\d.,:/-]*\d")
 _NAME = re.compile(r"(?<![.!?:]\s)(?<!^)\b[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
 _TOLD = re.compile(r"\w")
+_FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z)", re.M | re.S)
+_OPENER = re.compile(r":[*_\s]*\Z")
+_VARYING = re.compile(r"(?<=: ).*|\"[^\"]*\"|'[^']*'|\S*[\d/\\]\S*|\b\w+\.\w+\b")
+"""What differs among lines that are alike: what follows a name and a colon, quotations, numbers and ids, paths, names with a dot."""
 _PAIR = re.compile(r"[:=] ?")
 _EDGES = ".,:;!?*\"'“”‘’()[]{}"
 _WHOLE_ROW = 24
 """o200k tokens up to which a row of a table stands whole or not at all."""
-_WHOLE_CALL = 40
+_WHOLE_CALL = 100
 _LONG = 400
 """Characters of a sentence, a cell or a document's line that are shown or left out as one; longer ones are cut at their sentences and blanks."""
 _EXACT_LINE = 16
 """Characters from which a document's line is a value of its own: an edit names it letter by letter."""
+_SHAPE = 160
+"""Characters of a line by which it is judged alike to others."""
 _READ = 4_000
 """Characters of one piece that are looked at for values."""
 
@@ -80,11 +86,27 @@ def _pieces(
 
 def _sentences(text: str) -> Iterator[Piece]:
     start = text.find(" ") + 1  # behind the marker
-    found = [span for span in _short_spans(text, start, len(text)) if _TOLD.search(text, span.start, span.end)]
+    code = [Span(*found.span()) for found in _FENCED.finditer(text, start)]
+    told = [span for span in _short_spans(text, start, len(text)) if _TOLD.search(text, span.start, span.end)]
+    found = list(_with_openers(text, told))
     for at, span in enumerate(found):
         said = span.of(text)
         edge = at in (0, len(found) - 1)
-        yield Piece(span, said, count(said), _values(said), words_of(said), edge)
+        prose = not any(each.start <= span.start < each.end for each in code)
+        yield Piece(span, said, count(said), _values(said), words_of(said) if prose else (), edge)
+
+
+def _with_openers(text: str, spans: Sequence[Span]) -> Iterator[Span]:
+    """Spans of a text, those that end in a colon joined with what they open: they tell nothing alone."""
+    at = 0
+    while at < len(spans):
+        first = spans[at]
+        while at + 1 < len(spans) and _OPENER.search(text, spans[at].start, spans[at].end):
+            if spans[at + 1].end - first.start > _LONG:
+                break
+            at += 1
+        yield Span(first.start, spans[at].end)
+        at += 1
 
 
 def _document(text: str) -> Iterator[Piece]:
@@ -205,6 +227,29 @@ def _values(text: str) -> tuple[tuple[str, str], ...]:
 def words_of(text: str) -> tuple[str, ...]:
     """The words of a text that tell something of it by their length, each once, lower case."""
     return tuple(dict.fromkeys(found[0].lower() for found in _WORD.finditer(text[:_READ])))
+
+
+def shape_of(line: str) -> str:
+    """A line of a text with a mark for all that differs among lines that are alike: the same for each of them."""
+    return _VARYING.sub("#", line[:_SHAPE].strip())
+
+
+def columns_of(lines: Sequence[Line], above: tuple[int, ...]) -> Line | None:
+    """The row of columns among what a line stands under; None for another line."""
+    return lines[above[-1]] if above and lines[above[-1]].table == "columns" else None
+
+
+def headings(pieces: Sequence[Piece]) -> list[frozenset[int]]:
+    """Of each line of a text that begins with its address, as that of a page does, the place of the heading it stands under, none for a heading; nothing
+    for any other text.
+    """
+    found: list[frozenset[int]] = []
+    under: frozenset[int] = frozenset()
+    for place, piece in enumerate(pieces if pieces and "://" in pieces[0].text else ()):
+        heads = piece.text.lstrip("§ ").startswith("#")
+        found.append(frozenset() if heads else under)
+        under = frozenset({place}) if heads else under
+    return found
 
 
 def above(lines: Sequence[Line]) -> list[tuple[int, ...]]:

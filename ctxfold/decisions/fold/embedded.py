@@ -32,8 +32,7 @@ class Settings:
     Attributes:
         high: the high-water mark, from which the cover is consolidated.
         low: the low-water mark, down to which it is worked.
-        spoken: share that the newest steps fill in full after it, in a dialogue.
-        documented: the same where all of the recent text is documents.
+        full: share that the newest steps fill in full after it.
         latest: the most that counts of the newest step: what is above it is bounded in the view.
         least: share that the older steps get at least.
         micro: share of a step that folding it alone leaves.
@@ -42,8 +41,7 @@ class Settings:
 
     high: float = 0.90
     low: float = 0.60
-    spoken: float = 0.15
-    documented: float = 0.43
+    full: float = 0.20
     latest: float = 0.60
     least: float = 0.20
     micro: float = 0.40
@@ -51,7 +49,7 @@ class Settings:
 
     def of(self, budget: int) -> Settings:
         """The settings at a budget: a small one has no room to spare, and no prefix cache keeps so short a prompt."""
-        return self if budget >= _SMALL else replace(self, high=1.0, low=0.80, documented=0.58)
+        return self if budget >= _SMALL else replace(self, high=1.0, low=0.80)
 
 
 SETTINGS = Settings()
@@ -103,12 +101,13 @@ def due(workspace: Workspace, budget: int, settings: Settings) -> Batch | None:
     if workspace.tokens + (0 if workspace.older is None else workspace.older.raw) <= settings.high * budget:
         return None
     blocks = workspace.blocks
-    share = settings.spoken + (settings.documented - settings.spoken) * _documents(blocks, budget)
     end, full = len(blocks), 0
     while end > 0:
         block = blocks[end - 1]
         newest = end == len(blocks)
-        if not newest and (not isinstance(block, RawStep) or (block.settled and full + block.tokens > share * budget)):
+        if not newest and (
+            not isinstance(block, RawStep) or (block.settled and full + block.tokens > settings.full * budget)
+        ):
             break
         full += min(block.tokens, int(settings.latest * budget)) if newest else block.tokens
         end -= 1
@@ -116,18 +115,6 @@ def due(workspace: Workspace, budget: int, settings: Settings) -> Batch | None:
         return None
     standing = min(full, price(*blocks[end:]))
     return Batch(blocks[:end], blocks[end:], max(int(settings.low * budget) - standing, int(settings.least * budget)))
-
-
-def _documents(blocks: Sequence[Block], budget: int) -> float:
-    """How much of the recent text is documents, 0 to 1."""
-    every = documents = 0
-    for block in reversed(blocks):
-        for line in block.lines:
-            every += line.tokens
-            documents += line.tokens * (line.kind in ("text", "call") and line.tokens > _DOCUMENT)
-        if every > budget:
-            break
-    return documents / max(every, 1)
 
 
 def embedded_tile(

@@ -3,14 +3,14 @@
 import json
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxfold.log.form import lines_of
 from ctxfold.log.lines import Line
 from ctxfold.log.records import Record
-from ctxfold.view.choose import HEAD, Chosen, Stretch, choose
-from ctxfold.view.shorten import shortened
+from ctxfold.view.choose import HEAD, Chosen, Stretch, choose, shortened
 
 NO_QUERY: frozenset[str] = frozenset()
 
@@ -128,3 +128,66 @@ def test_a_call_keeps_its_first_cell_and_rows_above_keep_their_heads() -> None:
             assert chosen.kept[0][:1] == (0,)
             assert text(made, chosen).startswith("> run(path=src/main.py")
         assert all(places == (HEAD,) or HEAD not in places for places in chosen.kept)
+
+
+def read(step: int, text: str) -> list[Line]:
+    return list(lines_of(Record(step, 1, "result", "tool", text, "c1", step)))
+
+
+def written(step: int, path: str, text: str) -> list[Line]:
+    call = json.dumps({"name": "edit", "args": {"path": path, "text": text}})
+    return list(lines_of(Record(step, 1, "call", "model", call, "c1", step)))
+
+
+@pytest.mark.parametrize(
+    ("alike", "odd"),
+    [
+        ("[{n}/400] compiling module_{n}", "error: module_207: undefined reference to `frob`"),
+        ("test_case_{n} ... ok ({n}ms)", "test_case_x ... FAILED (AssertionError: 3 != 4)"),
+        ("10:12 GET /items/{n} 200", "10:12 POST /items/207/buy 500 upstream timed out"),
+    ],
+)
+def test_the_line_of_a_log_that_is_like_no_other_stands_before_those_that_are_alike(alike: str, odd: str) -> None:
+    lines = [alike.format(n=n) for n in range(400)]
+    made = stretch(read(1, "\n".join([*lines[:206], odd, *lines[206:]])), told(2, "That was the build."))
+    shown = text(made, choose(made, 60, NO_QUERY, 0))
+    assert odd in shown
+    assert shown.count("\n") < 12
+
+
+def test_what_came_of_a_request_stands_before_what_was_said_between_calls() -> None:
+    between = "Now I shall have a look at everything that lies about in that large cupboard over there."
+    outcome = "The cupboard lost its door because somebody had unscrewed the hinges yesterday evening."
+    made = stretch(
+        said(1, "Why is it open?"), told(2, between), written(2, "a.md", "x"), told(3, outcome), said(4, "Thanks.")
+    )
+    shown = text(made, choose(made, 50, NO_QUERY, 10))
+    assert outcome in shown
+    assert between not in shown
+
+
+def test_a_sentence_that_opens_a_list_never_stands_without_what_it_opens() -> None:
+    made = stretch(told(1, "I looked it up. The differences are these:\n- hooks run first\n- tools run later"))
+    for room in range(60):
+        shown = text(made, choose(made, room, NO_QUERY, 0))
+        assert ("these:" in shown) <= ("hooks run first" in shown)
+
+
+def test_that_a_file_was_changed_is_told_apart_from_its_having_been_read() -> None:
+    path = "src/engine/valves.py"
+    call = json.dumps({"name": "read", "args": {"path": path}})
+    looked = list(lines_of(Record(2, 1, "call", "model", call, "c1", 2)))
+    made = stretch(written(1, path, "one\ntwo\nthree"), looked, told(3, "Both are done and nothing is left to do."))
+    assert f"> edit(path={path}" in text(made, choose(made, 40, NO_QUERY, 0))
+
+
+def test_a_value_of_a_page_stands_under_its_address_and_its_heading() -> None:
+    shop = ["Tents — https://shop.example/tents", "Everything for the hills and the coast in one shop."]
+    shop += [row for n in range(6) for row in (f"### Heron {n}", f"2{n}9.50 €", "Made for people who walk far.")]
+    made = stretch(read(1, "\n".join(shop)), told(2, "I have seen them."))
+    for room in range(20, 120, 5):
+        rows = text(made, choose(made, room, frozenset({"219.50"}), 0)).split("\n")
+        for n in range(6):
+            if f"2{n}9.50 €" in rows:
+                assert f"### Heron {n}" in rows
+                assert shop[0] in rows

@@ -1,0 +1,212 @@
+"""Says what pieces of a stretch are worth: its values, each once, and its words.
+
+A value counts the more the rarer it is and the likelier its kind: it was named by a later call or message, others under the same name were, or it looks
+like an id and nothing has named it yet. The assistant's last words before the user's next tell what came of a request, and count for more than those
+between calls. No word of any language is known here.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
+
+from ctxfold.log.lines import Line
+from ctxfold.view.pieces import Piece, shape_of
+
+__all__ = ["Worth"]
+
+_NUMBER = re.compile(r"[\d.,:$€£¥%+-]+")
+
+_LONGEST_ID, _MANY = 120, 5
+"""Characters that an id has at most, and digits from which a number is one."""
+_AGAIN = (1.0, 0.25, 0.06)
+"""What a value is worth where it stands nowhere yet, once, more often."""
+_WORD = 0.03
+_NEAR = 0.3
+_REPLY = 0.2
+
+
+class Worth:
+    """What the pieces of some lines are worth beside what is taken already."""
+
+    def __init__(
+        self, lines: Sequence[Line], steps: Sequence[int], pieces: Sequence[Sequence[Piece]], query: frozenset[str]
+    ) -> None:
+        self.lines, self.query = lines, query
+        self._replies = _replies(lines)
+        self._writes = _writes(lines)
+        self._series = [_series(line, each) for line, each in zip(lines, pieces, strict=True)]
+        self._covered: Counter[str] = Counter()
+        self._told: Counter[str] = Counter()
+        uses = _Uses()
+        for line, step, each in zip(lines, steps, pieces, strict=True):
+            uses.see(line, step, each)
+        self._values = uses.worth(steps[-1] + 1 if steps else 1)
+        self._words = {word: 1 / (1 + math.log(count)) for word, count in uses.words.items()}
+
+    def of(self, line: int, place: int, piece: Piece) -> float:
+        """What a piece adds to what is taken."""
+        gain = 0.0
+        for value, name in piece.values:
+            gain += self._values[value] * _AGAIN[min(self._covered[self._fact(line, value, name)], 2)]
+        plain = 0.0 if _is_document(self.lines[line]) else _REPLY if line in self._replies else _WORD
+        for word in piece.words:
+            near = max(_NEAR, plain) if word in self.query else plain
+            gain += self._words[word] * near * _AGAIN[min(self._told[word], 2)]
+        return gain * self._series[line].get(place, 1.0)
+
+    def take(self, line: int, piece: Piece) -> None:
+        """Count what a piece tells as told."""
+        self._covered.update([self._fact(line, value, name) for value, name in piece.values])
+        self._told.update(piece.words)
+
+    def _fact(self, line: int, value: str, name: str) -> str:
+        """What a value tells: an id by itself and, apart from that, that it was changed; anything else of what it is said of."""
+        if not name or _is_id(value):
+            return f"> {value}" if line in self._writes else value
+        return f"{name}={value}"
+
+
+class _Uses:
+    """How often, when and under which names values stand, and what named them again."""
+
+    def __init__(self) -> None:
+        self.words: Counter[str] = Counter()
+        self._times: Counter[str] = Counter()
+        self._first: dict[str, int] = {}
+        self._newest: dict[str, int] = {}
+        self._used: dict[str, int] = {}
+        self._names: dict[str, set[str]] = {}
+        self._arguments: set[str] = set()
+        self._stated: set[str] = set()
+        self._given: set[str] = set()
+
+    def see(self, line: Line, step: int, pieces: Sequence[Piece]) -> None:
+        """Count the values and words of a line."""
+        for piece in pieces:
+            self.words.update(piece.words)
+            for value, name in piece.values:
+                if self._newest.get(value) != step:
+                    self._times[value] += 1
+                if self._first.setdefault(value, step) != step and line.kind in ("call", "user", "say"):
+                    self._used[value] = step
+                self._newest[value] = step
+                if name:
+                    self._names.setdefault(value, set()).add(name)
+                if not _is_document(line):
+                    self._stated.add(value)
+                if line.kind == "call":
+                    self._arguments.add(name)
+                else:
+                    self._given.add(value)
+
+    def worth(self, last: int) -> dict[str, float]:
+        """What each value is worth at the end of the path."""
+        seen = Counter(name for each in self._names.values() for name in each)
+        named = Counter(name for value, each in self._names.items() if value in self._used for name in each)
+        names = {name: _evidence(name, seen, named, self._arguments) for name in seen}
+        return {
+            value: _shape(value)
+            * _rarity(value, self._times[value])
+            * self._demand(value, last)
+            * (0.55 + 0.45 * math.exp((self._newest[value] - last) / 40))
+            * max((names[name] for name in self._names.get(value, ())), default=1.0)
+            for value in self._first
+        }
+
+    def _demand(self, value: str, last: int) -> float:
+        """More where something named a value since, the later the more; an id that was given and that nothing has named is open; what stands in
+        documents alone is needed while the work is on them.
+        """
+        if value not in self._stated:
+            return 0.05 + 0.6 * math.exp((self._newest[value] - last) / 8)
+        if value in self._used:
+            return 1 + 1.5 * math.exp((self._used[value] - last) / 25)
+        return 1.3 if value in self._given and _is_id(value) else 0.6
+
+
+@lru_cache(maxsize=65_536)
+def _is_id(value: str) -> bool:
+    """Whether a value is built as what names one thing or counts it exactly: letters with digits, joined parts, many digits, with a unit or without; no
+    other blank in it.
+    """
+    value = _amount(value)
+    if " " in value or len(value) > _LONGEST_ID:
+        return False
+    digits = sum(map(str.isdigit, value))
+    return (
+        "@" in value or "/" in value or "_" in value or digits >= _MANY or (0 < digits < len(value.strip("$€£¥%.,:")))
+    )
+
+
+def _amount(value: str) -> str:
+    """The number of a number with its unit; anything else as it is."""
+    parts = value.split(" ")
+    return next((part for part in parts if _NUMBER.fullmatch(part)), value) if len(parts) == 2 else value
+
+
+@lru_cache(maxsize=65_536)
+def _shape(value: str) -> float:
+    """How likely a value of this build is to be needed letter by letter."""
+    if len(value) < 2:
+        return 0.05
+    if _is_id(value):
+        return 1.0
+    if _NUMBER.fullmatch(value):
+        return 0.35 if len(value) > 2 else 0.1
+    return 0.3
+
+
+def _series(line: Line, pieces: Sequence[Piece]) -> dict[int, float]:
+    """What is left of the worth of a document's pieces where others in it are alike: together they tell little more than a few of them."""
+    if not _is_document(line):
+        return {}
+    shapes = [shape_of(piece.text) for piece in pieces]
+    alike = Counter(shapes)
+    return {place: 1 / math.sqrt(alike[shape]) for place, shape in enumerate(shapes) if alike[shape] > 1}
+
+
+def _writes(lines: Sequence[Line]) -> frozenset[int]:
+    """The places of calls of tools that mostly bring text over several lines: what they name, they change."""
+    calls: Counter[str] = Counter()
+    bring: Counter[str] = Counter()
+    heads = [at for at, line in enumerate(lines) if line.kind == "call" and not line.depth]
+    for at in heads:
+        calls[_tool(lines[at])] += 1
+        bring[_tool(lines[at])] += at + 1 < len(lines) and lines[at + 1].kind == "call" and lines[at + 1].depth > 0
+    return frozenset(at for at in heads if 2 * bring[_tool(lines[at])] > calls[_tool(lines[at])])
+
+
+def _tool(call: Line) -> str:
+    return call.text[: call.cuts[0]] if call.cuts else call.text
+
+
+def _is_document(line: Line) -> bool:
+    """Whether a line is text that was read or written over several lines."""
+    return line.kind == "text" or (line.kind == "call" and line.depth > 0)
+
+
+def _evidence(name: str, seen: Counter[str], named: Counter[str], arguments: set[str]) -> float:
+    """How often values under a name were named again, and whether calls have an argument of that name."""
+    return 0.2 + 1.4 * ((4 + named[name]) / (8 + seen[name]) + 0.5 * (name in arguments))
+
+
+def _replies(lines: Sequence[Line]) -> frozenset[int]:
+    """The places of what the assistant said last before the user spoke again: it tells what came of the request."""
+    found: set[int] = set()
+    ending = True
+    for at in reversed(range(len(lines))):
+        kind = lines[at].kind
+        if kind == "say" and ending:
+            found.add(at)
+        if kind in ("user", "call"):
+            ending = kind == "user"
+    return frozenset(found)
+
+
+def _rarity(value: str, times: int) -> float:
+    """What repetition leaves of a value's worth: little of a plain word's, more of an id's, which is what is acted on."""
+    return 0.35 + 0.65 / math.sqrt(times) if _is_id(value) else 1 / times
