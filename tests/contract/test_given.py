@@ -154,7 +154,7 @@ DOORS = (
         "plan",
         {"summary": "so", "todo": [{"text": "buy it"}], "constraints": [{"text": "no diesel"}], "decisions": [{"text": "it is the red one"}]},
         {
-            "summary": maybe(text), "todo": maybe(todo), "todo.id": maybe(text), "todo.text": maybe(text), "todo.state": maybe(one_of("open", "done", "dropped")),
+            "goal": maybe(text), "summary": maybe(text), "todo": maybe(todo), "todo.id": maybe(text), "todo.text": maybe(text), "todo.state": maybe(one_of("open", "done", "dropped")),
             "todo.evidence": maybe(texts), "constraints": maybe(todo), "constraints.id": maybe(text), "constraints.text": maybe(text),
             "constraints.state": maybe(one_of("holds", "lifted")), "constraints.supersedes": maybe(text), "constraints.ref": maybe(text),
             "decisions": maybe(todo), "by": lambda _: False, "trigger": lambda value: value is None,

@@ -43,7 +43,7 @@ async def read(client: Client, uri: str) -> str:
 async def test_a_session_is_read_by_address(connect: Connect) -> None:
     async with connect() as client:
         await filled(client)
-        assert "paris-trip · 3 steps · 1 branches" in await read(client, ROOT)
+        assert "paris-trip · 3 steps · 1 branch" in await read(client, ROOT)
         assert "Get to Paris." in await read(client, f"{ROOT}/paris-trip/context")
         blocks = (await read(client, f"{ROOT}/paris-trip/blocks")).splitlines()
         assert [line.split(" · ")[:2] for line in blocks] == [["b1", "s1-s2"], ["s3", "raw"]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from browser_agent.deciders.explorer.passages import Passage, Place, cut_passages, find_places
@@ -102,14 +103,21 @@ class Library:
         Args:
             passage: the best one.
             whole: the library has every page of the site. Then it is known what each word tells there, those that stand nowhere most:
-                a passage that holds the most telling word, and more than it lacks, is the answer. Else it must hold nearly all.
+                a passage that holds the most telling word, and more than it lacks, is the answer, as is anywhere one that holds nearly all.
         """
         place = passage.place
         above = (*place.path, *self._names_of(place), place.name, place.section.title)
         held = {*passage.words, *words(" ".join(above))}
-        told = {word: rare * (self._texts.rarity(word) if whole else 1.0) for word, rare in self.question.words.items()}
-        share = sum(weight for word, weight in told.items() if word in held) / (sum(told.values()) or 1.0)
-        return (max(told, key=lambda word: told[word], default="") in held and share > HALF) if whole else share >= SURE
+        told = self.question.words
+        if _share(told, held) >= SURE:
+            return True
+        here = {word: rare * self._texts.rarity(word) for word, rare in told.items()}
+        return whole and max(here, key=lambda word: here[word], default="") in held and _share(here, held) > HALF
+
+
+def _share(told: Mapping[str, float], held: set[str]) -> float:
+    """How much of what words tell is held."""
+    return sum(weight for word, weight in told.items() if word in held) / (sum(told.values()) or 1.0)
 
 
 def _names(name: str, above: str, entry: str) -> bool:

@@ -118,7 +118,7 @@ async def test_the_embedded_folder_folds_at_the_brim_alone_and_says_so(session: 
     add(session, [6, 7, 8])
     context = await journal.context("Step 9.")
     assert context.view.tokens <= 2_000
-    assert context.kept.notes == ("the view was full: the embedded folder folded s1-s5",)
+    assert context.kept.notes == ("the view was full: the embedded folder folded s1-s7",)
     assert (await journal.context("Step 9.")).kept.notes == ()
 
 

@@ -107,7 +107,7 @@ def test_refs_alone_are_renamed() -> None:
     assert [action.model_dump(exclude_none=True) for action in rename_refs(decision, renamed).actions] == [
         {"kind": "type", "ref": "f3e5", "text": "e5", "submit": False},
         {"kind": "fill_form", "fields": ({"ref": "f3e7", "value": "e5"},)},
-        {"kind": "find", "query": "e5"},
+        {"kind": "find", "query": "e5", "links": False},
         {"kind": "click", "ref": "e0"},
     ]
 

@@ -57,7 +57,7 @@ async def test_tools_resources_and_briefings_are_listed_over_the_wire(era: str) 
     async with started(era) as client:
         assert len((await client.list_tools()).tools) == len(TOOLS)
         assert len((await client.list_resource_templates()).resource_templates) == 5
-        assert len((await client.list_prompts()).prompts) == 3
+        assert len((await client.list_prompts()).prompts) == 4
 
 
 @pytest.mark.long
