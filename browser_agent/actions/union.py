@@ -182,7 +182,7 @@ class Read(_Value):
 
 
 class Extract(_Value):
-    """Take the values of a JSON schema off the page and off further `urls`: what they label so, single values and rows; `wanted` may be left out where the answer has one."""
+    """Take the values of a JSON schema off the page and further `urls`: what they label so, single values and rows; the answer's schema where `wanted` is left out."""
 
     kind: Literal["extract"]
     wanted: dict[str, Any] | None = None
