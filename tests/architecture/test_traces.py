@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGES = tuple(f"{ROOT / name}/" for name in ("ctxfold", "browser_agent", "mcp_server"))
 
 RECORD_TO_VIEW = 36
-MCP_FOLD = 39
+MCP_FOLD = 40
 
 
 class Trace:
