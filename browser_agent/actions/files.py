@@ -8,6 +8,7 @@ from browser_agent.actions.elements import attempt, find_element, milliseconds
 from browser_agent.actions.outcome import Stop
 from browser_agent.actions.union import Download, Upload
 from browser_agent.browser.window import Window
+from ctxfold.text.words import counted
 
 
 async def upload(window: Window, action: Upload) -> str:
@@ -19,7 +20,7 @@ async def upload(window: Window, action: Upload) -> str:
     paths = [_check_upload(window, path) for path in action.paths]
     element, _ = await find_element(window, action.ref)
     await attempt(window, element.set_input_files(paths, timeout=milliseconds(window)), action.ref)
-    return f"put {len(paths)} file{'s' if len(paths) > 1 else ''} into {action.ref}"
+    return f"put {counted(len(paths), 'file')} into {action.ref}"
 
 
 async def download(window: Window, action: Download) -> str:

@@ -10,6 +10,7 @@ from browser_agent.actions.passwords import learn_typed
 from browser_agent.actions.union import Check, FillForm, Select, Type
 from browser_agent.actions.wait import wait_for_suggestions
 from browser_agent.browser.window import Window
+from ctxfold.text.words import counted
 
 _BOXES = frozenset({"checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio"})
 _SUGGESTING = frozenset({"combobox", "searchbox"})
@@ -50,7 +51,7 @@ async def fill_form(window: Window, action: FillForm) -> str:
             await _choose(window, field.ref, element, (field.value,))
         else:
             await _put(window, field.ref, element, field.value)
-    return f"filled {len(found)} fields"
+    return f"filled {counted(len(found), 'field')}"
 
 
 async def select(window: Window, action: Select) -> str:

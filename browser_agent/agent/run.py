@@ -29,6 +29,7 @@ from ctxfold.config import EXPLORER
 from ctxfold.errors import BrowserGone, InputError, PageUnreachable
 from ctxfold.models.deciders import Maintained
 from ctxfold.prompts import prompt
+from ctxfold.text.words import counted
 from ctxfold.view.render import View
 
 __all__ = ["Run"]
@@ -98,8 +99,7 @@ class Run:
             now = self._now
             left = self._limits.steps - now.usage.steps - now.before
             if left <= 0:
-                most = self._limits.steps
-                why = f"the limit of {most} step{'' if most == 1 else 's'} was reached; raise --max-steps"
+                why = f"the limit of {counted(self._limits.steps, 'step')} was reached; raise --max-steps"
                 return stopped(why, self._decider.candidates(), evidence)
             context, closing = await self._context(left)
             situation = Situation(

@@ -19,6 +19,7 @@ from browser_agent.agent.result import Result, StepTaken
 from browser_agent.deciders.sources import Source
 from ctxfold.cli.output import escape_controls, print_json
 from ctxfold.config import EXPLORER
+from ctxfold.text.words import counted
 
 __all__ = ["Live", "print_result", "wrapped"]
 
@@ -179,16 +180,15 @@ def _print_candidates(candidates: tuple[Source, ...]) -> None:
 
 def _name_deciders(result: Result) -> str:
     """How many steps there were, and who decided how many of them."""
-    counted = result.usage.decided or ((result.decider, 0),)
-    decided = ", ".join(f"{steps} decided by {escape_controls(name)}" for name, steps in counted)
-    return f"{result.steps} step{'' if result.steps == 1 else 's'}, {decided}"
+    shares = result.usage.decided or ((result.decider, 0),)
+    decided = ", ".join(f"{steps} decided by {escape_controls(name)}" for name, steps in shares)
+    return f"{counted(result.steps, 'step')}, {decided}"
 
 
 def _print_cost(result: Result) -> None:
     usage = result.usage
-    pages = f"{usage.pages} page{'' if usage.pages == 1 else 's'}"
     lines = [
-        f"{_name_deciders(result)}; {pages} in {usage.seconds:.1f} s",
+        f"{_name_deciders(result)}; {counted(usage.pages, 'page')} in {usage.seconds:.1f} s",
         f"largest view {usage.peak_view_tokens:,} of {usage.budget:,} tokens; unfolded, the history would take {usage.unfolded_tokens:,}",
     ]
     if usage.input_tokens:
@@ -201,7 +201,9 @@ def _print_cost(result: Result) -> None:
         lines.append(f"the folding model read and wrote {usage.folder_tokens:,} tokens")
     if usage.compliance.replies:
         tried = usage.compliance
-        lines.append(f"{tried.replies} replies in words: {tried.folds} folds taken, {tried.refused} refused")
+        lines.append(
+            f"{counted(tried.replies, 'reply', 'replies')} in words: {counted(tried.folds, 'fold')} taken, {tried.refused} refused"
+        )
     if usage.refused:
         lines.append(f"{usage.refused} replies of the model did not fit; the explorer decided those steps")
     lines += [*result.notes, f"kept as session {result.session}"]

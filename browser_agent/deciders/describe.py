@@ -31,6 +31,7 @@ from browser_agent.actions import (
 )
 from browser_agent.deciders.decision import Decision
 from browser_agent.observation import Observation
+from ctxfold.text.words import counted
 
 __all__ = ["describe_decision", "shorten_address"]
 
@@ -70,7 +71,7 @@ def _describe(action: Action, observation: Observation | None) -> str:
         case Type(ref=ref, text=text, submit=submit):
             return f"type {_quote(text)} into {_name_element(ref, observation)}{' and submit' if submit else ''}"
         case FillForm(fields=fields):
-            return f"fill {len(fields)} field{'s' if len(fields) > 1 else ''}"
+            return f"fill {counted(len(fields), 'field')}"
         case Select(ref=ref, values=values):
             return f"choose {_quote(', '.join(values))} in {_name_element(ref, observation)}"
         case Check(ref=ref, checked=checked):
@@ -80,7 +81,7 @@ def _describe(action: Action, observation: Observation | None) -> str:
         case Scroll(direction=direction):
             return f"scroll {direction}"
         case Upload(paths=paths):
-            return f"upload {len(paths)} file{'s' if len(paths) > 1 else ''}"
+            return f"upload {counted(len(paths), 'file')}"
         case Download(ref=ref):
             return f"download {_name_element(ref, observation)}"
         case Dialog(accept=accept):

@@ -23,6 +23,7 @@ from ctxfold import Session
 from ctxfold.config import EXPLORER
 from ctxfold.errors import CtxfoldError, InputError, UnknownRun
 from ctxfold.models.deciders.loop import SessionLease
+from ctxfold.text.words import counted
 
 __all__ = ["BEAT", "MOST", "PATIENCE", "Errand", "Runs", "Standing", "Told"]
 
@@ -254,7 +255,7 @@ def describe_ending(standing: Standing) -> str:
     """How a run ended, in the words its session keeps."""
     result, error = standing.result, standing.error
     if result is None:
-        return f"{standing.status} after {standing.steps} step{'' if standing.steps == 1 else 's'}" + (
+        return f"{standing.status} after {counted(standing.steps, 'step')}" + (
             f": {error}" if isinstance(error, CtxfoldError) else ""
         )
     lines = [result.answer or f"{result.status}: {result.reason}"]

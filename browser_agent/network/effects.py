@@ -10,6 +10,7 @@ from typing import Literal
 from urllib.parse import parse_qsl, urlsplit
 
 from browser_agent.network.egress import Listed, is_listed, origin_of
+from ctxfold.text.words import counted
 
 __all__ = ["Ask", "Asked", "Cause", "Confirm", "Effect", "Request", "Trust", "judge"]
 
@@ -184,7 +185,7 @@ def _weigh(request: Request) -> str:
     elif request.form.startswith("application/json"):
         fields = _count_keys(body)
     number, unit = (fields, "field") if fields else (len(body), "character")
-    return f"{number} {unit}{'s' if number > 1 else ''}"
+    return f"{counted(number, unit)}"
 
 
 def _count_keys(body: str) -> int:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from browser_agent.observation.blocks import Block, leads
 from browser_agent.observation.inline import REF, cut, first_mention, terms, trim_torn_ref
+from ctxfold.text.words import counted
 from ctxfold.tokens import count, head
 
 __all__ = ["find"]
@@ -54,7 +55,7 @@ def find(blocks: Sequence[Block], query: str, budget: int, page_of: Callable[[in
     lines = tuple(_written(page, shown, frozenset(hits)))
     rest = [hit for hit in hits if hit not in shown]
     told = (_where_else(page, rest),) if rest else ()
-    return (f"{len(hits) - len(rest)} of {len(hits)} place{'s' if len(hits) > 1 else ''}", *lines, *told)
+    return (f"{len(hits) - len(rest)} of {counted(len(hits), 'place')}", *lines, *told)
 
 
 def _hits(blocks: Sequence[Block], query: str) -> list[int]:

@@ -11,6 +11,7 @@ from browser_agent.observation.before import NOTHING_BEFORE, Before, name_all
 from browser_agent.observation.blocks import Block, Group, leads
 from browser_agent.observation.inline import REF, cut, first_mention, terms, trim_torn_ref
 from browser_agent.observation.values import Cut
+from ctxfold.text.words import counted
 from ctxfold.tokens import count, head
 
 _SHARE = 0.55
@@ -216,16 +217,12 @@ def _missing(gap: Sequence[Block], page: int) -> Cut:
     groups = {block.group for block in gap}
     group: Group | None = next(iter(groups)) if len(groups) == 1 else None
     if group is not None and group.ref is not None:
-        return Cut(what=f"{_plural(len(gap), f'more {group.kind}')}{_name_headings(gap)}", ref=group.ref, page=page)
+        return Cut(what=f"{counted(len(gap), f'more {group.kind}')}{_name_headings(gap)}", ref=group.ref, page=page)
     links = sum(block.links for block in gap)
     controls = sum(block.controls for block in gap)
-    parts = [_plural(len(gap), "line"), *([_plural(links, "link")] if links else [])]
-    parts += [_plural(controls, "control")] if controls else []
+    parts = [counted(len(gap), "line"), *([counted(links, "link")] if links else [])]
+    parts += [counted(controls, "control")] if controls else []
     return Cut(what=", ".join(parts) + _name_headings(gap), page=page)
-
-
-def _plural(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _name_headings(gap: Sequence[Block]) -> str:

@@ -16,6 +16,7 @@ from ctxfold import config
 from ctxfold.cli.check import Check
 from ctxfold.cli.model_checks import check_models
 from ctxfold.errors import CtxfoldError
+from ctxfold.text.words import counted
 
 __all__ = ["Check", "run_checks"]
 
@@ -56,7 +57,7 @@ def _check_store() -> Check:
         found, scrubbed = _look_into(place)
     except CtxfoldError as error:
         return Check("store", False, str(error), "set CTXFOLD_HOME to a folder of your own, or move that file away")
-    fact = f"{place} ({found} session{'' if found == 1 else 's'})"
+    fact = f"{place} ({counted(found, 'session')})"
     if scrubbed:
         return Check("store", True, fact)
     fact += " still holds bytes of what was redacted or deleted: another process is at work in it, or the disk is full"

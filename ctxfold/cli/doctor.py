@@ -11,6 +11,7 @@ import click
 from ctxfold.cli.checks import Check, run_checks
 from ctxfold.cli.options import json_option, store_option
 from ctxfold.cli.output import escape_controls, print_json
+from ctxfold.text.words import counted
 
 __all__ = ["doctor"]
 
@@ -63,7 +64,7 @@ def _salvage(new: str, store: str | None, as_json: bool) -> bool:
                 if each.whole
                 else "its log alone: folds, other branches, to-do, constraints and decisions are missing"
             )
-            click.echo(f"{escape_controls(each.name)}: {each.records} records, {state}")
+            click.echo(f"{escape_controls(each.name)}: {counted(each.records, 'record')}, {state}")
             if each.missing:
                 click.echo(
                     textwrap.fill(

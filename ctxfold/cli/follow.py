@@ -10,6 +10,7 @@ import click
 from ctxfold.cli.options import store_option
 from ctxfold.cli.transcripts import find_transcript, name_of, transcript_options
 from ctxfold.errors import InputError
+from ctxfold.text.words import counted
 
 __all__ = ["follow"]
 
@@ -53,6 +54,6 @@ def follow(
             entries = list(transcript.new())
             new = sum(session.record_transcript(entries).values())
             if new:
-                click.echo(f"s{session.tip}: {new:,} new entries", err=True)
+                click.echo(f"s{session.tip}: {counted(new, 'new entry', 'new entries')}", err=True)
             quiet = 0.0 if new else quiet + every
             time.sleep(every)

@@ -8,6 +8,7 @@ import click
 
 from ctxfold.cli.options import confirm, session_command, yes_option
 from ctxfold.cli.output import print_json
+from ctxfold.text.words import counted
 
 if TYPE_CHECKING:
     from ctxfold import Session
@@ -30,8 +31,14 @@ def redact(session: Session, what: str, yes: bool, as_json: bool) -> None:
     if as_json:
         print_json(redacted)
         return
-    renamed = f", and called {redacted.names} branches and topics otherwise" if redacted.names else ""
-    click.echo(f"blanked {redacted.bytes:,} bytes in {redacted.records} records of {session.name}{renamed}")
+    renamed = (
+        f", and called {counted(redacted.names, 'branch or topic', 'branches and topics')} otherwise"
+        if redacted.names
+        else ""
+    )
+    click.echo(
+        f"blanked {counted(redacted.bytes, 'byte')} in {counted(redacted.records, 'record')} of {session.name}{renamed}"
+    )
     if session.name != before:
         click.echo(f"the session told of it by its name: it is called {session.name} now")
     click.echo(f"not reached: {'; '.join(redacted.left)}", err=True)

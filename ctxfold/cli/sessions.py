@@ -10,6 +10,7 @@ from ctxfold.cli.options import confirm, json_option, open_existing, session_arg
 from ctxfold.cli.output import escape_controls, format_time, print_json, print_table
 from ctxfold.cli.transcripts import find_transcript, name_of, transcript_options
 from ctxfold.errors import InputError
+from ctxfold.text.words import counted
 
 __all__ = ["sessions"]
 
@@ -125,8 +126,8 @@ def import_session(file: Path | None, host: str | None, latest: bool, name: str 
             raise InputError(f"{transcript.path} holds no conversation as {host} writes it: name another file or host")
         with ctxfold.Session.open(name or name_of(transcript), store=store) as opened:
             new = sum(opened.record_transcript(entries).values())
-            left = f"; {transcript.unread:,} lines are no part of the conversation" if transcript.unread else ""
-            click.echo(f"{opened.name}: {new:,} new entries, to s{opened.tip}{left}", err=True)
+            left = f"; not part of the conversation: {counted(transcript.unread, 'line')}" if transcript.unread else ""
+            click.echo(f"{opened.name}: {counted(new, 'new entry', 'new entries')}, to s{opened.tip}{left}", err=True)
         return
     if file is None or latest:
         raise InputError("name the file to read; --latest needs --from HOST")

@@ -8,6 +8,7 @@ import click
 
 from ctxfold.cli.options import session_command
 from ctxfold.cli.output import escape_controls, print_json
+from ctxfold.text.words import counted
 
 if TYPE_CHECKING:
     from ctxfold import Session
@@ -51,8 +52,11 @@ def _format_branch(branch: BranchInfo) -> str:
     mark = "* " if branch.current else ""
     where = f" from s{branch.forked_at}" if branch.forked_at else ""
     own = _shorten(branch.own) if branch.own else "nothing of its own" if branch.forked_at else "nothing yet"
-    steps = f"{branch.steps} step{'s' * (branch.steps != 1)}"
-    cost = f" | {steps}, {branch.shown:,} tokens in view, {branch.tokens:,} raw" if branch.steps else ""
+    cost = (
+        f" | {counted(branch.steps, 'step')}, {branch.shown:,} tokens in view, {branch.tokens:,} raw"
+        if branch.steps
+        else ""
+    )
     return f"{mark}{branch.name}{where}: {own}{cost}"
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from ctxfold.log.json_tree import Spelled, parse
 
-__all__ = ["LINE_FORM", "indented", "line_form", "plain", "spelled_tree", "written"]
+__all__ = ["indented", "line_form", "plain", "spelled_tree", "written"]
 
 
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|\[[ \t\n\r]*+\]|\{[ \t\n\r]*+\}|[\[\]{}:,]|[^ \t\n\r\[\]{}:,"]++')
@@ -139,10 +139,6 @@ def _leaf(token: str) -> Any:
     return json.loads(token)
 
 
-LINE_FORM = 1
-"""Version of the derived line form that ranges count in. It moves when a line gets another number; how a line spells what stands in it has no part in that."""
-
-
 def line_form(text: str) -> list[str]:
-    """The lines a range counts: a text's own lines; of JSON, its indented form: every token in its order, numbers and escapes as the text spells them, letters as themselves."""
-    return indented(text) if parse(text) is not None else text.split("\n")
+    """The lines a range counts: a text's own lines, the last with or without its end; of JSON, its indented form: every token in its order, numbers and escapes as the text spells them, letters as themselves."""
+    return indented(text) if parse(text) is not None else text.removesuffix("\n").split("\n")

@@ -6,16 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ctxfold.errors import RefError
-from ctxfold.log.json_lines import LINE_FORM, line_form
+from ctxfold.log.json_lines import line_form
 from ctxfold.log.page import page_of
 from ctxfold.log.refs import Address, BlockRef, RangeRef, RecordRef, StepRef, StretchRef
 from ctxfold.session.history.commit import state_of
 from ctxfold.session.history.tiles import read_tile
 from ctxfold.store.protocol import Reading
 from ctxfold.store.values import StoredRecord
+from ctxfold.text.words import counted
 from ctxfold.workspace.workspace import spans
 
-__all__ = ["LINE_FORM", "Recalled", "line_form", "recall"]
+__all__ = ["Recalled", "recall"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,7 @@ def _range(tx: Reading, session: int, ref: RangeRef) -> Recalled:
     )
     lines = line_form(tx.log.text(record.entry))
     if ref.first > len(lines):
-        raise RefError(f"s{record.step}.{record.k} has {len(lines)} lines; name lines within 1-{len(lines)}")
+        raise RefError(f"s{record.step}.{record.k} has {counted(len(lines), 'line')}; name lines within 1-{len(lines)}")
     last = min(ref.last, len(lines))
     return Recalled(
         f"s{record.step}.{record.k}:{ref.first}-{last}", "\n".join(lines[ref.first - 1 : last]), derived=True
@@ -107,7 +108,8 @@ def _record(tx: Reading, session: int, step: int, k: int) -> StoredRecord:
     if found is None:
         if not records:
             raise RefError(_unknown(tx, session, f"s{step}.{k}"))
-        raise RefError(f"s{step} has {len(records)} records; name one of s{step}.1 to s{step}.{len(records)}")
+        there = f"s{step}.1" if len(records) == 1 else f"one of s{step}.1 to s{step}.{len(records)}"
+        raise RefError(f"s{step} has {counted(len(records), 'record')}; name {there}")
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ctxfold.log.json_lines import line_form
@@ -18,6 +19,8 @@ __all__ = ["Hit", "ranked", "search"]
 _SNIPPET = 400
 """Characters of a line that a hit shows."""
 _WORD = re.compile(r"[^\W_]+")
+_EXACT = 200
+"""Records in which a name is looked for letter by letter, the newest that hold its words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,21 +39,55 @@ class Hit:
 def search(tx: Reading, session: int, query: str, limit: int) -> list[Hit]:
     """The records that hold the words of a query, best first, each with its best lines; what was recorded several times as one, the newest.
 
+    What a query writes in one piece (a path, an id, or all of it) comes first where a record holds it letter by letter.
+
     Args:
         tx: an open transaction.
         session: the session's row id.
         query: words.
         limit: how many hits at most.
     """
-    wanted = frozenset(query_words(query)) | frozenset(words(query))
+    asked = _Asked.of(query)
+    scores = dict(ranked(tx, session, query, 2 * limit))
+    for name, alone in asked.names.items():
+        for row in tx.search.holding(session, name, _EXACT):
+            record = tx.log.record_by_id(row)
+            if record is not None and alone.search(tx.log.text(record.entry)):
+                scores[row] = scores.get(row, 0.0) + len(_WORD.findall(query))
     found: list[Hit] = []
     known: set[int] = set()
-    for row, score in ranked(tx, session, query, 2 * limit):
+    for row, score in sorted(scores.items(), key=lambda each: (-each[1], -each[0])):
         record = tx.log.record_by_id(row)
         if record is not None and record.entry not in known and len(found) < limit:
             known.add(record.entry)
-            found.append(_hit(record, tx.log.text(record.entry), wanted, score))
+            found.append(_hit(record, tx.log.text(record.entry), asked, score))
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A query: its words, and its names, each with what finds it where it is no part of a longer one. Names are all of it, and each run that joins several words."""
+
+    words: frozenset[str]
+    names: dict[str, re.Pattern[str]]
+
+    @classmethod
+    def of(cls, query: str) -> _Asked:
+        """Read a query."""
+        runs = (run.strip(",;:.!?()[]{}<>\"'`") for run in query.split())
+        names = dict.fromkeys([" ".join(query.split()), *(run for run in runs if len(_WORD.findall(run)) > 1)])
+        return cls(
+            frozenset(query_words(query)) | frozenset(words(query)),
+            {name: re.compile(rf"(?<![\w.-]){re.escape(name)}(?!\w|[.-]\w)", re.I) for name in names},
+        )
+
+    def place(self, lines: Sequence[str]) -> tuple[int, int]:
+        """The line that shows best what was asked for, and where in it: the first with a name, else the one with most words."""
+        for alone in self.names.values():
+            for at, line in enumerate(lines):
+                if found := alone.search(line):
+                    return at, found.start()
+        return best_line(lines, self.words)
 
 
 def ranked(tx: Reading, session: int, query: str, limit: int) -> list[tuple[int, float]]:
@@ -79,10 +116,10 @@ def _stands(low: str, word: str, start: int, end: int) -> bool:
     return False
 
 
-def _hit(record: StoredRecord, text: str, wanted: frozenset[str], score: float) -> Hit:
+def _hit(record: StoredRecord, text: str, asked: _Asked, score: float) -> Hit:
     page = page_of(text, record.origin)
     lines = line_form(text) if page is None else page.splitlines() or [""]
-    best, place = best_line(lines, wanted)
+    best, place = asked.place(lines)
     low, high = max(0, best - 1), min(len(lines), best + 2)
     shown = "\n".join(_cut(lines[at], place if at == best else 0) for at in range(low, high))
     ref = f"s{record.step}.{record.k}" + (f":{low + 1}-{high}" if len(lines) > 3 and page is None else "")

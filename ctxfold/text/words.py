@@ -15,7 +15,7 @@ from itertools import chain
 
 from ctxfold.tokens import rarity
 
-__all__ = ["is_common", "query_weights", "query_words", "stem", "words"]
+__all__ = ["counted", "is_common", "query_weights", "query_words", "stem", "words"]
 
 _COMMON, _RARE = 0.15, 0.5
 """Rarities: up to the first a word stands everywhere, from the second on it counts in full."""
@@ -49,6 +49,11 @@ def words(text: str) -> list[str]:
         Words ready to be counted or compared; empty when the text has no letter and no digit.
     """
     return list(chain.from_iterable(map(_expand, _tokens(text))))
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """A number with what it counts, as in "1 step" and "2,400 steps"; `many` names several where that is not `one` and an s."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def query_words(query: str) -> list[str]:

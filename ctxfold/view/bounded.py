@@ -12,6 +12,7 @@ from ctxfold.log.form import lines_of
 from ctxfold.log.records import Record
 from ctxfold.log.rows import Row, rows_of
 from ctxfold.prompts import prompt
+from ctxfold.text.words import counted
 from ctxfold.tokens import count, head
 from ctxfold.view.choose import GAP, Stretch, choose, shortened
 from ctxfold.view.columns import ids_in, ids_of, largest_table, paths_of, summary_of, tree_of, units_of_rows
@@ -229,7 +230,7 @@ def _cells(result: Result, raw: int, need: str, room: int) -> str:
     for _ in range(4):
         chosen = choose(stretch, max(wanted, 1), frozenset(words_of(need)), 0)
         shown = [each.text.removeprefix("< ") for each in shortened(stretch, chosen)]
-        told = "\n".join([words, *shown, f"{GAP} {len(lines) - len(shown)} rows left out whole"])
+        told = "\n".join([words, *shown, f"{GAP} {counted(len(lines) - len(shown), 'row')} left out whole"])
         over = count(told) - room
         if over <= 0:
             return told

@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from ctxfold.log.lines import ELSEWHERE, HERE, TOPIC, USER
 from ctxfold.text.values import facts_of
+from ctxfold.text.words import counted
 from ctxfold.tokens import count, head
 from ctxfold.workspace.forest import NOWHERE, BranchSummary, Elsewhere, Turn
 from ctxfold.workspace.workspace import spans
@@ -136,7 +137,9 @@ def _addresses(branches: Sequence[BranchSummary], named: int, held: Elsewhere) -
         f"{each.branch} {spans([step for turn in each.turns for step in turn.steps])}" for each in branches[:named]
     ]
     if len(branches) > named:
-        steps.append(f"{len(branches) - named} more branches of {len({each.topic for each in held.branches})} topics")
+        steps.append(
+            f"{counted(len(branches) - named, 'more branch', 'more branches')} of {counted(len({each.topic for each in held.branches}), 'topic')}"
+        )
     return f"{ELSEWHERE} {'; '.join(steps)}"
 
 

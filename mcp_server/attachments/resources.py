@@ -21,6 +21,7 @@ from mcp_types import Completion, CompletionArgument, CompletionContext, PromptR
 
 from ctxfold import Session
 from ctxfold.errors import RefError
+from ctxfold.text.words import counted
 from ctxfold.workspace.workspace import Block, RawStep, Tile, spans
 from mcp_server.prompts import read_description
 from mcp_server.sessions.pool import Pools, SessionPool, pool_for
@@ -46,8 +47,8 @@ def serve_resources(server: MCPServer[Pools], pools: Pools) -> None:
 
     async def sessions() -> str:
         return "\n".join(
-            f"{one.name} · {one.steps} step{'' if one.steps == 1 else 's'} · "
-            f"{one.branches} branch{'' if one.branches == 1 else 'es'} · {_format_time(one.updated)}"
+            f"{one.name} · {counted(one.steps, 'step')} · "
+            f"{counted(one.branches, 'branch', 'branches')} · {_format_time(one.updated)}"
             for one in await pools.get(current_principal()).list()
         )
 
@@ -118,8 +119,7 @@ def _format_blocks(opened: Session) -> str:
     """The workspace's blocks, a line each. What is older than any budget shows stands as one."""
     workspace = opened.workspace
     older = workspace.older
-    number = f"{older.count} step{'' if older.count == 1 else 's'}" if older else ""
-    head = [f"older: to s{older.last} · {number}, {older.raw} tokens raw"] if older else []
+    head = [f"older: to s{older.last} · {counted(older.count, 'step')}, {older.raw} tokens raw"] if older else []
     return "\n".join([*head, *map(_format_block, workspace.blocks)])
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ctxfold.text.words import counted
+
 __all__ = ["Meter"]
 
 
@@ -40,9 +42,9 @@ class Meter:
         """A line for each tool, and one for all."""
         named = [*sorted(self.rows.items(), key=lambda each: -each[1].raw), ("all", self._sum())]
         return "\n".join(
-            f"{name}: {row.results} results, {row.raw} tokens, {row.shown} bounded"
+            f"{name}: {counted(row.results, 'result')}, {row.raw} tokens, {row.shown} bounded"
             + (f" ({100 * row.shown / row.raw:.1f} %)" if row.raw else "")
-            + (f", {row.whole} long ones whole" if row.whole else "")
+            + (f", {counted(row.whole, 'long one')} whole" if row.whole else "")
             for name, row in named
         )
 

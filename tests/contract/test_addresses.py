@@ -204,6 +204,13 @@ def test_a_line_range_means_those_lines_of_a_text_record(session: Session) -> No
     assert session.recall(f"{ref}:1-100").text.rstrip("\n") == text
 
 
+def test_a_range_beyond_the_end_is_told_the_lines_there_are(session: Session) -> None:
+    """The end of the last line begins no other."""
+    step = add_result(session, "line\n" * 400)
+    with pytest.raises(RefError, match="has 400 lines; name lines within 1-400"):
+        session.recall(f"s{step}:900-950")
+
+
 def test_a_line_range_of_a_step_means_its_one_result(session: Session) -> None:
     """With one result in the step, `s12:40-80` means it."""
     text = "\n".join(f"line {n}" for n in range(1, 101))

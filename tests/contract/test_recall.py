@@ -71,3 +71,14 @@ def test_calls_are_found_by_tool_and_argument_names(session: Session) -> None:
     step = session.record_step("", [call], [{"id": "c", "text": json.dumps("ok")}])
     assert {hit.step for hit in session.recall(query="send certificate")} == {step.step}
     assert {hit.step for hit in session.recall(query="reservation code")} == {step.step}
+
+
+def test_a_name_written_in_one_piece_comes_before_names_that_share_its_words(session: Session) -> None:
+    for name in ("src/session/open.py", "INV-204", "left-bank", "src/open/session.py", "INV-204-B", "bank-left"):
+        session.record_reply(f"first\nopen session src py\nThis is {name}, among INV 204 and a left bank.\nlast")
+    session.record_reply("Handlers open the session of src, py: INV 204 at the left bank. " * 3)
+    for query, step in [("src/session/open.py", 1), ("inv-204", 2), ("what was in left-bank?", 3), ("open.py", 1)]:
+        best, other = session.recall(query=query, limit=2)
+        assert best.step == step
+        assert best.score > other.score
+    assert session.recall(query="src/session/open.py")[0].text.splitlines()[1].startswith("This is src/session/open.py")

@@ -19,6 +19,7 @@ from browser_agent.deciders.explorer.library import Library
 from browser_agent.deciders.explorer.question import Question
 from browser_agent.deciders.sources import Source
 from browser_agent.observation import Observation, SearchBox
+from ctxfold.text.words import counted
 
 __all__ = ["MOST_LOADS", "Quest"]
 
@@ -90,8 +91,8 @@ class Quest:
     @property
     def told(self) -> str:
         """How much was looked at, in words."""
-        searches = f" and {len(self._trail.asked)} searches" if self._trail.asked else ""
-        return f"{self._library.pages} pages{searches}"
+        searches = f" and {counted(len(self._trail.asked), 'search', 'searches')}" if self._trail.asked else ""
+        return f"{counted(self._library.pages, 'page')}{searches}"
 
     def candidates(self) -> tuple[Source, ...]:
         """The passages that fit best so far, at most three, best first."""
@@ -125,7 +126,7 @@ class Quest:
         settled = page.index is not None or found >= ENOUGH_LEADS
         self._trail = replace(trail, frontier=trail.frontier.with_leads(leads), found=found, settled=settled)
         top = f"; the first is {shorten_address(leads[0].url)}" if leads else ""
-        return f"Searched for “{query}”: {len(leads)} results{top}."
+        return f"Searched for “{query}”: {counted(len(leads), 'result')}{top}."
 
     def _read_page(self, page: Observation, lead: Lead | None, step: int, trail: Trail) -> str:
         self._library.add(page)
@@ -177,7 +178,9 @@ class Quest:
             return None
         self._trail = replace(self._trail, dry=())
         titles = "; ".join(dict.fromkeys(title for _, title in dry))
-        return dry[0][0], f"Dead end, failed: {len(dry)} pages held nothing better for the question: {titles}."
+        return dry[0][
+            0
+        ], f"Dead end, failed: {counted(len(dry), 'page')} held nothing better for the question: {titles}."
 
 
 def cut(text: str, most: int) -> str:

@@ -8,6 +8,7 @@ import click
 
 from ctxfold.cli.options import budget_option, json_option, open_existing, session_argument, store_option
 from ctxfold.cli.output import print_json
+from ctxfold.text.words import counted
 
 __all__ = ["report"]
 
@@ -40,4 +41,4 @@ def report(
     if as_json:
         print_json(facts)
         return
-    click.echo(f"{file}: {made.steps} step{'s' * (made.steps != 1)}, {facts['bytes']:,} bytes")
+    click.echo(f"{file}: {counted(made.steps, 'step')}, {facts['bytes']:,} bytes")

@@ -15,6 +15,7 @@ from ctxfold.decisions.fold.ground import EUROPEAN, LONGEST_NUMBER, Ground, date
 from ctxfold.errors import RefError, Ungrounded
 from ctxfold.log.refs import BlockRef, RangeRef, RecordRef, StepRef, StretchRef, parse_ref
 from ctxfold.text import entities, is_common
+from ctxfold.text.words import counted
 from ctxfold.tokens.rarity import rarity
 from ctxfold.workspace.workspace import Block, Tile, Workspace
 
@@ -71,7 +72,7 @@ def check_summary(what: str, text: str, source: Sequence[str], steps: frozenset[
     values = invented(text, source, steps)
     if values:
         named = ", ".join(repr(value[:60]) for value in values[:_NAMED])
-        fault = f"inventing {len(values)} value{'s' * (len(values) > 1)}"
+        fault = f"inventing {counted(len(values), 'value')}"
         raise Ungrounded(f"the {what} holds {named}, not in the log; copy values exactly, or leave them out", fault)
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from ctxfold.decisions.intent.structured import values_at
 from ctxfold.decisions.intent.values import Records, Selection, Source
 from ctxfold.errors import InputError
+from ctxfold.text.words import counted
 from ctxfold.tokens import count
 from ctxfold.workspace.intent import Extract
 
@@ -117,7 +118,7 @@ def _located(wish: Selection, records: Records, done: Resolved) -> _Range | None
     first, last = int(parts[3]), int(parts[4] or parts[3])
     low, high = min(first, last), max(first, last)
     if low > size or high < 1:
-        done.leave_out("refused", wish.ref, f"{source.ref} has {size} lines")
+        done.leave_out("refused", wish.ref, f"{source.ref} has {counted(size, 'line')}")
         return None
     done.counts["mended"] += (first, last) != (max(low, 1), min(high, size))
     return _Range(source, max(low, 1), min(high, size), wish)

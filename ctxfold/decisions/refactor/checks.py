@@ -16,6 +16,7 @@ from ctxfold.decisions.refactor.values import AddNote, Case, Refactoring, Refusa
 from ctxfold.errors import FoldError
 from ctxfold.log.lines import Line
 from ctxfold.text import sentences
+from ctxfold.text.words import counted
 from ctxfold.tokens import count
 from ctxfold.workspace.workspace import Block, Tile, Workspace
 
@@ -124,7 +125,7 @@ def _words(case: Case, made: Refactoring) -> Refusal | None:
     strange = invented("\n".join(told), [*known_texts(case.workspace, ()), *case.history()], steps)
     if not strange:
         return None
-    many = f"{len(strange)} value{'s' * (len(strange) > 1)}"
+    many = counted(len(strange), "value")
     return Refusal(f"it holds {many} that the history does not have; copy values exactly, or leave them out", strange)
 
 

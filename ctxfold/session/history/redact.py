@@ -21,7 +21,6 @@ from ctxfold.session.history.redact_derived import mask_ids, mask_line, mask_not
 from ctxfold.session.history.redact_names import rename_branches, rename_session
 from ctxfold.session.history.tombstones import LEAST, MOST, Mask, Masks, mask_matches, mask_quotes, stars
 from ctxfold.session.history.verify import rechain
-from ctxfold.session.recall import line_form
 from ctxfold.store.codec import encode, pack_json
 from ctxfold.store.protocol import Writing
 from ctxfold.store.values import HeadRow, StoredRecord
@@ -190,8 +189,8 @@ def _records_of(tx: Writing, session: int, ref: Address) -> list[StoredRecord]:
 def _blank_lines(text: str, ref: RangeRef) -> str:
     if parse(text) is not None:
         raise RefError(f"{ref} counts lines of a derived form; redact the whole record, or a pattern")
-    lines = line_form(text)
-    return "\n".join(stars(line) if ref.first <= at <= ref.last else line for at, line in enumerate(lines, 1))
+    lines = enumerate(text.split("\n"), 1)
+    return "\n".join(stars(line) if ref.first <= at <= ref.last else line for at, line in lines)
 
 
 def _rewrite(tx: Writing, record: StoredRecord, before: str, after: str, mask: Mask) -> None:

@@ -238,7 +238,7 @@ def test_the_question_shows_what_would_be_sent_and_by_what() -> None:
     [
         ("application/json; charset=utf-8", '{"a": 1, "b": {"c": 2}}', "2 fields"),
         ("application/json", "[1, 2]", "6 characters"),
-        ("application/json", "[" * 100_000, "100000 characters"),
+        ("application/json", "[" * 100_000, "100,000 characters"),
         ("multipart/form-data; boundary=x", '--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--x--', "1 field"),
         ("text/plain", "x", "1 character"),
         ("", "", ""),

@@ -233,8 +233,8 @@ def test_measuring_changes_and_keeps_nothing(home: Path) -> None:
     with wrapped(home, "--measure", "--session", "measured") as host:
         host.open()
         assert bool(text_of(host.call("say", many=3000)) == words(3000))
-    assert re.search(rb"say: 1 results, \d+ tokens, \d+ bounded \(\d+\.\d %\)", host.said)
-    assert b"all: 1 results" in host.said
+    assert re.search(rb"say: 1 result, \d+ tokens, \d+ bounded \(\d+\.\d %\)", host.said)
+    assert b"all: 1 result" in host.said
 
 
 def test_small_results_are_kept_too_and_stay_for_others(host: Peer, home: Path) -> None:
