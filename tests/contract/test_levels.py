@@ -70,7 +70,7 @@ def test_a_view_is_never_idle_and_never_falls_off_a_cliff(session: Session, budg
     assert max(drops) <= budget / 3
 
 
-@pytest.mark.parametrize("budget", [256, 700, 3_000])
+@pytest.mark.parametrize("budget", [256, pytest.param(700, marks=pytest.mark.long), 3_000])
 @pytest.mark.parametrize("make", ADVERSE.values(), ids=ADVERSE)
 @pytest.mark.parametrize("kind", ["user", "reply", "result", "argument"])
 def test_no_text_makes_a_view_larger_than_its_budget(

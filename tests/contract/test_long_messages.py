@@ -74,6 +74,7 @@ def test_an_answer_of_many_words_takes_the_room_that_is_there(session: Session) 
     assert count(session.view(256).text) >= 190
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("text", LONG, ids=NAMES)
 def test_no_message_takes_long_to_view(session: Session, text: str) -> None:
     session.record_turn(text[:100_000])

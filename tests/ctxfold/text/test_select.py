@@ -90,6 +90,7 @@ def test_any_selection_is_exact_ordered_and_within_its_budget(text, query, budge
     assert select(text, query, budget) == spans
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("text", LONG, ids=NAMES)
 def test_much_of_one_thing_is_chosen_from_in_time(text):
     within(5.0, lambda: select(text, "cache full a 文", 200))

@@ -129,6 +129,7 @@ def test_lines_cover_any_text_in_order(text):
     assert covers(text, lines(text))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("text", LONG, ids=NAMES)
 def test_much_of_one_thing_is_cut_in_time(text):
     within(5.0, lambda: sentences(text))
