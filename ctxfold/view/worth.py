@@ -24,9 +24,8 @@ _LONGEST_ID, _MANY = 120, 5
 """Characters that an id has at most, and digits from which a number is one."""
 _AGAIN = (1.0, 0.25, 0.06)
 """What a value is worth where it stands nowhere yet, once, more often."""
-_WORD = 0.03
-_NEAR = 0.3
-_REPLY = 0.2
+_WORD, _REPLY, _NEAR = 0.03, 0.2, 0.3
+"""What a word that is told for the first time is worth: any, one of the last that the assistant said to a request, one of what the session is about."""
 
 
 class Worth:
