@@ -41,7 +41,7 @@ class Settings:
 
     high: float = 0.90
     low: float = 0.60
-    full: float = 0.43
+    full: float = 0.20
     latest: float = 0.60
     least: float = 0.20
     micro: float = 0.40
@@ -49,7 +49,7 @@ class Settings:
 
     def of(self, budget: int) -> Settings:
         """The settings at a budget: a small one has no room to spare, and no prefix cache keeps so short a prompt."""
-        return self if budget >= _SMALL else replace(self, high=1.0, low=0.80, full=0.20)
+        return self if budget >= _SMALL else replace(self, high=1.0, low=0.80)
 
 
 SETTINGS = Settings()
