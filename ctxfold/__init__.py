@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ctxfold.decisions.branch.values import Move
     from ctxfold.decisions.fold.directive import FoldDirective
+    from ctxfold.decisions.fold.settings import FoldSettings
     from ctxfold.decisions.intent.dropped import Dropped, Lost
     from ctxfold.decisions.intent.triggers import Trigger
     from ctxfold.decisions.refactor.values import Refactored
@@ -43,6 +44,7 @@ __all__ = [
     "Extract",
     "Extraction",
     "FoldDirective",
+    "FoldSettings",
     "Hit",
     "HostCompacted",
     "Intent",
@@ -73,46 +75,32 @@ __all__ = [
     "verify_session",
 ]
 
-_HOMES = {
-    "AssistantSaid": "session.transcripts.values",
-    "BranchInfo": "session.history.tree",
-    "By": "workspace.by",
-    "Called": "session.transcripts.values",
-    "Constraint": "workspace.intent",
-    "CtxfoldError": "errors",
-    "Dropped": "decisions.intent.dropped",
-    "Event": "session.history.events",
-    "Extract": "workspace.intent",
-    "Extraction": "workspace.intent",
-    "FoldDirective": "decisions.fold.directive",
-    "Hit": "session.search",
-    "HostCompacted": "session.transcripts.values",
-    "Intent": "workspace.intent",
-    "Item": "workspace.intent",
-    "Lost": "decisions.intent.dropped",
-    "Move": "decisions.branch.values",
-    "RawStep": "workspace.workspace",
-    "Recalled": "session.recall",
-    "RecordRef": "log.refs",
-    "Redaction": "session.history.redact",
-    "Refactored": "decisions.refactor.values",
-    "Session": "session.session",
-    "SessionInfo": "session.history.export",
-    "SessionTool": "session.tools",
-    "StepRef": "log.refs",
-    "Tile": "workspace.workspace",
-    "ToolAnswered": "session.transcripts.values",
-    "Topic": "session.history.tree",
-    "Trigger": "decisions.intent.triggers",
-    "UserSaid": "session.transcripts.values",
-    "View": "view.render",
-    "Workspace": "workspace.workspace",
-    "delete_session": "session.history.export",
-    "export_session": "session.history.export",
-    "import_session": "session.history.restore",
-    "sessions": "session.history.export",
-    "verify_session": "session.history.export",
+_NAMES = {
+    "decisions.branch.values": "Move",
+    "decisions.fold.directive": "FoldDirective",
+    "decisions.fold.settings": "FoldSettings",
+    "decisions.intent.dropped": "Dropped Lost",
+    "decisions.intent.triggers": "Trigger",
+    "decisions.refactor.values": "Refactored",
+    "errors": "CtxfoldError",
+    "log.refs": "RecordRef StepRef",
+    "session.history.events": "Event",
+    "session.history.export": "SessionInfo delete_session export_session sessions verify_session",
+    "session.history.redact": "Redaction",
+    "session.history.restore": "import_session",
+    "session.history.tree": "BranchInfo Topic",
+    "session.recall": "Recalled",
+    "session.search": "Hit",
+    "session.session": "Session",
+    "session.tools": "SessionTool",
+    "session.transcripts.values": "AssistantSaid Called HostCompacted ToolAnswered UserSaid",
+    "view.render": "View",
+    "workspace.by": "By",
+    "workspace.intent": "Constraint Extract Extraction Intent Item",
+    "workspace.workspace": "RawStep Tile Workspace",
 }
+"""Where public names live: the modules, and the names in each."""
+_HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> object:

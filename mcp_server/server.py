@@ -77,11 +77,7 @@ class CtxfoldServer(MCPServer[Pools]):
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Pools, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
-        """Call a tool. An argument that is null is one left out; one that the tool doesn't have is refused, not ignored.
-
-        Raises:
-            ToolError: it failed; the text is for the model.
-        """
+        """Call a tool. An argument that is null is one left out; one that the tool doesn't have is refused, not ignored. Raises ToolError: it failed; the text is for the model."""
         try:
             writes = self._check_call(name, arguments)
             given = {key: value for key, value in arguments.items() if value is not None}
@@ -97,11 +93,7 @@ class CtxfoldServer(MCPServer[Pools]):
     async def read_resource(
         self, uri: AnyUrl | str, context: Context[Pools, Any] | None = None
     ) -> Iterable[ReadResourceContents] | InputRequiredResult:
-        """Read a resource.
-
-        Raises:
-            ResourceNotFoundError: there is none, or it can't be read; the text is for the model.
-        """
+        """Read a resource. Raises ResourceNotFoundError: there is none, or it can't be read; the text is for the model."""
         try:
             found = await super().read_resource(uri, context)
             return found if isinstance(found, InputRequiredResult) else [_carry_contents(each) for each in found]
@@ -113,11 +105,7 @@ class CtxfoldServer(MCPServer[Pools]):
     async def get_prompt(
         self, name: str, arguments: dict[str, Any] | None = None, context: Context[Pools, Any] | None = None
     ) -> GetPromptResult | InputRequiredResult:
-        """Give one briefing.
-
-        Raises:
-            MCPError: it can't be given; the text is for the person who asked.
-        """
+        """Give one briefing. Raises MCPError: it can't be given; the text is for the person who asked."""
         try:
             self._check_prompt(name, arguments or {})
             found = await super().get_prompt(name, arguments, context)

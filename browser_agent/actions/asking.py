@@ -17,7 +17,7 @@ from browser_agent.browser.page_events import Mark
 from browser_agent.browser.window import Window
 from browser_agent.network.effects import Asked, Cause, Effect
 
-__all__ = ["Done", "do_guarded"]
+__all__ = ["Done", "do_guarded", "only_looks"]
 
 T = TypeVar("T")
 
@@ -35,13 +35,9 @@ _MOST = 3
 
 
 async def do_guarded(window: Window, action: act.PageAction, work: Work, settle: Settle) -> Done:
-    """Do an action; what it makes pages send with effects waits for a yes.
-
-    Raises:
-        PageLost: the browser does not take the gate's orders; nothing was done then.
-    """
+    """Do an action; what it makes pages send with effects waits for a yes. Raises PageLost: the browser does not take the gate's orders; nothing was done then."""
     gate = window.settings.gate
-    if gate is None or _only_looks(action):
+    if gate is None or only_looks(action):
         return await work()
     late = await _ask_about_late(window, gate)
     if gate.ask is not None and late:
@@ -148,7 +144,8 @@ def _explain(gate: Gate, refused: tuple[Effect, ...]) -> str:
     return f"{what} was not sent: it needs the user's yes, and nobody can be asked here{how}"
 
 
-def _only_looks(action: act.PageAction) -> bool:
+def only_looks(action: act.PageAction) -> bool:
+    """Whether an action changes nothing of a page."""
     return isinstance(action, act.Find | act.Read | act.Extract | act.WaitFor) or (
         isinstance(action, act.Tab) and action.op == "list"
     )

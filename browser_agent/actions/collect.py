@@ -20,14 +20,7 @@ async def collect(
     read: Callable[[ActionResult], Awaitable[ActionResult]],
     room: int,
 ) -> ActionResult:
-    """Extract from the page as it stands, then from each further address of the action.
-
-    Args:
-        window: where.
-        action: what to take, and off which pages.
-        do: does one action and waits until the page has come to rest.
-        read: adds to the result of one that reads what it showed.
-        room: the most that all of it together may cost, in o200k tokens.
+    """Extract from the page as it stands, then from each further address of the action. `do` does one action and waits until the page rests, `read` adds what one that reads showed; `room`: o200k tokens for all of it.
 
     Returns:
         What came of it, with all values as what it showed; it stops at the first page that cannot be opened or read.

@@ -36,11 +36,7 @@ _REASONS = (
 
 
 def require_known(window: Window, ref: str) -> Control:
-    """What the last observation says of a ref.
-
-    Raises:
-        Stop: it is not in the last observation; said at once, with what is most like it now.
-    """
+    """What the last observation says of a ref. Raises Stop: it is not in the last observation; said at once, with what is most like it now."""
     control = window.last.refs.get(ref) if window.last is not None else None
     if control is None:
         raise Stop("unknown_ref", f"{ref} is not in the last observation{_suggest(window, ref)}")
@@ -48,11 +44,7 @@ def require_known(window: Window, ref: str) -> Control:
 
 
 async def find_element(window: Window, ref: str) -> tuple[Locator, Control]:
-    """The element behind a ref of the last observation.
-
-    Raises:
-        Stop: the ref is not in the last observation, or its element is gone. It says so at once.
-    """
+    """The element behind a ref of the last observation. Raises Stop: the ref is not in the last observation, or its element is gone. It says so at once."""
     control = require_known(window, ref)
     element = window.element(ref)
     try:
@@ -65,11 +57,7 @@ async def find_element(window: Window, ref: str) -> tuple[Locator, Control]:
 
 
 async def attempt(window: Window, work: Coroutine[Any, Any, T], ref: str) -> T:
-    """Do `work` on the element `ref`, in the time one action has.
-
-    Raises:
-        Stop: the element does not take it, in our words.
-    """
+    """Do `work` on the element `ref`, in the time one action has. Raises Stop: the element does not take it, in our words."""
     try:
         return await window.running(work, window.limits.action + 0.3)
     except TimeoutError as error:
@@ -103,11 +91,7 @@ async def name_cover(window: Window, element: Locator, ref: str) -> Stop:
 
 
 async def reveal_secrets(window: Window, element: Locator, ref: str, text: str) -> str:
-    """`text` as it is typed: with each secret in the place of its placeholder.
-
-    Raises:
-        Stop: there is no such secret, or it does not belong to the page the element is in.
-    """
+    """`text` as it is typed: with each secret in the place of its placeholder. Raises Stop: there is no such secret, or it does not belong to the page the element is in."""
     if not window.settings.secrets.mentioned_in(text):
         return text
     handle = await attempt(window, element.element_handle(timeout=milliseconds(window)), ref)
@@ -116,11 +100,7 @@ async def reveal_secrets(window: Window, element: Locator, ref: str, text: str) 
 
 
 def reveal_at(window: Window, url: str, text: str) -> str:
-    """`text` as it is typed into a document at `url`.
-
-    Raises:
-        Stop: there is no such secret, or it does not belong there.
-    """
+    """`text` as it is typed into a document at `url`. Raises Stop: there is no such secret, or it does not belong there."""
     secrets = window.settings.secrets
     try:
         named = secrets.named_in(text)

@@ -12,11 +12,7 @@ from ctxfold.text.words import counted
 
 
 async def upload(window: Window, action: Upload) -> str:
-    """Put files into a file field.
-
-    Raises:
-        Stop: the ref is stale or no file field, a file is not there, or lies outside the folders uploads may come from.
-    """
+    """Put files into a file field. Raises Stop: the ref is stale or no file field, a file is not there, or lies outside the folders uploads may come from."""
     paths = [_check_upload(window, path) for path in action.paths]
     element, _ = await find_element(window, action.ref)
     await attempt(window, element.set_input_files(paths, timeout=milliseconds(window)), action.ref)
@@ -24,11 +20,7 @@ async def upload(window: Window, action: Upload) -> str:
 
 
 async def download(window: Window, action: Download) -> str:
-    """Click what starts a download, and keep the file.
-
-    Raises:
-        Stop: the ref is stale, or no download came of it.
-    """
+    """Click what starts a download, and keep the file. Raises Stop: the ref is stale, or no download came of it."""
     element, _ = await find_element(window, action.ref)
     begun = window.downloads.count
     await attempt(window, element.click(timeout=milliseconds(window)), action.ref)

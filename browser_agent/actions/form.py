@@ -22,11 +22,7 @@ _OPTIONS = "e => e instanceof HTMLSelectElement ? [...e.options].flatMap(o => [o
 
 
 async def type_text(window: Window, action: Type) -> str:
-    """Replace a field's text, and press Enter if that was asked.
-
-    Raises:
-        Stop: the ref is stale, or the element takes no text.
-    """
+    """Replace a field's text, and press Enter if that was asked. Raises Stop: the ref is stale, or the element takes no text."""
     element, control = await find_element(window, action.ref)
     await _put(window, action.ref, element, action.text)
     if control.role in _SUGGESTING and not action.submit:
@@ -55,22 +51,14 @@ async def fill_form(window: Window, action: FillForm) -> str:
 
 
 async def select(window: Window, action: Select) -> str:
-    """Choose options of a list.
-
-    Raises:
-        Stop: the ref is stale, the element is no list, or it has no such option.
-    """
+    """Choose options of a list. Raises Stop: the ref is stale, the element is no list, or it has no such option."""
     element, _ = await find_element(window, action.ref)
     await _choose(window, action.ref, element, action.values)
     return f"chose in {action.ref}"
 
 
 async def check(window: Window, action: Check) -> str:
-    """Set a checkbox, radio button or switch.
-
-    Raises:
-        Stop: the ref is stale, or the element is none of these.
-    """
+    """Set a checkbox, radio button or switch. Raises Stop: the ref is stale, or the element is none of these."""
     element, _ = await find_element(window, action.ref)
     await _set_box(window, action.ref, element, action.checked)
     return f"{action.ref} is {'checked' if action.checked else 'unchecked'}"

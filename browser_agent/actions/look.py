@@ -17,7 +17,7 @@ from browser_agent.network.secrets import Secrets
 from browser_agent.observation.before import NOTHING_BEFORE, Before
 from browser_agent.observation.capture import Capture, Structure, capture_page, flat_capture
 from browser_agent.observation.inline import UNSEEN, clean
-from browser_agent.observation.observe import Lean, View, observe
+from browser_agent.observation.observe import Fields, Lean, View, observe
 from browser_agent.observation.values import Observation, OpenDialog
 
 _LOOKS = 3
@@ -61,7 +61,7 @@ async def look(window: Window, how: Look) -> Observation:
         PageSilent: it does not answer now.
         PageLost: it has not answered for long, crashed or closed.
     """
-    return await _show(window, await _capture(window), how)
+    return await _show(window, await _capture(window, isinstance(how.view, Fields)), how)
 
 
 async def look_from_outside(window: Window) -> Observation:
@@ -149,8 +149,8 @@ def _mapped(value: Any, change: Callable[[str], str]) -> Any:
     return value
 
 
-async def _capture(window: Window) -> Capture:
-    """Read the current tab; once more if its document was replaced meanwhile, or it was late to say how large it is."""
+async def _capture(window: Window, cards: bool) -> Capture:
+    """Read the current tab, with `cards` the groups of alike elements too; once more if its document was replaced meanwhile, or it was late to say how large it is."""
     late = False
     for _ in range(_LOOKS):
         page, events, elements = window.page, window.events, 0
@@ -161,7 +161,7 @@ async def _capture(window: Window) -> Capture:
             if elements > _MOST_ELEMENTS:
                 return await _capture_words(window, elements)
             most = window.limits.to_observe(elements)
-            return await window.running(capture_page(page, events.status, most), most + 0.3)
+            return await window.running(capture_page(page, events.status, most, cards=cards), most + 0.3)
         except DialogOpened:
             opened = window.dialog and {"kind": window.dialog.type, "message": window.dialog.message}
             dialog = OpenDialog.model_validate(opened) if opened else None

@@ -44,11 +44,7 @@ _RULES = {
 
 
 async def navigate(window: Window, action: Navigate) -> str:
-    """Open an address in the current tab.
-
-    Raises:
-        Stop: the scheme is refused, or the address cannot be opened; the message says why.
-    """
+    """Open an address in the current tab. Raises Stop: the scheme is refused, or the address cannot be opened; the message says why."""
     check_address(action.url)
     _check_rule(window, action.url)
     refused = window.proxy.refused if window.proxy is not None else 0
@@ -95,11 +91,7 @@ async def _go(window: Window, url: str, seconds: float) -> None:
 
 
 async def back(window: Window) -> str:
-    """Go one page back.
-
-    Raises:
-        Stop: there is no page before this one.
-    """
+    """Go one page back. Raises Stop: there is no page before this one."""
     seconds = window.limits.navigation
     before = window.page.url
     try:
@@ -114,11 +106,7 @@ async def back(window: Window) -> str:
 
 
 def check_address(url: str) -> None:
-    """Let through web addresses alone.
-
-    Raises:
-        Stop: another scheme, or no address at all.
-    """
+    """Let through web addresses alone. Raises Stop: another scheme, or no address at all."""
     try:
         parts = urlsplit(url)
     except ValueError as error:

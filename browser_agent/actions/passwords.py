@@ -35,12 +35,7 @@ async def hide_typed(
 ) -> tuple[A, ...]:
     """The actions with a placeholder for each text that goes into a password field as the page stands; the window keeps its value.
 
-    What cannot be looked at now is left: a stale ref, or a page that hangs, takes no text either.
-
-    Args:
-        window: where they are to be done.
-        actions: what is to be done.
-        renamed: the ref that stands for one that an action names, where it is another.
+    What cannot be looked at now is left: a stale ref, or a page that hangs, takes no text either. `renamed`: the ref that stands for one that an action names, where it is another.
     """
     window.begin()
     return tuple([await _hide(window, action, renamed) for action in actions])

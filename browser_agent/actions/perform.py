@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from browser_agent.actions import union as act
-from browser_agent.actions.asking import Done, do_guarded
+from browser_agent.actions.asking import Done, do_guarded, only_looks
 from browser_agent.actions.collect import collect
 from browser_agent.actions.elements import require_known
 from browser_agent.actions.files import download, say_download, upload
@@ -127,7 +127,7 @@ async def _do_unguarded(window: Window, action: act.PageAction) -> Done:
     begun = window.downloads.count
     try:
         message = await _apply(window, action)
-        changed = not _only_reads(action) and await settle(window, page, mark, window.limits.settle)
+        changed = not only_looks(action) and await settle(window, page, mark, window.limits.settle)
         if changed:
             await check_barred(window, refused)
         if window.downloads.count > begun:
@@ -189,12 +189,6 @@ def _readable(window: Window, action: act.Find | act.Read | act.Extract) -> str:
     if isinstance(action, act.Read) and action.ref is not None:
         require_known(window, action.ref)
     return "shown"
-
-
-def _only_reads(action: act.PageAction) -> bool:
-    return isinstance(action, act.Find | act.Read | act.Extract | act.WaitFor) or (
-        isinstance(action, act.Tab) and action.op == "list"
-    )
 
 
 def _view(action: act.PageAction) -> View:

@@ -20,11 +20,7 @@ _GROWS = 1.0
 
 
 async def click(window: Window, action: Click) -> str:
-    """Click an element.
-
-    Raises:
-        Stop: the ref is stale, or the element cannot be clicked.
-    """
+    """Click an element. Raises Stop: the ref is stale, or the element cannot be clicked."""
     element, _ = await find_element(window, action.ref)
     try:
         await attempt(window, element.click(timeout=milliseconds(window)), action.ref)
@@ -50,11 +46,7 @@ async def _click_aside(window: Window, element: Locator) -> bool:
 
 
 async def press(window: Window, action: Press) -> str:
-    """Press a key on an element, or on whatever has the focus.
-
-    Raises:
-        Stop: the ref is stale, there is no such key, or it stands for a secret of another site.
-    """
+    """Press a key on an element, or on whatever has the focus. Raises Stop: the ref is stale, there is no such key, or it stands for a secret of another site."""
     if action.ref is None:
         key = reveal_at(window, window.page.url, action.key)
         await attempt(window, window.page.keyboard.press(key), "the page")
@@ -66,22 +58,14 @@ async def press(window: Window, action: Press) -> str:
 
 
 async def hover(window: Window, action: Hover) -> str:
-    """Move the pointer over an element.
-
-    Raises:
-        Stop: the ref is stale, or another element covers it.
-    """
+    """Move the pointer over an element. Raises Stop: the ref is stale, or another element covers it."""
     element, _ = await find_element(window, action.ref)
     await attempt(window, element.hover(timeout=milliseconds(window)), action.ref)
     return f"the pointer is over {action.ref}"
 
 
 async def drag(window: Window, action: Drag) -> str:
-    """Drag an element onto another.
-
-    Raises:
-        Stop: a ref is stale, or an element cannot be reached.
-    """
+    """Drag an element onto another. Raises Stop: a ref is stale, or an element cannot be reached."""
     element, _ = await find_element(window, action.ref)
     onto, _ = await find_element(window, action.to)
     await attempt(window, element.drag_to(onto, timeout=milliseconds(window)), action.ref)

@@ -13,22 +13,14 @@ from browser_agent.browser.window import Window
 
 
 async def dialog(window: Window, action: Dialog) -> str:
-    """Answer the open dialog.
-
-    Raises:
-        Stop: none is open.
-    """
+    """Answer the open dialog. Raises Stop: none is open."""
     if not await window.answer_dialog(action.accept, action.text):
         raise Stop("nothing_to_do", "no dialog is open")
     return "accepted the dialog" if action.accept else "dismissed the dialog"
 
 
 async def tab(window: Window, action: Tab) -> str:
-    """Do one thing with the tabs.
-
-    Raises:
-        Stop: there is no such tab, or its address cannot be opened.
-    """
+    """Do one thing with the tabs. Raises Stop: there is no such tab, or its address cannot be opened."""
     match action.op:
         case "list":
             return f"{len(window.pages)} open"

@@ -24,11 +24,7 @@ _SUGGESTS = 0.35
 
 
 async def wait_for(window: Window, action: WaitFor) -> str:
-    """Wait for a text, an address or an event.
-
-    Raises:
-        Stop: it did not come within the time given.
-    """
+    """Wait for a text, an address or an event. Raises Stop: it did not come within the time given."""
     time = action.seconds * 1000
     page = window.page
     try:

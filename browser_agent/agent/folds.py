@@ -9,7 +9,6 @@ from browser_agent.agent.standing import pays
 from browser_agent.deciders.protocol import Decided
 from ctxfold import Session
 from ctxfold.decisions.fold.directive import stretch
-from ctxfold.decisions.fold.embedded import Settings
 from ctxfold.decisions.fold.tile import price, told_tile
 from ctxfold.errors import FoldError
 from ctxfold.workspace.by import By
@@ -56,7 +55,7 @@ def want(session: Session, folds: Folds, decided: Decided, scrub: Callable[[str]
 
 def commit_paying(session: Session, folds: Folds, left: int) -> Folds:
     """Commit the folds that pay over the steps that are left. Returns those that wait on, and what was refused."""
-    return _committed(session, folds, lambda workspace, fold: _pays(workspace, fold, left))
+    return _committed(session, folds, lambda workspace, fold: _pays(workspace, fold, left, session.settings.micro))
 
 
 def commit_all(session: Session, folds: Folds) -> Folds:
@@ -78,15 +77,11 @@ def _committed(session: Session, folds: Folds, due: Callable[[Workspace, WantedF
     return Folds(tuple(waiting), tuple(refused))
 
 
-def _pays(workspace: Workspace, fold: WantedFold, left: int) -> bool:
-    """Whether a fold pays. Raises FoldError where it cannot be made."""
+def _pays(workspace: Workspace, fold: WantedFold, left: int, micro: float) -> bool:
+    """Whether a fold pays; one without a summary leaves the share `micro` of its steps. Raises FoldError where it cannot be made."""
     blocks = stretch(workspace, fold.first, fold.last)
     at = workspace.blocks.index(blocks[-1]) + 1
     behind = sum(block.tokens for block in workspace.blocks[at:])
     took = price(*blocks)
-    gives = (
-        int(Settings().micro * took)
-        if fold.summary is None
-        else price(told_tile(workspace, blocks, 0, fold.summary, "model"))
-    )
+    gives = int(micro * took) if fold.summary is None else price(told_tile(workspace, blocks, 0, fold.summary, "model"))
     return pays(took, gives, behind, left)

@@ -11,7 +11,7 @@ import anyio.to_thread
 from browser_agent.actions import Outcome
 from browser_agent.agent.folds import Folds, commit_all, commit_paying, want
 from browser_agent.agent.resume import CutOff, cut_off
-from browser_agent.agent.standing import kept_blocks, room_of_past
+from browser_agent.agent.standing import kept_blocks, newest_runs, overflows, room_of_past
 from browser_agent.agent.steps import begin_step, end_step, forget_typed, refuse_step
 from browser_agent.agent.todo import apply_todo, close_answered
 from browser_agent.deciders.decision import Decision
@@ -22,14 +22,15 @@ from browser_agent.network.secrets import Secrets
 from ctxfold import Session, View
 from ctxfold.decisions.intent.triggers import Trigger
 from ctxfold.models.deciders import Deciders, Maintained
-from ctxfold.models.deciders.fold import is_due
-from ctxfold.tokens import Budget, count
+from ctxfold.tokens import MIN_BUDGET, Budget, count
 from ctxfold.workspace.by import By
-from ctxfold.workspace.workspace import Workspace, spans
+from ctxfold.workspace.workspace import Tile, Workspace, spans
 
 __all__ = ["Begun", "Context", "Journal"]
 
 T = TypeVar("T")
+
+_BRIM = By("embedded", "high water")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,17 +120,19 @@ class Journal:
         def render() -> tuple[View, Workspace]:
             return self._session.view(self._budget - count(now) - 2, self._model), self._session.workspace
 
-        def fold() -> tuple[int, bool]:
+        def commit() -> int:
             room = room_of_past(render()[0], limit, now)
-            if is_due(self._session, room):
+            if overflows(self._session.workspace, room):
                 self._folds = commit_all(self._session, self._folds)
-            return room, is_due(self._session, room)
+            return room
 
-        room, due = await _threaded(fold)
-        kept = await self._make_room(room) if due else Maintained()
+        room = await _threaded(commit)
+        full = overflows(self._session.workspace, room)
+        kept = await self._make_room(room, limit) if full else Maintained()
         notes, self._folds = (*self._folds.refused, *kept.notes), replace(self._folds, refused=())
         view, workspace = await _threaded(render)
-        return Context(view, workspace, replace(kept, notes=notes), kept_blocks(view, workspace))
+        waiting = [step for fold in self._folds.waiting for step in range(fold.first, fold.last + 1)]
+        return Context(view, workspace, replace(kept, notes=notes), kept_blocks(view, workspace, waiting))
 
     async def begin(self, decided: Decided, left: int) -> Begun:
         """Fold what a decision wants folded and what pays, then commit its step without results: should we die now, the log says what was tried.
@@ -224,13 +227,20 @@ class Journal:
         self._folds = replace(folds, refused=())
         return "; ".join(filter(None, (refused, *folds.refused, apply_todo(self._session, decided, self._scrub))))
 
-    async def _make_room(self, room: int) -> Maintained:
-        """Consolidate at the brim: by the folding model, or else by the embedded folder, which is said."""
+    async def _make_room(self, room: int, limit: int) -> Maintained:
+        """Fold at the brim: by the folding model, or else by the embedded folder, which is said. `room` is what the past may take of `limit`."""
+        budget = min(limit, max(int(room / self._session.settings.of(limit).high), MIN_BUDGET))
         if self.folder:
-            return await self._deciders.maintain(self._session, room)
-        made = await _threaded(lambda: self._session.consolidate(room))
+            return await self._deciders.maintain(self._session, budget)
+        made = await _threaded(lambda: self._fold_at_brim(room, budget))
         notes = [f"the view was full: the embedded folder folded {spans(tile.steps)}" for tile in made]
         return Maintained(made, notes=tuple(notes))
+
+    def _fold_at_brim(self, room: int, budget: int) -> tuple[Tile, ...]:
+        """Fold the newest steps alone where that makes room, else all that may be."""
+        runs = newest_runs(self._session.workspace, room, self._session.settings.micro)
+        made = tuple(self._session.fold(None, first, last, _BRIM) for first, last in runs)
+        return (*made, *self._session.consolidate(budget)) if overflows(self._session.workspace, room) else made
 
 
 async def _threaded(work: Callable[[], T]) -> T:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from ctxfold.tokens import MIN_BUDGET, count
+from ctxfold.tokens import count
 from ctxfold.view.render import View
-from ctxfold.workspace.workspace import Block, Tile, Workspace
+from ctxfold.workspace.workspace import Block, RawStep, Tile, Workspace
 
-__all__ = ["kept_blocks", "pays", "room_of_past"]
+__all__ = ["kept_blocks", "newest_runs", "overflows", "pays", "room_of_past"]
 
 READ, WRITE = 0.05, 1.25
 """Prices of a token that comes from the prompt cache and of one that goes into it, beside one that is read in full."""
@@ -19,11 +19,11 @@ _REACH = 24
 _HABIT = 5
 """Steps before the latest that must all have been folded by a model for the latest to be expected to be folded next."""
 
-_GRAIN = 256
-"""Tokens by which the room beside the past grows: what stands there changes from step to step, and the room of the past should not."""
+_SEAM = 4
+"""Tokens that a text of the context costs beside its words, at most."""
 
-_SPARE = 0.1
-"""Of a budget, what may stand beside the past before the past has less room: its high-water mark leaves as much."""
+_FREED = 0.15
+"""Of the room of the past, what folding its newest steps alone must free: else the next step would have it done again."""
 
 
 def pays(took: int, gives: int, behind: int, left: int) -> bool:
@@ -38,16 +38,20 @@ def pays(took: int, gives: int, behind: int, left: int) -> bool:
     return (took - gives) * READ * min(left, _REACH) > (gives + behind) * (WRITE - READ)
 
 
-def kept_blocks(view: View, workspace: Workspace) -> int:
-    """How many leading blocks of a view the next request keeps: without the latest step where whoever decides folds each step after the next."""
-    before = workspace.blocks[:-1]
-    steps = sum(len(block.steps) for block in before)
-    folding = steps >= _HABIT and _written(before) >= _HABIT
+def kept_blocks(view: View, workspace: Workspace, waiting: Collection[int] = ()) -> int:
+    """How many leading blocks of a view the next request keeps: without the latest step where whoever decides folds each step after the next.
+
+    Args:
+        view: what is sent.
+        workspace: what it was rendered from.
+        waiting: the steps whose folds are decided, and wait until they pay.
+    """
+    folding = _folded(workspace.blocks[:-1], waiting) >= _HABIT
     return max(view.stable - folding, 0)
 
 
 def room_of_past(view: View, budget: int, beside: str) -> int:
-    """o200k tokens of a budget at which the past is consolidated, so that it fits with what stands beside it.
+    """o200k tokens of a budget that the rest of the context leaves to the past.
 
     Args:
         view: the past as it was fitted into the budget, with the goal before it and the register behind it.
@@ -56,16 +60,41 @@ def room_of_past(view: View, budget: int, beside: str) -> int:
     """
     texts = [part["text"] for part in view.messages[0]["content"]]
     ends = [texts[0], *texts[view.stable :], beside]
-    taken = -(-sum(count(text) for text in ends) // _GRAIN) * _GRAIN
-    over = max(taken - int(_SPARE * budget), 0)
-    return max(budget - over, MIN_BUDGET)
+    return budget - sum(count(text) + _SEAM for text in ends)
 
 
-def _written(blocks: Sequence[Block]) -> int:
-    """How many of the newest steps in a row stand as what a model wrote of them."""
+def overflows(workspace: Workspace, room: int) -> bool:
+    """Whether the past takes more than its room."""
+    return workspace.older is not None or workspace.tokens > room
+
+
+def newest_runs(workspace: Workspace, room: int, micro: float) -> tuple[tuple[int, int], ...]:
+    """The first and the last step of runs of full steps before the latest, newest first, that make room where they alone are folded.
+
+    What stands before them is then still read from the prompt cache: to write it anew costs as much as to read it 25 times. None where they are too few,
+    or where the oldest stand in full: those go first.
+    """
+    runs: list[tuple[int, int]] = []
+    freed, joined = 0.0, False
+    wanted = workspace.tokens - (1 - _FREED) * room
+    for block in reversed(workspace.blocks[:-1] if isinstance(workspace.blocks[0], Tile) else ()):
+        if freed >= wanted:
+            break
+        full = isinstance(block, RawStep) and block.settled
+        if full:
+            last = runs.pop()[1] if joined else block.steps[-1]
+            runs.append((block.steps[0], last))
+            freed += (1 - micro) * block.tokens
+        joined = full
+    return tuple(runs) if freed >= wanted else ()
+
+
+def _folded(blocks: Sequence[Block], waiting: Collection[int]) -> int:
+    """How many of the newest steps in a row stand as what a model wrote of them, or are to."""
     steps = 0
     for block in reversed(blocks):
-        if not (isinstance(block, Tile) and block.origin == "model"):
+        written = isinstance(block, Tile) and block.origin == "model"
+        if not (written or all(step in waiting for step in block.steps)):
             break
         steps += len(block.steps)
     return steps

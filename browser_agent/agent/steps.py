@@ -54,7 +54,7 @@ def begin_step(
     calls: list[dict[str, object]] = [
         {
             "name": action.kind,
-            "args": scrub_values(action.model_dump(mode="json", exclude={"kind"}, exclude_none=True), scrub),
+            "args": scrub_values(action.model_dump(mode="json", exclude={"kind"}, exclude_defaults=True), scrub),
             "id": f"c{at}",
         }
         for at, action in enumerate(actions, 1)
@@ -93,7 +93,7 @@ def end_step(session: Session, step: int, asked: int, outcome: Outcome, undone: 
         done = outcome.results[at - 1].message if at <= len(outcome.results) else undone
         if at == len(outcome.results) and observation is not None:
             arrived = json.dumps({"done": done, AT: observation.url}, ensure_ascii=False)
-            session.record_result(step, f"c{at}", arrived, shown=f"{done}; now at {observation.url}")
+            session.record_result(step, f"c{at}", arrived, shown=done)
         else:
             session.record_result(step, f"c{at}", done)
     if observation is None:

@@ -29,18 +29,7 @@ class DialogOpened(Exception):
 
 
 async def check_answers(page: Page, events: PageEvents, seconds: float, silence: float) -> None:
-    """Ask a page for a sign of life.
-
-    Args:
-        page: the page.
-        events: what it does; remembers since when it has not answered.
-        seconds: how long to wait now.
-        silence: how long it may have been silent, over several calls.
-
-    Raises:
-        PageSilent: it did not answer now.
-        PageLost: it is hung, crashed or closed.
-    """
+    """Ask a page for a sign of life. It may have been silent for `silence` seconds, over several calls. Raises PageSilent: it did not answer now; PageLost: it is hung, crashed or closed."""
     clock = asyncio.get_running_loop().time
     asked = clock()
     try:
@@ -56,10 +45,6 @@ async def check_answers(page: Page, events: PageEvents, seconds: float, silence:
 
 
 def check_gone(error: Error) -> None:
-    """See whether an error says that the page is gone.
-
-    Raises:
-        PageLost: it crashed or closed.
-    """
+    """See whether an error says that the page is gone. Raises PageLost: it crashed or closed."""
     if any(sign in error.message.lower() for sign in _GONE):
         raise PageLost("closed or crashed") from error

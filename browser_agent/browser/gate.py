@@ -56,6 +56,7 @@ class Gate:
         self._cause = Cause()
         self._refusing = False
         self._held: list[_Held] = []
+        self._agreed: set[tuple[Origin, Origin | None]] = set()
         self._refused: list[Effect] = []
         self._acted_on: set[Origin | None] = set()
         self._frames: deque[tuple[str, Origin | None]] = deque(maxlen=_REMEMBERED)
@@ -76,11 +77,7 @@ class Gate:
         return tuple(each.effect for each in self._held)
 
     async def attach(self, context: BrowserContext) -> None:
-        """Stand before all that the pages of `context` send. It has no page yet.
-
-        Raises:
-            playwright.async_api.Error: the browser is gone.
-        """
+        """Stand before all that the pages of `context` send. It has no page yet. Raises playwright.async_api.Error: the browser is gone."""
         self._held.clear()
         self._state, self._context = "open", context
         self._interception = Interception(context, self._paused)
@@ -88,23 +85,20 @@ class Gate:
         await context.route_web_socket(re.compile(""), self._opened_socket)
 
     async def arm(self, cause: Cause, pages: Iterable[str]) -> None:
-        """Hold back, from now on, what may have effects.
-
-        Args:
-            cause: what is about to be acted on.
-            pages: the addresses of the frames that are open.
+        """Hold back, from now on, what may have effects. `cause` is what is about to be acted on, `pages` the open frames' addresses.
 
         Raises:
             playwright.async_api.Error, TimeoutError: the browser does not take it, so nothing may be done.
         """
-        self._cause, self._refusing = cause, False
+        self._begin()
+        self._cause = cause
         here = {origin_of(url) for url in pages}
         self._acted_on = here if len(self._acted_on) > _REMEMBERED else self._acted_on | here
         await self._enter("acting")
 
     async def leave(self) -> None:
         """Hold back only what the sites of pages that were acted on send when those are left; what the page of another sends by itself is its own."""
-        self._refusing = False
+        self._begin()
         await self._enter("open" if all(map(self.trust.trusts, self._acted_on)) else "leaving")
 
     def rest(self) -> None:
@@ -127,14 +121,14 @@ class Gate:
             news.cancel()
 
     async def answer(self, agreed: bool) -> None:
-        """Let go what is held, and the like of it from now on; or drop it, and what else comes of this action."""
+        """Let go what is held, and what else this action makes its frames send to the same places; or drop it, and what else comes of this action."""
         held, self._held = self._held, []
         self._refusing = not agreed
         for each in held:
-            if agreed:
-                self.trust = self.trust.with_agreed(each.effect)
-            else:
+            if not agreed:
                 self._refused.append(each.effect)
+            elif each.effect.frame is not None:
+                self._agreed.add((each.effect.frame, each.effect.target))
         for each in held:
             await (each.go() if agreed else each.drop())
 
@@ -200,8 +194,17 @@ class Gate:
         else:
             self._hold(_Held(effect, go, lambda: interception.drop(paused.number)))
 
+    def _begin(self) -> None:
+        """An action begins: what was said of the one before holds no more."""
+        self._refusing = False
+        self._agreed.clear()
+
+    def _covers(self, effect: Effect) -> bool:
+        """Whether this may be sent unasked."""
+        return (effect.frame, effect.target) in self._agreed or self.trust.trusts(effect.frame)
+
     def _may_go(self, effect: Effect) -> bool:
-        if self.trust.covers(effect):
+        if self._covers(effect):
             return True
         if self._state != "leaving":
             return False
@@ -229,7 +232,7 @@ class Gate:
                 server.send(message)
 
             effect = Effect("WEBSOCKET", route.url, None, cause=self._cause)
-            doubted = [each for each in self._frames_for(effect) if not self.trust.covers(each)]
+            doubted = [each for each in self._frames_for(effect) if not self._covers(each)]
             waiting = any(each.effect.url == route.url for each in self._held)
             if self.armed and (doubted or waiting):
                 self._hold(_Held(doubted[0] if doubted else effect, go, drop))

@@ -56,11 +56,7 @@ def installed(own: Path | None = None) -> Iterator[Path]:
 
 
 async def provide(own: Path, report: Report, *, packages: bool = True) -> Path:
-    """Get a browser onto a machine that has none that starts.
-
-    Raises:
-        BrowserMissing: nothing worked; the message holds the one command to run.
-    """
+    """Get a browser onto a machine that has none that starts. Raises BrowserMissing: nothing worked; the message holds the one command to run."""
     report("no browser that starts was found; downloading Chromium with Playwright")
     failure = await _run([sys.executable, "-m", "playwright", "install", "chromium"], _DOWNLOAD_SECONDS)
     if failure is None:

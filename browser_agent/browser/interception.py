@@ -46,11 +46,7 @@ class Interception:
         self._passing: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
-        """Be there before the first page is.
-
-        Raises:
-            playwright.async_api.Error: the browser is gone.
-        """
+        """Be there before the first page is. Raises playwright.async_api.Error: the browser is gone."""
         browser = self._context.browser
         if browser is None:
             raise RuntimeError("a persistent profile has no browser of its own to ask")
@@ -61,11 +57,7 @@ class Interception:
         await self._send("Fetch.enable", {"patterns": list(_NOTHING)})
 
     async def turn(self, on: bool) -> None:
-        """Turn it on or off.
-
-        Raises:
-            playwright.async_api.Error, TimeoutError: the browser does not answer.
-        """
+        """Turn it on or off. Raises playwright.async_api.Error, TimeoutError: the browser does not answer."""
         if not self._own:
             await asyncio.wait_for(self._find_own(), _SECONDS)
         await self._send("Fetch.enable", {"patterns": list(_ACTING if on else _NOTHING)})

@@ -66,12 +66,7 @@ class BrowserProcess:
 
 
 async def start_browser(plan: Plan, report: Report) -> BrowserProcess:
-    """Start or connect to a browser.
-
-    Raises:
-        BrowserMissing: none is there, none could be provided, or none that is there starts.
-        BrowserGone: nothing answers at the endpoint.
-    """
+    """Start or connect to a browser. Raises BrowserMissing: none is there, none could be provided, or none that is there starts; BrowserGone: nothing answers at the endpoint."""
     folder = Path(tempfile.mkdtemp(prefix="ctxfold-browser-"))
     reaper = Reaper(child_environment())
     reaper.remove_folder(folder)

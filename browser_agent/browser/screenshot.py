@@ -43,11 +43,7 @@ _ROLES = ("- textbox", "- searchbox", "- spinbutton", "- combobox")
 
 
 async def take_screenshot(window: Window, page: Observation | None) -> bytes | None:
-    """Picture the current tab; None where there is no page, a page shows a secret in its words, or it does not hold still.
-
-    Returns:
-        A JPEG of at most `LARGEST` bytes.
-    """
+    """Picture the current tab; None where there is no page, a page shows a secret in its words, or it does not hold still. Returns a JPEG of at most `LARGEST` bytes."""
     if page is None or page.dialog is not None or _shows_secret(window, page):
         return None
     options: dict[str, Any] = {"type": "jpeg", "scale": "css", "timeout": SECONDS * 1_000, "mask_color": "#777777"}

@@ -19,13 +19,7 @@ _SECONDS = 20.0
 
 @asynccontextmanager
 async def traced(window: Window, path: Path, report: Report) -> AsyncIterator[None]:
-    """Trace a window, and write that to a file at the end of the block, however it ends; what a browser that died had done is not in it.
-
-    Args:
-        window: which window.
-        path: where the trace goes; `playwright show-trace` opens it.
-        report: told in one line where there is none to write.
-    """
+    """Trace a window, and write that to a file at the end of the block, however it ends; what a browser that died had done is not in it. `playwright show-trace` opens it."""
     await window.page.context.tracing.start(screenshots=True, snapshots=True)
     try:
         yield

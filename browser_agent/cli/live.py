@@ -29,14 +29,7 @@ INDENT = "  "
 
 
 class Live:
-    """Prints each step as it is done. On a terminal the step that is under way shows too.
-
-    Args:
-        quiet: print what went wrong only.
-
-    Attributes:
-        steps: how many steps were done as decided.
-    """
+    """Prints each step as it is done. On a terminal the step that is under way shows too. `quiet`: print what went wrong only. `steps`: how many steps were done as decided."""
 
     def __init__(self, quiet: bool = False) -> None:
         self.steps = 0

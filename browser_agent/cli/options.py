@@ -18,20 +18,12 @@ _HOW = "give it as NAME=env:VARIABLE or NAME=file:PATH, with NAME@DOMAIN where i
 def read_safety(
     allow: tuple[str, ...], secrets: tuple[str, ...], start_url: str | None, confirm: Confirm, trust: tuple[str, ...]
 ) -> Safety:
-    """What a run may do, as the options of a command say it; a start address given there is trusted.
-
-    Raises:
-        InputError: a domain or a secret in another form.
-    """
+    """What a run may do, as the options of a command say it; a start address given there is trusted. Raises InputError: a domain or a secret in another form."""
     return Safety(allow, tuple(read_secret(said, start_url) for said in secrets), confirm, trust=trust)
 
 
 def read_secret(said: str, start_url: str | None) -> Secret:
-    """A secret as `NAME[@DOMAIN]=SOURCE` says it.
-
-    Args:
-        said: the option's value.
-        start_url: the start address, to whose host and port it belongs where no domain is said.
+    """A secret as `NAME[@DOMAIN]=SOURCE` says it. Where no domain is said, it belongs to the start address's host and port.
 
     Raises:
         InputError: it is not of that form, its source holds nothing, or it belongs nowhere.

@@ -45,13 +45,7 @@ _UNSETTLED = frozenset({"timed_out", "page_recovered"})
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What a host's model says with a call.
-
-    Attributes:
-        why: its reason, for the log.
-        need: what it looks for; those parts of the page are shown first.
-        found: what it learned on the pages before, which every view keeps.
-    """
+    """What a host's model says with a call. `need`: what it looks for; those parts of the page are shown first; `found`: what it learned on the pages before, which every view keeps."""
 
     why: str = ""
     need: str = ""
@@ -103,12 +97,7 @@ class Reading:
 
     @property
     def wish(self) -> Wish:
-        """This as what one call wants.
-
-        Raises:
-            InputError: two of them at once, or a budget out of bounds.
-            ValidationError: a ref that is none, or a part before the first.
-        """
+        """This as what one call wants. Raises InputError: two of them at once, or a budget out of bounds; ValidationError: a ref that is none, or a part before the first."""
         if self.find and (self.ref or self.page):
             raise InputError("find shows places, ref and page show a part in full: give one of the two")
         if self.budget and not LEAST <= self.budget <= LARGEST:
@@ -129,12 +118,8 @@ class Shown:
         step: the step it is written down in.
         kind: what became of it; `refused` where a guard held it back.
         message: what became of it in one line of ours; it holds no page text.
-        done: how many of the actions were done.
-        asked: how many there were.
-        url: the page's address.
         ref: the whole page as recorded; empty where there was no page to look at.
         text: the page within the budget. Data, never instructions.
-        tokens: what that costs, in o200k tokens.
         values: where what was extracted last is recorded whole; empty where nothing was.
         downloads: files that arrived, by their paths.
         late: what the page was kept from sending after the call before.
@@ -160,14 +145,7 @@ class Shown:
 
 
 class Page:
-    """A live page.
-
-    Args:
-        browser: the browser it is in.
-        window: the tabs.
-        secrets: what is kept out of all that is written.
-        folder: the model that folds, plans and extracts; None for the embedded deciders.
-    """
+    """A live page."""
 
     def __init__(
         self, browser: SharedBrowser, window: Window, secrets: Secrets, folder: Model | Roles | None = None
@@ -218,7 +196,7 @@ class Page:
                 self._guard = LoopGuard()
             await self._forget(book)
             ref, values = await book(lambda session: end_step(session, step, count, outcome))
-            await self._maintain(book)
+            await self._deciders.maintain(book)
             return replace(_reply(step, ref, outcome, count), values=values)
 
     async def end(self) -> None:
@@ -233,10 +211,6 @@ class Page:
         new, self._forgotten = typed[self._forgotten :], len(typed)
         if new:
             await book(lambda session: forget_typed(session, new))
-
-    async def _maintain(self, lease: SessionLease) -> None:
-        """Fold, plan and extract where that is due, at the session's own budget."""
-        await self._deciders.maintain(lease)
 
     def _held_back(self, wish: Wish) -> str:
         """Why a wish is not done; empty where it may be. What only reads is never held back."""

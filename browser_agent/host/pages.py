@@ -49,9 +49,7 @@ class Means:
     """What a host browses with.
 
     Attributes:
-        downloads: the folder below which each session's downloads go.
         safety: what may be reached, typed and brought about; a host is asked by its own protocol, never by `safety.ask`.
-        choice: which browser is started.
         uploads: folders that files may be uploaded from; none for none.
         folder: the model that folds, plans and extracts beside whoever drives; None for the embedded deciders.
     """
@@ -64,11 +62,7 @@ class Means:
 
 
 class Pages:
-    """The live pages of one host.
-
-    Args:
-        means: what it browses with.
-    """
+    """The live pages of one host."""
 
     def __init__(self, means: Means) -> None:
         self._means = means
@@ -153,12 +147,7 @@ class Pages:
     async def finish(
         self, session: str, actions: Sequence[Mapping[str, Any]], words: Words = NO_WORDS, agreed: bool = False
     ) -> Shown:
-        """What came of actions that were begun, with the user's answer; the page after them.
-
-        Raises:
-            UnknownPage: no page is open any more.
-            BrowserGone: the browser died.
-        """
+        """What came of actions that were begun, with the user's answer; the page after them. Raises UnknownPage: no page is open any more; BrowserGone: the browser died."""
         wish, page = Wish(words, _validate_actions(actions)), self._open_page(session)
         return self._note(session, await self._waiting.setdefault(page, Waiting(page)).finish(wish, agreed))
 
@@ -278,12 +267,7 @@ class Pages:
 
 
 def _validate_actions(actions: Sequence[Mapping[str, Any]]) -> tuple[PageAction, ...]:
-    """Actions from what a host sent.
-
-    Raises:
-        InputError: none, or more than one decision may hold.
-        ValidationError: one that is none.
-    """
+    """Actions from what a host sent. Raises InputError: none, or more than one decision may hold; ValidationError: one that is none."""
     if not 1 <= len(actions) <= MOST_ACTIONS:
         raise InputError(f"give 1 to {MOST_ACTIONS} actions, not {len(actions)}")
     return _ACTIONS.validate_python(list(actions))

@@ -26,9 +26,6 @@ class Reach:
     """What a host may open. A frozen value: what was shown and agreed to gives another.
 
     Attributes:
-        rule: the domains a person listed.
-        agreed: private origins that may be reached.
-        public_seen: whether a page of the open internet was shown.
         local: whether the host shares this machine; for one that does not, what is private here is opened only where a person listed it.
     """
 
@@ -38,12 +35,7 @@ class Reach:
     local: bool = True
 
     def judge(self, url: str) -> Word:
-        """What is to be done about an address.
-
-        Raises:
-            InputError: it is no web address.
-            Refused: it may not be opened at a host's word.
-        """
+        """What is to be done about an address. Raises InputError: it is no web address; Refused: it may not be opened at a host's word."""
         origin = origin_of(url)
         if origin is None:
             raise InputError("that is no full web address; give one such as https://host/path")

@@ -48,12 +48,7 @@ _NAME = 46
 
 @dataclass(frozen=True, slots=True)
 class Errand:
-    """What a run is to find.
-
-    Attributes:
-        task: in words.
-        start_url: the page to begin on; empty where a model may find its own.
-    """
+    """What a run is to find. `start_url`: the page to begin on; empty where a model may find its own."""
 
     task: str
     start_url: str = ""
@@ -66,7 +61,6 @@ class Standing:
     Attributes:
         run: its name, and that of the session it is kept in.
         status: how it ended, or that it goes on.
-        steps: how many steps it has taken.
         doing: the last of them, in a few words; it may hold names from a page.
         result: what it came to; None while it goes on, and where it failed or was cancelled.
         error: why it failed; None where it did not.
@@ -100,15 +94,7 @@ class _Run:
 
 
 class Runs:
-    """The runs of one host.
-
-    Args:
-        means: what it browses with.
-        pages: the host's live pages, which know what it may open.
-        model: who decides.
-        limits: when a run ends at the latest.
-        store: where sessions are kept; None for the configured default.
-    """
+    """The runs of one host."""
 
     def __init__(self, means: Means, pages: Pages, model: str, limits: RunLimits, store: str | None) -> None:
         self._means = means
@@ -138,11 +124,7 @@ class Runs:
             raise
 
     async def status(self, name: str, cancel: bool, told: Told) -> Standing:
-        """How a run stands: when it has ended, or after a while.
-
-        Raises:
-            UnknownRun: this process knows none of that name.
-        """
+        """How a run stands: when it has ended, or after a while. Raises UnknownRun: this process knows none of that name."""
         run = self._runs.get(name)
         if run is None:
             raise UnknownRun(

@@ -18,12 +18,7 @@ __all__ = ["SharedBrowser"]
 
 
 class SharedBrowser:
-    """A browser whose windows share nothing but its process.
-
-    Args:
-        choice: which browser is started.
-        rule: where it may connect.
-    """
+    """A browser whose windows share nothing but its process."""
 
     def __init__(self, choice: BrowserChoice, rule: Egress) -> None:
         self._choice = choice
@@ -33,12 +28,7 @@ class SharedBrowser:
         self._lock = asyncio.Lock()
 
     async def open(self, folders: Folders, budget: int, secrets: Secrets, gate: Gate | None) -> Window:
-        """Open a window; start the browser where none runs.
-
-        Raises:
-            BrowserError: there is no browser.
-            InputError: the storage state cannot be used.
-        """
+        """Open a window; start the browser where none runs. Raises BrowserError: there is no browser; InputError: the storage state cannot be used."""
         async with self._lock:
             choice = self._choice
             if self._browser is None:

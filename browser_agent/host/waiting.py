@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import anyio
 
@@ -15,12 +15,16 @@ from ctxfold.models.deciders.loop import SessionLease
 __all__ = ["Waiting"]
 
 
+_ONCE = "the user is asked once a call, so ask for that in the next"
+
+
 @dataclass(slots=True, eq=False)
 class _Act:
-    """One act under way, and the question it put; a second one in the same act counts as a no."""
+    """One act under way, and the question it put; a second one in the same act counts as a no, for a call asks once."""
 
     wish: Wish
     asked: Asked | None = None
+    again: bool = False
     answer: asyncio.Future[bool] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
     put: asyncio.Event = field(default_factory=asyncio.Event)
     work: asyncio.Task[Shown] = field(init=False)
@@ -28,6 +32,7 @@ class _Act:
     async def ask(self, asked: Asked) -> bool:
         """Put a question, and wait for the answer."""
         if self.asked is not None:
+            self.again = True
             return False
         self.asked = asked
         self.put.set()
@@ -69,21 +74,18 @@ class Waiting:
         return act.asked
 
     async def finish(self, wish: Wish, agreed: bool) -> Shown:
-        """What an act that was begun came to, with the user's answer.
-
-        Raises:
-            Refused: another call came before the answer did; what waited was not sent.
-        """
+        """What an act that was begun came to, with the user's answer. Raises Refused: another call came before the answer did; what waited was not sent."""
         act = next((each for each in self._acts if each.wish == wish), None)
         if act is None:
             raise Refused("another call came before the user's answer did, so nothing was sent")
         self._acts.remove(act)
         act.give(agreed)
         try:
-            return await act.work
+            shown = await act.work
         except anyio.get_cancelled_exc_class():
             act.work.cancel()
             raise
+        return replace(shown, message=f"{shown.message}; {_ONCE}") if act.again and agreed else shown
 
     async def give_up(self) -> None:
         """Take what nobody answered for a no."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import parse_qsl, urlsplit
 
@@ -50,8 +50,6 @@ class Request:
         kind: what it is for, in DevTools' words, such as `Document` or `Ping`.
         origin: the origin of the frame that sends it, as the browser says it: `null` where that has none, empty where it is not said.
         referrer: the address of the page that sends it, where that is said.
-        form: the type of its body.
-        body: its text, where it has one that can be read.
     """
 
     method: str
@@ -70,7 +68,6 @@ class Effect:
     Attributes:
         frame: the origin of the frame it comes from; None where that has none of its own, or it cannot be told.
         carries: how much it carries, in words of ours; empty for nothing.
-        cause: what was acted on.
     """
 
     method: str
@@ -119,41 +116,25 @@ Ask = Callable[[Asked], Awaitable[bool]]
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """What may have effects unasked. A frozen value: what was agreed to gives another.
+    """Which origins may have effects unasked, by what a person said before anything was asked. A frozen value.
 
     Attributes:
         always: ask about every origin, those that a person named too.
         start: the origin that a person named to begin at; None where nobody did.
         domains: further ones that a person named.
-        agreed: what a person said yes to: from which origin, to which.
     """
 
     always: bool = False
     start: Origin | None = None
     domains: tuple[Listed, ...] = ()
-    agreed: frozenset[tuple[Origin, Origin | None]] = frozenset()
 
     def trusts(self, frame: Origin | None) -> bool:
         """Whether a frame of this origin may send anything unasked. One that has no origin of its own may not."""
         return frame is not None and not self.always and (frame == self.start or is_listed(self.domains, *frame))
 
-    def covers(self, effect: Effect) -> bool:
-        """Whether this may be sent unasked."""
-        return (effect.frame, effect.target) in self.agreed or self.trusts(effect.frame)
-
-    def with_agreed(self, effect: Effect) -> Trust:
-        """This, with what `effect`'s frame sends to that place agreed to."""
-        if effect.frame is None:
-            return self
-        return replace(self, agreed=self.agreed | {(effect.frame, effect.target)})
-
 
 def judge(request: Request, cause: Cause) -> Effect | None:
-    """What a request that arose from an action would bring about.
-
-    Returns:
-        The effect; None for what only reads: GET, HEAD and OPTIONS, unless the names on it say that it acts.
-    """
+    """What a request that arose from an action would bring about. Returns the effect; None for what only reads: GET, HEAD and OPTIONS, unless the names on it say that it acts."""
     frame = origin_of(request.origin or request.referrer)
     if request.method.upper() not in _HARMLESS:
         return Effect(request.method.upper(), request.url, frame, _weigh(request), cause)

@@ -48,20 +48,12 @@ class Egress:
 
     @classmethod
     def of(cls, allow: tuple[str, ...] = (), start_url: str | None = None) -> Egress:
-        """The rule for domains as a person gives them, and the address a run starts from.
-
-        Raises:
-            InputError: a domain that is none, or an address that is not http or https.
-        """
+        """The rule for domains as a person gives them, and the address a run starts from. Raises InputError: a domain that is none, or an address that is not http or https."""
         rule = cls(domains=tuple(read_domain(text) for text in allow))
         return rule if start_url is None else rule.with_origin(start_url)
 
     def with_origin(self, url: str) -> Egress:
-        """This rule, with the origin of `url` allowed too, private or not.
-
-        Raises:
-            InputError: `url` is not a web address.
-        """
+        """This rule, with the origin of `url` allowed too, private or not. Raises InputError: `url` is not a web address."""
         origin = origin_of(url)
         if origin is None:
             raise InputError(f"{url!r} is no web address; give http://host/ or https://host/")
@@ -101,11 +93,7 @@ def origin_of(url: str) -> tuple[str, int] | None:
 
 
 def check_start(url: str) -> None:
-    """Make sure that a run can begin at an address, before anything is begun.
-
-    Raises:
-        InputError: it is no web address; of a file, how its folder is served.
-    """
+    """Make sure that a run can begin at an address, before anything is begun. Raises InputError: it is no web address; of a file, how its folder is served."""
     if origin_of(url) is not None:
         return
     if url.lower().startswith("file:"):
@@ -147,11 +135,7 @@ def _inner(ip: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
 
 
 def read_domain(text: str) -> Listed:
-    """A domain as a person gives it: a name, a name with a port, or a whole address.
-
-    Raises:
-        InputError: it is none.
-    """
+    """A domain as a person gives it: a name, a name with a port, or a whole address. Raises InputError: it is none."""
     bare = text.strip()
     if "//" in bare:
         origin = origin_of(bare)

@@ -74,11 +74,7 @@ class FilterProxy:
         self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, limit=_HEAD_BYTES)
 
     def permit(self, url: str) -> None:
-        """Allow the origin of `url`, such as that of a start address.
-
-        Raises:
-            InputError: it is no web address.
-        """
+        """Allow the origin of `url`, such as that of a start address. Raises InputError: it is no web address."""
         self.rule = self.rule.with_origin(url)
 
     async def close(self) -> None:
@@ -133,12 +129,7 @@ class FilterProxy:
             upstream[1].close()
 
     async def _connect(self, host: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """A connection to the host, at an address that was judged.
-
-        Raises:
-            _Refused: the rule does not let it.
-            _Unreachable: nothing answers.
-        """
+        """A connection to the host, at an address that was judged. Raises _Refused: the rule does not let it; _Unreachable: nothing answers."""
         verdict = self.rule.judge_name(host, port)
         if verdict != "allowed":
             raise _Refused(Refusal(host, port, verdict))
@@ -163,22 +154,14 @@ async def _resolve(host: str, port: int) -> tuple[str, ...]:
 
 
 def _parse(raw: bytes) -> _Head:
-    """The head of a request.
-
-    Raises:
-        ValueError: it is none.
-    """
+    """The head of a request. Raises ValueError: it is none."""
     first, *headers = raw[:-4].split(b"\r\n")
     method, target, version = first.decode("latin-1").split(" ")
     return _Head(method, target, version, tuple(headers))
 
 
 def _destination(head: _Head) -> tuple[str, int]:
-    """Where a request wants to go.
-
-    Raises:
-        ValueError: it names no place.
-    """
+    """Where a request wants to go. Raises ValueError: it names no place."""
     parts = urlsplit(f"//{head.target}" if head.method == "CONNECT" else head.target)
     if not parts.hostname or (head.method != "CONNECT" and parts.scheme != "http"):
         raise ValueError("no destination")

@@ -121,11 +121,7 @@ class Secrets:
         return _PLACEHOLDER.fullmatch(text) is not None
 
     def named_in(self, text: str) -> tuple[Secret, ...]:
-        """The secrets whose placeholders stand in `text`.
-
-        Raises:
-            KeyError: a placeholder of no secret that is known; its argument is the name.
-        """
+        """The secrets whose placeholders stand in `text`. Raises KeyError: a placeholder of no secret that is known; its argument is the name."""
         return tuple(self._known[name] for name in dict.fromkeys(_PLACEHOLDER.findall(text)))
 
     def fill(self, text: str) -> str:
@@ -133,12 +129,7 @@ class Secrets:
         return _PLACEHOLDER.sub(lambda found: self._known[found[1]].value, text)
 
     def scrub(self, text: str, between: re.Pattern[str] | None = None) -> str:
-        """`text` with every copy of every value, of a part of it, and in every common encoding, replaced by its placeholder.
-
-        Args:
-            text: what is read or written.
-            between: what may stand between two parts of a value that is spread out, such as the markup of a snapshot.
-        """
+        """`text` with every copy of every value, of a part of it, and in every common encoding, replaced by its placeholder. `between`: what may stand between two parts of a value that is spread out."""
         if not self._copies or not text:
             return text
         readings = Readings(text, between)

@@ -12,7 +12,7 @@ from browser_agent.observation.inline import REF, cut
 from browser_agent.observation.values import Observation
 from ctxfold.tokens import count
 
-__all__ = ["NOTHING_BEFORE", "Before", "Furniture", "find_changes", "name_all"]
+__all__ = ["NOTHING_BEFORE", "Before", "Furniture", "find_changes", "find_own", "name_all"]
 
 _MENUS = frozenset({"nav", "header", "footer"})
 _BESIDE = frozenset({"body", "aside"})
@@ -106,6 +106,13 @@ def _name_cards(blocks: Sequence[Block]) -> dict[int, str]:
         if card:
             named[i] = card
     return named
+
+
+def find_own(blocks: Sequence[Block], before: Before) -> tuple[int, ...]:
+    """The numbers of the blocks that a page has for itself: without the menus around it that the reader saw on others; all where there is nothing else."""
+    names = name_all(blocks) if before.known else [""] * len(blocks)
+    own = tuple(i for i, name in enumerate(names) if name[:1] != _MENU or name not in before.known)
+    return own or tuple(range(len(blocks)))
 
 
 def find_changes(blocks: Sequence[Block], lines: frozenset[str], room: int) -> tuple[str, ...] | None:

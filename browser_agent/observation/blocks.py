@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from browser_agent.observation.inline import INLINE, INTERACTIVE, is_actionable, is_inline, render
-from browser_agent.observation.snapshot import Node
+from ctxfold.log.snapshot import Node
 
 _REGIONS = {
     "banner": "header", "navigation": "nav", "contentinfo": "footer", "complementary": "aside", "main": "main",

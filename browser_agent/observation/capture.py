@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 from playwright.async_api import Error, Frame, Page
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from browser_agent.observation.snapshot import split, unquoted
 from browser_agent.observation.values import OpenDialog, Section, SiteIndex, TabInfo
+from ctxfold.log.snapshot import split, unquoted
 
 MASK = "••••••••"
 """What stands for a password, whatever its length."""
@@ -32,13 +32,7 @@ def is_called_password(name: str) -> bool:
 
 
 def mask_passwords(yaml: str, secrets: Sequence[str], *, every_field: bool) -> str:
-    """`yaml` without the values of password fields.
-
-    Args:
-        yaml: a whole snapshot.
-        secrets: the values of the page's password fields, as they stand.
-        every_field: some frame would not tell which of its fields hold one, so the value of every field goes.
-    """
+    """`yaml` without the values of password fields. `every_field`: some frame would not tell which of its fields hold one, so the value of each goes."""
     known = {_squeezed(secret) for secret in secrets}
     lines = yaml.split("\n")
     inside: int | None = None
@@ -66,6 +60,7 @@ def _squeezed(text: str) -> str:
 
 
 _SCRIPT = files("browser_agent.observation").joinpath("structure.js").read_text(encoding="utf-8")
+_CARDS = files("browser_agent.observation").joinpath("cards.js").read_text(encoding="utf-8")
 _FRAMES = 20
 _EDITORS = 10
 _EMPTY = re.compile(r"^ *- textbox\b.*\[ref=[^\]]+\][^:]*$")
@@ -88,6 +83,10 @@ class SearchFound(_FromPage):
     extra: tuple[tuple[str, str], ...] = ()
 
 
+Card = tuple[tuple[str, str, str], ...]
+"""An element beside others alike: each piece of its text, behind the words that its page gives it and before where it leads."""
+
+
 class Structure(_FromPage):
     """What the live document told of itself: page data, checked for shape and never trusted."""
 
@@ -103,6 +102,7 @@ class Structure(_FromPage):
     drawn: tuple[str, ...] = ()
     editors: int = 0
     index: SiteIndex | None = None
+    cards: tuple[tuple[Card, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,21 +119,22 @@ class Capture:
     notes: tuple[str, ...] = ()
 
 
-async def capture_page(page: Page, status: int | None, seconds: float) -> Capture:
+async def capture_page(page: Page, status: int | None, seconds: float, *, cards: bool = False) -> Capture:
     """Read a page.
 
     Args:
         page: the page.
         status: the HTTP status of its document, where there is one.
         seconds: the most it may take.
+        cards: also read the groups of alike elements.
 
     Raises:
         TimeoutError: the page did not answer in time: it is hung, or very large.
         playwright.async_api.Error: the page crashed or was closed.
     """
     async with asyncio.timeout(seconds):
-        structures, yaml = await asyncio.gather(
-            _structures(page), page.aria_snapshot(mode="ai", timeout=seconds * 1000)
+        structures, yaml, grouped = await asyncio.gather(
+            _structures(page), page.aria_snapshot(mode="ai", timeout=seconds * 1000), _read_cards(page, cards)
         )
     found = [structure for structure in structures if structure is not None]
     secrets = tuple(secret for structure in found for secret in structure.secrets)
@@ -146,6 +147,7 @@ async def capture_page(page: Page, status: int | None, seconds: float) -> Captur
             "drawn": tuple(one for structure in found for one in structure.drawn),
             "sections": (*own.sections, *_collect_sections(structures[1:])),
             "secrets": (),
+            "cards": grouped,
         }
     )
     if any(structure.editors for structure in found):
@@ -155,11 +157,7 @@ async def capture_page(page: Page, status: int | None, seconds: float) -> Captur
 
 
 async def flat_capture(page: Page, status: int | None, why: str) -> Capture:
-    """The words of a page that no snapshot could be made of, written as one without refs.
-
-    Raises:
-        playwright.async_api.Error: the page crashed or was closed.
-    """
+    """The words of a page that no snapshot could be made of, written as one without refs. Raises playwright.async_api.Error: the page crashed or was closed."""
     found = await _structure(page.main_frame, whole=True) or Structure()
     lines = [f"- text: {json.dumps(why)}"]
     for section in found.sections:
@@ -173,6 +171,20 @@ async def _structures(page: Page) -> list[Structure | None]:
     """What each frame tells of itself, the page's own first; None for one that found nothing that can be used."""
     frames = [page.main_frame, *[frame for frame in page.frames if frame != page.main_frame][:_FRAMES]]
     return list(await asyncio.gather(*(_structure(frame, whole=i == 0) for i, frame in enumerate(frames))))
+
+
+async def _read_cards(page: Page, wanted: bool) -> tuple[tuple[Card, ...], ...]:
+    """The groups of alike elements of the page; none where they are not wanted, or it tells nothing that can be used."""
+    if not wanted:
+        return ()
+    try:
+        return Structure.model_validate_json(f'{{"cards": {await page.evaluate(_CARDS)}}}').cards
+    except ValidationError:
+        return ()
+    except Error as error:  # the page's own scripts may have changed what this one calls
+        if _is_replaced(error):
+            raise
+        return ()
 
 
 def _collect_sections(found: Sequence[Structure | None]) -> Iterator[Section]:
@@ -191,9 +203,14 @@ async def _structure(frame: Frame, *, whole: bool) -> Structure | None:
     except (ValidationError, ValueError, TimeoutError):
         return None
     except Error as error:
-        if whole and any(sign in error.message.lower() for sign in _REPLACED):
+        if whole and _is_replaced(error):
             raise
         return None
+
+
+def _is_replaced(error: Error) -> bool:
+    """Whether the document is not there any more."""
+    return any(sign in error.message.lower() for sign in _REPLACED)
 
 
 def _is_part(frame: Frame) -> bool:

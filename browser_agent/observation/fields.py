@@ -7,22 +7,23 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from browser_agent.observation.capture import Card
 from browser_agent.observation.inline import resolve_url, terms
-from browser_agent.observation.labelled import NOTHING, Labelled, coerce, find_labelled, find_rows
-from browser_agent.observation.snapshot import Node
+from browser_agent.observation.labelled import AMOUNT, NOTHING, Labelled, coerce, find_labelled, find_rows, read_card
 from browser_agent.observation.values import Extracted, Observation
+from ctxfold.log.snapshot import Node
 from ctxfold.tokens import count
 
 __all__ = ["extract", "format_extracted", "join_extracted"]
 
-_TITLES, _ADDRESSES = terms("name title heading"), terms("url link href address")
-"""Names that the vocabularies of the web give to a heading and to an address, which stand on a page without a label."""
+_TITLES, _ADDRESSES, _AMOUNTS = terms("name title heading"), terms("url link href address"), terms("price amount")
+"""Names that the vocabularies of the web give to a heading, an address and an amount of money, which stand on a page without a label."""
 _DEEPEST = 6
 
 
-def extract(root: Node, schema: Mapping[str, Any], base: str = "") -> Extracted:
-    """Fill a schema from a page: an object from single values, a list from the rows that fit it best."""
-    filled = _Page(root, schema, base).fill(schema, "", _DEEPEST)
+def extract(root: Node, schema: Mapping[str, Any], base: str = "", cards: Sequence[Sequence[Card]] = ()) -> Extracted:
+    """Fill a schema from a page: an object from single values, a list from the rows that fit it best: of a table, of a list, or of a group of `cards`."""
+    filled = _Page(root, schema, base, cards).fill(schema, "", _DEEPEST)
     return Extracted(value=None if filled.value is NOTHING else filled.value, missing=filled.missing)
 
 
@@ -45,12 +46,7 @@ def format_extracted(extracted: Extracted, room: int) -> tuple[str, ...]:
 
 
 def join_extracted(pages: Sequence[Observation], room: int) -> Observation:
-    """The last of several pages with the values of all of them: rows after rows, else the value of each page.
-
-    Args:
-        pages: at least one, each with what was extracted from it.
-        room: the most that the text may cost, in o200k tokens.
-    """
+    """The last of several pages with the values of all of them: rows after rows, else the value of each page."""
     found = [page.extracted for page in pages if page.extracted is not None]
     values = [each.value for each in found if each.value is not None]
     missing = tuple(dict.fromkeys(name for each in found for name in each.missing))
@@ -94,11 +90,11 @@ class _Filled(NamedTuple):
 class _Page:
     """A page's labelled values and rows, and the schema that references are looked up in."""
 
-    def __init__(self, root: Node, schema: Mapping[str, Any], base: str) -> None:
+    def __init__(self, root: Node, schema: Mapping[str, Any], base: str, cards: Sequence[Sequence[Card]]) -> None:
         self._schema = schema
         self._base = base
         self._single = find_labelled(root)
-        self._tables = find_rows(root)
+        self._tables = (*find_rows(root), *(tuple(map(read_card, group)) for group in cards))
 
     def fill(self, schema: Mapping[str, Any], path: str, depth: int) -> _Filled:
         schema = self._resolve(schema)
@@ -122,21 +118,18 @@ class _Page:
     def _fill_list(self, schema: Mapping[str, Any], path: str) -> _Filled:
         item = self._resolve(schema.get("items", {}))
         lists = [self._fill_rows(rows, item, path.rpartition(".")[2]) for rows in self._tables]
-        best = max(lists, key=_count_values, default=[])
-        return _Filled(best) if best else _Filled(NOTHING, (path or "items",))
+        best = max(([row for row in rows if _is_whole(row, item)] for rows in lists), key=_count_values, default=[])
+        return _Filled(best) if best else _Filled(NOTHING, _lacking(lists, item, path or "items"))
 
     def _fill_rows(self, rows: Sequence[Sequence[Labelled]], item: Mapping[str, Any], name: str) -> list[object]:
-        """The rows that give every value an item must have; of an item that is one value, those that have it under the list's name."""
+        """What rows give of an item; of one that is one value, what they have under the list's name."""
         properties: Mapping[str, Any] = item.get("properties", {})
         if not properties:
             return [value for row in rows if (value := self._pick(name, item, row)) is not NOTHING]
-        required = frozenset(item.get("required", ()))
         made: list[object] = []
         for row in rows:
             values = {name: self._pick(name, self._resolve(its), row) for name, its in properties.items()}
-            given = {name: value for name, value in values.items() if value is not NOTHING}
-            if given and required <= given.keys() and (required or len(given) * 2 > len(properties)):
-                made.append(given)
+            made.append({name: value for name, value in values.items() if value is not NOTHING})
         return made
 
     def _pick(self, name: str, schema: Mapping[str, Any], among: Sequence[Labelled]) -> object:
@@ -190,8 +183,27 @@ def _fit(called: frozenset[str], about: frozenset[str], label: str) -> float:
         return 0.6
     if label == "link" and called & (_TITLES | _ADDRESSES):
         return 0.5
+    if label == AMOUNT and called & _AMOUNTS:
+        return 0.6
     return 0.9 * len(words & about) / len(words) if words <= about else 0.0
 
 
-def _count_values(made: list[object]) -> int:
+def _is_whole(row: object, item: Mapping[str, Any]) -> bool:
+    """Whether a row gives every value an item must have; where it must have none, more than half of what it may."""
+    properties, required = item.get("properties", {}), item.get("required", ())
+    if not isinstance(row, dict) or not properties:
+        return True
+    return row.keys() >= set(required) if required else 2 * len(row) > len(properties)
+
+
+def _lacking(lists: Sequence[Sequence[object]], item: Mapping[str, Any], path: str) -> tuple[str, ...]:
+    """What the rows that come nearest to an item lack of it; the name of all of it where none gives more than half."""
+    near = [
+        [row for row in rows if isinstance(row, dict) and _is_whole(row, {**item, "required": ()})] for rows in lists
+    ]
+    given = {name for row in max(near, key=_count_values, default=[]) for name in row}
+    return tuple(f"{path}.{name}" for name in item.get("properties", {}) if given and name not in given) or (path,)
+
+
+def _count_values(made: Sequence[object]) -> int:
     return sum(len(row) if isinstance(row, dict) else 1 for row in made)

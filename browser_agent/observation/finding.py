@@ -34,13 +34,7 @@ class _Page:
 
 
 def find(blocks: Sequence[Block], query: str, budget: int, page_of: Callable[[int], int]) -> tuple[str, ...]:
-    """Find the blocks that hold `query`, else those that hold all its words, their heading's included.
-
-    Args:
-        blocks: the page, in order.
-        query: words, or a phrase.
-        budget: the most the lines may cost together, in o200k tokens.
-        page_of: the page a block stands on when the whole is read.
+    """Find the blocks that hold `query`, else those that hold all its words, their heading's included. `page_of`: the page a block stands on when the whole is read.
 
     Returns:
         How many places are shown of how many, then these in page order under their headings, a row with the head of its

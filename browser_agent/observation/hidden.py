@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from browser_agent.observation.inline import is_actionable
-from browser_agent.observation.snapshot import Node
+from ctxfold.log.snapshot import Node
 
 _SHORT = 4
 

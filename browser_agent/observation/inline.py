@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from urllib.parse import urljoin
 
-from browser_agent.observation.snapshot import Node
+from ctxfold.log.snapshot import Node
 from ctxfold.text import words
 
 _SPACE = re.compile(r"\s+")
@@ -35,6 +36,7 @@ def cut(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1].rstrip() + "…"
 
 
+@lru_cache(maxsize=4096)
 def terms(text: str) -> frozenset[str]:
     """The words of `text` as they are compared, each once."""
     return frozenset(words(text))
@@ -123,11 +125,11 @@ class _Pen:
         return f"[{node.ref}]"
 
 
-def render(nodes: Sequence[Node], *, between: str = " ", refs: bool = True) -> Line:
+def render(nodes: Sequence[Node], *, refs: bool = True) -> Line:
     """The words of `nodes` in one line."""
     pen = _Pen(marks=refs)
     parts = [part for part in (_render(node, pen) for node in _unlabelled(nodes)) if part]
-    words = between.join(parts) if between != " " else _joined(parts)
+    words = _joined(parts)
     return Line(words if _WORDS.search(words) else "", tuple(pen.refs), pen.links, pen.controls)
 
 

@@ -7,11 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
+from unicodedata import category
 
+from browser_agent.observation.capture import Card
 from browser_agent.observation.inline import FIELDS, clean, label, render
-from browser_agent.observation.snapshot import Node
+from ctxfold.log.snapshot import Node
 
-__all__ = ["NOTHING", "Labelled", "coerce", "find_labelled", "find_rows"]
+__all__ = ["AMOUNT", "NOTHING", "Labelled", "coerce", "find_labelled", "find_rows", "read_card"]
 
 NOTHING = object()
 """Stands for no value, where None is one."""
@@ -80,6 +82,8 @@ _BOXES = frozenset({"checkbox", "radio", "switch"})
 _LINES = frozenset({"paragraph", "text", "generic", "listitem", "definition", "cell", "strong", "emphasis"})
 _COLON = re.compile(r"^([^:]{1,60}?)\s*[:：]\s+(.+)$")
 _LONGEST = 2000
+AMOUNT = "amount"
+"""What an amount of money is called that stands there without a label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +105,25 @@ def find_rows(root: Node) -> tuple[tuple[tuple[Labelled, ...], ...], ...]:
     found = [_table(node) for node in root.walk() if node.role in _TABLES]
     found += [tuple(map(find_labelled, items)) for items in _siblings(root)]
     return tuple(rows for rows in found if rows)
+
+
+def read_card(card: Card) -> tuple[Labelled, ...]:
+    """The labelled values of one of several elements alike: the words its page gives to each piece of text, or that stand before it in the text."""
+    return tuple(one for label, text, url in card for one in _pieces(label, clean(text), url) if one.label and one.text)
+
+
+def _pieces(label: str, text: str, url: str) -> Iterator[Labelled]:
+    yield Labelled(label, text, url)
+    if parts := _COLON.match(text):
+        yield Labelled(parts[1], parts[2], url)
+    if _is_money(text):
+        yield Labelled(AMOUNT, text, url)
+
+
+def _is_money(text: str) -> bool:
+    """Whether a text is a number and one sign of a currency. Its letters would be those of many other things: `PEP 8`."""
+    signs = [sign for sign in text if category(sign) == "Sc"]
+    return len(signs) == 1 and _NUMBER.fullmatch(text.replace(signs[0], "").strip()) is not None
 
 
 def _labelled(root: Node) -> Iterator[Labelled]:

@@ -7,20 +7,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any, Literal
-from urllib.parse import urlencode, urlsplit, urlunsplit
+from urllib.parse import urlsplit, urlunsplit
 
-from browser_agent.observation.before import NOTHING_BEFORE, Before, find_changes, name_all
+from browser_agent.observation.before import NOTHING_BEFORE, Before, find_changes, find_own, name_all
 from browser_agent.observation.blocks import Block, blocks
-from browser_agent.observation.capture import Capture, SearchFound
+from browser_agent.observation.capture import Capture
 from browser_agent.observation.fields import extract, format_extracted
 from browser_agent.observation.finding import find
 from browser_agent.observation.hidden import remove_hidden
 from browser_agent.observation.inline import FIELDS, INTERACTIVE, REF, clean, cut, label, resolve_url
 from browser_agent.observation.paging import paginate
 from browser_agent.observation.prune import Interest, prune
-from browser_agent.observation.snapshot import Node, parse
+from browser_agent.observation.search_box import find_search
 from browser_agent.observation.spacing import respace
-from browser_agent.observation.values import BUDGET, Control, Cut, Extracted, Link, Observation, SearchBox
+from browser_agent.observation.values import BUDGET, Control, Cut, Extracted, Link, Observation
+from ctxfold.log.snapshot import Node, parse
+from ctxfold.text.words import counted
 from ctxfold.tokens import count, head
 
 
@@ -97,7 +99,7 @@ def observe(
     room = max(_LEAST_ROOM, budget - count(heading) - _STATUS_ROOM)
     interest = Interest(need, capture.structure.shown, before)
     refs, links = _addressed(root, capture)
-    shown = _render(root, page_blocks, view, interest, room, capture.structure.base or capture.url)
+    shown = _render(root, page_blocks, view, interest, room, capture)
     if isinstance(view, Part | Places) and view.links:
         shown = replace(shown, lines=_with_addresses(shown.lines, refs, capture.url))
     text = "\n".join(filter(None, (heading, _status_line(shown, len(page_blocks), view), *shown.lines)))
@@ -116,7 +118,7 @@ def observe(
         refs=refs,
         links=links,
         sections=tuple(each.model_copy(update={"title": clean(each.title)}) for each in capture.structure.sections),
-        search=_search(capture, root),
+        search=find_search(capture.structure.searches, root),
         index=capture.structure.index,
         cut=shown.cut,
         dialog=capture.dialog,
@@ -157,10 +159,11 @@ def _tab(index: int, title: str, current: bool) -> str:
 
 
 def _render(
-    root: Node, page_blocks: tuple[Block, ...], view: View, interest: Interest, room: int, base: str
+    root: Node, page_blocks: tuple[Block, ...], view: View, interest: Interest, room: int, capture: Capture
 ) -> _Rendered:
     room = room // 2 if isinstance(view, Part | Places) and view.links else room  # addresses take as much as the words
-    pages = paginate(page_blocks, room)
+    own = find_own(page_blocks, interest.before)
+    pages = paginate([page_blocks[i] for i in own], room).numbered(own)
     match view:
         case Lean():
             pruned = prune(page_blocks, interest, room, pages.page_of)
@@ -169,7 +172,13 @@ def _render(
             return _Rendered(pruned.lines, "page", 1, len(pages.pages), pruned.cut)
         case Part(ref=None, page=page):
             number = min(page, len(pages.pages))
-            return _Rendered(pages.pages[number - 1], "read", number, len(pages.pages))
+            around = len(page_blocks) - len(own)
+            said = (
+                (f"(left out: {counted(around, 'line')} around this page that others of the site show too)",)
+                if around
+                else ()
+            )
+            return _Rendered((*said, *pages.pages[number - 1]), "read", number, len(pages.pages))
         case Part(ref=ref, page=page):
             node = next((node for node in root.walk() if node.ref == ref), None)
             part = paginate(blocks(Node("page", children=(node,))) if node is not None else (), room)
@@ -178,7 +187,8 @@ def _render(
         case Places(query=query):
             return _Rendered(find(page_blocks, query, room, pages.page_of), "find", 1, len(pages.pages))
         case Fields(schema=schema):
-            extracted = extract(root, schema, base)
+            structure = capture.structure
+            extracted = extract(root, schema, structure.base or capture.url, structure.cards)
             return _Rendered(format_extracted(extracted, room), "extract", 1, len(pages.pages), extracted=extracted)
 
 
@@ -270,31 +280,3 @@ def _control(node: Node, url: str, submits: frozenset[str]) -> Control:
         url=url,
         submits=node.role == "button" and clean(node.name) in submits,
     )
-
-
-def _search(capture: Capture, root: Node) -> SearchBox | None:
-    if not capture.structure.searches:
-        return None
-    found = capture.structure.searches[0]
-    action = found.action
-    if found.extra and action:
-        action += ("&" if "?" in action else "?") + urlencode(found.extra)
-    method: Literal["get", "post"] = "post" if found.method == "post" else "get"
-    return SearchBox(ref=_search_ref(root, found), action=action, param=found.param, method=method)
-
-
-def _search_ref(root: Node, found: SearchFound) -> str | None:
-    """The field of the search form in the snapshot: one called as the form's is, else one in a search landmark."""
-    wanted = clean(found.label)
-    inside: str | None = None
-    stack = [(root, False)]
-    while stack:
-        node, searching = stack.pop()
-        searching = searching or node.role == "search"
-        if node.ref is not None and node.role in {"textbox", "searchbox", "combobox"}:
-            if wanted and wanted in {clean(node.name), clean(node.placeholder)}:
-                return node.ref
-            if inside is None and (searching or node.role == "searchbox"):
-                inside = node.ref
-        stack.extend((child, searching) for child in reversed(node.children))
-    return inside

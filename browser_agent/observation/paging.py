@@ -25,17 +25,13 @@ class Pages:
         """The page, counted from 1, that block number `block` (from 0) begins on."""
         return max(1, bisect_right(self.starts, block))
 
+    def numbered(self, numbers: Sequence[int]) -> Pages:
+        """The same pages of a choice of blocks: `numbers` says which each is in the whole, from the first on."""
+        return Pages(self.pages, tuple(numbers[start] for start in self.starts) if numbers else self.starts)
+
 
 def paginate(blocks: Sequence[Block], budget: int) -> Pages:
-    """Split a page's blocks into pages.
-
-    Args:
-        blocks: in order.
-        budget: the most one page may cost, in o200k tokens.
-
-    Returns:
-        At least one page. Every block is on one whole, or on several if it is larger than a page; no ref is torn.
-    """
+    """Split a page's blocks into pages. `budget`: o200k tokens of one page. Returns at least one page. Every block is on one whole, or on several if it is larger than a page; no ref is torn."""
     room = max(budget, _LEAST)
     pages: list[tuple[str, ...]] = []
     starts: list[int] = []

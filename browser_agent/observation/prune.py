@@ -61,13 +61,7 @@ class Interest:
 
 
 def prune(blocks: Sequence[Block], interest: Interest, budget: int, page_of: Callable[[int], int]) -> Pruned:
-    """Choose blocks.
-
-    Args:
-        blocks: the page, in order.
-        interest: what to put first.
-        budget: the most the lines may cost together, in o200k tokens.
-        page_of: the page a block stands on when the whole is read.
+    """Choose blocks. `page_of`: the page a block stands on when the whole is read.
 
     Returns:
         Chosen blocks in page order, with a line for each stretch cut. Where even that does not fit, fewer, down to one

@@ -197,25 +197,24 @@
     return [...names].slice(0, PIECES);
   };
 
+  // The forms that search, told by how they are marked up and not by what anything in them is called: a search field, a search landmark, or a form that only
+  // asks for a page and has one text to fill in. Those that can be asked by their address come first.
   const searches = () => {
-    const SURE = /^(q|query|search|s)$/i, WORDS = /^(key|keywords?|terms?|words?|text)$/i, HINT = /search|find|query/i;
+    const PLAIN = ['text', 'search'], UNTYPED = ['hidden', 'submit', 'image', 'button', 'reset', 'checkbox', 'radio'];
+    const typed = form => [...form.elements].filter(part => part.nodeName === 'TEXTAREA' || (part.nodeName === 'INPUT' && !UNTYPED.includes(part.type)));
+    const asks = form => form.method === 'get' && ![...form.elements].some(part => part.formMethod && part.formMethod !== 'get');
     const found = [];
     for (const input of document.querySelectorAll('input,[role=searchbox]')) {
-      const type = (input.type || 'text').toLowerCase();
-      if (!['text', 'search', 'searchbox', ''].includes(type) && input.getAttribute('role') !== 'searchbox') continue;
-      const form = input.form || input.closest('form');
+      const form = input.form || input.closest('form'), field = input.type === 'search' || input.getAttribute('role') === 'searchbox';
+      if (input.nodeName === 'INPUT' && !PLAIN.includes(input.type)) continue;
+      const get = !form || asks(form), inside = !!input.closest('[role=search],search');
+      if (!field && !inside && !(form && get && typed(form).length === 1)) continue;
       const label = input.getAttribute('aria-label') || (input.labels && input.labels[0] && squeeze(input.labels[0].textContent)) || input.placeholder || input.title || '';
-      let weight = 0;
-      if (type === 'search' || input.getAttribute('role') === 'searchbox') weight += 4;
-      if (input.closest('[role=search],search')) weight += 4;
-      weight += SURE.test(input.name || '') ? 3 : WORDS.test(input.name || '') ? 2 : 0;
-      if (HINT.test(input.id || '')) weight += 2;
-      if (form && HINT.test((form.getAttribute('action') || '') + ' ' + form.id + ' ' + form.className)) weight += 2;
-      if (weight < 3) continue;
-      if (input.checkVisibility && input.checkVisibility({ checkVisibilityCSS: true })) weight += 1;
+      const action = form && input.name ? new URL(form.getAttribute('action') || '', document.baseURI).href : '';
+      const visible = !input.checkVisibility || input.checkVisibility({ checkVisibilityCSS: true });
       const extra = [];
       if (form) for (const other of form.elements) if (other.type === 'hidden' && other.name) extra.push([other.name, other.value]);
-      found.push({ weight, label, param: input.name || '', method: form ? form.method : 'get', action: form && input.name ? new URL(form.getAttribute('action') || '', document.baseURI).href : '', extra });
+      found.push({ weight: 8 * !!(get && action) + 4 * field + 2 * inside + visible, label, param: input.name || '', method: get ? 'get' : 'post', action, extra });
     }
     return found.sort((a, b) => b.weight - a.weight).slice(0, 3);
   };

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Literal
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -76,7 +76,9 @@ class SearchBox(_Value):
         """Where a search for `words` leads by address alone; None where only typing into the field will do."""
         if not self.action or not self.param or self.method != "get":
             return None
-        return f"{self.action}{'&' if '?' in self.action else '?'}{urlencode({self.param: words})}"
+        parts = urlsplit(self.action)
+        others = [(name, value) for name, value in parse_qsl(parts.query, True) if name != self.param]
+        return urlunsplit((*parts[:3], urlencode([*others, (self.param, words)]), ""))
 
 
 class IndexedPage(_Value):

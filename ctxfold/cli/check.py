@@ -9,15 +9,7 @@ __all__ = ["Check"]
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing looked at.
-
-    Attributes:
-        name: what was looked at, in a word or two.
-        ok: whether it works.
-        fact: what was found, on one line.
-        fix: the next move where it does not work, a command where there is one.
-        required: whether ctxfold is of no use without it.
-    """
+    """One thing looked at. `fix`: the next move where it does not work, a command where there is one; `required`: whether ctxfold is of no use without it."""
 
     name: str
     ok: bool

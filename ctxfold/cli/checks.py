@@ -70,13 +70,10 @@ def _look_into(place: str) -> tuple[int, bool]:
     """How many sessions a store holds, and whether nothing that was removed from it remains in its file."""
     from ctxfold.store import open_store
 
-    kept = open_store(place)
-    try:
+    with open_store(place) as kept:
         with kept.reading() as tx:
             found = len(tx.sessions.names())
         return found, kept.finish()
-    finally:
-        kept.close()
 
 
 def _check_place(store: Path) -> Check:

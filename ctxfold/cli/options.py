@@ -65,14 +65,7 @@ def model_option(function: Callable[..., int | None]) -> Callable[..., int | Non
 
 
 def announced(model: str | None, dollars: float | None, helping: Roles, what: str = "") -> Spending:
-    """Which model decides runs, and what they may cost; a person is told where nobody named it, or where no limit holds.
-
-    Args:
-        model: the model that the command names.
-        dollars: the limit that it gives.
-        helping: the models beside it.
-        what: what the line begins with.
-    """
+    """Which model decides runs, and what they may cost; a person is told where nobody named it, or where no limit holds. `what` begins the line."""
     from ctxfold.models import spending
 
     found = spending(model, dollars, helping)
@@ -100,11 +93,7 @@ def session_command(function: Callable[..., int | None]) -> click.Command:
 
 
 def open_existing(name: str, store: str | None) -> Session:
-    """The session of that name, opened; none is made.
-
-    Raises:
-        UnknownSession: there is none in that store.
-    """
+    """The session of that name, opened; none is made. Raises UnknownSession: there is none in that store."""
     import ctxfold
 
     try:

@@ -105,21 +105,15 @@ def _read_pipe() -> str:
 
 def _read_steps(text: str) -> list[Mapping[str, Any]]:
     """The steps of JSON lines, or of one object or array over several lines."""
+    from ctxfold.text.strict_json import read_values
+
     try:
-        whole = json.loads(text)
-    except json.JSONDecodeError:
-        whole = [_read_line(line, number) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
-    steps = whole if isinstance(whole, list) else [whole]
+        steps = read_values(text)
+    except json.JSONDecodeError as error:
+        raise InputError(f"line {error.lineno} is not JSON ({error.msg}): give one step a line") from error
     if not steps:
         raise InputError("there is no step in that: nothing was recorded")
     return [_check_step(one, number) for number, one in enumerate(steps, start=1)]
-
-
-def _read_line(line: str, number: int) -> object:
-    try:
-        return json.loads(line)
-    except json.JSONDecodeError as error:
-        raise InputError(f"line {number} is not JSON ({error.msg}): give one step a line") from error
 
 
 def _check_step(value: object, number: int) -> Mapping[str, Any]:

@@ -25,15 +25,7 @@ LAST_FAILURE = "last-failure.txt"
 
 
 def run(command: click.Command, arguments: Sequence[str] | None = None) -> int:
-    """Run a command to its end.
-
-    Args:
-        command: the command, or the group of them.
-        arguments: what it is given; None for those of the process.
-
-    Returns:
-        The exit code: 0 done, 1 the task was not achieved, 2 usage, 3 environment, 130 interrupted.
-    """
+    """Run a command to its end. Returns the exit code: 0 done, 1 the task was not achieved, 2 usage, 3 environment, 130 interrupted."""
     _prepare_streams()
     streams = sys.stdout, sys.stderr
     try:
@@ -103,11 +95,7 @@ def _report_mistake(error: BaseException) -> int:
 
 
 def _write_details(error: BaseException) -> Path:
-    """Keep where a failure happened, for its user alone, in the place of the one before.
-
-    Raises:
-        ReadOnlyStore, OSError: it cannot be written.
-    """
+    """Keep where a failure happened, for its user alone, in the place of the one before. Raises ReadOnlyStore, OSError: it cannot be written."""
     from ctxfold.config import home
 
     file = home() / LAST_FAILURE

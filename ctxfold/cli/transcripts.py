@@ -30,11 +30,7 @@ def transcript_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def find_transcript(host: str, file: Path | None, latest: bool) -> Transcript:
-    """The transcript that a command's options name.
-
-    Raises:
-        InputError: an unknown host, no file, or both a file and `--latest`.
-    """
+    """The transcript that a command's options name. Raises InputError: an unknown host, no file, or both a file and `--latest`."""
     from ctxfold.session.transcripts import HOSTS, Transcript, find_latest
 
     found = HOSTS.get(host)

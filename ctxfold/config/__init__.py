@@ -30,9 +30,7 @@ from ctxfold.config.roles import (
     ROLES,
     Role,
     RoleSetting,
-    folder_model,
     max_cost,
-    model_default,
     role_setting,
 )
 
@@ -50,11 +48,9 @@ __all__ = [
     "default_store",
     "driver_program",
     "endpoint",
-    "folder_model",
     "home",
     "kept_from_children",
     "max_cost",
-    "model_default",
     "node_at",
     "role_setting",
     "settings_file",

@@ -18,11 +18,7 @@ def read(name: str) -> str | None:
 
 
 def home() -> Path:
-    """The folder that holds everything ctxfold keeps; created private to its owner (0700) if it is not there.
-
-    Raises:
-        ReadOnlyStore: it cannot be created.
-    """
+    """The folder that holds everything ctxfold keeps; created private to its owner (0700) if it is not there. Raises ReadOnlyStore: it cannot be created."""
     named = read("CTXFOLD_HOME")
     folder = Path(named).expanduser() if named else platformdirs.user_data_path("ctxfold", appauthor=False)
     try:

@@ -18,9 +18,7 @@ __all__ = [
     "ROLES",
     "Role",
     "RoleSetting",
-    "folder_model",
     "max_cost",
-    "model_default",
     "role_setting",
 ]
 
@@ -87,22 +85,8 @@ def role_setting(role: Role, named: str | None = None) -> RoleSetting:
     return own if role == "folder" else role_setting("folder")
 
 
-def model_default() -> str:
-    """The name of the model that decides when none is named: the agent's, else the embedded explorer."""
-    return role_setting("agent").model or EXPLORER
-
-
-def folder_model() -> str | None:
-    """The name of the model that folds; None where the embedded decider does."""
-    return role_setting("folder").model
-
-
 def max_cost() -> float | None:
-    """The most dollars that a run's model may cost where no `--max-cost` is given; None where nobody said.
-
-    Raises:
-        InputError: it is no amount.
-    """
+    """The most dollars that a run's model may cost where no `--max-cost` is given; None where nobody said. Raises InputError: it is no amount."""
     said: object = read("CTXFOLD_MAX_COST") or _settings().get("max_cost")
     if said is None:
         return None

@@ -29,9 +29,6 @@ _BYTES = re.compile(r"(?=\D*\d)(?=[^A-Za-z]*[A-Za-z])")
 def lines_of(record: Record) -> tuple[Line, ...]:
     """The lines of one record.
 
-    Args:
-        record: the raw entry.
-
     Returns:
         All its words: prose, calls and documents verbatim, what a program wrote for programs as rows. None for an empty text, but for an empty result:
         a call without a line behind it still waits for its answer.

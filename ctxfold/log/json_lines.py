@@ -31,11 +31,7 @@ class _Text(str):
 
 
 def indented(text: str) -> list[str]:
-    """The lines of a JSON object or list: one value a line, one blank deeper in each, every token as the text spells it.
-
-    Args:
-        text: all of it.
-    """
+    """The lines of a JSON object or list: one value a line, one blank deeper in each, every token as the text spells it."""
     lines: list[str] = []
     deep, line = 0, ""
     for token in _TOKEN.findall(text):
@@ -59,11 +55,7 @@ def indented(text: str) -> list[str]:
 
 
 def spelled_tree(text: str) -> Any:
-    """The tree of a JSON object or list; `written` gives its parts back as the text spells them.
-
-    Args:
-        text: all of it.
-    """
+    """The tree of a JSON object or list; `written` gives its parts back as the text spells them."""
     tokens: Iterator[str] = iter(_TOKEN.findall(text))
     return _value(next(tokens), tokens)
 

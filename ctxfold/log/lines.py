@@ -118,6 +118,11 @@ class Line(NamedTuple):
     def __hash__(self) -> int:
         return hash(self.text)
 
+    @property
+    def is_document(self) -> bool:
+        """Whether it is text that was read or written over several lines."""
+        return self.kind == "text" or (self.kind == "call" and self.depth > 0)
+
     def reworded(self, text: str) -> Line:
         """The same line with other words: a part of its own, or a mark for what is left out."""
         return Line(self.kind, self.ref, text, cost((text,)) + 1, (), self.depth, "none", self.untrusted)
@@ -142,13 +147,7 @@ def _unfenced(text: str) -> tuple[str, ...]:
 
 
 def fence(ref: str, text: str, name: str = "") -> str:
-    """Text of a tool or page as a view shows it: after `< ` when it is one line, else between fences no text can forge.
-
-    Args:
-        ref: the record's address, which names the fence.
-        text: the raw text.
-        name: what it is called in the record, where it is not all of it.
-    """
+    """Text of a tool or page as a view shows it: after `< ` when it is one line, else between fences no text can forge. `name`: what it is called in the record, where it is not all of it."""
     if len(text.splitlines()) <= 1 and text == text.rstrip("\r\n"):
         return f"< {name}: {text}" if name else f"< {text}"
     return f"<<{f'{ref} {name}' if name else ref}\n{text.replace(f'{ref}>>', f'{ref}> >')}\n{ref}>>"

@@ -11,7 +11,18 @@ from dataclasses import dataclass
 
 from ctxfold.errors import RefError
 
-__all__ = ["Address", "BlockRef", "RangeRef", "RecordRef", "Ref", "StepRef", "StretchRef", "parse_ref", "parse_step"]
+__all__ = [
+    "Address",
+    "BlockRef",
+    "RangeRef",
+    "RecordRef",
+    "Ref",
+    "StepRef",
+    "StretchRef",
+    "parse_ref",
+    "parse_step",
+    "place_of",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +154,12 @@ def parse_step(at: int | str | Ref) -> int:
     if found is None:
         raise RefError(f"{_quote(at)} does not name one step; use the form s12")
     return int(found[1])
+
+
+def place_of(ref: str) -> tuple[int, int]:
+    """Where in the log an address of ours begins: its step, and the record in it, 0 where it names none; (0, 0) for one of a block."""
+    step, _, record = ref.removeprefix("s").partition(":")[0].partition(".")
+    return (int(step.partition("-")[0]), int(record or 0)) if ref.startswith("s") else (0, 0)
 
 
 def _quote(words: str) -> str:

@@ -5,12 +5,12 @@ It places the marks for the prompt cache, sends no thinking back, and forces no 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ctxfold.config import Endpoint
 from ctxfold.errors import ModelKeyMissing
-from ctxfold.models.protocol import Message, Reply, Request, Usage, blocks
+from ctxfold.models.protocol import Message, Reply, Request, Usage, blocks, reply_of
 from ctxfold.text.encodable import encodable
 from ctxfold.view.messages import MARK, cache_marks
 
@@ -27,12 +27,7 @@ REPLY_SECONDS = 300.0
 
 
 class AnthropicModel:
-    """A model behind the Messages API.
-
-    Args:
-        name: the model's name, as the server knows it.
-        endpoint: where the server is and which key opens it.
-        patience: the longest pause, in seconds, that is worth waiting out when the server asks for one.
+    """A model behind the Messages API. `patience`: the longest pause, in seconds, that is worth waiting out when the server asks for one.
 
     Raises:
         ModelKeyMissing: no key is set. It is told now, before anything is begun that a model is to decide.
@@ -142,29 +137,10 @@ def _reply(message: anthropic.types.Message, tool: str, endpoint: Endpoint) -> R
         cache_read=used.cache_read_input_tokens or 0,
         cache_write=used.cache_creation_input_tokens or 0,
     )
-    calls = [block for block in message.content if block.type == "tool_use" and block.name == tool]
-    fault = _fault(message, [call.input for call in calls], tool)
-    ended = message.stop_reason not in ("max_tokens", "refusal")
-    words = "".join(block.text for block in message.content if block.type == "text") if ended and not calls else ""
-    arguments = {} if fault else dict(calls[0].input)
-    return Reply(arguments=arguments, usage=usage, model=message.model, fault=fault, words=words)
-
-
-def _fault(message: anthropic.types.Message, inputs: Iterable[object], tool: str) -> str | None:
-    """Why this reply holds no decision, said to the model that gave it; None where it holds one."""
-    match message.stop_reason, list(inputs):
-        case "max_tokens", _:
-            return f"- the reply was cut off at {message.usage.output_tokens} tokens: be shorter"
-        case "refusal", _:
-            return "- the request was declined"
-        case _, [dict()]:
-            return None
-        case _, []:
-            return f"- the reply was words alone: decide by calling `{tool}`"
-        case _, [_]:
-            return f"- the input of `{tool}` was not an object"
-        case _:
-            return f"- `{tool}` was called more than once"
+    inputs = [block.input for block in message.content if block.type == "tool_use" and block.name == tool]
+    words = "".join(block.text for block in message.content if block.type == "text")
+    ended = "length" if message.stop_reason == "max_tokens" else message.stop_reason
+    return reply_of(ended, inputs, words, usage, message.model, tool)
 
 
 def _keyless(model: str, endpoint: Endpoint) -> str:

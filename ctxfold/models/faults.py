@@ -17,12 +17,7 @@ VERDICT = 160
 
 
 def pause(error: Exception, patience: float) -> bool | float:
-    """Whether to send a request again after this error, and after how many seconds where the server says so.
-
-    Args:
-        error: what the last attempt raised.
-        patience: the longest wait, in seconds, that is worth it.
-    """
+    """Whether to send a request again after this error, and after how many seconds where the server says so. No wait above `patience` is worth it."""
     match error:
         case anthropic.APITimeoutError():
             return False

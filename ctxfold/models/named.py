@@ -121,12 +121,7 @@ def role_model(role: config.Role, named: str | None = None, *, must: bool = True
 
 @dataclass(frozen=True, slots=True)
 class Absent:
-    """A model that cannot be had now: it answers each question with the reason, so that the embedded deciders take over and say so.
-
-    Attributes:
-        name: how it is called.
-        reason: why it cannot be asked.
-    """
+    """A model that cannot be had now: it answers each question with the reason, so that the embedded deciders take over and say so."""
 
     name: str
     reason: ModelError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -17,8 +17,9 @@ from ctxfold.text.encodable import encodable
 from ctxfold.text.schemas import schema_of
 from ctxfold.text.strict_json import strictly
 
-__all__ = ["Message", "Model", "Refused", "Reply", "Request", "Tool", "Usage", "Words", "ask", "settle", "spoken"]
-
+__all__ = [
+    "Message", "Model", "Refused", "Reply", "Request", "Tool", "Usage", "Words", "ask", "reply_of", "settle", "spoken",
+]  # fmt: skip
 
 _THOUGHT = re.compile(r"\A.*</think>|<think>.*\Z", re.DOTALL)
 _FENCED = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
@@ -27,15 +28,7 @@ _LONGEST = 64_000
 
 
 def spoken(text: str, tool: str) -> Mapping[str, Any]:
-    """The arguments that a reply in words gives a tool.
-
-    Args:
-        text: the reply.
-        tool: the tool's name.
-
-    Raises:
-        InputError: it gives none that can be read, with what to write instead.
-    """
+    """The arguments that a reply in words gives a tool. Raises InputError: it gives none that can be read, with what to write instead."""
     said = _THOUGHT.sub("", text[:_LONGEST])
     blocks = _BLOCK.findall(_FENCED.sub("", said))
     if blocks:
@@ -91,12 +84,7 @@ class Usage:
     cache_write: int = 0
 
     def __add__(self, other: Usage) -> Usage:
-        return Usage(
-            self.input + other.input,
-            self.output + other.output,
-            self.cache_read + other.cache_read,
-            self.cache_write + other.cache_write,
-        )
+        return Usage(*(mine + more for mine, more in zip(astuple(self), astuple(other), strict=True)))
 
     @property
     def prompt(self) -> int:
@@ -163,6 +151,24 @@ class Reply:
     model: str = ""
     fault: str | None = None
     words: str = ""
+
+
+def reply_of(ended: str | None, inputs: Sequence[object], words: str, usage: Usage, model: str, tool: str) -> Reply:
+    """The reply of a server that gave these inputs to the tool's calls, and these words; `ended`: `length` where it was cut off, `refusal`."""
+    match ended, inputs:
+        case "length", _:
+            fault = f"- the reply was cut off at {usage.output} tokens: be shorter"
+        case "refusal", _:
+            fault = "- the request was declined"
+        case _, [dict() as arguments]:
+            return Reply(arguments, usage, model)
+        case _, []:
+            return Reply({}, usage, model, f"- the reply was words alone: decide by calling `{tool}`", words)
+        case _, [_]:
+            fault = f"- the input of `{tool}` was not a JSON object"
+        case _:
+            fault = f"- `{tool}` was called more than once"
+    return Reply({}, usage, model, fault)
 
 
 class Model(Protocol):

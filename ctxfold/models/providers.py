@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, assert_never
 
 from ctxfold.config import Endpoint
 from ctxfold.errors import InputError, ModelKeyMissing
-from ctxfold.models.protocol import Message, Reply, Request, Usage, blocks
+from ctxfold.models.protocol import Message, Reply, Request, Usage, blocks, reply_of
 from ctxfold.prompts import prompt
 from ctxfold.text.encodable import encodable
 from ctxfold.text.strict_json import strictly
@@ -52,17 +52,7 @@ def ollama(name: str, endpoint: Endpoint) -> ProviderModel:
 
 
 class ProviderModel:
-    """A model behind one provider's API.
-
-    Args:
-        provider: whose API.
-        name: the model's name, as the server knows it.
-        endpoint: where the server is and which key opens it.
-
-    Raises:
-        InputError: the libraries for it are not installed.
-        ModelKeyMissing: no key is set for a provider's own server.
-    """
+    """A model behind one provider's API. Raises InputError: the libraries for it are not installed; ModelKeyMissing: no key is set for a provider's own server."""
 
     def __init__(self, provider: Provider, name: str, endpoint: Endpoint) -> None:
         self.name: str = f"{provider}:{name}" + (f"@{endpoint.url}" if endpoint.local else "")
@@ -192,18 +182,7 @@ def _reply(response: ModelResponse, tool: str) -> Reply:
     used = response.usage
     cached, written = used.cache_read_tokens, used.cache_write_tokens
     usage = Usage(max(used.input_tokens - cached - written, 0), used.output_tokens, cached, written)
-    name, words = response.model_name or "", (response.text or "").strip()
-    calls = [call for call in response.tool_calls if call.tool_name == tool]
-    match response.finish_reason, calls:
-        case "length", _:
-            return Reply({}, usage, name, f"- the reply was cut off at {used.output_tokens} tokens: be shorter")
-        case "content_filter", _:
-            return Reply({}, usage, name, "- the request was declined")
-        case _, [call]:
-            found = call.args if isinstance(call.args, dict) else strictly(call.args or "")
-            wrong = None if isinstance(found, dict) else f"- the input of `{tool}` was not a JSON object"
-            return Reply(found if isinstance(found, dict) else {}, usage, name, wrong)
-        case _, []:
-            return Reply({}, usage, name, f"- the reply was words alone: decide by calling `{tool}`", words)
-        case _:
-            return Reply({}, usage, name, f"- `{tool}` was called more than once")
+    calls = [call.args for call in response.tool_calls if call.tool_name == tool]
+    inputs = [args if isinstance(args, dict) else strictly(args or "") for args in calls]
+    ended = "refusal" if response.finish_reason == "content_filter" else response.finish_reason
+    return reply_of(ended, inputs, (response.text or "").strip(), usage, response.model_name or "", tool)

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from ctxfold.errors import InputError, ModelError, ModelUnavailable
 from ctxfold.models.protocol import Reply, Request
+from ctxfold.text.strict_json import read_values
 
 __all__ = ["ScriptedModel", "read_script"]
 
@@ -56,11 +57,7 @@ class ScriptedModel:
 
 
 def read_script(path: Path) -> ScriptedModel:
-    """The model of a file of decisions: a JSON array of objects, or one object a line.
-
-    Raises:
-        InputError: the file cannot be read, or is neither.
-    """
+    """The model of a file of decisions: a JSON array of objects, or one object a line. Raises InputError: the file cannot be read, or is neither."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -71,7 +68,7 @@ def read_script(path: Path) -> ScriptedModel:
 
 def _decisions(text: str, path: Path) -> Iterable[Mapping[str, Any]]:
     try:
-        found = json.loads(text) if text.lstrip().startswith("[") else _lines(text)
+        found = read_values(text)
     except json.JSONDecodeError as error:
         raise InputError(
             f"{path} is not JSON at line {error.lineno}: a script is an array of decisions, or one a line"
@@ -82,19 +79,3 @@ def _decisions(text: str, path: Path) -> Iterable[Mapping[str, Any]]:
     if not found:
         raise InputError(f"{path} holds no decision: write at least one")
     return found
-
-
-def _lines(text: str) -> list[Any]:
-    """One value a line; where a decision is spread over lines, the text as one value."""
-    try:
-        return [json.loads(text)]
-    except json.JSONDecodeError:
-        return [_line(line, number) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
-
-
-def _line(line: str, number: int) -> Any:
-    try:
-        return json.loads(line)
-    except json.JSONDecodeError as error:
-        error.lineno = number
-        raise

@@ -14,12 +14,7 @@ Noted = dict[str, str | int | float | bool]
 
 @contextmanager
 def span(name: str, **known: str | int | float | bool) -> Iterator[Noted]:
-    """A span round what is done in the block. Where the program has not imported OpenTelemetry, nobody listens and nothing is kept.
-
-    Args:
-        name: what is done.
-        known: its attributes that are known before; the rest goes into what the block is given.
-    """
+    """A span round what is done in the block. Where the program has not imported OpenTelemetry, nobody listens and nothing is kept."""
     noted: Noted = {}
     if "opentelemetry.trace" not in sys.modules:
         yield noted

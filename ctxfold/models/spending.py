@@ -21,7 +21,6 @@ class Spending:
     """What a run may spend.
 
     Attributes:
-        model: the name of the model that decides.
         dollars: the most it and its helpers may cost; None where they cost nothing, or where no price is on file.
         notice: a line for whoever starts the run; empty where there is nothing to say.
     """

@@ -27,10 +27,9 @@ def prompt(name: str, package: str = __name__, /, **blanks: object) -> str:
     return template.substitute(blanks)
 
 
-def opening(name: str, package: str = __name__, /) -> str:
-    """What the text of one prompt file begins with, up to its first blank. Arguments and errors are those of `prompt`."""
-    template = _template(package, name).template
-    return template.partition("$")[0]
+def opening(name: str) -> str:
+    """What the text of one prompt file begins with, up to its first blank."""
+    return _template(__name__, name).template.partition("$")[0]
 
 
 @cache

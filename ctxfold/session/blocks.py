@@ -20,11 +20,7 @@ def plain(given: object) -> object:
 
 
 def message_of(given: object) -> tuple[str, list[object]]:
-    """What an assistant's message says and what it calls; thinking in it is left behind.
-
-    Raises:
-        InputError: it is no message.
-    """
+    """What an assistant's message says and what it calls; thinking in it is left behind. Raises InputError: it is no message."""
     message = plain(given)
     if isinstance(message, Mapping) and ("content" in message or "tool_calls" in message):
         text, calls = _content(message.get("content") or "")

@@ -11,7 +11,7 @@ from ctxfold.errors import InputError
 from ctxfold.session.handle import Handle
 from ctxfold.session.history.branches import move
 from ctxfold.session.validate import as_text
-from ctxfold.store.protocol import Reading, Writing
+from ctxfold.store.sqlite import Reading, Writing
 from ctxfold.workspace.by import By
 
 __all__ = ["branched"]
@@ -39,11 +39,7 @@ def branched(
 
 
 def _ranked(tx: Reading, now: Handle, query: str | None) -> tuple[RankedBranch, ...]:
-    """The branches by likeness to a message, or to the user's last words where none is given.
-
-    Raises:
-        InputError: there is no message.
-    """
+    """The branches by likeness to a message, or to the user's last words where none is given. Raises InputError: there is no message."""
     forest = now.forest(tx)
     message = query or ""
     if query is None and forest.path:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from ctxfold.session.handle import Handle
-from ctxfold.store.protocol import Reading
+from ctxfold.store.sqlite import Reading
 from ctxfold.view.native import Called
 
 __all__ = ["calls_of", "read_calls"]

@@ -11,7 +11,7 @@ from ctxfold.errors import InputError
 from ctxfold.session.handle import Handle
 from ctxfold.session.intent import Wanted, extracted
 from ctxfold.session.transcripts.values import COMPACTION
-from ctxfold.store.protocol import Reading, Writing
+from ctxfold.store.sqlite import Reading, Writing
 from ctxfold.store.values import StoredRecord
 from ctxfold.workspace.by import By
 from ctxfold.workspace.intent import Extraction
@@ -20,16 +20,7 @@ __all__ = ["dropped", "restored"]
 
 
 def dropped(tx: Reading, now: Handle, compaction: int) -> Dropped:
-    """What a compaction dropped of all that was recorded before it.
-
-    Args:
-        tx: an open transaction.
-        now: the session.
-        compaction: its number, from 1; 0 for the newest.
-
-    Raises:
-        InputError: there is none of that number.
-    """
+    """What a compaction dropped of all that was recorded before it. They count from 1; 0 is the newest. Raises InputError: there is none of that number."""
     now.refresh(tx)
     records = list(tx.log.entries_of(now.session))
     marks = [at for at, each in enumerate(records) if (each.idempotency or "").startswith(COMPACTION)]
@@ -46,11 +37,7 @@ def dropped(tx: Reading, now: Handle, compaction: int) -> Dropped:
 
 
 def restored(tx: Writing, now: Handle, compaction: int, budget: int, by: By) -> Extraction:
-    """Put the lines that a compaction dropped at the end of the view, as many as a budget holds.
-
-    Raises:
-        InputError: there is none of that number, or it dropped nothing.
-    """
+    """Put the lines that a compaction dropped at the end of the view, as many as a budget holds. Raises InputError: there is none of that number, or it dropped nothing."""
     found = dropped(tx, now, compaction)
     refs = refs_of(found)
     if not refs:

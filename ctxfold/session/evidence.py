@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from ctxfold.decisions.fold.settings import FoldSettings
 from ctxfold.decisions.intent.triggers import holds_name
 from ctxfold.decisions.intent.values import Source
 from ctxfold.decisions.refactor.repetition import call_of
@@ -15,7 +16,7 @@ from ctxfold.log.page import page_of
 from ctxfold.log.refs import RecordRef, parse_ref
 from ctxfold.session.history.load import lines_at
 from ctxfold.session.search import ranked
-from ctxfold.store.protocol import Reading
+from ctxfold.store.sqlite import Reading
 from ctxfold.store.values import StoredRecord
 from ctxfold.text import is_common
 from ctxfold.workspace.workspace import Workspace
@@ -58,13 +59,7 @@ class Sources:
         return self._source(min(found, key=lambda each: (each[0], each[1].id))[1]) if found else None
 
     def found(self, queries: Sequence[str], most: int, *, whole: bool) -> list[Source]:
-        """Results, notes and telling calls that hold words of any query, the newest first.
-
-        Args:
-            queries: words; each is searched by itself.
-            most: records a query may bring.
-            whole: whether long records are read to their end, which takes some tenths of a second for tens of megabytes.
-        """
+        """Results, notes and telling calls that hold words of any query, the newest first. A query may bring `most`; to read long records `whole` takes some tenths of a second for tens of megabytes."""
         rows: dict[int, StoredRecord] = {}
         for asked in queries:
             telling = " ".join(word for word in asked.split() if not is_common(word.strip(".,:;!?"))) or asked
@@ -117,16 +112,10 @@ class Trail:
     seen: dict[int, _Seen] = field(default_factory=dict)
     growing: set[int] = field(default_factory=set)
 
-    def case(self, tx: Reading, session: int, workspace: Workspace, budget: int, named: bool = False) -> Case:
-        """A workspace with the evidence of the steps that stand in it.
-
-        Args:
-            tx: an open transaction; the case may read through it as long as it is open.
-            session: the session's row id.
-            workspace: what is looked at.
-            budget: o200k tokens of a view.
-            named: whether somebody named the operator.
-        """
+    def case(
+        self, tx: Reading, session: int, workspace: Workspace, budget: int, settings: FoldSettings, named: bool = False
+    ) -> Case:
+        """A workspace with the evidence of the steps that stand in it. It may read through `tx` as long as that is open."""
         steps = [step for block in workspace.blocks for step in block.steps]
         self._read(tx, session, steps)
         seen = [(step, self.seen[step]) for step in steps]
@@ -135,6 +124,7 @@ class Trail:
             tuple(call for _, each in seen for call in each.calls),
             frozenset(step for step, each in seen if each.spoken),
             budget,
+            settings,
             tx.cover.next_tile(session),
             frozenset(note for _, each in seen for note in each.notes),
             named,

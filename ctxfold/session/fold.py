@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ctxfold.decisions.fold.directive import FoldDirective, fold, stretch
-from ctxfold.decisions.fold.embedded import SETTINGS, Front, due, embedded_tile, front_of, front_room, micro_tile
+from ctxfold.decisions.fold.embedded import Front, due, embedded_tile, front_of, front_room, micro_tile
 from ctxfold.decisions.fold.tile import told_tile
-from ctxfold.decisions.fold.verify import check_summary, known_texts
+from ctxfold.decisions.fold.verify import check_summary, invented, known_texts
 from ctxfold.errors import FoldError
 from ctxfold.session.evidence import log_of
 from ctxfold.session.handle import Handle
@@ -19,7 +19,7 @@ from ctxfold.session.history.commit import Happened, advance
 from ctxfold.session.history.tiles import put_tile
 from ctxfold.session.history.unfolding import REACH, unfolded
 from ctxfold.session.record import Branch
-from ctxfold.store.protocol import Writing
+from ctxfold.store.sqlite import Writing
 from ctxfold.tokens import count
 from ctxfold.view.render import query_of
 from ctxfold.workspace.by import By, Decider
@@ -30,12 +30,6 @@ __all__ = ["consolidated", "folded", "goal_set"]
 
 def folded(tx: Writing, now: Handle, directive: FoldDirective, by: By) -> Tile:
     """Fold what a directive names. A directive without a last step means the latest that this handle has seen.
-
-    Args:
-        tx: an open write transaction.
-        now: the handle's branch.
-        directive: what to fold.
-        by: who decided, and why.
 
     Raises:
         FoldError: nothing to fold, a cut through a tile, a summary longer than what it replaces, or one that holds what the log of the steps does not.
@@ -49,7 +43,7 @@ def folded(tx: Writing, now: Handle, directive: FoldDirective, by: By) -> Tile:
         raise FoldError(f"s{empty[0]} shows nothing yet, and what is recorded next stands in it; fold when it has come")
     number = tx.cover.next_tile(place.session)
     if directive.summary is None:
-        tile = micro_tile(workspace, blocks, number, SETTINGS, query_of(workspace))
+        tile = micro_tile(workspace, blocks, number, now.settings, query_of(workspace))
         return _put(tx, now, place, blocks, tile, By("embedded", by.reason))
     steps = tuple(step for block in blocks for step in block.steps)
     source = [*known_texts(workspace, blocks), *log_of(tx, place.session, steps)]
@@ -59,41 +53,39 @@ def folded(tx: Writing, now: Handle, directive: FoldDirective, by: By) -> Tile:
 
 
 def consolidated(tx: Writing, now: Handle, limit: int, by: By, summary: str | None = None) -> tuple[Tile, ...]:
-    """Fold older steps when the cover stands above its high-water mark.
-
-    Args:
-        tx: an open write transaction.
-        now: the handle's branch.
-        limit: o200k tokens of the view it is for.
-        by: who decided, and why.
-        summary: what stands in front of what is chosen of the folded steps, in place of what was written of them before; None keeps that.
+    """Fold older steps when the cover stands above its high-water mark. `summary` stands in front of what is chosen of the folded steps; None keeps what was written of them before.
 
     Raises:
         FoldError: a summary over its room, or one that holds what the log of the steps does not.
     """
     older = now.place(tx).workspace.older
     place = now.place(tx, upto=older.first if older else None)
-    batch = due(place.workspace, limit, SETTINGS)
+    batch = due(place.workspace, limit, now.settings)
     if batch is None:
         return ()
     opened = unfolded(tx, place.session, place.workspace, batch.blocks, REACH * limit)
     number = tx.cover.next_tile(place.session)
-    front = None if summary is None else _front(tx, place, batch.blocks, summary.strip(), limit, by)
+    front = (
+        None
+        if summary is None
+        else _front(tx, place, batch.blocks, summary.strip(), front_room(limit, now.settings), by)
+    )
     tile = embedded_tile(batch, opened, number, limit, query_of(place.workspace), front)
     return () if tile.whole else (_put(tx, now, place, batch.blocks, tile, by),)
 
 
-def _front(tx: Writing, place: Branch, blocks: Sequence[Block], summary: str, limit: int, by: By) -> Front:
-    """A summary that may stand in front of blocks. Of one that goes on behind what stands there, only what is new is held against the log."""
-    costs, room = count(summary), front_room(limit)
+def _front(tx: Writing, place: Branch, blocks: Sequence[Block], summary: str, room: int, by: By) -> Front:
+    """A summary that may stand in front of blocks. What it says may stand anywhere in their log; that of the newest, which mostly suffices, is read first."""
+    costs = count(summary)
     if not summary or costs > room:
         raise FoldError(f"this summary costs {costs} tokens, and its room is {room}; say what matters within that")
     before = front_of(blocks)
-    goes_on = before is not None and summary.startswith(before.text)
-    new = [block for block in blocks if not (goes_on and isinstance(block, Tile) and block.front)]
-    steps = tuple(step for block in new for step in block.steps)
-    source = [*known_texts(place.workspace, blocks), *log_of(tx, place.session, steps)]
-    check_summary("summary", summary, source, frozenset(step for block in blocks for step in block.steps))
+    new = summary.removeprefix(before.text) if before else summary
+    known = known_texts(place.workspace, blocks)
+    steps = tuple(step for block in blocks for step in block.steps)
+    fresh = [step for block in blocks if not (isinstance(block, Tile) and block.front) for step in block.steps]
+    if invented(new, [*known, *log_of(tx, place.session, fresh)], frozenset(steps)):
+        check_summary("summary", new, [*known, *log_of(tx, place.session, steps)], frozenset(steps))
     return Front(summary, "model" if by.decider == "model" else "host")
 
 

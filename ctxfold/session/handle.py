@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
+from ctxfold.decisions.fold.settings import SETTINGS, FoldSettings
 from ctxfold.errors import UnknownSession
 from ctxfold.log.records import Step
 from ctxfold.log.refs import RecordRef
@@ -16,7 +17,7 @@ from ctxfold.session.history.intents import intent_of
 from ctxfold.session.history.load import REACH, load, waiting_at
 from ctxfold.session.history.refactorings import guidance_of
 from ctxfold.session.record import Branch, Result, Taken, arrive
-from ctxfold.store.protocol import Reading, Store, Writing
+from ctxfold.store.sqlite import Reading, Store, Writing
 from ctxfold.store.values import HeadRow, State
 from ctxfold.workspace.forest import ForestView
 from ctxfold.workspace.intent import Intent
@@ -31,22 +32,16 @@ DEFAULT_BUDGET = 8000
 class Handle:
     """A branch of a session as one reader and writer of it sees it.
 
-    Args:
-        store: where it is kept.
-        session: the session's row id.
-        branch: the branch's number.
-
     Attributes:
-        session: the session's row id.
-        branch: the branch's number.
+        settings: when and how far it folds.
         seen: the latest step this handle has shown.
         looked: the record up to which it looked for what changes the intent.
         pressed: the last folded step it has extracted after.
         trail: what it has read of the path's calls and facts.
     """
 
-    def __init__(self, store: Store, session: int, branch: int) -> None:
-        self.store = store
+    def __init__(self, store: Store, session: int, branch: int, settings: FoldSettings = SETTINGS) -> None:
+        self.store, self.settings = store, settings
         self.branch: int = branch
         self.seen: int = 0
         self.looked: tuple[int, int] = (0, 0)
@@ -119,12 +114,7 @@ class Handle:
         return newest
 
     def refresh(self, tx: Reading, reach: int = 0, upto: int | None = None) -> State:
-        """Look at the branch again; load its workspace where another handle has moved it on, or where more of it is needed.
-
-        Args:
-            tx: an open transaction.
-            reach: o200k tokens of a view that is wanted.
-            upto: a step that must be loaded.
+        """Look at the branch again; load its workspace where another handle has moved it on, or where more of it is needed. `reach`: o200k tokens of a view that is wanted; `upto`: a step that must be loaded.
 
         Raises:
             UnknownSession: the session was deleted.

@@ -17,7 +17,7 @@ from ctxfold.prompts import prompt
 from ctxfold.session.evidence import Sources, end_of
 from ctxfold.session.handle import Handle
 from ctxfold.session.history.intents import next_constraint, put_extraction, put_intent
-from ctxfold.store.protocol import Writing
+from ctxfold.store.sqlite import Writing
 from ctxfold.tokens import count
 from ctxfold.workspace.by import By
 from ctxfold.workspace.intent import Extract, Extraction, Intent
@@ -43,11 +43,7 @@ def plan_given(
     decisions: Statements | None,
     goal: str | None = None,
 ) -> PlanGiven:
-    """A plan as a caller gave it.
-
-    Raises:
-        InputError: an empty summary, or entries that cannot be read.
-    """
+    """A plan as a caller gave it. Raises InputError: an empty summary, or entries that cannot be read."""
     if summary is not None and not summary.strip():
         raise InputError("an empty summary says nothing; leave it out to keep the one there is")
     return PlanGiven(
@@ -60,11 +56,7 @@ def plan_given(
 
 
 def plan(tx: Writing, now: Handle, given: PlanGiven, by: By, trigger: Trigger | None = None) -> Intent:
-    """Set the intent of a branch by what was given; where that changes nothing, nothing is committed.
-
-    Raises:
-        InputError: an unknown id, or an address where nothing is recorded.
-    """
+    """Set the intent of a branch by what was given; where that changes nothing, nothing is committed. Raises InputError: an unknown id, or an address where nothing is recorded."""
     place = now.place(tx)
     before, tip = place.workspace.intent, place.state.tip
     if given.nothing:
@@ -88,7 +80,6 @@ class Wanted:
     Attributes:
         need: what is wanted, in words; None for what the intent is about.
         selections: the lines that were chosen; None lets the log be searched.
-        budget: o200k tokens that all of it may cost.
         trigger: what called for it: what stands in the view is left out then, and what was asked for stays. None where somebody asked.
     """
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ctxfold.decisions.intent.triggers import Trigger, folded, lost_reference, newest_fold, pressing
-from ctxfold.log.lines import Line
-from ctxfold.session.evidence import Place, Sources, end_of
+from ctxfold.log.refs import place_of
+from ctxfold.session.evidence import Sources, end_of
 from ctxfold.session.handle import Handle
 from ctxfold.session.intent import Wanted, extracted
-from ctxfold.store.protocol import Reading, Writing
+from ctxfold.store.sqlite import Reading, Writing
 from ctxfold.workspace.by import By
 from ctxfold.workspace.workspace import Workspace
 
@@ -23,14 +23,7 @@ def room(limit: int, taken: int) -> int:
 
 
 def triggers(tx: Reading, now: Handle, limit: int, *, taken: bool) -> tuple[Trigger, ...]:
-    """Why lines of the log should be extracted now; most often for no reason.
-
-    Args:
-        tx: an open transaction.
-        now: the handle's branch.
-        limit: o200k tokens of the view it is for.
-        taken: whether the caller will act on it, so that this handle names no reason twice.
-    """
+    """Why lines of the log should be extracted now; most often for no reason. `taken`: the caller acts on it, so that this handle names no reason twice."""
     state = now.refresh(tx, reach=limit)
     workspace = now.workspace
     upto = max(workspace.intent.looked, now.looked)
@@ -38,7 +31,7 @@ def triggers(tx: Reading, now: Handle, limit: int, *, taken: bool) -> tuple[Trig
     seen = max(now.pressed, workspace.intent.passed.seen, 0 if before is None else before.seen)
     found = (
         [
-            lost_reference(workspace, lambda line: _place(line) > upto, lambda name: log.holds(name, upto)),
+            lost_reference(workspace, lambda line: place_of(line.ref) > upto, lambda name: log.holds(name, upto)),
             pressing(workspace, seen),
         ]
         if folded(workspace)
@@ -53,13 +46,7 @@ def triggers(tx: Reading, now: Handle, limit: int, *, taken: bool) -> tuple[Trig
 
 
 def maintained(tx: Writing, now: Handle, limit: int) -> tuple[Trigger, ...]:
-    """Extract for the triggers of the newest revision. Returns them.
-
-    Args:
-        tx: an open write transaction.
-        now: the handle's branch.
-        limit: o200k tokens of the view it is for.
-    """
+    """Extract for the triggers of the newest revision. Returns them."""
     due = triggers(tx, now, limit, taken=True)
     wanted = extraction_of(due, now.workspace, limit)
     if wanted is not None:
@@ -72,11 +59,3 @@ def extraction_of(due: tuple[Trigger, ...], workspace: Workspace, limit: int) ->
     if not due or not folded(workspace):
         return None
     return Wanted(due[0].need or None, None, room(limit, workspace.tokens), due[0])
-
-
-def _place(line: Line) -> Place:
-    """Where a line's record stands; at the beginning for a line of a tile's own, which is never new."""
-    if not line.ref.startswith("s"):
-        return (0, 0)
-    step, _, record = line.ref.removeprefix("s").partition(":")[0].partition(".")
-    return (int(step.partition("-")[0]), int(record or 0))

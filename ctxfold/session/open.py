@@ -1,18 +1,16 @@
-"""Opens a store, and finds or begins a session in it."""
+"""Opens a store and finds a session in it."""
 
 from __future__ import annotations
 
-import time
-
 from ctxfold import config
 from ctxfold.errors import UnknownSession
-from ctxfold.session.history.branches import MAIN, check_name
+from ctxfold.session.history.branches import check_name
 from ctxfold.session.validate import as_utf8
 from ctxfold.store import is_there, open_store
-from ctxfold.store.protocol import Reading, Store, Writing
-from ctxfold.store.values import HeadRow, SessionRow, TopicRow
+from ctxfold.store.sqlite import Reading, Store
+from ctxfold.store.values import SessionRow
 
-__all__ = ["address_of", "found", "named", "opened", "store_at", "store_of"]
+__all__ = ["address_of", "named", "store_at", "store_of"]
 
 
 def address_of(given: str | None) -> str:
@@ -35,34 +33,9 @@ def store_of(name: str, given: str | None, create: bool) -> Store:
     return open_store(address)
 
 
-def found(store: Store, name: str) -> SessionRow:
-    """The session of that name. Raises UnknownSession when it is not there."""
-    with store.reading() as tx:
-        return named(tx, store, name)
-
-
 def named(tx: Reading, store: Store, name: str) -> SessionRow:
     """The same, inside a transaction that goes on. Raises UnknownSession when it is not there, SessionNameError when it could not be."""
     row = tx.sessions.named(check_name(name))
     if row is None:
         raise UnknownSession(f"no session {name!r} in {store.address}; `ctxfold sessions list` shows those there are")
-    return row
-
-
-def opened(store: Store, name: str) -> tuple[SessionRow, bool]:
-    """The session of that name, and whether it had to be begun."""
-    with store.reading() as tx:
-        row = tx.sessions.named(name)
-    if row is not None:
-        return row, False
-    with store.writing() as tx:
-        row = tx.sessions.named(name)
-        return (row, False) if row is not None else (_begun(tx, name), True)
-
-
-def _begun(tx: Writing, name: str) -> SessionRow:
-    row = tx.sessions.add(name, time.time())
-    tx.forest.add_topic(row.id, TopicRow(1, MAIN))
-    tx.forest.add_head(row.id, HeadRow(1, MAIN, 1, 0, row.created))
-    tx.sessions.settle(row.id, 1)
     return row

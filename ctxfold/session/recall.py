@@ -11,7 +11,7 @@ from ctxfold.log.page import page_of
 from ctxfold.log.refs import Address, BlockRef, RangeRef, RecordRef, StepRef, StretchRef
 from ctxfold.session.history.commit import state_of
 from ctxfold.session.history.tiles import read_tile
-from ctxfold.store.protocol import Reading
+from ctxfold.store.sqlite import Reading
 from ctxfold.store.values import StoredRecord
 from ctxfold.text.words import counted
 from ctxfold.workspace.workspace import spans
@@ -39,11 +39,7 @@ class Recalled:
 
 
 def recall(tx: Reading, session: int, ref: Address, branch: str, reading: bool = False) -> Recalled:
-    """The exact text of an address; on demand pages in their reading form.
-
-    Raises:
-        RefError: nothing was recorded there.
-    """
+    """The exact text of an address; on demand pages in their reading form. Raises RefError: nothing was recorded there."""
     match ref:
         case RecordRef():
             record = _record(tx, session, ref.step, ref.record)

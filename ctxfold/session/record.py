@@ -16,7 +16,7 @@ from ctxfold.log.refs import RecordRef
 from ctxfold.session.history.commit import Happened, advance
 from ctxfold.session.history.tiles import cover_with
 from ctxfold.store.codec import digest, encode, pack_text
-from ctxfold.store.protocol import Writing
+from ctxfold.store.sqlite import Writing
 from ctxfold.store.values import HeadRow, State, StoredRecord
 from ctxfold.tokens import count
 from ctxfold.workspace.workspace import Tile, Workspace, dump_lines
@@ -70,11 +70,7 @@ class Taken:
 
 
 def drafts(explanation: str, calls: Sequence[Call], results: Sequence[Result], found: str = "") -> list[Draft]:
-    """The records of one assistant step, in order: what it said, what it called, what came back, what was found.
-
-    Raises:
-        RefError: a result answers no call of the step.
-    """
+    """The records of one assistant step, in order: what it said, what it called, what came back, what was found. Raises RefError: a result answers no call of the step."""
     made = [Draft("assistant", "model", explanation)] if explanation else []
     made += [
         Draft("call", "model", json.dumps({"name": call.name, "args": call.args}, ensure_ascii=False), call.id)
@@ -92,14 +88,7 @@ def drafts(explanation: str, calls: Sequence[Call], results: Sequence[Result], f
 
 
 def record(tx: Writing, branch: Branch, made: Sequence[Draft], *, fills: bool) -> Taken:
-    """Append records to the open step of a branch, or to a new one.
-
-    Args:
-        tx: an open write transaction.
-        branch: where.
-        made: the records, in order.
-        fills: whether they come from the assistant and so close the step.
-    """
+    """Append records to the open step of a branch, or to a new one. `fills`: they come from the assistant, and so close the step."""
     session, state = branch.session, branch.state
     tip = tx.log.step(session, state.tip) if state.tip else None
     if tip is not None and tip.open and not _shared(tx, branch, tip):
@@ -163,14 +152,7 @@ def _advanced(
 
 def arrive(tx: Writing, branch: Branch, step: int, result: Result, key: str | None) -> Taken | RecordRef:
     """A result that came after its step was recorded. It is shown where it arrives: at the tip of its path, behind
-    whatever stands there; where another branch shares that step, at one opened for it.
-
-    Args:
-        tx: an open write transaction.
-        branch: the branch it is shown on.
-        step: the step of the call.
-        result: what came.
-        key: an idempotency key; the same key on the same step is taken once.
+    whatever stands there; where another branch shares that step, at one opened for it. The same `key` on the same step is taken once.
 
     Returns:
         What was done; the ref of the record that bears the key, where there is one.

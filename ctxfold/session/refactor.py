@@ -14,7 +14,7 @@ from ctxfold.errors import InputError
 from ctxfold.session.handle import Handle
 from ctxfold.session.history.refactorings import put_refactoring, put_refusal
 from ctxfold.session.record import Branch
-from ctxfold.store.protocol import Reading, Writing
+from ctxfold.store.sqlite import Reading, Writing
 from ctxfold.tokens import count
 from ctxfold.view.show import show
 from ctxfold.workspace.by import By, Decider
@@ -28,14 +28,7 @@ _HEALTHY = "nothing repeats, and the view stands below its high-water mark"
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """A refactoring as it is asked for.
-
-    Attributes:
-        operator: which; `auto` for what the router says.
-        text: what was written for it, as it was given; None for the embedded rules.
-        by: who wrote it, and why.
-        budget: o200k tokens of the view it is for; None for the session's own.
-    """
+    """A refactoring as it is asked for. `operator`: which; `auto` for what the router says; `text`: what was written for it, as it was given; None for the embedded rules."""
 
     operator: Operator | Literal["auto"]
     text: object
@@ -45,14 +38,7 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Considered:
-    """A wish thought through, nothing kept yet.
-
-    Attributes:
-        place: the branch it was decided on.
-        made: the refactoring; None where none is to be applied.
-        after: the workspace after it.
-        result: what there is to say of it.
-    """
+    """A wish thought through, nothing kept yet. `made`: the refactoring; None where none is to be applied; `after`: the workspace after it."""
 
     place: Branch
     made: Refactoring | None
@@ -61,11 +47,7 @@ class Considered:
 
 
 def wish_of(operator: str, text: object, by: By, budget: int | None = None) -> Wish:
-    """A wish from what a caller gave.
-
-    Raises:
-        InputError: no such operator, or a text for `auto`.
-    """
+    """A wish from what a caller gave. Raises InputError: no such operator, or a text for `auto`."""
     known: tuple[Operator | Literal["auto"], ...] = ("auto", *OPERATORS)
     chosen = next((each for each in known if each == operator), None)
     if chosen is None:
@@ -78,7 +60,8 @@ def wish_of(operator: str, text: object, by: By, budget: int | None = None) -> W
 def considered(tx: Reading, now: Handle, wish: Wish) -> Considered:
     """What would become of a wish."""
     place = now.place(tx)
-    case = now.trail.case(tx, place.session, place.workspace, wish.budget or now.budget(tx), wish.operator != "auto")
+    budget, named = wish.budget or now.budget(tx), wish.operator != "auto"
+    case = now.trail.case(tx, place.session, place.workspace, budget, now.settings, named)
     made = _made(case, wish)
     if isinstance(made, Refactoring):
         after = refactor(place.workspace, made)

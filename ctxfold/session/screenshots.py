@@ -22,17 +22,7 @@ def folder_of(store: str, session: str) -> Path | None:
 
 
 def keep(store: str, session: str, step: int, picture: bytes) -> None:
-    """Keep a step's picture, private to its owner; a newer one takes its place.
-
-    Args:
-        store: the store's address.
-        session: the session's name.
-        step: the step.
-        picture: a JPEG of at most `LARGEST` bytes.
-
-    Raises:
-        InputError: it is no bytes, is larger, or cannot be written.
-    """
+    """Keep a step's picture, private to its owner; a newer one takes its place. Raises InputError: it is no bytes, is larger, or cannot be written."""
     folder = folder_of(store, session)
     if folder is None:
         return

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from ctxfold.log.json_lines import line_form
 from ctxfold.log.page import page_of
 from ctxfold.store.codec import SEARCHED
-from ctxfold.store.protocol import Reading
+from ctxfold.store.sqlite import Reading
 from ctxfold.store.values import StoredRecord
 from ctxfold.text import best_line, query_words, words
 
@@ -40,12 +40,6 @@ def search(tx: Reading, session: int, query: str, limit: int) -> list[Hit]:
     """The records that hold the words of a query, best first, each with its best lines; what was recorded several times as one, the newest.
 
     What a query writes in one piece (a path, an id, or all of it) comes first where a record holds it letter by letter.
-
-    Args:
-        tx: an open transaction.
-        session: the session's row id.
-        query: words.
-        limit: how many hits at most.
     """
     asked = _Asked.of(query)
     scores = dict(ranked(tx, session, query, 2 * limit))

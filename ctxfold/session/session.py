@@ -7,7 +7,8 @@ from functools import partial
 from typing import overload
 
 from ctxfold.decisions.branch.values import Move, Wish
-from ctxfold.decisions.fold.embedded import SETTINGS, due
+from ctxfold.decisions.fold.embedded import due
+from ctxfold.decisions.fold.settings import SETTINGS, FoldSettings
 from ctxfold.decisions.intent.dropped import Dropped
 from ctxfold.decisions.intent.triggers import Trigger
 from ctxfold.decisions.refactor.values import Refactored
@@ -16,6 +17,7 @@ from ctxfold.log.records import Origin
 from ctxfold.log.refs import RecordRef, Ref, StepRef, parse_ref, parse_step
 from ctxfold.session import handover, screenshots
 from ctxfold.session import validate as check
+from ctxfold.session.begin import handle_of
 from ctxfold.session.branch import branched
 from ctxfold.session.calls import read_calls
 from ctxfold.session.compactions import dropped, restored
@@ -30,7 +32,6 @@ from ctxfold.session.history.tree import Topic, tree
 from ctxfold.session.history.undo import redo, undo
 from ctxfold.session.intent import Selections, Statements, Todo, Wanted, extracted, plan, plan_given
 from ctxfold.session.maintain import maintained, triggers
-from ctxfold.session.open import found, opened, store_of
 from ctxfold.session.recall import Recalled, recall
 from ctxfold.session.record import Draft, drafts, record
 from ctxfold.session.refactor import considered, refactored, wish_of
@@ -38,7 +39,7 @@ from ctxfold.session.search import Hit, search
 from ctxfold.session.tools import SessionTool, session_tools
 from ctxfold.session.transcripts.record import record_entries
 from ctxfold.session.transcripts.values import Entry
-from ctxfold.store.protocol import Reading
+from ctxfold.store.sqlite import Reading
 from ctxfold.tokens import Budget
 from ctxfold.view.render import View, render
 from ctxfold.workspace.by import By
@@ -61,17 +62,26 @@ class Session:
 
     Args:
         name: its name.
-        handle: its branch in its store; the store is closed with the session.
+        handle: its branch in its store, and when and how far it folds; the store is closed with the session.
         created: whether this handle made it.
     """
 
     def __init__(self, name: str, handle: Handle, created: bool) -> None:
         self.name: str = name
         self.created = created
+        self.settings = handle.settings
         self._at = handle
 
     @classmethod
-    def open(cls, name: str, goal: str | None = None, store: str | None = None, *, create: bool = True) -> Session:
+    def open(
+        cls,
+        name: str,
+        goal: str | None = None,
+        store: str | None = None,
+        *,
+        create: bool = True,
+        settings: FoldSettings = SETTINGS,
+    ) -> Session:
         """Open a session, or begin one.
 
         Args:
@@ -79,25 +89,17 @@ class Session:
             goal: what it is for; a revision where the branch on which the handle begins has another.
             store: a path, a URL or `:memory:`; None for the configured default.
             create: whether a session that is not there is begun.
+            settings: when and how far this handle folds.
 
         Raises:
             SessionNameError: the name is not one.
             UnknownSession: it is not there and `create` is off.
             StoreError: the store cannot be used.
         """
-        check_name(name)
-        words = (check.as_text_or_none(goal) or "").strip()
-        kept = store_of(name, store, create)
-        try:
-            row, made = opened(kept, name) if create else (found(kept, name), False)
-            session = cls(name, Handle(kept, row.id, row.current or 1), made)
-            if words:
-                with session._at.writing() as tx:
-                    goal_set(tx, session._at, words)
-            return session
-        except BaseException:
-            kept.close()
-            raise
+        handle, made = handle_of(
+            check_name(name), check.as_text_or_none(goal), store, create, check.as_settings(settings)
+        )
+        return cls(name, handle, made)
 
     # What it is
 
@@ -259,14 +261,14 @@ class Session:
     ) -> tuple[Tile, ...]:
         """Fold older steps in a batch when the cover stands above the budget's high-water mark: the driver's call. Returns the tiles made, none below.
 
-        A `summary` of at most .30 of the budget stands in front of what is chosen of the steps, in place of the one before. Raises FoldError where it is
+        A `summary` of at most the settings' `front` of the budget stands in front of what is chosen of the steps, in place of the one before. Raises FoldError where it is
         longer, or holds what their log does not.
         """
         who, front = check.as_by(by), check.as_text_or_none(summary)
         with self._at.reading() as tx:
             limit = self._limit(tx, budget, model).tokens
             self._at.refresh(tx)
-            if due(self._at.workspace, limit, SETTINGS) is None:
+            if due(self._at.workspace, limit, self._at.settings) is None:
                 return ()
         with self._at.writing() as tx:
             return consolidated(tx, self._at, limit, who, front)

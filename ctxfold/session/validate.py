@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, cast, get_args
 
 from ctxfold.decisions.fold.directive import FoldDirective
+from ctxfold.decisions.fold.settings import FoldSettings
 from ctxfold.decisions.intent.triggers import Trigger
 from ctxfold.errors import InputError
 from ctxfold.log.records import Call, Origin
@@ -30,6 +31,7 @@ __all__ = [
     "as_pairs",
     "as_path",
     "as_results",
+    "as_settings",
     "as_text",
     "as_text_or_none",
     "as_trigger",
@@ -46,11 +48,7 @@ def as_message(given: object) -> tuple[str, list[object]]:
 
 
 def as_calls(given: Sequence[object]) -> list[Call]:
-    """Calls from `{"name", "args", "id"}`, or as an SDK has them.
-
-    Raises:
-        InputError: something else, or arguments that are not JSON.
-    """
+    """Calls from `{"name", "args", "id"}`, or as an SDK has them. Raises InputError: something else, or arguments that are not JSON."""
     made: list[Call] = []
     for at, call in enumerate(
         _each(given, 'calls are a list of {"name": ..., "args": {...}, "id": ...}; give a list', call_of), 1
@@ -69,11 +67,7 @@ def as_calls(given: Sequence[object]) -> list[Call]:
 
 
 def as_results(given: Sequence[object]) -> list[Result]:
-    """Results from `{"id", "text", "origin"?, "shown"?}`, or as an SDK has them.
-
-    Raises:
-        InputError: something else.
-    """
+    """Results from `{"id", "text", "origin"?, "shown"?}`, or as an SDK has them. Raises InputError: something else."""
     made: list[Result] = []
     for at, result in enumerate(
         _each(given, 'results are a list of {"id": ..., "text": ...}; give a list', result_of), 1
@@ -90,16 +84,19 @@ def as_results(given: Sequence[object]) -> list[Result]:
 
 
 def as_directive(summary: object, first: int | str | Ref | None, last: int | str | Ref | None) -> FoldDirective:
-    """A directive from a summary and the steps it is for, by number or address.
-
-    Raises:
-        InputError: a summary that is no text, or a step that is no address.
-    """
+    """A directive from a summary and the steps it is for, by number or address. Raises InputError: a summary that is no text, or a step that is no address."""
     return FoldDirective(
         summary=None if summary is None else as_text(summary),
         first_step=None if first is None else parse_step(first),
         last_step=None if last is None else parse_step(last),
     )
+
+
+def as_settings(given: object) -> FoldSettings:
+    """When and how far to fold, as it was given. Raises InputError for anything else."""
+    if not isinstance(given, FoldSettings):
+        raise InputError(f"settings are FoldSettings(...), not {type(given).__name__}; give one, or leave them out")
+    return given
 
 
 def as_text(text: object) -> str:
@@ -115,11 +112,7 @@ def as_text_or_none(text: object) -> str | None:
 
 
 def as_utf8(text: object, what: str) -> str:
-    """A text that is kept beside the log, where half a character has no place.
-
-    Raises:
-        InputError: no text, or one that UTF-8 cannot spell.
-    """
+    """A text that is kept beside the log, where half a character has no place. Raises InputError: no text, or one that UTF-8 cannot spell."""
     words = as_text(text)
     try:
         words.encode()
@@ -131,11 +124,7 @@ def as_utf8(text: object, what: str) -> str:
 
 
 def as_entries(given: Iterable[Entry]) -> Iterator[Entry]:
-    """The entries of a transcript, each as it was given.
-
-    Raises:
-        InputError: something else, or an id that UTF-8 cannot spell.
-    """
+    """The entries of a transcript, each as it was given. Raises InputError: something else, or an id that UTF-8 cannot spell."""
     if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
         raise InputError(
             f"entries of a transcript are wanted, not {type(given).__name__}; give what Transcript.new gave"
@@ -175,11 +164,7 @@ def as_origin(origin: object) -> Origin:
 
 
 def as_number(number: object, what: str) -> int:
-    """A whole number that can be counted to.
-
-    Raises:
-        InputError: something else.
-    """
+    """A whole number that can be counted to. Raises InputError: something else."""
     if isinstance(number, bool) or not isinstance(number, int) or abs(number) > _MOST:
         raise InputError(f"{what} is a whole number up to {_MOST}; give one such as 50")
     return number

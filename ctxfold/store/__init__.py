@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from ctxfold.errors import InputError, NotOurStore
-from ctxfold.store.protocol import Reading, Store, Writing
 
-__all__ = ["Reading", "Store", "Writing", "is_there", "open_store"]
+if TYPE_CHECKING:
+    from ctxfold.store.sqlite import Store
+
+__all__ = ["is_there", "open_store"]
 
 
 def open_store(address: str) -> Store:
@@ -21,16 +24,13 @@ def open_store(address: str) -> Store:
         NotOurStore: an address of a kind that is not known, or a file that is something else.
         StoreError: it cannot be opened.
     """
-    from ctxfold.store.sqlite import SqliteStore
+    from ctxfold.store.sqlite import Store
 
-    return SqliteStore(_file_of(address))
+    return Store(_file_of(address))
 
 
 def is_there(address: str) -> bool:
     """Whether a store was made at an address, so that who only reads makes none. Of what cannot be told, opening it says why.
-
-    Args:
-        address: as of `open_store`.
 
     Raises:
         InputError: no path: one with a NUL character, or a `file:` address.

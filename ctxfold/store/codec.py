@@ -1,4 +1,4 @@
-"""Encodes what a store keeps: texts and JSON as UTF-8, compressed where it pays and addressed by a hash, and rows with a checksum each."""
+"""Encodes what a store keeps: texts and JSON as UTF-8, compressed where it pays and addressed by a hash, and rows with a checksum and counts that miss a lost one."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from ctxfold.errors import CorruptStore
 __all__ = [
     "COVERED",
     "PLAIN",
+    "RECOUNT",
     "SEARCHED",
     "ZLIB",
     "column",
@@ -29,6 +30,7 @@ __all__ = [
     "pack_json",
     "pack_text",
     "put",
+    "recount",
     "register",
     "reseal",
     "seal_all",
@@ -81,11 +83,7 @@ def pack(raw: bytes) -> tuple[int, bytes]:
 
 
 def unpack(packed: int, raw: bytes) -> bytes:
-    """The bytes that were packed.
-
-    Raises:
-        CorruptStore: they do not read back.
-    """
+    """The bytes that were packed. Raises CorruptStore: they do not read back."""
     if packed == PLAIN:
         return raw
     try:
@@ -106,11 +104,7 @@ def pack_json(tree: object) -> bytes:
 
 
 def unpack_json(body: bytes) -> object:
-    """JSON from bytes made by `pack_json`.
-
-    Raises:
-        CorruptStore: they do not read back.
-    """
+    """JSON from bytes made by `pack_json`. Raises CorruptStore: they do not read back."""
     try:
         return json.loads(decode(unpack(body[0], body[1:])))
     except (ValueError, IndexError) as error:
@@ -177,11 +171,7 @@ def reseal(table: str) -> str:
 
 
 def intact(rows: Iterable[tuple[Any, ...]], what: str) -> list[tuple[Any, ...]]:
-    """Rows without their last column, which says whether the checksum is their own.
-
-    Raises:
-        CorruptStore: one's is not.
-    """
+    """Rows without their last column, which says whether the checksum is their own. Raises CorruptStore: one's is not."""
     found = list(rows)
     if not all(row[-1] for row in found):
         raise damaged(what)
@@ -201,3 +191,30 @@ def seal_all(connection: sqlite3.Connection) -> None:
         connection.execute(reseal(table))
     for table, (body, kept) in _BODIES.items():
         connection.execute(f"UPDATE {table} SET {kept} = checksum({body})")
+
+
+def _nearest(column: str, kind: str) -> str:
+    """The step itself where it holds a record of a kind, else what its parent says."""
+    return (
+        f"CASE WHEN EXISTS (SELECT 1 FROM record WHERE record.session = step.session AND record.step = step.n AND kind = '{kind}') THEN n"
+        f" ELSE ifnull((SELECT older.{column} FROM step AS older WHERE older.session = step.session AND older.n = step.parent), 0) END"
+    )
+
+
+RECOUNT = (
+    "UPDATE step SET"
+    " held = (SELECT count(*) FROM record WHERE record.session = step.session AND record.step = step.n),"
+    " late = (SELECT count(*) FROM record WHERE record.session = step.session AND record.at = step.n AND record.at <> record.step),"
+    f" words = {_nearest('words', 'user')}, noted = {_nearest('noted', 'note')}"
+    " WHERE session = ? AND n = ?"
+)
+"""Counts one step anew: its records, those of others shown in it, and the nearest steps back that hold words of the user and notes."""
+
+
+def recount(connection: sqlite3.Connection, session: int | None = None) -> None:
+    """Count every step of a session, or of all, oldest first, for each builds on the one before it."""
+    chosen = "" if session is None else " WHERE session = ?1"
+    given = () if session is None else (session,)
+    places = connection.execute(f"SELECT session, n FROM step{chosen} ORDER BY session, n", given).fetchall()
+    connection.executemany(RECOUNT, places)
+    connection.execute(reseal("step") + chosen, given)

@@ -28,11 +28,7 @@ def connect(address: str, uri: bool = False) -> sqlite3.Connection:
 
 
 def connect_frozen(path: Path) -> sqlite3.Connection:
-    """A connection to a file that may not be written.
-
-    Raises:
-        ReadOnlyStore: what was written last lies in its log, which cannot be read without writing beside it.
-    """
+    """A connection to a file that may not be written. Raises ReadOnlyStore: what was written last lies in its log, which cannot be read without writing beside it."""
     connection = connect(f"{path.as_uri()}?mode=ro", uri=True)
     try:
         connection.execute("PRAGMA schema_version")

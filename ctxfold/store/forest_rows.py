@@ -1,4 +1,4 @@
-"""The SQLite rows of branches, topics and events, as `protocol.Forest` describes them."""
+"""The SQLite rows of branches, topics and events."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ _PLANS = "INDEXED BY event_intent WHERE session = ? AND kind IN ('intent_set', '
 
 
 class ForestRows:
-    """`protocol.Forest` over SQLite."""
+    """Branches, topics and events."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._run = connection.execute
 
     def heads(self, session: int) -> list[HeadRow]:
+        """The branches of a session, oldest first."""
         rows = self._run(
             f"SELECT id, name, topic, seq, created, {holds('head')} FROM head WHERE session = ? ORDER BY id", (session,)
         )
@@ -34,24 +35,30 @@ class ForestRows:
         return found
 
     def add_head(self, session: int, head: HeadRow) -> None:
+        """A new branch."""
         self._run(put("head"), (session, head.id, head.name, head.topic, head.seq, float(head.created)))
         self._run("UPDATE session SET heads = heads + 1 WHERE id = ?", (session,))
         self._run(f"{reseal('session')} WHERE id = ?", (session,))
 
     def move_head(self, session: int, head: int, seq: int) -> None:
+        """Let a branch stand at an event."""
         self._change("head", "seq", session, head, seq)
 
     def rename_head(self, session: int, head: int, name: str) -> None:
+        """Give a branch another name."""
         self._change("head", "name", session, head, name)
 
     def topics(self, session: int) -> list[TopicRow]:
+        """The topics of a session, oldest first."""
         rows = self._run(f"SELECT id, name, {holds('topic')} FROM topic WHERE session = ? ORDER BY id", (session,))
         return [TopicRow(*row) for row in intact(rows, "a topic")]
 
     def add_topic(self, session: int, topic: TopicRow) -> None:
+        """A new topic."""
         self._run(put("topic"), (session, topic.id, topic.name))
 
     def rename_topic(self, session: int, topic: int, name: str) -> None:
+        """Give a topic another name."""
         self._change("topic", "name", session, topic, name)
 
     def _change(self, table: str, column: str, session: int, number: int, value: object) -> None:
@@ -69,37 +76,44 @@ class ForestRows:
         return int(number)
 
     def event(self, session: int, seq: int) -> EventRow | None:
+        """One event."""
         row = self._run(f"SELECT {_CHECKED} FROM event WHERE session = ? AND seq = ?", (session, seq)).fetchall()
         return next(map(_event, intact(row, f"event {seq}")), None)
 
-    def events(self, session: int, after: int = 0, limit: int | None = None, newest: bool = False) -> list[EventRow]:
+    def events(self, session: int, limit: int | None = None, newest: bool = False) -> list[EventRow]:
+        """Events in order of their number, or the newest first."""
         order = "DESC" if newest else "ASC"
         found = self._run(
-            f"SELECT {_CHECKED} FROM event WHERE session = ? AND seq > ? ORDER BY seq {order} LIMIT ?",
-            (session, after, -1 if limit is None else limit),
+            f"SELECT {_CHECKED} FROM event WHERE session = ? ORDER BY seq {order} LIMIT ?",
+            (session, -1 if limit is None else limit),
         )
         return [_event(row) for row in intact(found, "an event")]
 
     def intents(self, session: int) -> list[EventRow]:
+        """Every plan of a session, and every undo and redo, in order."""
         rows = intact(self._run(f"SELECT {_CHECKED} FROM event {_PLANS} ORDER BY seq", (session,)), "a plan")
         if len(rows) != self._counted(session, "plans"):
             raise damaged("the list of plans")
         return [_event(row) for row in rows]
 
     def newest_intent(self, session: int) -> int:
+        """The number of the newest of these events, 0 for none."""
         row = self._run(f"SELECT max(seq) FROM event {_PLANS}", (session,)).fetchone()
         return int(row[0] or 0)
 
     def last_event(self, session: int) -> int:
+        """The number of the newest event, 0 for none."""
         return int(self._run("SELECT ifnull(max(seq), 0) FROM event WHERE session = ?", (session,)).fetchone()[0])
 
     def add_event(self, session: int, event: EventRow) -> None:
+        """Append an event."""
         self._run(put("event"), (session, *_flat(event)))
         if event.kind in ("intent_set", "voided"):
             self._run("UPDATE session SET plans = plans + 1 WHERE id = ?", (session,))
             self._run(f"{reseal('session')} WHERE id = ?", (session,))
 
     def replace_event(self, session: int, event: EventRow) -> None:
+        """Rewrite an event in place: for redaction alone."""
         self._run(put("event", "REPLACE"), (session, *_flat(event)))
 
 

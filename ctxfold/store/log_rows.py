@@ -1,4 +1,4 @@
-"""The SQLite rows of steps, records and their bytes, as `protocol.Log` describes them."""
+"""The SQLite rows of steps, records and their bytes."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from ctxfold.errors import CorruptStore
 from ctxfold.log.records import Record, Step
 from ctxfold.store.codec import (
     COVERED,
+    RECOUNT,
     damaged,
     decode,
     digest,
@@ -21,11 +22,11 @@ from ctxfold.store.codec import (
     pack,
     pack_json,
     put,
+    recount,
     reseal,
     searchable,
     unpack,
 )
-from ctxfold.store.counts import RECOUNT, recount
 from ctxfold.store.values import Path, StoredRecord
 
 __all__ = ["LogRows"]
@@ -41,20 +42,23 @@ _RECORDED = ", ".join(f"?{at}" for at in range(1, 11))
 _UNLINED = pack_json([])
 """The form of a record whose lines are made from the log."""
 _UNLINED_SUM = crc32(_UNLINED)
+_INDEX = "INSERT INTO fts (rowid, text) VALUES (?, ?)"
 
 
 class LogRows:
-    """`protocol.Log` over SQLite."""
+    """Steps, records and their bytes."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._run = connection.execute
 
     def step(self, session: int, n: int) -> Step | None:
+        """One step."""
         rows = self._run(f"SELECT {_CHECKED_STEP} FROM step WHERE session = ? AND n = ?", (session, n)).fetchall()
         return next(map(_step, intact(rows, f"step s{n}")), None)
 
     def steps(self, session: int, numbers: Sequence[int]) -> list[Step]:
+        """Steps by number, in the order of their numbers. Each of them is there."""
         found: list[Step] = []
         for part in _batches(numbers):
             chosen = f"session = ? AND n IN ({', '.join('?' * len(part))})"
@@ -65,35 +69,35 @@ class LogRows:
         return found
 
     def add_step(self, session: int, step: Step) -> None:
+        """A new step."""
         self._put_step("INSERT", session, step)
 
     def replace_step(self, session: int, step: Step) -> None:
+        """A step that was filled, or whose records grew."""
         self._put_step("REPLACE", session, step)
 
     def _put_step(self, how: str, session: int, step: Step) -> None:
-        self._run(
-            f"{how} INTO step (session, {_STEP}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (session, *_cells_of(step)),
-        )
+        self._run(f"{how} INTO step (session, {_STEP}) VALUES (?{', ?' * 10})", (session, *_cells_of(step)))
         self._recount(session, step.n)
 
-    def _recount(self, session: int, n: int) -> None:
-        if self._run(RECOUNT, (session, n)).rowcount:
-            self._run(f"{reseal('step')} WHERE session = ? AND n = ?", (session, n))
+    def _recount(self, *step: int) -> None:
+        if self._run(RECOUNT, step).rowcount:
+            self._run(f"{reseal('step')} WHERE session = ? AND n = ?", step)
 
     def recount(self, session: int) -> None:
+        """Count what each step holds anew: for import alone, which keeps steps before their records."""
         recount(self._connection, session)
 
     def last_step(self, session: int) -> int:
+        """The highest step number given out, 0 for none."""
         return int(self._run("SELECT ifnull(max(n), 0) FROM step WHERE session = ?", (session,)).fetchone()[0])
 
     def path(self, session: int, tip: int) -> Path:
+        """The lanes that lead to a step."""
         step = self.step(session, tip) if tip else None
         if step is None and tip:
             raise damaged(f"step s{tip}")
-        return () if step is None else self.path_to(session, step.lane, step.depth)
-
-    def path_to(self, session: int, lane: int, depth: int) -> Path:
+        lane, depth = (0, 0) if step is None else (step.lane, step.depth)
         lanes: list[tuple[int, int]] = []
         while lane:
             lanes.append((lane, depth))
@@ -106,6 +110,7 @@ class LogRows:
         return tuple(lanes)
 
     def along(self, session: int, path: Path, low: int, high: int) -> list[Step]:
+        """The steps of a path with depths in [low, high], in path order."""
         found: list[Step] = []
         for lane, depth in reversed(path):
             if depth < low:
@@ -122,26 +127,29 @@ class LogRows:
         return found
 
     def add_lane(self, session: int, parent: int, fork: int) -> int:
+        """A new lane that leaves `parent` after depth `fork`; its number."""
         lane = int(self._run("SELECT ifnull(max(id), 0) + 1 FROM lane WHERE session = ?", (session,)).fetchone()[0])
         self.put_lane(session, lane, parent, fork)
         return lane
 
     def put_lane(self, session: int, lane: int, parent: int, fork: int) -> None:
+        """A lane under its own number: for import alone."""
         self._run(put("lane"), (session, lane, parent, fork))
 
     def lanes(self, session: int) -> list[tuple[int, int, int]]:
+        """Every lane of a session as (number, parent, fork)."""
         rows = self._run(
             f"SELECT id, parent, fork, {holds('lane')} FROM lane WHERE session = ? ORDER BY id", (session,)
         )
         return [(lane, parent, fork) for lane, parent, fork in intact(rows, "a lane")]
 
     def place_taken(self, session: int, lane: int, depth: int) -> bool:
-        place = (session, lane, depth)
-        return (
-            self._run("SELECT 1 FROM step WHERE session = ? AND lane = ? AND depth = ?", place).fetchone() is not None
-        )
+        """Whether a step stands at that place already."""
+        taken = "SELECT 1 FROM step WHERE session = ? AND lane = ? AND depth = ?"
+        return self._run(taken, (session, lane, depth)).fetchone() is not None
 
     def records(self, session: int, numbers: Sequence[int], late: bool = False) -> list[StoredRecord]:
+        """The records of steps, in order; with `late`, those shown under these steps though they belong to others."""
         found: list[StoredRecord] = []
         where, order, counted = (
             ("at IN ({}) AND at <> step", "at, id", "late") if late else ("step IN ({})", "step, k", "held")
@@ -159,13 +167,16 @@ class LogRows:
         return found
 
     def record_by_id(self, record: int) -> StoredRecord | None:
+        """One record by its row id."""
         rows = self._run(f"SELECT {_CHECKED_RECORD} FROM record WHERE id = ?", (record,)).fetchall()
         return next(iter(_stored(rows)), None)
 
     def entries_of(self, session: int) -> Iterable[StoredRecord]:
+        """All records of a session, oldest first."""
         return _stored(self._run(f"SELECT {_CHECKED_RECORD} FROM record WHERE session = ? ORDER BY id", (session,)))
 
     def longer(self, session: int, size: int) -> list[StoredRecord]:
+        """The records of more bytes than that, newest first."""
         rows = self._run(
             f"SELECT {_CHECKED_RECORD} FROM record WHERE session = ? AND (SELECT size FROM entry WHERE entry.id = record.entry) > ? ORDER BY id DESC",
             (session, size),
@@ -173,6 +184,7 @@ class LogRows:
         return _stored(rows)
 
     def steps_with(self, session: int, kind: str, path: Path, high: int, limit: int) -> list[int]:
+        """The newest steps of a path, up to a depth, that hold a record of a kind, `user` or `note`; newest first."""
         found: list[int] = []
         (step,) = self.along(session, path, high, high) or (None,)
         while step is not None and len(found) < limit:
@@ -194,83 +206,76 @@ class LogRows:
         return parent
 
     def text(self, entry: int) -> str:
-        row = self._run("SELECT packed, bytes, hash FROM entry WHERE id = ?", (entry,)).fetchone()
-        if row is None:
-            raise CorruptStore(f"entry {entry} is not there; restore a copy of the store")
-        raw = unpack(row[0], row[1])
-        if digest(raw) != row[2]:
+        """The exact text of an entry."""
+        packed, kept, name = self._entry(entry, "packed, bytes, hash")
+        raw = unpack(packed, kept)
+        if digest(raw) != name:
             raise CorruptStore(f"entry {entry} does not match its hash; restore a copy of the store")
         return decode(raw)
 
     def entry_hash(self, entry: int) -> bytes:
-        row = self._run("SELECT hash FROM entry WHERE id = ?", (entry,)).fetchone()
+        """The content hash of an entry, 16 bytes."""
+        return bytes(self._entry(entry, "hash")[0])
+
+    def _entry(self, entry: int, columns: str) -> tuple[Any, ...]:
+        row: tuple[Any, ...] | None = self._run(f"SELECT {columns} FROM entry WHERE id = ?", (entry,)).fetchone()
         if row is None:
             raise CorruptStore(f"entry {entry} is not there; restore a copy of the store")
-        return bytes(row[0])
+        return row
 
     def add_entry(self, text: str) -> int:
+        """Keep a text, once however often it is said; its row id."""
         raw = encode(text)
         name = digest(raw)
         row = self._run("SELECT id FROM entry WHERE hash = ?", (name,)).fetchone()
         if row is not None:
             return int(row[0])
-        packed, kept = pack(raw)
-        made = self._run(
-            "INSERT INTO entry (hash, size, packed, bytes) VALUES (?, ?, ?, ?)", (name, len(raw), packed, kept)
-        ).lastrowid
+        kept = (name, len(raw), *pack(raw))
+        made = self._run("INSERT INTO entry (hash, size, packed, bytes) VALUES (?, ?, ?, ?)", kept).lastrowid
         return int(made or 0)
 
     def add_record(
         self, session: int, record: Record, entry: int, shown: int | None, form: bytes, idempotency: str | None
-    ) -> int:
+    ) -> None:
+        """Keep a record. It can be searched from here on."""
+        cells = (
+            session, record.step, record.k, record.at or record.step, record.kind, record.origin, record.call_id,
+            entry, shown, idempotency, form,
+        )  # fmt: skip
         made = self._run(
             f"INSERT INTO record ({COVERED['record']}, sum, form, form_sum) VALUES ({_RECORDED}, checksum({_RECORDED}), ?11, checksum(?11))",
-            (
-                session,
-                record.step,
-                record.k,
-                record.at or record.step,
-                record.kind,
-                record.origin,
-                record.call_id,
-                entry,
-                shown,
-                idempotency,
-                form,
-            ),
+            cells,
         ).lastrowid
         for step in {record.step, record.at or record.step}:
             self._recount(session, step)
-        self._run("INSERT INTO fts (rowid, text) VALUES (?, ?)", (made, searchable(record.text)))
-        return int(made or 0)
+        self._run(_INDEX, (made, searchable(record.text)))
 
     def blank(self, record: StoredRecord, text: str, form: bytes) -> None:
+        """Put another text in place of a record's, and drop what was derived from the old one."""
         self.unindex(record)
-        entry = self.add_entry(text)
+        blanked = (self.add_entry(text), form, record.id)
         self._run(
-            "UPDATE record SET entry = ?1, shown = NULL, form = ?2, form_sum = checksum(?2) WHERE id = ?3",
-            (entry, form, record.id),
+            "UPDATE record SET entry = ?1, shown = NULL, form = ?2, form_sum = checksum(?2) WHERE id = ?3", blanked
         )
         self._run(f"{reseal('record')} WHERE id = ?", (record.id,))
-        self._run("INSERT INTO fts (rowid, text) VALUES (?, ?)", (record.id, searchable(text)))
+        self._run(_INDEX, (record.id, searchable(text)))
 
     def rename(self, session: int, record: StoredRecord, call_id: str | None, idempotency: str | None) -> None:
-        self._run(
-            "UPDATE record SET call_id = ?, idempotency = ? WHERE session = ? AND id = ?",
-            (call_id, idempotency, session, record.id),
-        )
+        """Give a record another call id and idempotency key: for redaction alone."""
+        named = (call_id, idempotency, session, record.id)
+        self._run("UPDATE record SET call_id = ?, idempotency = ? WHERE session = ? AND id = ?", named)
         self._run(f"{reseal('record')} WHERE id = ?", (record.id,))
 
+    def unindex(self, record: StoredRecord) -> None:
+        """Take the words of a record out of the index, which has to be told what they were."""
+        words = (record.id, searchable(self.text(record.entry)))
+        self._run("INSERT INTO fts (fts, rowid, text) VALUES ('delete', ?, ?)", words)
+
     def sweep(self) -> None:
+        """Drop the bytes of entries that no record holds any more. A scrub is due then, until one is done."""
         self._run("INSERT INTO unscrubbed DEFAULT VALUES")
         self._run(
             "DELETE FROM entry WHERE id NOT IN (SELECT entry FROM record UNION SELECT shown FROM record WHERE shown IS NOT NULL)"
-        )
-
-    def unindex(self, record: StoredRecord) -> None:
-        self._run(
-            "INSERT INTO fts (fts, rowid, text) VALUES ('delete', ?, ?)",
-            (record.id, searchable(self.text(record.entry))),
         )
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import sqlite3
 from importlib.resources import files
 
-from ctxfold.store.codec import seal_all
-from ctxfold.store.counts import recount
+from ctxfold.store.codec import recount, seal_all
 
 __all__ = ["APPLICATION", "VERSION", "create", "upgrade"]
 

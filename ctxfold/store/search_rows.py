@@ -1,4 +1,4 @@
-"""The full-text search over records in SQLite, as `protocol.Search` describes it."""
+"""The full-text search over records in SQLite."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 class SearchRows:
-    """`protocol.Search` over SQLite."""
+    """The words of records, which can be indexed anew."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._run = connection.execute
 
     def ranked(self, session: int, query: str, limit: int) -> list[tuple[int, float]]:
+        """Records that hold the words, best first, with a score that grows with fit."""
         words = _words(query)
         scores: dict[int, float] = {}
         for word in words:
@@ -34,6 +35,7 @@ class SearchRows:
         return best[:limit]
 
     def holding(self, session: int, name: str, limit: int) -> list[int]:
+        """Records that hold every word of a name, newest first."""
         words = _words(name)
         if not words:
             return []

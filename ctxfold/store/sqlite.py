@@ -13,6 +13,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Self
 
 from ctxfold.errors import BusyStore, CorruptStore, CtxfoldError, FullDisk, NotOurStore, ReadOnlyStore, StoreError
 from ctxfold.store.codec import register
@@ -25,15 +26,18 @@ from ctxfold.store.schema import APPLICATION, VERSION, create, upgrade
 from ctxfold.store.search_rows import SearchRows
 from ctxfold.store.sessions_rows import SessionsRows
 
-__all__ = ["SqliteStore"]
+__all__ = ["Reading", "Store", "Writing"]
 
 _PATIENCE = 3.0
 """Seconds for which a scrub waits for readers to end. Nobody can write meanwhile."""
 _CHECKPOINT_EVERY = 400
 
 
-class _Rows:
-    """All rows over one connection, inside a transaction that the store opens and ends."""
+class Reading:
+    """A consistent snapshot of the store.
+
+    Reading a row that is not what was written raises CorruptStore. A tile's body, which the log may make anew, is empty then.
+    """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.sessions = SessionsRows(connection)
@@ -43,7 +47,18 @@ class _Rows:
         self.search = SearchRows(connection)
 
 
-class SqliteStore:
+class Writing(Reading):
+    """The exclusive right to write, until it commits. Only within it may what changes rows be called."""
+
+    def drop(self, session: int) -> None:
+        """Remove a session and whatever only it referenced."""
+        for record in self.log.entries_of(session):
+            self.log.unindex(record)
+        self.sessions.drop(session)
+        self.log.sweep()
+
+
+class Store:
     """Sessions in one SQLite file, or in memory.
 
     Args:
@@ -78,7 +93,7 @@ class SqliteStore:
             if self._guard is not None:
                 self._guard.close()
             raise
-        self._rows = _Rows(self._connection)
+        self._rows = Writing(self._connection)
 
     def _prepare(self) -> None:
         run = self._connection.execute
@@ -129,7 +144,7 @@ class SqliteStore:
             self._guard.release()
 
     @contextmanager
-    def reading(self) -> Iterator[_Rows]:
+    def reading(self) -> Iterator[Reading]:
         """A snapshot for the length of the block."""
         with self._lock, _translated(self.address):
             self._check_open()
@@ -140,7 +155,7 @@ class SqliteStore:
                 self._connection.execute("ROLLBACK")
 
     @contextmanager
-    def writing(self) -> Iterator[_Rows]:
+    def writing(self) -> Iterator[Writing]:
         """The right to write for the length of the block; committed at its end, undone on any exception."""
         if self._frozen:
             raise ReadOnlyStore(
@@ -214,6 +229,12 @@ class SqliteStore:
                 self._connection.close()
             if self._guard is not None:
                 self._guard.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
 
     def _check_open(self) -> None:
         if self._closed:

@@ -33,15 +33,7 @@ class LooseRecord:
 
 
 class Wreck:
-    """A copy of a store in a folder of its own. The store itself is not touched.
-
-    Args:
-        store: the damaged file.
-        folder: where the copy goes.
-
-    Raises:
-        OSError: it cannot be copied.
-    """
+    """A copy of a store in a folder of its own. The store itself is not touched. Raises OSError: it cannot be copied."""
 
     def __init__(self, store: Path, folder: Path) -> None:
         self.copy: Path = folder / "copy.db"

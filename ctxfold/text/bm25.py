@@ -13,6 +13,8 @@ from math import log
 
 __all__ = ["BM25"]
 
+_SOON = 1.2
+"""How soon more repeats of a word stop counting: the customary k1."""
 _BACKWARDS = 0.75
 """Of what goes forwards: an answer stands after its subject more often than before it."""
 
@@ -22,12 +24,10 @@ class BM25:
 
     Args:
         documents: one sequence of words each, as `words` gives them.
-        k1: how soon more repeats of a word stop counting; 0 means a word counts once.
         b: how much a long document is held against it, 0 (not) to 1 (in full).
     """
 
-    def __init__(self, documents: Iterable[Sequence[str]] = (), k1: float = 1.2, b: float = 0.75) -> None:
-        self._k1 = k1
+    def __init__(self, documents: Iterable[Sequence[str]] = (), b: float = 0.75) -> None:
         self._b = b
         self._lengths: list[int] = []
         self._total = 0
@@ -67,11 +67,11 @@ class BM25:
         lengths = self._lengths
         found = [0.0] * len(lengths)
         mean = self._total / len(lengths) if self._total else 1.0
-        base, slope = self._k1 * (1 - self._b), self._k1 * self._b / mean
+        base, slope = _SOON * (1 - self._b), _SOON * self._b / mean
         shares = query if isinstance(query, Mapping) else dict.fromkeys(query, 1.0)
         for word, share in shares.items():
             held = self._postings.get(word, ())
-            weight = share * self.rarity(word) * (self._k1 + 1)
+            weight = share * self.rarity(word) * (_SOON + 1)
             for index, times in held:
                 found[index] += weight * times / (times + base + slope * lengths[index])
         return _with_neighbours(found, neighbours) if neighbours else found

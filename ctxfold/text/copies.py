@@ -47,12 +47,7 @@ class Copy:
 
 
 class Copies:
-    """Finds one value in texts.
-
-    Args:
-        value: the value.
-        parts: also find parts of it, at least half of it (or 20 characters) and 6, such as the beginning that a page shows.
-    """
+    """Finds one value in texts. With `parts` those of at least half of it (or 20 characters) and 6 are found too, such as the beginning that a page shows."""
 
     def __init__(self, value: str, parts: bool = False) -> None:
         spelled = spell(value)
@@ -177,12 +172,7 @@ class _Reading:
 
 
 class Readings:
-    """A text in the ways it can be read, which are the same for every value that is looked for.
-
-    Args:
-        text: the text.
-        between: what may stand between two parts of a value that is spread out, beside blanks and punctuation.
-    """
+    """A text in the ways it can be read, which are the same for every value that is looked for. `between`: what may stand between two parts of a value that is spread out, beside blanks and punctuation."""
 
     def __init__(self, text: str, between: re.Pattern[str] | None = None) -> None:
         self._text = text

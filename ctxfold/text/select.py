@@ -25,15 +25,7 @@ _MANY = 400_000
 
 
 def best_line(lines: Sequence[str], wanted: frozenset[str]) -> tuple[int, int]:
-    """The line that holds most of some words, the first of several.
-
-    Args:
-        lines: where to look.
-        wanted: words in lower case.
-
-    Returns:
-        Its number, from 0, and the place in it round which they stand; 0 and 0 where no line holds any.
-    """
+    """The line that holds most of some words, the first of several. Returns its number, from 0, and the place in it round which they stand; 0 and 0 where no line holds any."""
     if not wanted:
         return 0, 0
     some = re.compile("|".join(map(re.escape, sorted(wanted, key=lambda word: (-len(word), word)))))
@@ -77,12 +69,7 @@ _MISFITS = 40
 
 
 def select(text: str, query: str, budget: int) -> tuple[Span, ...]:
-    """The sentences and lines of a text that say most about a query, within a budget.
-
-    Args:
-        text: the text to choose from.
-        query: what is wanted, as a question or as keywords.
-        budget: the most the result may cost, in o200k tokens of its slices, joined by newlines.
+    """The sentences and lines of a text that say most about a query, within a budget. `budget`: o200k tokens of the slices, joined by newlines.
 
     Returns:
         Spans in text order, none overlapping; empty when not even a word fits. When no word of the query stands in the text, its

@@ -25,11 +25,7 @@ class Span(NamedTuple):
     end: int
 
     def of(self, text: str) -> str:
-        """The characters themselves, byte for byte.
-
-        Args:
-            text: the text the span was made from; another text gives other characters.
-        """
+        """The characters themselves, byte for byte. `text`: the text the span was made from; another text gives other characters."""
         return text[self.start : self.end]
 
 
@@ -53,11 +49,7 @@ _VOWEL = re.compile(r"[aeiouy]|[^a-z]")
 
 
 def lines(text: str) -> list[Span]:
-    """The lines of a text that hold anything.
-
-    Returns:
-        Spans in order. Each keeps its line's indentation and leaves out white space at its end; blank lines give none.
-    """
+    """The lines of a text that hold anything. Returns spans in order. Each keeps its line's indentation and leaves out white space at its end; blank lines give none."""
     found = []
     for match in _LINE.finditer(text):
         start, line = match.start(), match.group().rstrip()

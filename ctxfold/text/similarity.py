@@ -25,12 +25,7 @@ _WORDS_SHARE = 0.5
 
 
 def features(text: str) -> Counter[str]:
-    """What of a text is compared: its words and the fours of characters inside them, with how often each occurs.
-
-    Args:
-        text: any text. Its common words do not count unless it has no others: early on, before a vocabulary has seen how common they are,
-            they would make everything alike.
-    """
+    """What of a text is compared: its words and the fours of characters inside them, with how often each occurs. Common words count only in a text of no others: they would make everything alike while a vocabulary is small."""
     found = words(text)
     found = [word for word in found if not is_common(word)] or found
     return Counter(chain(found, chain.from_iterable(map(_grams, found))))
@@ -41,9 +36,6 @@ class Vocabulary:
 
     Vectors made before and after it grew can be compared; they only weigh a little differently. Whoever needs them equal makes
     them anew from the texts.
-
-    Args:
-        texts: what to begin with.
     """
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
@@ -72,12 +64,7 @@ class Vocabulary:
 
 
 def cosine(one: Vector, other: Vector) -> float:
-    """How alike two vectors are: 0 for nothing in common, 1 for the same direction. An empty vector is like none.
-
-    Args:
-        one: a vector of length one, or empty.
-        other: likewise.
-    """
+    """How alike two vectors are: 0 for nothing in common, 1 for the same direction. An empty vector is like none."""
     if len(one) > len(other):
         one, other = other, one
     return min(1.0, sum(weight * other[name] for name, weight in one.items() if name in other))

@@ -76,12 +76,7 @@ class Budget:
 
     @classmethod
     def of(cls, limit: int, model: str | None = None) -> Budget:
-        """The budget of `limit` tokens of `model`; of o200k tokens where no model is named.
-
-        Raises:
-            BudgetError: as of the class.
-            InputError: a model that is no text.
-        """
+        """The budget of `limit` tokens of `model`; of o200k tokens where no model is named. Raises BudgetError: as of the class; InputError: a model that is no text."""
         if model is not None and not isinstance(model, str):
             raise InputError(
                 f"a model is named by text, not {type(model).__name__}; leave it out to count o200k tokens"

@@ -51,7 +51,7 @@ class Worth:
         gain = 0.0
         for value, name in piece.values:
             gain += self._values[value] * _AGAIN[min(self._covered[self._fact(line, value, name)], 2)]
-        plain = 0.0 if _is_document(self.lines[line]) else _REPLY if line in self._replies else _WORD
+        plain = 0.0 if self.lines[line].is_document else _REPLY if line in self._replies else _WORD
         for word in piece.words:
             near = max(_NEAR, plain) if word in self.query else plain
             gain += self._words[word] * near * _AGAIN[min(self._told[word], 2)]
@@ -95,7 +95,7 @@ class _Uses:
                 self._newest[value] = step
                 if name:
                     self._names.setdefault(value, set()).add(name)
-                if not _is_document(line):
+                if not line.is_document:
                     self._stated.add(value)
                 if line.kind == "call":
                     self._arguments.add(name)
@@ -161,7 +161,7 @@ def _shape(value: str) -> float:
 
 def _series(line: Line, pieces: Sequence[Piece]) -> dict[int, float]:
     """What is left of the worth of a document's pieces where others in it are alike: together they tell little more than a few of them."""
-    if not _is_document(line):
+    if not line.is_document:
         return {}
     shapes = [shape_of(piece.text) for piece in pieces]
     alike = Counter(shapes)
@@ -181,11 +181,6 @@ def _writes(lines: Sequence[Line]) -> frozenset[int]:
 
 def _tool(call: Line) -> str:
     return call.text[: call.cuts[0]] if call.cuts else call.text
-
-
-def _is_document(line: Line) -> bool:
-    """Whether a line is text that was read or written over several lines."""
-    return line.kind == "text" or (line.kind == "call" and line.depth > 0)
 
 
 def _evidence(name: str, seen: Counter[str], named: Counter[str], arguments: set[str]) -> float:

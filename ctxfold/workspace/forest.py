@@ -15,7 +15,6 @@ class Turn:
     """One message of the user and what came of it.
 
     Attributes:
-        steps: its steps, in path order.
         said: the user's words, whole; empty where the assistant began.
         ref: the first record of those words, or the first step.
         reply: what the assistant said, its first few thousand characters: to compare by, never shown.
@@ -34,8 +33,6 @@ class BranchSummary:
     """What a branch holds that stands on no other: its own turns.
 
     Attributes:
-        branch: its name.
-        topic: its topic's name.
         forked_at: the step it leaves another branch after, 0 for none.
         turns: its own turns in path order, the newest when there are many.
         earlier: steps before those turns that are not shown one by one, as addresses; empty for none.
@@ -52,13 +49,7 @@ class BranchSummary:
 
 @dataclass(frozen=True, slots=True)
 class Elsewhere:
-    """What stands beside the active path.
-
-    Attributes:
-        branch: the branch one stands on.
-        topic: its topic.
-        branches: the other branches of the topic, then those of other topics; each turn stands on one of them alone.
-    """
+    """What stands beside the active path. `branches`: the other branches of the topic, then those of other topics; each turn stands on one of them alone."""
 
     branch: str = ""
     topic: str = ""

@@ -5,7 +5,7 @@ Source: ACR's cognitive boosting (`[Thought]`) and attention anchor (`[KEY INFO]
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -20,7 +20,6 @@ __all__ = [
     "Superseded",
     "dump_guidance",
     "load_guidance",
-    "masked_guidance",
     "shown_guidance",
 ]
 
@@ -33,8 +32,6 @@ class Pin:
     """A note that a refactoring added.
 
     Attributes:
-        slot: what sort of note.
-        text: its words.
         depth: how many steps the path had when it was made.
         refs: the records it was made of, oldest first; empty where a host or a model wrote it freely.
         untrusted: whether it may derive from text of a tool or a page.
@@ -54,9 +51,7 @@ class Superseded:
     Attributes:
         of: what the value is of; empty where nobody said.
         field: which of its fields; empty where nobody said.
-        was: the older value.
         at: the record that held it; empty where only a summary did.
-        now: the newer value.
         by: the record that holds it.
     """
 
@@ -74,15 +69,7 @@ THOUGHT = 8
 
 @dataclass(frozen=True, slots=True)
 class Guidance:
-    """All that refactorings left on a branch.
-
-    Attributes:
-        thought: the newest thought.
-        key_info: the newest key facts.
-        superseded: superseded values, oldest first.
-        depths: the tiles that refactorings made, with how many refactorings stand inside each.
-        made: how many refactorings stand.
-    """
+    """All that refactorings left on a branch. `depths`: the tiles that refactorings made, with how many refactorings stand inside each."""
 
     thought: Pin | None = None
     key_info: Pin | None = None
@@ -167,20 +154,3 @@ def load_guidance(tree: Any) -> Guidance:
         )
     except (KeyError, TypeError, ValueError) as error:
         raise CorruptStore("a refactoring does not read back; restore a copy of the store") from error
-
-
-def masked_guidance(
-    tree: dict[str, Any], mask: Callable[[str], str], stars: Callable[[str], str], refs: frozenset[str]
-) -> dict[str, Any]:
-    """Guidance as JSON with redacted bytes masked."""
-    pins = [{**pin, "text": (mask if refs.isdisjoint(pin["refs"]) else stars)(pin["text"])} for pin in tree["pins"]]
-    superseded = [
-        {
-            **each,
-            "of": mask(each["of"]),
-            "was": (stars if each["at"] in refs else mask)(each["was"]),
-            "now": (stars if each["by"] in refs else mask)(each["now"]),
-        }
-        for each in tree["superseded"]
-    ]
-    return {**tree, "pins": pins, "superseded": superseded}

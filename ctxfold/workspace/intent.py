@@ -62,7 +62,6 @@ class Statement:
 
     Attributes:
         id: its number: of a constraint in the session, `c4`; of a decision on its branch, `d2`; of a finding its address, `s12.3`.
-        text: its words.
         ref: the record that holds its words, else the step it was written at; empty where nothing was recorded.
         superseded_by: what took its place, None while nothing did.
         lifted, untrusted: whether it was taken back, and whether its words stand in text of a tool or a page.
@@ -226,15 +225,7 @@ class Intent:
 
 @dataclass(frozen=True, slots=True)
 class IntentChange:
-    """The decision: what a plan changed, resolved; new values and changed ones, whole.
-
-    Attributes:
-        items: of the to-do.
-        constraints: of the session.
-        decisions: of the branch.
-        told: the summary from now on; None leaves what there is.
-        read: up to where the log was read.
-    """
+    """The decision: what a plan changed, resolved; new values and changed ones, whole. `told`: the summary from now on; None leaves what there is."""
 
     items: tuple[Item, ...] = ()
     constraints: tuple[Constraint, ...] = ()

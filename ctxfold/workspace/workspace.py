@@ -161,14 +161,7 @@ class Tile(_Lined):
 
 @dataclass(frozen=True, slots=True)
 class Older:
-    """The oldest stretch of a path, in too many blocks for any budget to show: where it ends, and what it would cost.
-
-    Attributes:
-        first: its first step, in path order.
-        last: its last step.
-        count: how many steps.
-        raw: o200k tokens of their raw records.
-    """
+    """The oldest stretch of a path, in too many blocks for any budget to show: where it ends, and what it would cost. `raw`: o200k tokens of their raw records."""
 
     first: int
     last: int

@@ -58,11 +58,7 @@ BRIEFINGS: tuple[Callable[..., Awaitable[str]], ...] = (resume, fold, drop, hand
 
 
 def make_briefings() -> list[Prompt]:
-    """Every briefing as the SDK wants it, words from files.
-
-    Raises:
-        ValueError: a briefing's words and arguments don't match.
-    """
+    """Every briefing as the SDK wants it, words from files. Raises ValueError: a briefing's words and arguments don't match."""
     return [_make_prompt(function) for function in BRIEFINGS]
 
 
@@ -81,11 +77,7 @@ def _make_prompt(function: Callable[..., Awaitable[str]]) -> Prompt:
 
 
 async def _newest(pool: SessionPool) -> str:
-    """The session that was written to last.
-
-    Raises:
-        InputError: there is none.
-    """
+    """The session that was written to last. Raises InputError: there is none."""
     found = await pool.list()
     if not found:
         raise InputError("no session yet: open_session makes one")

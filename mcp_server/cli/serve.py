@@ -154,11 +154,7 @@ def _name_browser(given: Path | None) -> str:
 
 
 def parse_caps(given: str) -> tuple[Caps, ...]:
-    """What is offered, from a list with commas. The sessions always are: a page is recorded in one.
-
-    Raises:
-        click.UsageError: a capability there is not.
-    """
+    """What is offered, from a list with commas. The sessions always are: a page is recorded in one. Raises click.UsageError: a capability there is not."""
     known: dict[str, Caps] = {"core": "core", "browser": "browser"}
     wanted = ["core", *(name.strip() for name in given.split(",") if name.strip())]
     for name in wanted:

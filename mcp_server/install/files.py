@@ -18,11 +18,7 @@ def name_backup(path: PurePath, mark: str = KEPT) -> Path:
 
 
 def read(path: PurePath) -> str | None:
-    """The text of a file, newlines as they are; None where there is none.
-
-    Raises:
-        InputError: it cannot be read, or is not UTF-8 text.
-    """
+    """The text of a file, newlines as they are; None where there is none. Raises InputError: it cannot be read, or is not UTF-8 text."""
     try:
         return Path(path).read_bytes().decode("utf-8")
     except FileNotFoundError:
@@ -33,11 +29,7 @@ def read(path: PurePath) -> str | None:
 
 
 def apply(change: Change) -> None:
-    """Make one change and keep, or put away, the copy.
-
-    Raises:
-        InputError: a file cannot be written.
-    """
+    """Make one change and keep, or put away, the copy. Raises InputError: a file cannot be written."""
     if not change.changes:
         return
     try:

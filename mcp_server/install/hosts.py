@@ -20,12 +20,7 @@ _PASSING = re.compile(r"[/\\](?:(?:archive|environments|builds)-v\d+|pipx[/\\]\.
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """How a host starts the server.
-
-    Attributes:
-        command: an absolute path: hosts start us with next to no PATH.
-        args: its arguments.
-    """
+    """How a host starts the server. `command`: an absolute path: hosts start us with next to no PATH."""
 
     command: str
     args: tuple[str, ...]
@@ -36,7 +31,6 @@ class Machine:
     """Where a user's things lie on one machine.
 
     Attributes:
-        home: the user's folder.
         config: where programs keep settings: `~/.config`, `~/Library/Application Support`, `%APPDATA%`.
         packages: on Windows, the data folders of Claude Desktop installed as a store package; that one reads nothing else.
     """
@@ -48,15 +42,7 @@ class Machine:
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """One host.
-
-    Attributes:
-        name: as typed on the command line.
-        files: its configuration files on a machine; each gets the entry.
-        path: the keys down to our entry.
-        shape: the entry.
-        after: what the user does next.
-    """
+    """One host. `path`: the keys down to our entry."""
 
     name: str
     files: Callable[[Machine], tuple[PurePath, ...]]

@@ -43,22 +43,14 @@ class _Node:
 
 
 def get(text: str, path: tuple[str, ...]) -> Any:
-    """The value at a path; None where there is nothing.
-
-    Raises:
-        InputError: the text is not an object, or something on the way is none.
-    """
+    """The value at a path; None where there is nothing. Raises InputError: the text is not an object, or something on the way is none."""
     steps = _walk(text, path) if text.strip(_BLANK) else []
     member = steps[-1][1] if len(steps) == len(path) else None
     return None if member is None else member.value.data
 
 
 def put(text: str, path: tuple[str, ...], value: Any) -> str:
-    """The text with a value at a path, in place of what was there.
-
-    Raises:
-        InputError: as for `get`.
-    """
+    """The text with a value at a path, in place of what was there. Raises InputError: as for `get`."""
     if not text.strip(_BLANK):
         return json.dumps(_nest(path, value), indent=2, ensure_ascii=False) + "\n"
     steps = _walk(text, path)
@@ -81,11 +73,7 @@ def put(text: str, path: tuple[str, ...], value: Any) -> str:
 
 
 def drop(text: str, path: tuple[str, ...]) -> str:
-    """The text without the member at a path, its comma and the blank it stood in; the text itself where there is none.
-
-    Raises:
-        InputError: as for `get`.
-    """
+    """The text without the member at a path, its comma and the blank it stood in; the text itself where there is none. Raises InputError: as for `get`."""
     steps = _walk(text, path) if text.strip(_BLANK) else []
     parent, member = steps[-1] if len(steps) == len(path) else (None, None)
     if parent is None or member is None:

@@ -25,7 +25,6 @@ class Change:
     """One file before and after.
 
     Attributes:
-        path: which.
         before: its text; None where there is no file.
         after: its text then; None for no file.
         backup: the text its copy should then have; None for no copy.
@@ -45,11 +44,7 @@ class Change:
 
 
 def plan_install(host: Host, launch: Launch, path: PurePath, before: str | None, backup: str | None) -> Change:
-    """Put our entry into a file; nothing if it is there already.
-
-    Raises:
-        InputError: the file is not what the host reads.
-    """
+    """Put our entry into a file; nothing if it is there already. Raises InputError: the file is not what the host reads."""
     entry, text = host.shape(launch), before or ""
     editor = choose_editor(path)
     try:
@@ -64,11 +59,7 @@ def plan_install(host: Host, launch: Launch, path: PurePath, before: str | None,
 
 
 def plan_uninstall(host: Host, path: PurePath, before: str | None, backup: str | None) -> Change:
-    """Take our entry out of a file; nothing if it isn't there.
-
-    Raises:
-        InputError: the file is not what the host reads.
-    """
+    """Take our entry out of a file; nothing if it isn't there. Raises InputError: the file is not what the host reads."""
     editor = choose_editor(path)
     try:
         there = editor.get(before or "", host.path)

@@ -15,11 +15,7 @@ __all__ = ["drop", "get", "put"]
 
 
 def get(text: str, path: tuple[str, ...]) -> Any:
-    """The value at a path; None where there is nothing.
-
-    Raises:
-        InputError: the text is not TOML.
-    """
+    """The value at a path; None where there is nothing. Raises InputError: the text is not TOML."""
     at: Any = _parse(text).unwrap()
     for key in path:
         at = at.get(key) if isinstance(at, dict) else None
@@ -27,11 +23,7 @@ def get(text: str, path: tuple[str, ...]) -> Any:
 
 
 def put(text: str, path: tuple[str, ...], value: dict[str, Any]) -> str:
-    """The text with a table at a path, in place of what was there, else at the end of its parent.
-
-    Raises:
-        InputError: the text is not TOML, or something on the way is no table.
-    """
+    """The text with a table at a path, in place of what was there, else at the end of its parent. Raises InputError: the text is not TOML, or something on the way is no table."""
     document = _parse(text)
     parent = _find_parent(document, path)
     table = tomlkit.inline_table() if isinstance(parent, InlineTable) else tomlkit.table()
@@ -46,11 +38,7 @@ def put(text: str, path: tuple[str, ...], value: dict[str, Any]) -> str:
 
 
 def drop(text: str, path: tuple[str, ...]) -> str:
-    """The text without the table at a path; the text itself where there is none.
-
-    Raises:
-        InputError: the text is not TOML.
-    """
+    """The text without the table at a path; the text itself where there is none. Raises InputError: the text is not TOML."""
     if get(text, path) is None:
         return text
     document = _parse(text)

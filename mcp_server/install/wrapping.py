@@ -25,14 +25,7 @@ _SECRETS = ("headers", "http_headers", "bearer_token_env_var", "oauth", "authPro
 
 
 def plan_wrap(host: Host, launch: Launch, server: str, path: PurePath, texts: tuple[str | None, str | None]) -> Change:
-    """Put our command before a server's; nothing where it stands there already, or where the file has no such server.
-
-    Args:
-        host: whose settings.
-        launch: how the host starts `ctxfold wrap`.
-        server: the server's name in the settings.
-        path: the settings file.
-        texts: its text, and that of the file beside it.
+    """Put our command before a server's; nothing where it stands there already, or where the file has no such server. `texts`: the file's, and that of the file beside it.
 
     Raises:
         InputError: the file is not what the host reads, or the server is none that can be wrapped.

@@ -26,23 +26,13 @@ class Description:
 
 
 def fill_prompt(name: str, **blanks: object) -> str:
-    """The text of one file, its blanks filled, without the blank lines around it.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        KeyError: a blank is left open.
-    """
+    """The text of one file, its blanks filled, without the blank lines around it. Raises FileNotFoundError: there is no such file; KeyError: a blank is left open."""
     text = files(__name__).joinpath(f"{name}.md").read_text(encoding="utf-8")
     return Template(text).substitute(blanks).strip()
 
 
 def read_description(name: str) -> Description:
-    """What is said of one tool, resource or briefing.
-
-    Raises:
-        FileNotFoundError: it has none.
-        ValueError: its file doesn't begin with a title.
-    """
+    """What is said of one tool, resource or briefing. Raises FileNotFoundError: it has none; ValueError: its file doesn't begin with a title."""
     head, *sections = _ARGUMENT.split(fill_prompt(name))
     title, _, description = head.partition("\n")
     if not title.startswith("# "):

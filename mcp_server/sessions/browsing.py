@@ -28,12 +28,8 @@ class BrowsingSettings:
 
     Attributes:
         allow: domains that may be reached, and no others; none for every public one.
-        secrets: values that may be typed by placeholder.
         confirm: when a person is asked before a page sends something with effects.
-        choice: which browser is started.
-        uploads: folders that files may be uploaded from.
         model: who decides the runs; None for what is there.
-        limits: when a run ends at the latest.
         trust: domains whose pages may send what they like after an act, unasked.
     """
 
@@ -52,11 +48,9 @@ class Browsing:
     """The browsers of one session pool.
 
     Attributes:
-        settings: how it browses.
         store: where sessions are kept; None for the configured default.
         downloads: gives the folder below which downloads go, when it is first needed.
         folder: the model that folds, plans and extracts beside whoever drives; None for the embedded deciders.
-        local: whether its host shares this machine.
     """
 
     settings: BrowsingSettings

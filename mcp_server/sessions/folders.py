@@ -25,11 +25,7 @@ PATIENCE = 10.0
 
 
 async def ask_roots(file: str, ctx: Context[Pools]) -> ListRoots | ListRootsResult:
-    """The folders that `file` may lie in, as roots: those of a host that has some to tell, else the working directory.
-
-    Raises:
-        Refused: the host was asked and did not tell them.
-    """
+    """The folders that `file` may lie in, as roots: those of a host that has some to tell, else the working directory. Raises Refused: the host was asked and did not tell them."""
     if not file or not pool_for(ctx).local:
         return ListRootsResult(roots=[])
     host = ctx.client_capabilities
@@ -49,12 +45,7 @@ async def ask_roots(file: str, ctx: Context[Pools]) -> ListRoots | ListRootsResu
 
 @dataclass(frozen=True, slots=True)
 class HostFolders:
-    """A host's sessions, and where its files may be taken in from.
-
-    Attributes:
-        pool: its sessions.
-        folders: its roots; None for a host that does not share this machine.
-    """
+    """A host's sessions, and where its files may be taken in from. `folders`: its roots; None for a host that does not share this machine."""
 
     pool: SessionPool
     folders: tuple[Path, ...] | None

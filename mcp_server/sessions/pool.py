@@ -156,14 +156,7 @@ class Pools:
         self._pools: dict[str | None, SessionPool] = {}
 
     def get(self, principal: str | None) -> SessionPool:
-        """The pool of one principal; of the machine's own user for None.
-
-        Args:
-            principal: a name from the token file.
-
-        Raises:
-            InputError: the store is a server, which keeps no two apart by file.
-        """
+        """The pool of one principal; of the machine's own user for None. Raises InputError: the store is a server, which keeps no two apart by file."""
         pool = self._pools.get(principal)
         if pool is None:
             store = _find_store(self._store, principal)

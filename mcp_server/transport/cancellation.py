@@ -29,12 +29,7 @@ _Key = tuple[str, str, str]
 
 
 class CancellationMiddleware:
-    """Ends calls that their clients cancel.
-
-    Args:
-        app: the application.
-        largest: bytes of a request's body above which it is passed on unread; the application refuses it.
-    """
+    """Ends calls that their clients cancel. A body above `largest` bytes is passed on unread; the application refuses it."""
 
     def __init__(self, app: ASGIApp, largest: int) -> None:
         self._app = app

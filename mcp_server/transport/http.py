@@ -41,7 +41,6 @@ class Address:
     """Where the server is found.
 
     Attributes:
-        host: the address to listen at.
         port: the port; 0 for any that is free.
         names: further names its clients may call it by.
         open: whether it is reached without a token.
@@ -87,11 +86,7 @@ async def _health(_request: Request) -> Response:
 
 
 def run_http(server: CtxfoldServer, address: Address) -> NoReturn:
-    """Serve until a signal asks it to leave, then end the process.
-
-    Raises:
-        InputError: the address cannot be listened at.
-    """
+    """Serve until a signal asks it to leave, then end the process. Raises InputError: the address cannot be listened at."""
     app = make_app(server, address)
     with _listen(address) as listener:
         config = uvicorn.Config(

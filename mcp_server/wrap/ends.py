@@ -75,11 +75,7 @@ class Host:
 
 
 async def start(command: Sequence[str], env: Mapping[str, str]) -> LocalServer:
-    """Start a server.
-
-    Raises:
-        InputError: it cannot be started.
-    """
+    """Start a server. Raises InputError: it cannot be started."""
     try:
         process = await anyio.open_process(
             [shutil.which(command[0], path=env.get("PATH")) or command[0], *command[1:]],

@@ -23,14 +23,7 @@ _LARGEST = 2_000_000
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How results are kept.
-
-    Attributes:
-        session: the name of the session they are recorded in.
-        store: its store; None for the configured one.
-        budget: the most o200k tokens of one result.
-        measure: only count what would be saved: nothing is recorded and nothing replaced.
-    """
+    """How results are kept. `budget`: the most o200k tokens of one result; `measure`: only count what would be saved: nothing is recorded and nothing replaced."""
 
     session: str
     store: str | None = None
@@ -69,11 +62,7 @@ class _Plan:
 
 
 class Keeper:
-    """The results of one wrapped server. Its methods block, and may be called from any thread.
-
-    Args:
-        settings: how they are kept.
-    """
+    """The results of one wrapped server. Its methods block, and may be called from any thread."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -99,19 +88,7 @@ class Keeper:
                 self._commit(call, [_Draft(text) for text in texts])
 
     def keep(self, call: Call, result: Mapping[str, Any], listing: Listing) -> dict[str, Any] | None:
-        """Record a result and bound it.
-
-        Args:
-            call: what was called.
-            result: what came back.
-            listing: what the server's tools promise.
-
-        Returns:
-            What to answer in its place; None where it passes as it is.
-
-        Raises:
-            CtxfoldError: it cannot be recorded.
-        """
+        """Record a result and bound it. Returns what to answer in its place; None where it passes as it is. Raises CtxfoldError: it cannot be recorded."""
         with self._turn:
             return self._keep(call, result, listing)
 
@@ -171,15 +148,7 @@ class Keeper:
     def _shorten_structured(
         self, structured: Any, call: Call, known: Mapping[str, str], own: str, listing: Listing
     ) -> Any | None:
-        """A shorter structure within the tool's schema; None where there is none.
-
-        Args:
-            structured: the structured content.
-            call: the call.
-            known: the addresses of texts that are recorded by themselves.
-            own: the address of the structure, or of the text that says the same.
-            listing: what the tools promise.
-        """
+        """A shorter structure within the tool's schema; None where there is none. `known`: the addresses of texts that are recorded by themselves; `own`: that of the structure, or of the text that says the same."""
         most = max(self.settings.budget // 2, LEAST)
 
         def shorten(text: str) -> str:

@@ -1,12 +1,13 @@
-"""Reads lines of JSON-RPC, and writes the messages that the wrapper says itself."""
+"""Reads lines of JSON-RPC, and writes what the wrapper says itself: messages, and words for a person on standard error."""
 
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import dataclass
 from typing import Any, Literal
 
-__all__ = ["CLOSED", "INVALID", "LATE", "UNREADABLE", "Message", "answer", "dump", "error", "read"]
+__all__ = ["CLOSED", "INVALID", "LATE", "UNREADABLE", "Message", "answer", "dump", "error", "explain", "read", "tell"]
 
 UNREADABLE = -32700
 INVALID = -32600
@@ -16,12 +17,7 @@ LATE = -32001
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message.
-
-    Attributes:
-        data: what it says.
-        raw: the line it came as, without the line's end.
-    """
+    """One message. `raw`: the line it came as, without the line's end."""
 
     data: dict[str, Any]
     raw: bytes
@@ -90,3 +86,17 @@ def answer(number: object, result: dict[str, Any]) -> bytes:
 def error(number: object, code: int, words: str) -> bytes:
     """The refusal of a request; of one that could not be read the id is null."""
     return dump({"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": words}})
+
+
+def explain(failed: BaseException) -> str:
+    """What went wrong, out of the groups it came in, on one line."""
+    while isinstance(failed, BaseExceptionGroup):
+        failed = failed.exceptions[0]
+    return " ".join(str(failed).split()) or type(failed).__name__
+
+
+def tell(words: str) -> None:
+    """Say something to whoever reads our standard error, each line marked as ours."""
+    for line in words.split("\n"):
+        sys.stderr.write(f"ctxfold wrap: {line}\n")
+    sys.stderr.flush()

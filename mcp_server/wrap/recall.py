@@ -17,13 +17,7 @@ _HIT = 600
 
 
 def recall(session: Session, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The result of the call. What cannot be had is an error that says so.
-
-    Args:
-        session: where the results are kept.
-        name: what the tool is called.
-        arguments: those of the call.
-    """
+    """The result of the call. What cannot be had is an error that says so."""
     ref, query, offset = arguments.get("ref") or "", arguments.get("query") or "", arguments.get("offset") or 0
     try:
         if not isinstance(ref, str) or not isinstance(query, str) or not (ref or query):

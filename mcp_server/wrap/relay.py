@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +14,7 @@ from ctxfold.errors import InputError
 from mcp_server.wrap.ends import End
 from mcp_server.wrap.keeper import Call, Keeper
 from mcp_server.wrap.listing import Listing
-from mcp_server.wrap.messages import CLOSED, INVALID, LATE, UNREADABLE, Message, answer, dump, error, read
+from mcp_server.wrap.messages import CLOSED, INVALID, LATE, UNREADABLE, Message, answer, dump, error, read, tell
 
 __all__ = ["Relay"]
 
@@ -41,13 +40,7 @@ class _Asked:
 
 
 class Relay:
-    """One host and one server.
-
-    Args:
-        host: the host's end.
-        keeper: keeps and bounds results.
-        limit: seconds without any sign of the server after which a call of a tool is answered with an error.
-    """
+    """One host and one server. A call of a tool is answered with an error after `limit` seconds without any sign of the server."""
 
     def __init__(self, host: End, keeper: Keeper, limit: float) -> None:
         self._host = host
@@ -143,7 +136,7 @@ class Relay:
             self._heard = anyio.current_time()
             messages = read(line)
             if messages is None:
-                self._tell_garbage(line)
+                self._note_garbage(line)
             for message in messages or ():
                 await self._take_from_server(message, work)
 
@@ -184,14 +177,14 @@ class Relay:
         with anyio.move_on_after(_KEEPING):
             return await anyio.to_thread.run_sync(self._try, work, abandon_on_cancel=True, limiter=self._one)
         self._stuck = True
-        _tell(f"keeping a result took more than {_KEEPING:g} s: results pass as they are until it is done")
+        tell(f"keeping a result took more than {_KEEPING:g} s: results pass as they are until it is done")
         return None
 
     def _try(self, work: Callable[[], Any]) -> Any:
         try:
             return work()
         except Exception as failed:  # noqa: BLE001 - whatever fails in keeping a result, the host gets what the server said
-            _tell(f"a result passes as it is: {type(failed).__name__}: {' '.join(str(failed).split())[:300]}")
+            tell(f"a result passes as it is: {type(failed).__name__}: {' '.join(str(failed).split())[:300]}")
             return None
         finally:
             self._stuck = False
@@ -241,10 +234,10 @@ class Relay:
                 return
             await anyio.sleep(left)
 
-    def _tell_garbage(self, line: bytes) -> None:
+    def _note_garbage(self, line: bytes) -> None:
         self._garbage += 1
         if self._garbage <= _GARBAGE:
-            _tell(f"the wrapped server printed a line that is no JSON-RPC message, left out: {line[:80]!r}")
+            tell(f"the wrapped server printed a line that is no JSON-RPC message, left out: {line[:80]!r}")
 
 
 def _read_call(message: Message) -> Call | None:
@@ -252,8 +245,3 @@ def _read_call(message: Message) -> Call | None:
     if not isinstance(name, str):
         return None
     return Call(name, arguments if isinstance(arguments, dict) else {}, str(message.data["id"]))
-
-
-def _tell(words: str) -> None:
-    sys.stderr.write(f"ctxfold wrap: {words}\n")
-    sys.stderr.flush()

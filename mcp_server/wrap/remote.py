@@ -26,7 +26,7 @@ from mcp_types import PROTOCOL_VERSION_META_KEY, JSONRPCNotification, jsonrpc_me
 from pydantic import ValidationError
 
 from ctxfold.errors import InputError
-from mcp_server.wrap.messages import dump
+from mcp_server.wrap.messages import dump, explain
 
 __all__ = ["RemoteServer", "connect"]
 
@@ -56,11 +56,7 @@ class RemoteServer:
                     yield dump(data)
 
     async def send(self, line: bytes) -> None:
-        """Send one message, with the headers of its era.
-
-        Raises:
-            InputError: it is no message that HTTP can carry.
-        """
+        """Send one message, with the headers of its era. Raises InputError: it is no message that HTTP can carry."""
         try:
             message = jsonrpc_message_adapter.validate_json(line, by_name=False)
         except ValidationError as error:
@@ -105,11 +101,7 @@ class RemoteServer:
 
 @asynccontextmanager
 async def connect(url: str, headers: Mapping[str, str]) -> AsyncIterator[RemoteServer]:
-    """A connection to a server; it is made at the first message.
-
-    Raises:
-        InputError: that is no URL of a server.
-    """
+    """A connection to a server; it is made at the first message. Raises InputError: that is no URL of a server."""
     if httpx2.URL(url).scheme not in ("http", "https"):
         raise InputError(f"{url} is no address of a server: give http:// or https://")
     try:
@@ -120,11 +112,5 @@ async def connect(url: str, headers: Mapping[str, str]) -> AsyncIterator[RemoteS
             yield RemoteServer(url, incoming, outgoing)
     except* httpx2.HTTPError as failed:
         raise InputError(
-            f"{url} cannot be reached ({_explain(failed)}): start the server there, or give another address"
+            f"{url} cannot be reached ({explain(failed)}): start the server there, or give another address"
         ) from failed
-
-
-def _explain(failed: BaseException) -> str:
-    while isinstance(failed, BaseExceptionGroup):
-        failed = failed.exceptions[0]
-    return " ".join(str(failed).split()) or type(failed).__name__

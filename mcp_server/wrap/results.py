@@ -90,12 +90,6 @@ def fits(value: Any, schema: Any) -> bool:
 def shorten_within(structured: Any, budget: int, shorten: Shorten, note: str) -> Any | None:
     """The structure with its long texts bounded and its long lists cut to their first items and the last, until it costs no more than the budget; None
     where that cannot be done. A list that was cut is told of at the top, under a name of ours.
-
-    Args:
-        structured: the structured content.
-        budget: o200k tokens.
-        shorten: bounds one text.
-        note: how all of it is had.
     """
     made = _bound_texts(structured, max(budget // 2, 1), shorten)
     if count(print_structured(made)) <= budget:

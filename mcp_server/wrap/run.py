@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from mcp_server.transport.ending import Ending, leave, watch_parent
 from mcp_server.transport.pipes import Pipes
 from mcp_server.wrap.ends import End, Host, LocalServer, start
 from mcp_server.wrap.keeper import Keeper
+from mcp_server.wrap.messages import explain, tell
 from mcp_server.wrap.relay import Relay
 
 __all__ = ["Target", "run_wrap"]
@@ -27,15 +27,7 @@ _FAILED = 3
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What is wrapped: a command with its environment, or a URL with headers.
-
-    Attributes:
-        command: the command and its arguments; empty where there is a URL.
-        env: the environment of the command.
-        url: the address; empty where there is a command.
-        headers: sent with each request to the URL.
-        limit: seconds without any sign after which a call is answered with an error.
-    """
+    """What is wrapped: a command with its environment, or a URL with headers. `limit`: seconds without any sign after which a call is answered with an error."""
 
     command: Sequence[str] = ()
     env: Mapping[str, str] | None = None
@@ -65,7 +57,7 @@ async def _run(target: Target, keeper: Keeper, pipes: Pipes) -> int:
             codes.append(await _serve(target, keeper, Host(pipes), started))
             tasks.cancel_scope.cancel()
     if keeper.settings.measure:
-        _tell(keeper.meter.tell())
+        tell(keeper.meter.tell())
     with anyio.move_on_after(1):
         await anyio.to_thread.run_sync(keeper.close, abandon_on_cancel=True)
     return codes[0]
@@ -82,9 +74,9 @@ async def _serve(target: Target, keeper: Keeper, host: Host, started: list[Local
     except* _GONE:
         code = 0
     except* (CtxfoldError, OSError) as failed:
-        words, code = _explain(failed), _FAILED
+        words, code = explain(failed), _FAILED
     if code:
-        _tell(words)
+        tell(words)
         with suppress(*_GONE):
             await relay.refuse_rest(words)
     return code
@@ -108,16 +100,3 @@ async def _reach(target: Target, started: list[LocalServer]) -> AsyncIterator[En
         finally:
             await local.end()
             tasks.cancel_scope.cancel()
-
-
-def _explain(failed: BaseException) -> str:
-    """What went wrong, out of the groups it came in."""
-    while isinstance(failed, BaseExceptionGroup):
-        failed = failed.exceptions[0]
-    return " ".join(str(failed).split()) or type(failed).__name__
-
-
-def _tell(words: str) -> None:
-    for line in words.split("\n"):
-        sys.stderr.write(f"ctxfold wrap: {line}\n")
-    sys.stderr.flush()

@@ -61,6 +61,13 @@ def test_what_the_log_does_not_hold_is_refused_also_behind_an_earlier_summary(re
         reader.consolidate(4_000, summary=f"{FIRST}\nItem ZZ-9981 was bought.")
 
 
+def test_what_goes_on_behind_it_may_name_what_the_log_of_the_steps_before_holds(reader: Session) -> None:
+    reader.consolidate(4_000, summary=FIRST)
+    read_pages(reader, 12, 16)
+    (tile,) = reader.consolidate(4_000, summary=f"{FIRST}\nBeside item {2 * 7919 + 3 * 131} nothing was cheaper.")
+    assert tile.summary.endswith("nothing was cheaper.")
+
+
 @pytest.mark.parametrize("budget", [256, 300, 500, 1_000])
 def test_in_a_smaller_view_its_best_sentences_stand(reader: Session, budget: int) -> None:
     reader.consolidate(4_000, summary=" ".join([FIRST] * 30))

@@ -1,4 +1,4 @@
-"""What callers give is checked at the door: what is of no use is refused by an error of the tree that its docstring or that of `Session` names, and nothing is committed by it."""
+"""What callers give is checked where it arrives: what is of no use is refused by an error of the tree that its docstring or that of `Session` names, and nothing is committed by it."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ DECIDER, ORIGIN = one_of(*Decider.__args__), one_of(*Origin.__args__)  # type: i
 
 
 @dataclass(frozen=True)
-class Door:
+class PublicCall:
     """A public method or function.
 
     Attributes:
@@ -110,11 +110,11 @@ class Door:
 
 CALL = {"name": "find", "args": {"q": 1}, "id": "c"}
 RESULT = {"id": "c", "text": "found"}
-DOORS = (
-    Door("open", {"name": "new", "goal": "find", "store": ":memory:"}, {"name": name, "goal": maybe(text), "store": maybe(place), "create": flag}),
-    Door("set_budget", {"budget": 900}, {"budget": number}),
-    Door("record_turn", {"user": "find it"}, {"user": text}),
-    Door(
+PUBLIC = (
+    PublicCall("open", {"name": "new", "goal": "find", "store": ":memory:"}, {"name": name, "goal": maybe(text), "store": maybe(place), "create": flag, "settings": lambda _: False}),
+    PublicCall("set_budget", {"budget": 900}, {"budget": number}),
+    PublicCall("record_turn", {"user": "find it"}, {"user": text}),
+    PublicCall(
         "record_step",
         {"explanation": "so", "calls": [CALL], "results": [RESULT], "found": "so"},
         {
@@ -122,35 +122,35 @@ DOORS = (
             "results.text": text, "results.origin": one_of("tool", "page"), "results.shown": maybe(text),
         },
     ),
-    Door("record_reply", {"text": "so"}, {"text": text}),
-    Door("record_transcript", {"entries": [UserSaid("u1", "hi")]}, {"entries": said}),
-    Door("record_note", {"text": "so", "origin": "model"}, {"text": text, "origin": ORIGIN}),
-    Door(
+    PublicCall("record_reply", {"text": "so"}, {"text": text}),
+    PublicCall("record_transcript", {"entries": [UserSaid("u1", "hi")]}, {"entries": said}),
+    PublicCall("record_note", {"text": "so", "origin": "model"}, {"text": text, "origin": ORIGIN}),
+    PublicCall(
         "record_result",
         {"step": 2, "call_id": "c", "text": "late"},
         {"step": step, "call_id": call_id, "text": text, "origin": one_of("tool", "page"), "shown": maybe(text), "key": maybe(whole)},
     ),
-    Door(
+    PublicCall(
         "fold",
         {"summary": "so", "first_step": 1, "last_step": 2},
         {"summary": maybe(text), "first_step": maybe(step), "last_step": maybe(step), "by": lambda _: False},
     ),
-    Door(
+    PublicCall(
         "consolidate", {"budget": 900}, {"budget": maybe(number), "model": maybe(text), "by": lambda _: False, "summary": maybe(text)}
     ),
-    Door("branch", {"action": "create"}, {"action": text, "at": maybe(step), "to": maybe(name)}),
-    Door("branch", {"action": "switch"}, {"to": maybe(text)}),
-    Door("branch", {"action": "new_topic"}, {"to": maybe(name)}),
-    Door("branch", {"action": "rename"}, {"to": maybe(name)}),
-    Door("branch", {"action": "auto"}, {"query": maybe(text)}),
-    Door("branch", {"action": "continue"}, {"by": lambda _: False}),
-    Door("view", {"budget": 900}, {"budget": maybe(number), "model": maybe(text)}),
-    Door("recall", {"ref": "s1"}, {"ref": text, "reading": flag}),
-    Door("recall", {"query": "car"}, {"query": text, "limit": number, "skip": number}),
-    Door("history", {"limit": 5}, {"limit": number}),
-    Door("picture", {"step": 1, "jpeg": b"x"}, {"step": step, "jpeg": lambda value: isinstance(value, bytes)}),
-    Door("redact", {"what": "car", "names": True}, {"what": text, "names": flag}),
-    Door(
+    PublicCall("branch", {"action": "create"}, {"action": text, "at": maybe(step), "to": maybe(name)}),
+    PublicCall("branch", {"action": "switch"}, {"to": maybe(text)}),
+    PublicCall("branch", {"action": "new_topic"}, {"to": maybe(name)}),
+    PublicCall("branch", {"action": "rename"}, {"to": maybe(name)}),
+    PublicCall("branch", {"action": "auto"}, {"query": maybe(text)}),
+    PublicCall("branch", {"action": "continue"}, {"by": lambda _: False}),
+    PublicCall("view", {"budget": 900}, {"budget": maybe(number), "model": maybe(text)}),
+    PublicCall("recall", {"ref": "s1"}, {"ref": text, "reading": flag}),
+    PublicCall("recall", {"query": "car"}, {"query": text, "limit": number, "skip": number}),
+    PublicCall("history", {"limit": 5}, {"limit": number}),
+    PublicCall("picture", {"step": 1, "jpeg": b"x"}, {"step": step, "jpeg": lambda value: isinstance(value, bytes)}),
+    PublicCall("redact", {"what": "car", "names": True}, {"what": text, "names": flag}),
+    PublicCall(
         "plan",
         {"summary": "so", "todo": [{"text": "buy it"}], "constraints": [{"text": "no diesel"}], "decisions": [{"text": "it is the red one"}]},
         {
@@ -160,8 +160,8 @@ DOORS = (
             "decisions": maybe(todo), "by": lambda _: False, "trigger": lambda value: value is None,
         },
     ),
-    Door("extract", {"need": "car", "budget": 400}, {"need": maybe(text), "budget": number, "by": lambda _: False, "trigger": lambda value: value is None}),
-    Door(
+    PublicCall("extract", {"need": "car", "budget": 400}, {"need": maybe(text), "budget": number, "by": lambda _: False, "trigger": lambda value: value is None}),
+    PublicCall(
         "extract",
         {"selections": [{"ref": "s1.1:1"}]},
         {
@@ -169,20 +169,20 @@ DOORS = (
             "selections.facts": lambda value: not value or texts(value),
         },
     ),
-    Door("dropped", {"compaction": 1}, {"compaction": number}),
-    Door("restore", {"compaction": 1, "budget": 900}, {"compaction": number, "budget": number, "by": lambda _: False}),
-    Door("maintain", {"budget": 900}, {"budget": maybe(number), "model": maybe(text), "act": flag}),
-    Door(
+    PublicCall("dropped", {"compaction": 1}, {"compaction": number}),
+    PublicCall("restore", {"compaction": 1, "budget": 900}, {"compaction": number, "budget": number, "by": lambda _: False}),
+    PublicCall("maintain", {"budget": 900}, {"budget": maybe(number), "model": maybe(text), "act": flag}),
+    PublicCall(
         "refactor",
         {"operator": "attention_anchor"},
         {"operator": text, "text": flag, "by": lambda _: False, "dry_run": flag, "budget": maybe(number)},
     ),
-    Door("keep_refused", {"what": "fold", "replies": [("so", "too long")]}, {"what": text, "replies": lambda value: isinstance(value, (list, tuple)) and not value}),
-    Door("sessions", {"store": "HERE"}, {"store": maybe(place)}, alone=True),
-    Door("delete_session", {"name": "none", "store": "HERE"}, {"name": name, "store": maybe(place)}, alone=True),
-    Door("verify_session", {"name": "any", "store": "HERE"}, {"name": name, "store": maybe(place)}, alone=True),
-    Door("export_session", {"name": "any", "file": "any.jsonl", "store": "HERE"}, {"name": name, "file": place, "store": maybe(place)}, alone=True),
-    Door("import_session", {"file": "kept.jsonl", "store": "HERE", "name": "any"}, {"file": place, "store": maybe(place), "name": maybe(name)}, alone=True),
+    PublicCall("keep_refused", {"what": "fold", "replies": [("so", "too long")]}, {"what": text, "replies": lambda value: isinstance(value, (list, tuple)) and not value}),
+    PublicCall("sessions", {"store": "HERE"}, {"store": maybe(place)}, alone=True),
+    PublicCall("delete_session", {"name": "none", "store": "HERE"}, {"name": name, "store": maybe(place)}, alone=True),
+    PublicCall("verify_session", {"name": "any", "store": "HERE"}, {"name": name, "store": maybe(place)}, alone=True),
+    PublicCall("export_session", {"name": "any", "file": "any.jsonl", "store": "HERE"}, {"name": name, "file": place, "store": maybe(place)}, alone=True),
+    PublicCall("import_session", {"file": "kept.jsonl", "store": "HERE", "name": "any"}, {"file": place, "store": maybe(place), "name": maybe(name)}, alone=True),
 )  # fmt: skip
 
 
@@ -201,9 +201,9 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Session:
 
 
 def kept(session: Session, store: str | None) -> tuple[Any, ...]:
-    """All that a refused call must leave as it is; of a store too, where one is named."""
+    """What a refused call must leave as it is: the newest event, the handle's own state, and where a store is named what is in it."""
     there = ctxfold.sessions(store) if store else []
-    return session.history(1_000), session.branch_name, session.budget, session.view(2_000).text, there
+    return session.history(1), session.branch_name, session.budget, there
 
 
 def refusal(called: Callable[..., Any], arguments: Mapping[str, Any]) -> CtxfoldError | None:
@@ -227,32 +227,34 @@ def with_odd(good: Mapping[str, Any], argument: str, odd: Any) -> dict[str, Any]
     return {**good, outer: [{**good[outer][0], inner: odd}, *good[outer][1:]]}
 
 
-@pytest.mark.parametrize("door", DOORS, ids=lambda door: f"{door.name}-{'-'.join(door.fits)}"[:60])
+@pytest.mark.parametrize("call", PUBLIC, ids=lambda call: f"{call.name}-{'-'.join(call.fits)}"[:60])
 def test_what_is_of_no_use_is_refused_by_an_error_that_is_named_and_commits_nothing(
-    door: Door, session: Session, tmp_path: Path
+    call: PublicCall, session: Session, tmp_path: Path
 ) -> None:
     store = str(tmp_path / "store.db")
-    good = {argument: store if value == "HERE" else value for argument, value in door.good.items()}
-    called = getattr(ctxfold if door.alone else session, door.name)
-    said = f"{inspect.getdoc(called)} {'' if door.alone else inspect.getdoc(Session)}"
+    good = {argument: store if value == "HERE" else value for argument, value in call.good.items()}
+    called = getattr(ctxfold if call.alone else session, call.name)
+    said = f"{inspect.getdoc(called)} {'' if call.alone else inspect.getdoc(Session)}"
     named = tuple(error for error in vars(ctxfold.errors).values() if inspect.isclass(error) and error.__name__ in said)
-    before = kept(session, store if door.alone else None)
-    for argument, fits in door.fits.items():
+    before = kept(session, store if call.alone else None)
+    for argument, fits in call.fits.items():
+        seen, taken = (before, session.view(2_000).text), False
         for odd in ODD:
             refused = refusal(called, with_odd(good, argument, odd))
-            after = kept(session, store if door.alone else None)
+            after = kept(session, store if call.alone else None)
             told = (argument, repr(odd)[:40] if odd != HUGE else "huge", refused)
             if refused is None:
                 assert fits(odd), told
-                before = after
+                before, taken = after, True
             assert refused is None or isinstance(refused, named), told
             assert refused is None or 10 < len(str(refused)) < 6_000, told
             assert after == before, told
+        assert taken or seen == (before, session.view(2_000).text), argument
     assert verify_session("any", store) > 0
     assert sorted(path.name for path in tmp_path.parent.glob("x*")) == []
 
 
-def test_every_public_door_is_tried() -> None:
+def test_every_public_call_is_tried() -> None:
     """What takes no argument has none to check."""
     methods = {
         name
@@ -261,12 +263,12 @@ def test_every_public_door_is_tried() -> None:
         and len(inspect.signature(method).parameters) > (1 if inspect.isfunction(method) else 0)
     }
     functions = {name for name in ctxfold.__all__ if inspect.isfunction(getattr(ctxfold, name))}
-    assert methods == {door.name for door in DOORS if not door.alone}
-    assert functions == {door.name for door in DOORS if door.alone}
-    for door in DOORS:
-        called = getattr(ctxfold if door.alone else Session, door.name)
-        tried = {argument.partition(".")[0] for each in DOORS if each.name == door.name for argument in each.fits}
-        assert tried == set(inspect.signature(called).parameters) - {"self"}, door.name
+    assert methods == {call.name for call in PUBLIC if not call.alone}
+    assert functions == {call.name for call in PUBLIC if call.alone}
+    for call in PUBLIC:
+        called = getattr(ctxfold if call.alone else Session, call.name)
+        tried = {argument.partition(".")[0] for each in PUBLIC if each.name == call.name for argument in each.fits}
+        assert tried == set(inspect.signature(called).parameters) - {"self"}, call.name
 
 
 def test_a_note_of_an_origin_that_is_not_known_is_refused_not_trusted(session: Session) -> None:

@@ -6,11 +6,14 @@ import json
 import random
 from collections.abc import Callable
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
-from ctxfold import Session
+from ctxfold import FoldSettings, Session
+from ctxfold.errors import InputError
 from ctxfold.tokens import count
+from ctxfold.workspace.workspace import RawStep
 
 ADVERSE: dict[str, Callable[[], str]] = {
     "one long line": lambda: "x" * 1_000_000,
@@ -116,6 +119,43 @@ def test_one_long_line_is_shown_in_parts_with_each_gap_marked(session: Session, 
     session.record_turn(user="And what is said of the stone of 6027 grams?")
     session.consolidate(8_000)
     assert session.view(8_000).tokens >= 0.58 * 8_000
+
+
+def test_documents_stand_in_full_for_longer_than_records_and_the_users_words_before_both(
+    session: Session, tmp_path: Path
+) -> None:
+    with Session.open("records", store=str(tmp_path / "records.db")) as records:
+        for each, write in ((session, "\n".join), (records, json.dumps)):
+            each.record_turn(user="Never touch berth 3, it is Ada's.")
+            for n in range(40):
+                crates = [f"berth {n * 31 + i} holds crate {n * 7919 + i * 131} of iron" for i in range(20)]
+                each.record_step(f"Look {n}.", [{"name": "look", "args": {"n": n}}], [{"text": write(crates)}])
+            each.consolidate(10_000)
+            assert "Never touch berth 3, it is Ada's." in each.view(10_000).text
+        full = [sum(isinstance(block, RawStep) for block in each.workspace.blocks) for each in (session, records)]
+    assert full[0] > full[1]
+
+
+def test_a_caller_sets_when_and_how_far_a_session_folds(tmp_path: Path) -> None:
+    sizes: list[int] = []
+    for name, settings in (("usual", FoldSettings()), ("early", FoldSettings(high=0.5, low=0.3, full=0.1))):
+        with Session.open(name, store=str(tmp_path / "store.db"), settings=settings) as session:
+            sizes.append(max(dialogue(session, 60, 8_000)))
+    assert sizes[1] <= 0.5 * 8_000 < sizes[0]
+    with pytest.raises(InputError, match="low below high"):
+        FoldSettings(high=0.5)
+
+
+def test_a_fold_without_a_summary_keeps_the_users_words(session: Session) -> None:
+    said = [f"And the {part} must be painted in colour {n}, by {n} May." for n, part in enumerate(("roof", "door"), 3)]
+    session.record_turn(user=said[0])
+    session.fold()
+    session.record_step(
+        "I look.", [{"name": "look", "args": {}}], [{"text": "\n".join(f"pot {n} of paint" for n in range(99))}]
+    )
+    session.record_turn(user=said[1])
+    session.fold()
+    assert all(words in session.view().text for words in said)
 
 
 def test_a_view_for_less_than_its_cover_uses_most_of_its_room(session: Session) -> None:

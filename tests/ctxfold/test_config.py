@@ -55,17 +55,17 @@ def test_the_store_is_a_file_in_home_unless_a_url_is_set(tmp_path: Path, monkeyp
 
 
 def test_the_explorer_decides_when_there_is_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert config.model_default() == config.EXPLORER
+    assert config.role_setting("agent").model == config.EXPLORER
     monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
-    assert config.model_default().startswith("claude-")
+    assert config.role_setting("agent").model == config.KEYED_MODEL
     monkeypatch.setenv("CTXFOLD_MODEL", "script:steps.json")
-    assert config.model_default() == "script:steps.json"
+    assert config.role_setting("agent").model == "script:steps.json"
 
 
 def test_a_blank_variable_counts_as_unset(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "  ")
     assert config.endpoint().credential is None
-    assert config.folder_model() is None
+    assert config.role_setting("folder").model is None
 
 
 def test_a_key_goes_before_a_token_and_never_shows_in_repr(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,7 +45,7 @@ def names(roles: Roles) -> list[str | None]:
 
 def test_each_role_has_its_own_and_who_has_none_has_the_folders(settings: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("FOLDERS_KEY", "sk-folder")
-    agent = load(config.model_default())
+    agent = load(config.role_setting("agent").model or "")
     assert agent is not None
     assert agent.name == "ollama:qwen3:8b"
     strong = "openai:strong@http://127.0.0.1:9/v1"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from math import log
-from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from browser_agent.deciders.explorer.question import Question
 from browser_agent.observation import Link, Observation, SearchBox, SiteIndex
@@ -17,11 +17,11 @@ __all__ = [
     "Frontier",
     "Lead",
     "bare_address",
+    "find_search",
     "is_results",
     "rank_index",
     "read_links",
     "read_results",
-    "search_address",
 ]
 
 _RESULT = 0.1
@@ -131,11 +131,9 @@ def rank_index(index: SiteIndex, here: str, most: int = 40) -> list[Lead]:
     return [Lead(index.pages[at].url, index.pages[at].title, (), 2 * scores[at] / top, 1) for at in best]
 
 
-def search_address(search: SearchBox, query: str) -> str:
-    """The address of a search's results."""
-    parts = urlsplit(search.action)
-    fields = [*((name, value) for name, value in parse_qsl(parts.query) if name != search.param), (search.param, query)]
-    return urlunsplit((parts.scheme, parts.netloc, parts.path, urlencode(fields), ""))
+def find_search(page: Observation) -> SearchBox | None:
+    """The search that a page shows, where its address alone asks it: a form that posts is never sent by the explorer."""
+    return page.search if page.search is not None and page.search.address("") is not None else None
 
 
 def is_results(url: str, search: SearchBox) -> bool:

@@ -9,11 +9,11 @@ from browser_agent.deciders.describe import shorten_address
 from browser_agent.deciders.explorer.frontier import (
     Frontier,
     Lead,
+    find_search,
     is_results,
     rank_index,
     read_links,
     read_results,
-    search_address,
 )
 from browser_agent.deciders.explorer.library import Library
 from browser_agent.deciders.explorer.question import Question
@@ -44,7 +44,7 @@ class Trail:
 
     Attributes:
         frontier: the pages not opened.
-        search: the site's search, once a page has shown it; None where it has none or it failed.
+        search: the site's search, once a page has shown one that its address asks; None where it has none or it failed.
         query: the search asked last, while its results are awaited.
         lead: the link followed last.
         asked: the searches made.
@@ -86,7 +86,7 @@ class Quest:
         for page in pages:
             self._library.add(page)
             opened = self._trail.frontier.with_opened(page.url).with_leads(read_links(page, 1))
-            self._trail = replace(self._trail, frontier=opened, search=page.search or self._trail.search)
+            self._trail = replace(self._trail, frontier=opened, search=find_search(page) or self._trail.search)
 
     @property
     def told(self) -> str:
@@ -117,7 +117,7 @@ class Quest:
         if refused or blank:
             self._trail = replace(trail, lost=trail.lost + 1)
             return f"{shorten_address(page.url if lead is None else lead.url)} could not be read."
-        trail = replace(trail, lost=0, search=trail.search if trail.settled else page.search or trail.search)
+        trail = replace(trail, lost=0, search=trail.search if trail.settled else find_search(page) or trail.search)
         return self._read_results(page, query, trail) if query else self._read_page(page, lead, step, trail)
 
     def _read_results(self, page: Observation, query: str, trail: Trail) -> str:
@@ -158,9 +158,10 @@ class Quest:
         if named is not None:
             return self._follow(named, f"“{named.text}” is named.")
         query = next((query for query in self.question.queries if query not in trail.asked), "")
-        if trail.search is not None and not trail.settled and not self._library.has_entry and query:
+        asking = trail.search.address(query) if trail.search is not None and query else None
+        if asking is not None and not trail.settled and not self._library.has_entry:
             self._trail = replace(trail, asked=(*trail.asked, query), query=query)
-            return f"Ask the site's search for “{query}”.", search_address(trail.search, query)
+            return f"Ask the site's search for “{query}”.", asking
         lead = trail.frontier.best(self.question)
         if lead is None:
             return None

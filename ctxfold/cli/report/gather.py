@@ -11,9 +11,9 @@ from ctxfold.session.handle import Handle
 from ctxfold.session.history.commit import head_of, state_of
 from ctxfold.session.history.intents import intent_of
 from ctxfold.session.history.load import goals, load
-from ctxfold.session.history.tiles import is_lost, read_tile
+from ctxfold.session.history.tiles import tiles_of
 from ctxfold.session.history.tree import Topic, tree
-from ctxfold.store.protocol import Reading, Store
+from ctxfold.store.sqlite import Reading, Store
 from ctxfold.store.values import EventRow, HeadRow, State, StoredRecord
 from ctxfold.tokens import Budget
 from ctxfold.view.render import render
@@ -100,18 +100,7 @@ _TITLE = 110
 
 
 def gather_report(tx: Reading, store: Store, session: tuple[int, str, int], budget: int, picture: Picture) -> Report:
-    """All that a report shows.
-
-    Args:
-        tx: an open transaction.
-        store: where it was opened.
-        session: the session's row id, its name and the branch it was last on.
-        budget: tokens of the views whose cost is drawn.
-        picture: where a step's picture comes from.
-
-    Raises:
-        BudgetError: a budget below the least.
-    """
+    """All that a report shows. Raises BudgetError: a budget below the least."""
     number, name, current = session
     topics = {topic.id: topic.name for topic in tx.forest.topics(number)}
     seen: set[int] = set()
@@ -136,22 +125,12 @@ def _gather_chapter(
     own = [step for step in path if step.n not in seen]
     seen.update(step.n for step in own)
     forked_at = path[-len(own) - 1].n if len(path) > len(own) else 0
-    tiles = _read_tiles(tx, session, state)
+    tiles = tuple(tiles_of(tx, session, state.cover))
     records: dict[int, list[StoredRecord]] = {step.n: [] for step in own}
     for record in tx.log.records(session, list(records)):
         records[record.step].append(record)
     steps = tuple(_gather_step(tx, step, records[step.n], tiles, picture) for step in own)
     return Chapter(named[0], head.name, named[1], forked_at, steps, tiles)
-
-
-def _read_tiles(tx: Reading, session: int, state: State) -> tuple[Tile, ...]:
-    found: list[Tile] = []
-    cell = state.cover
-    while cell:
-        cell, tile = tx.cover.cell(session, cell)
-        if not is_lost(tx, session, tile):
-            found.append(read_tile(tx, session, tile))
-    return tuple(found[::-1])
 
 
 def _gather_step(

@@ -53,14 +53,10 @@ def report_session(
     """
     Budget.of(budget)
     place, folder = as_path(file), None if pictures is None else as_path(pictures)
-    kept = store_at(store)
-    try:
-        with kept.reading() as tx:
-            row = named(tx, kept, name)
-            picture = _choose_pictures(folder or _find_beside(kept.address, row.name))
-            report = gather_report(tx, kept, (row.id, row.name, row.current or 1), budget, picture)
-    finally:
-        kept.close()
+    with store_at(store) as kept, kept.reading() as tx:
+        row = named(tx, kept, name)
+        picture = _choose_pictures(folder or _find_beside(kept.address, row.name))
+        report = gather_report(tx, kept, (row.id, row.name, row.current or 1), budget, picture)
     _write(place, make_page(report))
     return report
 

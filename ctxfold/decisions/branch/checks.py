@@ -13,11 +13,7 @@ _WISHES = get_args(Wish)
 
 
 def check_wish(action: str, query: str | None, at: int | None, to: str | None) -> None:
-    """Check that a move has a use for all that was given with it.
-
-    Raises:
-        InputError: no such move, or a message, step or name that the move has no use for.
-    """
+    """Check that a move has a use for all that was given with it. Raises InputError: no such move, or a message, step or name that the move has no use for."""
     if action not in _WISHES:
         raise InputError(f"{action!r} is not a move; use {', '.join(_WISHES[:-1])} or {_WISHES[-1]}")
     if action != "auto" and query is not None:

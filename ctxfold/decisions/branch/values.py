@@ -22,8 +22,6 @@ class BranchMove:
         action: what to do. To continue changes nothing and is no event.
         at: for `create`, the last step the new branch keeps; None for the current tip.
         to: the branch's name; None lets one be given.
-        reason: why, in a few words for the history.
-        decider: who decided.
     """
 
     action: Action
@@ -35,14 +33,7 @@ class BranchMove:
 
 @dataclass(frozen=True, slots=True)
 class RankedBranch:
-    """How alike a branch is to a message.
-
-    Attributes:
-        name: the branch's.
-        topic: its topic's.
-        score: 0 for no word in common, towards 1 the more alike.
-        said: what the user said last on it.
-    """
+    """How alike a branch is to a message. `score`: 0 for no word in common, towards 1 the more alike."""
 
     name: str
     topic: str

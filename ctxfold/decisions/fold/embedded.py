@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from ctxfold.decisions.fold.settings import FoldSettings
 from ctxfold.decisions.fold.tile import price, tile_of
 from ctxfold.log.lines import Line
 from ctxfold.tokens import count, count_lines
@@ -13,10 +14,8 @@ from ctxfold.view.show import Shown, addressed, show
 from ctxfold.workspace.workspace import Block, Origin, RawStep, Tile, Workspace
 
 __all__ = [
-    "SETTINGS",
     "Batch",
     "Front",
-    "Settings",
     "due",
     "embedded_tile",
     "front_of",
@@ -25,38 +24,10 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """When the cover is consolidated, and how far. A share is one of the budget.
-
-    Attributes:
-        high: the high-water mark, from which the cover is consolidated.
-        low: the low-water mark, down to which it is worked.
-        full: share that the newest steps fill in full after it.
-        latest: the most that counts of the newest step: what is above it is bounded in the view.
-        least: share that the older steps get at least.
-        micro: share of a step that folding it alone leaves.
-        front: the most that a summary in front of the older steps takes.
-    """
-
-    high: float = 0.90
-    low: float = 0.60
-    full: float = 0.20
-    latest: float = 0.60
-    least: float = 0.20
-    micro: float = 0.40
-    front: float = 0.30
-
-    def of(self, budget: int) -> Settings:
-        """The settings at a budget: a small one has no room to spare, and no prefix cache keeps so short a prompt."""
-        return self if budget >= _SMALL else replace(self, high=1.0, low=0.80)
-
-
-SETTINGS = Settings()
-"""The water marks and shares by which everything is folded."""
-_SMALL = 8_000
 _LEAST = 4
 """o200k tokens that a fold saves at least."""
+_ROOM_A_WORD = 2
+"""How much room older steps get at least for each token that the user said in them."""
 _DOCUMENT = 100
 """o200k tokens from which a text that stands in lines counts as a document."""
 
@@ -84,12 +55,12 @@ def front_of(blocks: Sequence[Block]) -> Front | None:
     return Front("\n".join(block.summary for block in fronts), fronts[-1].origin) if fronts else None
 
 
-def front_room(budget: int) -> int:
+def front_room(budget: int, settings: FoldSettings) -> int:
     """o200k tokens that a summary in front of the older steps may take, the same at each consolidation."""
-    return int(SETTINGS.front * budget)
+    return int(settings.front * budget)
 
 
-def due(workspace: Workspace, budget: int, settings: Settings) -> Batch | None:
+def due(workspace: Workspace, budget: int, settings: FoldSettings) -> Batch | None:
     """What to fold so that the cover stands at the low-water mark; None below the high one, or where nothing may be folded.
 
     Args:
@@ -101,13 +72,14 @@ def due(workspace: Workspace, budget: int, settings: Settings) -> Batch | None:
     if workspace.tokens + (0 if workspace.older is None else workspace.older.raw) <= settings.high * budget:
         return None
     blocks = workspace.blocks
-    end, full = len(blocks), 0
+    end, full, said = len(blocks), 0, sum(_said(block) for block in blocks)
+    wanted = settings.full + _documents(blocks) * (settings.low - settings.least - settings.full)
     while end > 0:
         block = blocks[end - 1]
         newest = end == len(blocks)
-        if not newest and (
-            not isinstance(block, RawStep) or (block.settled and full + block.tokens > settings.full * budget)
-        ):
+        said -= _said(block)
+        most = max(settings.full, min(wanted, settings.low - _ROOM_A_WORD * said / budget)) * budget
+        if not newest and (not isinstance(block, RawStep) or (block.settled and full + block.tokens > most)):
             break
         full += min(block.tokens, int(settings.latest * budget)) if newest else block.tokens
         end -= 1
@@ -115,6 +87,17 @@ def due(workspace: Workspace, budget: int, settings: Settings) -> Batch | None:
         return None
     standing = min(full, price(*blocks[end:]))
     return Batch(blocks[:end], blocks[end:], max(int(settings.low * budget) - standing, int(settings.least * budget)))
+
+
+def _said(block: Block) -> int:
+    """o200k tokens of the user's words in a block."""
+    return sum(line.tokens for line in block.lines if line.kind == "user")
+
+
+def _documents(blocks: Sequence[Block]) -> float:
+    """The share that documents have in what stands in full."""
+    lines = [line for block in blocks if isinstance(block, RawStep) for line in block.lines]
+    return sum(line.tokens for line in lines if line.is_document) / max(sum(line.tokens for line in lines), 1)
 
 
 def embedded_tile(
@@ -147,7 +130,7 @@ def embedded_tile(
 
 
 def micro_tile(
-    workspace: Workspace, blocks: Sequence[Block], number: int, settings: Settings, query: Sequence[str]
+    workspace: Workspace, blocks: Sequence[Block], number: int, settings: FoldSettings, query: Sequence[str]
 ) -> Tile:
     """The tile of a stretch that someone asked to fold without saying how.
 
@@ -160,9 +143,12 @@ def micro_tile(
     """
     first = workspace.blocks.index(blocks[0])
     newest = workspace.blocks[first + len(blocks) :]
-    tokens = sum(block.tokens for block in blocks)
-    batch = Batch(blocks, newest, max(int(settings.micro * tokens), _DOCUMENT))
-    return embedded_tile(batch, blocks, number, tokens, query)
+    tokens, said = sum(block.tokens for block in blocks), sum(_said(block) for block in blocks)
+    room = max(int(settings.micro * tokens), _DOCUMENT, _ROOM_A_WORD * said)
+    if tokens <= room:
+        every = tuple(line for block in blocks for line in block.lines)
+        return tile_of(blocks, number, _summaries(None, blocks, tokens, query), every, "embedded", whole=True)
+    return embedded_tile(Batch(blocks, newest, room), blocks, number, max(tokens, 3 * said), query)
 
 
 def _summaries(before: Front | None, blocks: Sequence[Block], room: int, query: Sequence[str]) -> str:

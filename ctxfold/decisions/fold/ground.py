@@ -19,6 +19,7 @@ _GROUPED = re.compile(r"\d{1,3},\d{3}|\d{1,3}(?:,\d{3})+\.\d+")
 EUROPEAN = re.compile(r"(?<![\w.,])\d{1,3}(?:\.\d{3})*,\d{2}(?![\w,])")
 """An amount with a decimal comma."""
 _TIMED = re.compile(r"(?<=\d)t(?=\d)")
+_ESCAPED = re.compile(r"\\[nrt]")
 _WORD = re.compile(r"\w+")
 _ISO = re.compile(r"(?<!\d)(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
 _WRITTEN = re.compile(r"(?<![\d.,/-])(\d{1,2})[./-](\d{1,2})[./-](\d{4})(?!\d)")
@@ -51,9 +52,9 @@ class Ground:
 
     @cached_property
     def lowered(self) -> str:
-        """All of it in lower case, dates and times apart too."""
+        """All of it in lower case, dates and times apart too, and with the escaped line breaks of JSON as blanks."""
         low = self._source.lower()
-        return low + "\n" + _TIMED.sub(" ", low)
+        return "\n".join((low, _TIMED.sub(" ", low), _ESCAPED.sub(" ", low) if "\\" in low else ""))
 
     @cached_property
     def words(self) -> str:

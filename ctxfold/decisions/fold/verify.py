@@ -32,7 +32,7 @@ _BEFORE = re.compile(r"(?:\b[A-Z]{2,4}|[€£$¥₹#])\s?$")
 _SMALL = 20
 _JOINED = re.compile(r"[@_/\\]|\w\.\w")
 _HUMP = re.compile(r"[a-z][A-Z]")
-_QUOTED = re.compile(r"\"([^\"\n]{2,400})\"|“([^”\n]{2,400})”|«([^»\n]{2,400})»|`([^`\n]{2,400})`")
+_QUOTED = re.compile(r"\"([^\"\n]{1,400})\"|“([^”\n]{1,400})”|«([^»\n]{1,400})»|`([^`\n]{1,400})`")
 _WORD = re.compile(r"\w+")
 _KNOWN = 0.8
 """How rare a word in capitals may be that is a word of every language, such as URL."""
@@ -114,6 +114,8 @@ def _stands(value: str, ground: Ground, steps: frozenset[int]) -> bool:
         return True
     if any(number in ground.stated for number in _number(value)):
         return True
+    if value[0] == "#" and value[1:]:
+        return _stands(value[1:], ground, steps)
     parts = _joined(value)
     return len(parts) > 1 and all(_stands(part, ground, steps) for part in parts)
 

@@ -51,11 +51,7 @@ class _Range:
 
 
 def selections_given(given: object) -> tuple[Selection, ...]:
-    """Selections from `{"ref", "why"?, "todo"?, "path"?, "facts"?}`.
-
-    Raises:
-        InputError: something else.
-    """
+    """Selections from `{"ref", "why"?, "todo"?, "path"?, "facts"?}`. Raises InputError: something else."""
     how = 'a selection is {"ref": "s12.2:40-80", "why": ...}; give a list of these'
     if isinstance(given, (str, bytes)) or not isinstance(given, Sequence):
         raise InputError(how)
@@ -74,14 +70,7 @@ def selections_given(given: object) -> tuple[Selection, ...]:
 
 
 def resolve_selections(wanted: Sequence[Selection], records: Records, items: frozenset[str], budget: int) -> Resolved:
-    """Resolve selections, in their order of worth.
-
-    Args:
-        wanted: the selections, the most wanted first.
-        records: the log.
-        items: the ids of the to-do.
-        budget: o200k tokens that all of it may cost.
-    """
+    """Resolve selections, in their order of worth."""
     done = Resolved()
     ranges: list[_Range] = []
     for each in wanted:

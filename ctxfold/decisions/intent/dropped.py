@@ -112,13 +112,7 @@ def compare(
 ) -> tuple[tuple[Lost, ...], tuple[tuple[LostKind, int], ...]]:
     """What a summary leaves out, and how many of each kind it holds.
 
-    A sentence is held where its words stand there in their order, a value where it stands, a file by as much of its end as no other file shares.
-
-    Args:
-        before: the records it stands for, in their order.
-        summary: what the host wrote.
-        after: the records since.
-        intent: the register: its constraints are rules, and what it holds is in use.
+    A sentence is held where its words stand there in their order, a value where it stands, a file by as much of its end as no other file shares. Constraints of `intent` are rules, and what it holds is in use.
     """
     trail = _Trail()
     for source in before:

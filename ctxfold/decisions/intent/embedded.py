@@ -59,13 +59,7 @@ class _Object:
 
 
 def choose_lines(query: str, sources: Sequence[Source], budget: int, shown: str = "") -> list[Extract]:
-    """The parts of records that fit a query best, within a budget.
-
-    Args:
-        query: what is wanted, in words.
-        sources: records to choose from, the newest first.
-        budget: o200k tokens that all of it may cost.
-        shown: what a view shows anyway: nothing all of whose words stand there is chosen.
+    """The parts of records that fit a query best, within a budget. Nothing is chosen all of whose words stand in `shown`, what a view shows anyway.
 
     Returns:
         Extracts in the order of the log; empty when nothing has to do with the query.

@@ -37,11 +37,7 @@ S = TypeVar("S", bound=Statement)
 
 
 def items_given(given: object) -> tuple[ItemGiven, ...]:
-    """A to-do's entries from texts, or from `{"id"?, "text"?, "state"?, "evidence"?}`.
-
-    Raises:
-        InputError: something else.
-    """
+    """A to-do's entries from texts, or from `{"id"?, "text"?, "state"?, "evidence"?}`. Raises InputError: something else."""
     made: list[ItemGiven] = []
     for entry in _entries(given, "a to-do", ("id", "text", "state")):
         state, evidence = entry.get("state"), entry.get("evidence")
@@ -55,11 +51,7 @@ def items_given(given: object) -> tuple[ItemGiven, ...]:
 
 
 def statements_given(given: object, what: str) -> tuple[StatementGiven, ...]:
-    """Constraints or decisions from texts, or from `{"id"?, "text"?, "state"?, "supersedes"?, "ref"?}`.
-
-    Raises:
-        InputError: something else.
-    """
+    """Constraints or decisions from texts, or from `{"id"?, "text"?, "state"?, "supersedes"?, "ref"?}`. Raises InputError: something else."""
     made: list[StatementGiven] = []
     for entry in _entries(given, what, ("id", "text", "state", "supersedes", "ref")):
         state = entry.get("state")
@@ -105,11 +97,7 @@ def _flat(entry: Mapping[str, Any]) -> str:
 def resolve_plan(
     intent: Intent, given: PlanGiven, records: Records, tip: int, first: int, read: tuple[int, int] = (0, 0)
 ) -> IntentChange:
-    """What a given plan changes.
-
-    Raises:
-        InputError: an unknown id, or an address where nothing is recorded.
-    """
+    """What a given plan changes. Raises InputError: an unknown id, or an address where nothing is recorded."""
     source = _Places(records, tip)
     after = max((number_of(each.id) for each in intent.decisions), default=0) + 1
     told = None if given.summary is None else Summary(given.summary, source.is_quoted(given.summary))
@@ -193,11 +181,7 @@ class _Places:
         self._records, self._tip = records, tip
 
     def of(self, text: str, ref: str = "") -> tuple[str, bool]:
-        """The address of an entry's words, and whether a tool or a page said them first.
-
-        Raises:
-            InputError: the address that was given names nothing.
-        """
+        """The address of an entry's words, and whether a tool or a page said them first. Raises InputError: the address that was given names nothing."""
         found = self._records.quoting(text)
         if ref:
             self.check(ref)

@@ -27,11 +27,9 @@ class StatementGiven:
     """A constraint or a decision as it was given; what is empty was not said.
 
     Attributes:
-        id: of one that is there.
         text: its words; with an id, those that take the place of the ones there.
         holds: whether it holds from now on; None where that was not said.
         supersedes: the id of the one whose place it takes.
-        ref: where its words stand.
     """
 
     id: str = ""

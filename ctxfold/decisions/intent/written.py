@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 __all__ = ["ItemWritten", "LinesWritten", "StatementWritten"]
 
 
-class ItemWritten(BaseModel):
+class ItemWritten(BaseModel, frozen=True, extra="forbid"):
     """One entry of a to-do: a new text, or an item by its id with what changed."""
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid")
 
     id: str = Field(default="", description="Of an item that is there; leave it out for a new one.")
     text: str = Field(default="", max_length=600, description="What is to be done, with the facts and bounds it needs.")
@@ -28,10 +26,8 @@ class ItemWritten(BaseModel):
         return {name: value for name, value in {**said, "evidence": list(self.evidence)}.items() if value}
 
 
-class StatementWritten(BaseModel):
+class StatementWritten(BaseModel, frozen=True, extra="forbid"):
     """A constraint or a decision: a new text, or one that is there by its id with what changed."""
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid")
 
     id: str = Field(default="", description="Of one that is there; leave it out for a new one.")
     text: str = Field(default="", max_length=600, description="Its words, with exact values.")
@@ -44,10 +40,8 @@ class StatementWritten(BaseModel):
         return {name: value for name, value in self.model_dump().items() if value}
 
 
-class LinesWritten(BaseModel):
+class LinesWritten(BaseModel, frozen=True, extra="forbid"):
     """One choice of lines."""
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid")
 
     ref: str = Field(description="A record and its lines, as s12.2:40-80.")
     why: str = Field(default="", max_length=200, description="What they are for, in your own words.")

@@ -19,11 +19,7 @@ _SUPERSEDED, _DEPTHS = 40, 64
 
 
 def refactor(workspace: Workspace, refactoring: Refactoring) -> Workspace:
-    """Apply a refactoring. Pure.
-
-    Raises:
-        FoldError: a tile of it stands for steps that are not whole blocks of this workspace.
-    """
+    """Apply a refactoring. Pure. Raises FoldError: a tile of it stands for steps that are not whole blocks of this workspace."""
     after = workspace
     for effect in refactoring.effects:
         after = _with(after, effect)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import assert_never
 
 from ctxfold.decisions.fold.directive import stretch
-from ctxfold.decisions.fold.embedded import SETTINGS, Batch, due, embedded_tile
+from ctxfold.decisions.fold.embedded import Batch, due, embedded_tile
 from ctxfold.decisions.fold.tile import price, tile_of
 from ctxfold.decisions.refactor.checks import fault
 from ctxfold.decisions.refactor.lines import without_repeats
@@ -25,7 +25,6 @@ from ctxfold.workspace.workspace import RawStep, Workspace, spans
 
 __all__ = ["embedded", "route"]
 
-_SETTINGS = SETTINGS
 _WORTH = 0.1
 """The share of the budget that filtering duplicates must free before the router has it done."""
 _EACH, _MOST, _BOUND, _OPEN = 48, 300, 6, 3
@@ -35,7 +34,7 @@ _EACH, _MOST, _BOUND, _OPEN = 48, 300, 6, 3
 def route(case: Case) -> Refactoring | None:
     """What a history calls for, or nothing: a loop is pruned, duplicates that cost much are filtered, at the high-water mark the state is abstracted."""
     found = [path_prune(case), noise_filter(case)]
-    if due(case.workspace, case.budget, _SETTINGS) is not None:
+    if due(case.workspace, case.budget, case.settings) is not None:
         found.append(state_abstract(case))
     for made in found:
         if isinstance(made, Refactoring) and not fault(case, made) and _is_worth_it(case, made):
@@ -74,7 +73,7 @@ def embedded(operator: Operator, case: Case) -> Refactoring | Refusal:
 def state_abstract(case: Case) -> Refactoring | Refusal:
     """Fold what stands before the latest step into one tile: what a consolidation keeps where one is due, else half."""
     workspace = case.workspace
-    batch = due(workspace, case.budget, _SETTINGS)
+    batch = due(workspace, case.budget, case.settings)
     if batch is None:
         before, newest = workspace.blocks[: case.protected], workspace.blocks[case.protected :]
         batch = Batch(before, newest, sum(block.tokens for block in before) // 2)

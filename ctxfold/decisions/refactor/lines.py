@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from ctxfold.decisions.fold.beside import values_of
 from ctxfold.log.lines import Line
+from ctxfold.log.refs import place_of
 from ctxfold.view.pieces import above
 from ctxfold.workspace.workspace import Block
 
@@ -16,31 +17,19 @@ _FENCES = re.compile(r"^<<[^\n]+\n|\n\S+>>$")
 
 
 def without_repeats(blocks: Sequence[Block], repeats: frozenset[int], before: Sequence[Block] = ()) -> tuple[Line, ...]:
-    """The lines of blocks, less what repeating steps say again: no value goes that stands nowhere else among them, or before them.
-
-    Args:
-        blocks: a contiguous stretch in path order.
-        repeats: the steps that repeat others.
-        before: what stands before the stretch.
-    """
+    """The lines of blocks, less what repeating steps say again: no value goes that stands nowhere else among them, or before them."""
     lines = [line for block in blocks for line in block.lines]
     standing = [line for block in before for line in block.lines]
     told, said, kept = values_of(standing), {_body(line) for line in standing}, set[int]()
     for at, line in enumerate(lines):
         body = _body(line)
-        stays = _step_of(line) not in repeats or line.kind in ("user", "note")
+        stays = place_of(line.ref)[0] not in repeats or line.kind in ("user", "note")
         values = values_of([line])
         if stays or values - told or (line.kind in ("data", "text") and body not in said):
             kept.add(at)
             told |= values
             said.add(body)
     return _with_needed(lines, kept)
-
-
-def _step_of(line: Line) -> int:
-    """The step a line's record belongs to; 0 for a line of a tile's own."""
-    number = line.ref.removeprefix("s").partition(".")[0]
-    return int(number) if number.isdecimal() else 0
 
 
 def _body(line: Line) -> str:

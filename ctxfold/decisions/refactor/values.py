@@ -8,6 +8,7 @@ from difflib import unified_diff
 from functools import cached_property
 from typing import Literal, get_args
 
+from ctxfold.decisions.fold.settings import SETTINGS, FoldSettings
 from ctxfold.workspace.by import Decider
 from ctxfold.workspace.guidance import Pin, Superseded
 from ctxfold.workspace.workspace import Tile, Workspace
@@ -63,15 +64,7 @@ Effect = PutTile | AddNote | Supersede
 
 @dataclass(frozen=True, slots=True)
 class Refactoring:
-    """What an operator makes of a workspace, resolved.
-
-    Attributes:
-        operator: which.
-        effects: what it does, in order.
-        reason: why, in a few words without a word of the log.
-        decider: who wrote it.
-        edits: for a correction, how many words of how many it changed.
-    """
+    """What an operator makes of a workspace, resolved. `reason`: why, in a few words without a word of the log; `edits`: for a correction, how many words of how many it changed."""
 
     operator: Operator
     effects: tuple[Effect, ...]
@@ -108,10 +101,8 @@ class Call:
     """A call with what came back, reduced to what exact repetition is told by.
 
     Attributes:
-        step: its step.
         key: the tool and its arguments, in canonical form.
         outcome: a digest of its result; empty while there is none, and where nothing came back.
-        answered: whether it has a result.
     """
 
     step: int
@@ -129,10 +120,9 @@ class Case:
     """All that operators and the router look at: the workspace, and the evidence of the steps that stand in it.
 
     Attributes:
-        workspace: what is to be refactored.
         calls: the calls of the loaded path, in path order.
         spoken: the steps that hold words of the user.
-        budget: o200k tokens of a view.
+        settings: when and how far the session folds.
         tile: the number of the next tile.
         model_notes: the records that are notes of a model's own.
         named: whether somebody named the operator, and so vouches for what is seen twice only.
@@ -144,6 +134,7 @@ class Case:
     calls: tuple[Call, ...] = ()
     spoken: frozenset[int] = frozenset()
     budget: int = 8000
+    settings: FoldSettings = SETTINGS
     tile: int = 1
     model_notes: frozenset[str] = frozenset()
     named: bool = False

@@ -10,7 +10,7 @@ from typing import assert_never
 
 from ctxfold.decisions.fold.beside import in_force, kept_beside
 from ctxfold.decisions.fold.directive import stretch
-from ctxfold.decisions.fold.embedded import SETTINGS, due
+from ctxfold.decisions.fold.embedded import due
 from ctxfold.decisions.fold.tile import tile_of
 from ctxfold.decisions.refactor.prune import path_prune
 from ctxfold.decisions.refactor.values import (
@@ -94,7 +94,7 @@ def written(operator: Operator, case: Case, text: str, origin: Origin) -> Refact
     """
     match operator:
         case "state_abstract":
-            wanted = due(case.workspace, case.budget, SETTINGS)
+            wanted = due(case.workspace, case.budget, case.settings)
             blocks: Sequence[Block] = case.workspace.blocks[: case.protected] if wanted is None else wanted.blocks
             return _told(operator, case, blocks, text, origin)
         case "noise_filter":
@@ -143,10 +143,8 @@ class _Prose:
     """A text that can be corrected: a tile's summary, a note's line in a block, or a pin.
 
     Attributes:
-        text: what it says.
         block: the place of its block; None for a pin.
         line: the place of its line in the block; -1 for a tile's summary.
-        pin: the pin, where it is one.
     """
 
     text: str

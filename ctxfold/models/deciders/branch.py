@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from ctxfold.decisions.branch.values import Move
 from ctxfold.errors import BranchError
@@ -31,10 +31,8 @@ MESSAGE = 8_000
 """Characters of the message it is shown."""
 
 
-class Placement(BaseModel):
+class Placement(BaseModel, frozen=True, extra="forbid"):
     """What a model answers: where the message belongs."""
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid")
 
     action: Literal["continue", "create", "switch", "new_topic"]
     branch: str = Field("", description="For switch: the branch.")
@@ -48,11 +46,7 @@ class Placement(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Go where a message belongs, before it is recorded.
-
-    Attributes:
-        message: the user's words.
-    """
+    """Go where a message belongs, before it is recorded."""
 
     message: str
     kind: ClassVar[Kind[Placement]] = Kind.of(Placement, "place", "move")

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from ctxfold.decisions.fold.directive import stretch
-from ctxfold.decisions.fold.embedded import SETTINGS, due, front_of, front_room
+from ctxfold.decisions.fold.embedded import due, front_of, front_room
 from ctxfold.decisions.fold.parse import parse
 from ctxfold.errors import FoldError, InputError, StaleDecision
 from ctxfold.models.deciders.loop import Kind, Question
@@ -18,6 +18,7 @@ from ctxfold.models.protocol import spoken
 from ctxfold.prompts import prompt
 from ctxfold.session.session import Session
 from ctxfold.tokens import count
+from ctxfold.view.show import addressed
 from ctxfold.workspace.by import By
 from ctxfold.workspace.workspace import Block, RawStep, Tile, Workspace, spans
 
@@ -33,10 +34,8 @@ _BEHIND = 4
 """What a summary that goes on behind an earlier one may take: one part in so many of the room for both."""
 
 
-class FoldSummary(BaseModel):
+class FoldSummary(BaseModel, frozen=True, extra="forbid"):
     """What a model answers: the text that takes the place of the steps."""
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid")
 
     summary: str = Field(min_length=1, max_length=40_000, description="What replaces the steps, in plain sentences.")
 
@@ -46,13 +45,7 @@ _KIND = Kind.of(FoldSummary, "keep", "fold")
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """Fold a stretch that somebody named.
-
-    Attributes:
-        model: the model's name, for the event.
-        first: the first step; None for the last alone.
-        last: the last step; None for the latest.
-    """
+    """Fold a stretch that somebody named. `first`: the first step; None for the last alone; `last`: the last step; None for the latest."""
 
     model: str
     first: int | None = None
@@ -85,12 +78,7 @@ class Fold:
 
 @dataclass(frozen=True, slots=True)
 class Consolidate:
-    """Fold older steps where the cover stands above its high-water mark.
-
-    Attributes:
-        model: the model's name, for the event.
-        limit: o200k tokens of the view it is for.
-    """
+    """Fold older steps where the cover stands above its high-water mark."""
 
     model: str
     limit: int
@@ -98,25 +86,28 @@ class Consolidate:
 
     def ask(self, session: Session) -> Question[FoldSummary, tuple[Tile, ...]] | str:
         """Ask for the summary in front of what is due: for what goes on behind the earlier one while there is room for that, else for all of it anew."""
-        workspace, room = session.workspace, front_room(self.limit)
-        found = due(workspace, self.limit, SETTINGS) if workspace.older is None else None
+        workspace, room = session.workspace, front_room(self.limit, session.settings)
+        found = due(workspace, self.limit, session.settings) if workspace.older is None else None
         if found is None:
             return "the stretch is too long"
         earlier = front_of(found.blocks)
         behind = earlier is not None and count(earlier.text) + room // _BEHIND <= room
-        blocks = [block for block in found.blocks if not (behind and isinstance(block, Tile) and block.front)]
+        blocks = [block for block in found.blocks if not (isinstance(block, Tile) and block.front)]
         if not blocks or sum(block.raw for block in blocks if isinstance(block, RawStep)) > LONGEST:
             return "the stretch is too long"
         most = room // _BEHIND if behind else room // 2
         wanted = prompt(f"fold_wanted_{'behind' if behind else 'anew' if earlier else 'first'}", most=most)
-        before = prompt("fold_earlier", earlier=earlier.text) if earlier else ""
+        before = [prompt("fold_earlier", earlier=earlier.text)] if earlier else []
+        if earlier and not behind:
+            before.append(prompt("fold_kept", kept=_beside(found.blocks)))
 
         def apply(session: Session, written: FoldSummary) -> tuple[Tile, ...]:
             _must_stand(session, found.blocks)
-            text = f"{earlier.text}\n{written.summary}" if earlier and behind else written.summary
+            goes_on = f"{spans([step for block in blocks for step in block.steps])}: {written.summary}"
+            text = f"{earlier.text}\n{goes_on}" if earlier and behind else written.summary
             return session.consolidate(self.limit, by=By("model", f"high water, written by {self.model}"), summary=text)
 
-        return _question(session, workspace, blocks, "\n\n".join(filter(None, (before, wanted))), apply)
+        return _question(session, workspace, blocks, "\n\n".join((*before, wanted)), apply)
 
     def fall_back(self, session: Session, why: str) -> tuple[Tile, ...]:
         """Let the embedded folder consolidate."""
@@ -125,7 +116,7 @@ class Consolidate:
 
 def is_due(session: Session, limit: int) -> bool:
     """Whether the cover stands above the high-water mark of a view of `limit` o200k tokens."""
-    return due(session.workspace, limit, SETTINGS) is not None
+    return due(session.workspace, limit, session.settings) is not None
 
 
 def micro_due(session: Session) -> int:
@@ -137,6 +128,12 @@ def micro_due(session: Session) -> int:
             return 0
 
 
+def _beside(blocks: Sequence[Block]) -> str:
+    """The lines that stand beside an earlier summary, word for word."""
+    fronts = [block for block in blocks if isinstance(block, Tile) and block.front]
+    return "\n".join(text for block in fronts for text in addressed(block.lines)) or "none"
+
+
 def _question(
     session: Session,
     workspace: Workspace,
@@ -146,18 +143,14 @@ def _question(
 ) -> Question[FoldSummary, Made]:
     """Ask for the summary of blocks, from the log of their steps."""
     steps = tuple(step for block in blocks for step in block.steps)
-    said = last_said(session, workspace)[1] or "not said"
+    now = " ".join(last_said(session, workspace)).strip() or "not said"
     log = log_of(newest_records(session, steps, LONGEST), LONGEST)
-    text = prompt("fold_request", steps=spans(steps), wanted=wanted, now=said, text=log, **known(workspace))
+    text = prompt("fold_request", steps=spans(steps), wanted=wanted, now=now, text=log, **known(workspace))
     return Question(text, apply, "its length", lambda reply: _in_words(reply, workspace, steps))
 
 
 def _in_words(reply: str, workspace: Workspace, steps: Sequence[int]) -> Mapping[str, Any]:
-    """The arguments of a reply that calls no tool: a directive in its text form, for the steps that were shown, or the tool's call in words.
-
-    Raises:
-        InputError: neither.
-    """
+    """The arguments of a reply that calls no tool: a directive in its text form, for the steps that were shown, or the tool's call in words. Raises InputError: neither."""
     read = parse(reply, workspace)
     if read.reason is not None:
         raise InputError(f"- {read.reason}")

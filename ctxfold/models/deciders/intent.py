@@ -6,15 +6,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from ctxfold.decisions.fold.verify import check_summary
 from ctxfold.decisions.intent.triggers import Trigger
 from ctxfold.decisions.intent.written import ItemWritten, LinesWritten, StatementWritten
 from ctxfold.errors import InputError, StaleDecision
 from ctxfold.log.json_lines import line_form
+from ctxfold.log.refs import place_of
 from ctxfold.models.deciders.loop import Kind, Question
-from ctxfold.models.deciders.material import in_parts, known, last_said, log_of, place_of, records, steps_of
+from ctxfold.models.deciders.material import in_parts, known, last_said, log_of, records, steps_of
 from ctxfold.prompts import prompt
 from ctxfold.session.intent import Wanted
 from ctxfold.session.recall import Recalled
@@ -35,10 +36,8 @@ PASSES = 8
 Place = tuple[int, int]
 
 
-class PlanWritten(BaseModel):
+class PlanWritten(BaseModel, frozen=True, extra="forbid"):
     """What a model answers when it plans: U-Fold's summary and to-do, and the register of what holds."""
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid")
 
     summary: str = Field(min_length=1, max_length=4_000, description="The dialogue so far, in one plain paragraph.")
     goal: str = Field(
@@ -71,23 +70,15 @@ class PlanWritten(BaseModel):
         return {**said, "todo": [item.given() for item in self.todo], **held}
 
 
-class LinesChosen(BaseModel):
+class LinesChosen(BaseModel, frozen=True, extra="forbid"):
     """What a model answers when it extracts; nothing where nothing serves."""
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid")
 
     selections: tuple[LinesWritten, ...] = Field(default=(), max_length=24, description="The most wanted first.")
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Set what the session is after.
-
-    Attributes:
-        model: the model's name, for the event.
-        trigger: what called for it; None where somebody asked.
-        part: the first and the last record it is to read; None for all since the last plan.
-    """
+    """Set what the session is after. `part`: the first and the last record it is to read; None for all since the last plan."""
 
     model: str
     trigger: Trigger | None = None

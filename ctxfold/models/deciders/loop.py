@@ -32,11 +32,7 @@ class SessionLease(Protocol):
     """Does sync work on one session's handle, off the event loop and alone on it; the handle is free in between."""
 
     async def __call__(self, work: Callable[[Session], T]) -> T:
-        """Do the work and give what it gives.
-
-        Raises:
-            CtxfoldError: whatever the work raises.
-        """
+        """Do the work and give what it gives. Raises CtxfoldError: whatever the work raises."""
         ...
 
 
@@ -114,8 +110,6 @@ class Decided(Generic[Made]):
     """A decision that was made.
 
     Attributes:
-        made: what came of it.
-        decider: who made it.
         note: why it is not the model's, in one line; empty when it is, or when there is no model.
         usage: tokens of every reply, refused ones included.
         dollars: what they cost; None where a price is not on file.
@@ -130,12 +124,7 @@ class Decided(Generic[Made]):
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """A model whose replies must be there at a moment: for work that somebody waits for.
-
-    Attributes:
-        model: who is asked.
-        until: the moment, by the event loop's clock; infinity for none.
-    """
+    """A model whose replies must be there at a moment: for work that somebody waits for."""
 
     model: Model
     until: float
@@ -154,11 +143,6 @@ class Timed:
 
 async def decide(model: Model | None, lease: SessionLease, decision: Decision[Written, Made]) -> Decided[Made]:
     """Make a decision: by the model where one can be had and its reply holds, else by the embedded decider.
-
-    Args:
-        model: who is asked; None for the embedded decider.
-        lease: the session, free while the model writes.
-        decision: what is due.
 
     Raises:
         CtxfoldError: what the session raises where nothing of the kind can be decided at all.

@@ -12,7 +12,7 @@ from ctxfold.session.session import Session
 from ctxfold.tokens import count, head
 from ctxfold.workspace.workspace import Tile, Workspace, spans
 
-__all__ = ["in_parts", "known", "last_said", "log_of", "newest_records", "place_of", "records", "standing", "steps_of"]
+__all__ = ["in_parts", "known", "last_said", "log_of", "newest_records", "records", "standing", "steps_of"]
 
 _LEAST = 200
 _CHARACTERS = 4
@@ -47,12 +47,7 @@ def newest_records(session: Session, steps: Sequence[int], most: int) -> list[Re
 
 
 def log_of(found: Sequence[Recalled], room: int) -> str:
-    """Records as a model reads them, each under its address, what tools and pages said as data.
-
-    Args:
-        found: records, oldest first.
-        room: o200k tokens for all of them: the newest are shown where not all fit, long ones cut at their end.
-    """
+    """Records as a model reads them, each under its address, what tools and pages said as data. Where not all fit the room, the newest are shown, long ones cut at their end."""
     most, left, shown = max(_LEAST, room // max(1, min(len(found), 8))), room, list[str]()
     for each in reversed(found):
         text = _posed(each, _cut(each.text, most))
@@ -75,12 +70,6 @@ def in_parts(found: Sequence[Recalled], room: int, longest: int) -> list[list[Re
         parts[-1].append(each)
         left -= size
     return parts
-
-
-def place_of(ref: str) -> tuple[int, int]:
-    """Where a record stands: its step, and its place in that."""
-    step, _, place = ref.removeprefix("s").partition(".")
-    return (int(step), int(place or 0))
 
 
 def _cut(text: str, most: int) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from ctxfold.decisions.refactor.checks import KEY_INFO, THOUGHT
 from ctxfold.decisions.refactor.values import Case, Operator, Refactored
@@ -32,10 +32,8 @@ LONGEST = 60_000
 """o200k tokens of history that a model is shown at most, the newest."""
 
 
-class Routing(BaseModel):
+class Routing(BaseModel, frozen=True, extra="forbid", strict=True):
     """What a model answers as a router: whether the history has gone bad, and the one operator for it."""
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     analysis: Annotated[
         str, Field(min_length=1, max_length=2_000, description="What the history shows, in one or two sentences.")
@@ -56,10 +54,8 @@ class Routing(BaseModel):
         return self
 
 
-class Rewritten(BaseModel):
+class Rewritten(BaseModel, frozen=True, extra="forbid"):
     """What a model answers as a refactorer: the text that is put in place."""
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid")
 
     text: str = Field(min_length=1, max_length=40_000, description="The text, as it is to stand.")
 
@@ -103,14 +99,7 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """Write what an operator puts in place.
-
-    Attributes:
-        model: the model's name, for the event.
-        operator: which.
-        budget: o200k tokens of the view it is for; None for the session's own.
-        analysis: what the router saw, for the event; empty where somebody named the operator.
-    """
+    """Write what an operator puts in place. `analysis`: what the router saw, for the event; empty where somebody named the operator."""
 
     model: str
     operator: Operator

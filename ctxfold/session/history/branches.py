@@ -14,7 +14,7 @@ from typing import Any, assert_never
 from ctxfold.decisions.branch.values import BranchMove
 from ctxfold.errors import BranchError, SessionNameError
 from ctxfold.session.history.commit import GENESIS, Happened, advance, state_of
-from ctxfold.store.protocol import Reading, Writing
+from ctxfold.store.sqlite import Reading, Writing
 from ctxfold.store.values import HeadRow, State, TopicRow
 
 __all__ = ["MAIN", "check_name", "move", "put_name", "truncated"]
@@ -36,11 +36,7 @@ def check_name(name: object, what: str = "session") -> str:
 
 
 def move(tx: Writing, session: int, here: HeadRow, wish: BranchMove) -> tuple[HeadRow, State]:
-    """Apply a move, made on the branch `here`; the branch it led to and its revision.
-
-    Raises:
-        BranchError: a name that is taken or unknown, or a step that is not on this branch.
-    """
+    """Apply a move, made on the branch `here`; the branch it led to and its revision. Raises BranchError: a name that is taken or unknown, or a step that is not on this branch."""
     heads = tx.forest.heads(session)
     match wish.action:
         case "continue":
@@ -94,11 +90,7 @@ def _rename(tx: Writing, session: int, here: HeadRow, wish: BranchMove) -> tuple
 
 
 def put_name(tx: Writing, session: int, head: HeadRow, name: str) -> None:
-    """Give a branch a name, and its topic too where that was called like the branch.
-
-    Raises:
-        BranchError: another branch has the name.
-    """
+    """Give a branch a name, and its topic too where that was called like the branch. Raises BranchError: another branch has the name."""
     if any(other.name == name and other.id != head.id for other in tx.forest.heads(session)):
         raise BranchError(f"a branch {name!r} is there already; rename that one first")
     if any(topic.id == head.topic and topic.name == head.name for topic in tx.forest.topics(session)):

@@ -16,7 +16,7 @@ from typing import Any
 from ctxfold.errors import CorruptStore
 from ctxfold.log.json_tree import canonical
 from ctxfold.session.history.events import DECISIONS, EventKind
-from ctxfold.store.protocol import Reading, Writing
+from ctxfold.store.sqlite import Reading, Writing
 from ctxfold.store.values import EventRow, HeadRow, State
 from ctxfold.workspace.by import Decider
 
@@ -71,11 +71,8 @@ class Happened:
     """What an event says.
 
     Attributes:
-        kind: what happened.
         payload: its resolved content as JSON.
         material: hashes of the content that came with it.
-        decider: who decided.
-        cause: why, in a few words.
         redoable: whether it is an undo that the branch should remember.
     """
 

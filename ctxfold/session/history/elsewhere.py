@@ -9,7 +9,7 @@ from ctxfold.log.lines import AI, Line, text_of
 from ctxfold.log.records import Step
 from ctxfold.session.history.commit import state_of
 from ctxfold.session.history.load import lines_at
-from ctxfold.store.protocol import Reading
+from ctxfold.store.sqlite import Reading
 from ctxfold.store.values import HeadRow, Path, State, StoredRecord
 from ctxfold.text import select
 from ctxfold.tokens import count, head
@@ -43,11 +43,7 @@ class _Read:
 
 
 class OtherBranches:
-    """What a handle knows of the branches it does not stand on.
-
-    Args:
-        session: the session's row id.
-    """
+    """What a handle knows of the branches it does not stand on."""
 
     def __init__(self, session: int) -> None:
         self._session = session

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, cast, get_args
 
-from ctxfold.store.protocol import Reading
+from ctxfold.store.sqlite import Reading
 from ctxfold.store.values import EventRow
 from ctxfold.workspace.by import Decider
 

@@ -12,14 +12,14 @@ from typing import Any
 from ctxfold.errors import CorruptStore, InputError
 from ctxfold.session import handover
 from ctxfold.session import screenshots as pictures
-from ctxfold.session.history.commit import head_of, state_of
+from ctxfold.session.history.commit import dump_payload, head_of, state_of
 from ctxfold.session.history.load import goals
 from ctxfold.session.history.verify import verify
 from ctxfold.session.open import address_of, named, store_at
 from ctxfold.session.validate import as_path
 from ctxfold.store import is_there, open_store
 from ctxfold.store.codec import encode, unpack_json
-from ctxfold.store.protocol import Reading
+from ctxfold.store.sqlite import Reading
 from ctxfold.store.values import SessionRow
 
 __all__ = [
@@ -33,48 +33,23 @@ __all__ = [
 ]
 
 
-def _with_checksum(trees: Iterable[dict[str, Any]]) -> Iterator[str]:
-    """Each tree on a line of its own, and a closing line with their checksum."""
-    made = _Checksum()
-    for tree in trees:
-        line = _dump(tree)
-        made.add(line)
+def _sealed(lines: Iterable[str]) -> Iterator[str]:
+    """Lines, and a closing one with their checksum."""
+    many, made = 0, blake2b(digest_size=16, person=b"seal")
+    for line in lines:
+        many += 1
+        made.update(encode(line) + b"\n")
         yield line
-    yield _dump(made.tree)
-
-
-def _dump(tree: dict[str, Any]) -> str:
-    """Nothing but what JSON demands is escaped: two halves of a pair, each a character by itself, would join when read."""
-    return json.dumps(tree, ensure_ascii=False, separators=(",", ":"))
+    yield dump_payload({"end": {"lines": many, "hash": made.hexdigest()}})
 
 
 def check_lines(lines: Iterable[str]) -> list[str]:
-    """The lines before the closing one.
-
-    Raises:
-        ValueError: it is missing, or is not theirs.
-    """
+    """The lines before the closing one. Raises ValueError: that is missing, or its checksum is not theirs."""
     *before, closing = lines
-    made = _Checksum()
-    for line in before:
-        made.add(line)
-    if json.loads(closing) != made.tree:
+    *_, made = _sealed(before)
+    if json.loads(closing) != json.loads(made):
         raise ValueError("these lines are not the ones that were exported")
     return before
-
-
-class _Checksum:
-    def __init__(self) -> None:
-        self._lines = 0
-        self._hash = blake2b(digest_size=16, person=b"seal")
-
-    def add(self, line: str) -> None:
-        self._lines += 1
-        self._hash.update(encode(line) + b"\n")
-
-    @property
-    def tree(self) -> dict[str, Any]:
-        return {"end": {"lines": self._lines, "hash": self._hash.hexdigest()}}
 
 
 FORMAT = "ctxfold-session-2"
@@ -117,12 +92,8 @@ def sessions(store: str | None = None) -> list[SessionInfo]:
     address = address_of(store)
     if not is_there(address):
         return []
-    kept = open_store(address)
-    try:
-        with kept.reading() as tx:
-            return [_info(tx, name) for name in tx.sessions.names()]
-    finally:
-        kept.close()
+    with open_store(address) as kept, kept.reading() as tx:
+        return [_info(tx, name) for name in tx.sessions.names()]
 
 
 def _info(tx: Reading, name: str) -> SessionInfo:
@@ -150,16 +121,12 @@ def delete_session(name: str, store: str | None = None) -> None:
         InputError: a store that no path can name.
         StoreError: the store cannot be used; or it is removed, but its bytes could not be taken out of the file yet: the message names the next move.
     """
-    kept = store_at(store)
-    try:
+    with store_at(store) as kept:
         with kept.writing() as tx:
-            row = named(tx, kept, name)
-            tx.sessions.drop(row.id)
+            tx.drop(named(tx, kept, name).id)
         pictures.forget(kept.address, name)
         handover.forget(kept.address, name)
         kept.scrub()
-    finally:
-        kept.close()
 
 
 def verify_session(name: str, store: str | None = None) -> int:
@@ -172,13 +139,8 @@ def verify_session(name: str, store: str | None = None) -> int:
         InputError: a store that no path can name.
         StoreError: the store cannot be used.
     """
-    kept = store_at(store)
-    try:
-        with kept.reading() as tx:
-            row = named(tx, kept, name)
-            return verify(tx, row.id)
-    finally:
-        kept.close()
+    with store_at(store) as kept, kept.reading() as tx:
+        return verify(tx, named(tx, kept, name).id)
 
 
 def export_session(name: str, file: str | os.PathLike[str], store: str | None = None) -> None:
@@ -190,18 +152,15 @@ def export_session(name: str, file: str | os.PathLike[str], store: str | None = 
         InputError: the file cannot be written, or no path can name it or the store.
         StoreError: the store cannot be used.
     """
-    place, kept = as_path(file), store_at(store)
-    try:
-        with kept.reading() as tx:
-            row = named(tx, kept, name)
-            try:
-                made = os.open(place, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
-                with open(made, "w", encoding="utf-8", errors="surrogatepass", newline="\n") as out:
-                    out.writelines(f"{line}\n" for line in _with_checksum(_trees(tx, row)))
-            except OSError as error:
-                raise InputError(f"{place.name} cannot be written ({error.strerror}); name another file") from error
-    finally:
-        kept.close()
+    place = as_path(file)
+    with store_at(store) as kept, kept.reading() as tx:
+        row = named(tx, kept, name)
+        try:
+            made = os.open(place, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
+            with open(made, "w", encoding="utf-8", errors="surrogatepass", newline="\n") as out:
+                out.writelines(f"{line}\n" for line in _sealed(map(dump_payload, _trees(tx, row))))
+        except OSError as error:
+            raise InputError(f"{place.name} cannot be written ({error.strerror}); name another file") from error
 
 
 def _trees(tx: Reading, row: SessionRow) -> Iterator[dict[str, Any]]:

@@ -8,9 +8,10 @@ from typing import Any
 
 from ctxfold.decisions.intent.apply import VERSION, extract, merged, set_intent
 from ctxfold.errors import CorruptStore
+from ctxfold.log.refs import place_of
 from ctxfold.session.history.commit import Happened, advance
 from ctxfold.session.history.events import INTENTS, voided
-from ctxfold.store.protocol import Reading, Writing
+from ctxfold.store.sqlite import Reading, Writing
 from ctxfold.store.values import EventRow, HeadRow, State
 from ctxfold.workspace.by import Decider
 from ctxfold.workspace.intent import (
@@ -33,11 +34,7 @@ _CHAIN = 32
 
 
 def intent_of(tx: Reading, session: int, root: int, tip: int = 0) -> Intent:
-    """The intent a revision stands at, with the session's constraints.
-
-    Raises:
-        CorruptStore: an event it needs does not read back.
-    """
+    """The intent a revision stands at, with the session's constraints. Raises CorruptStore: an event it needs does not read back."""
     chain: list[tuple[str, dict[str, Any]]] = []
     intent = Intent()
     while root:
@@ -175,5 +172,4 @@ def _length(tx: Reading, session: int, root: int) -> int:
 
 def _steps(refs: list[str]) -> list[int]:
     """The steps that addresses of records stand in, each once, in order."""
-    found = {int(ref.removeprefix("s").partition(":")[0].partition(".")[0]) for ref in refs if ref.startswith("s")}
-    return sorted(found)
+    return sorted({step for step, _ in map(place_of, refs) if step})

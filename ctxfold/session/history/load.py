@@ -12,7 +12,7 @@ from ctxfold.log.lines import Line
 from ctxfold.log.records import Kind, Origin, Record, Step
 from ctxfold.session.history.tiles import is_lost, read_tile
 from ctxfold.store.codec import unpack_json
-from ctxfold.store.protocol import Reading
+from ctxfold.store.sqlite import Reading
 from ctxfold.store.values import Path, State, StoredRecord
 from ctxfold.workspace.workspace import HEADER, STANDING, Block, Note, Older, RawStep, Workspace, load_lines
 
@@ -27,14 +27,7 @@ _CHUNK = 256
 
 
 def load(tx: Reading, session: int, state: State, reach: int = REACH, upto: int | None = None) -> Workspace:
-    """The workspace of a revision.
-
-    Args:
-        tx: an open transaction.
-        session: the session's row id.
-        state: the revision.
-        reach: o200k tokens of blocks to load at least, newest first, while there are more.
-        upto: a step that must be among the loaded blocks.
+    """The workspace of a revision. `reach`: o200k tokens of blocks to load at least, newest first; `upto`: a step that must be among them.
 
     Raises:
         CorruptStore: something it needs does not read back.

@@ -17,12 +17,18 @@ from ctxfold.log.json_tree import parse
 from ctxfold.log.refs import Address, BlockRef, RangeRef, RecordRef, StepRef, StretchRef, parse_ref
 from ctxfold.session.history.commit import Happened, advance, head_of, state_of
 from ctxfold.session.history.load import lines_at
-from ctxfold.session.history.redact_derived import mask_ids, mask_line, mask_notes, mask_tiles
-from ctxfold.session.history.redact_names import rename_branches, rename_session
+from ctxfold.session.history.redact_derived import (
+    mask_ids,
+    mask_line,
+    mask_notes,
+    mask_tiles,
+    rename_branches,
+    rename_session,
+)
 from ctxfold.session.history.tombstones import LEAST, MOST, Mask, Masks, mask_matches, mask_quotes, stars
 from ctxfold.session.history.verify import rechain
 from ctxfold.store.codec import encode, pack_json
-from ctxfold.store.protocol import Writing
+from ctxfold.store.sqlite import Writing
 from ctxfold.store.values import HeadRow, StoredRecord
 from ctxfold.workspace.workspace import dump_lines
 
@@ -54,14 +60,7 @@ _UNREAD = f"other encodings of all but the {MOST} longest values"
 
 
 def redact(tx: Writing, session: int, head: HeadRow, what: str, called: str | None) -> Redaction:
-    """Replace what a ref (`s12`, `s12.2`, `s12.2:4-8`, `s4-s9`) names, or else what a regular expression matches, and say so on branch `head`.
-
-    Args:
-        tx: an open transaction.
-        session: the session.
-        head: the branch that the event goes to.
-        what: the ref or the expression.
-        called: the session's name, which is redacted like those of branches and topics; None leaves all of them.
+    """Replace what a ref (`s12`, `s12.2`, `s12.2:4-8`, `s4-s9`) names, or else what a regular expression matches, and say so on branch `head`. `called`: the session's name, redacted like those of branches and topics; None leaves all of them.
 
     Raises:
         RefError: a ref that names nothing.
@@ -104,7 +103,9 @@ def _by_pattern(tx: Writing, session: int, pattern: re.Pattern[str]) -> tuple[Re
     for record in tx.log.entries_of(session):
         for entry in (record.entry, *([] if record.shown is None else [record.shown])):
             values |= _find_matches(pattern, tx.log.text(entry))
-    beside = chain((text for _, text in tx.cover.note_rows(session)), (row.cause for row in tx.forest.events(session)))
+    beside = chain(
+        (text for *_, text in tx.cover.note_links(session)), (row.cause for row in tx.forest.events(session))
+    )
     values |= {match[0] for text in beside for match in pattern.finditer(text)}
     masks = mask_matches(pattern, values)
     records = size = 0

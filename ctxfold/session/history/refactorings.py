@@ -12,7 +12,7 @@ from ctxfold.errors import CorruptStore
 from ctxfold.session.history.commit import Happened, advance
 from ctxfold.session.history.tiles import cover_with
 from ctxfold.session.record import Branch
-from ctxfold.store.protocol import Reading, Writing
+from ctxfold.store.sqlite import Reading, Writing
 from ctxfold.store.values import State
 from ctxfold.workspace.by import Decider
 from ctxfold.workspace.guidance import Guidance, dump_guidance, load_guidance
@@ -31,15 +31,7 @@ def guidance_of(tx: Reading, session: int, root: int) -> Guidance:
 
 
 def put_refactoring(tx: Writing, place: Branch, made: Refactoring, guidance: Guidance, reason: str) -> State:
-    """Commit a refactoring on a branch.
-
-    Args:
-        tx: an open write transaction.
-        place: the branch it was decided on.
-        made: the refactoring.
-        guidance: all that stands after it.
-        reason: why its decider wanted it; empty where nobody said.
-    """
+    """Commit a refactoring on a branch. `guidance`: all that stands after it."""
     cover, hashes = place.state.cover, list[bytes]()
     for tile in made.tiles:
         cover, kept = cover_with(tx, place.session, cover, tile)

@@ -14,7 +14,7 @@ from ctxfold.session.history.verify import verify
 from ctxfold.session.open import store_at
 from ctxfold.session.validate import as_path
 from ctxfold.store.codec import decode, pack_json
-from ctxfold.store.protocol import Writing
+from ctxfold.store.sqlite import Writing
 from ctxfold.store.values import EventRow, HeadRow, State, TopicRow
 from ctxfold.text.strict_json import strictly
 from ctxfold.tokens import MIN_BUDGET
@@ -41,25 +41,18 @@ def import_session(file: str | os.PathLike[str], store: str | None = None, name:
         text = decode(place.read_bytes())
     except (OSError, ValueError) as error:
         raise ImportFault(f"{place.name} cannot be read; give a file that `ctxfold sessions export` wrote") from error
-    kept = store_at(store)
     lines = [line.removesuffix("\r") for line in text.split("\n") if line.strip()]
     try:
-        with kept.writing() as tx:
+        with store_at(store) as kept, kept.writing() as tx:
             return _store_session(tx, _checked(lines, place.name), name)
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError, CorruptStore) as error:
         raise ImportFault(
             f"{place.name} does not replay to what was exported; it was altered or cut short: export it again"
         ) from error
-    finally:
-        kept.close()
 
 
 def _checked(lines: list[str], file: str) -> list[str]:
-    """The lines of an export without what closes it.
-
-    Raises:
-        ImportFault: it is no export, one of a format that is not known, or its checksum is missing or not its own.
-    """
+    """The lines of an export without what closes it. Raises ImportFault: it is no export, one of a format that is not known, or its checksum is missing or not its own."""
     opening = strictly(lines[0]) if lines else None
     form = opening.get("format") if isinstance(opening, dict) else None
     if form == _UNCHECKED:

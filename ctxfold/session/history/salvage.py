@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
@@ -34,7 +35,6 @@ class Salvaged:
     Attributes:
         name: its name in the new store.
         whole: whether it is there as it was. Else its log alone is, on one branch: folds, other branches, to-do, constraints and decisions are missing.
-        records: how many records were taken over.
         missing: the addresses of records that do not read back, as far as their steps are known.
     """
 
@@ -46,10 +46,6 @@ class Salvaged:
 
 def salvage_store(new: str, store: str | None = None) -> list[Salvaged]:
     """Make a new store of what still reads of another, which is left as it is and is open nowhere in this process.
-
-    Args:
-        new: the file of the new store; nothing is there yet.
-        store: the damaged one, as in `Session.open`.
 
     Raises:
         InputError: there is no file to read, something is where the new one is to be, or nothing of the old one reads.
@@ -65,10 +61,8 @@ def salvage_store(new: str, store: str | None = None) -> list[Salvaged]:
             raise InputError(
                 f"{old} cannot be copied ({error.strerror}); name the damaged store with --store"
             ) from error
-        try:
+        with closing(wreck):
             found = [_take_over(wreck, number, name, place) for number, name in wreck.names().items()]
-        finally:
-            wreck.close()
     if not found:
         raise InputError(f"nothing of {old} reads; restore a copy of it")
     return found
@@ -93,19 +87,15 @@ def _rebuild(wreck: Wreck, number: int, name: str, new: Path) -> Salvaged:
     for each in loose:
         by_step.setdefault(each.step, {})[each.k] = each
     missing: list[str] = []
-    kept = store_at(str(new))
-    try:
-        with kept.writing() as tx:
-            row = named(tx, kept, name)
-            head = head_of(tx, row.id, 1)
-            for n in range(1, max(by_step, default=0) + 1):
-                state = state_of(tx, row.id, head)
-                drafts = _draft_step(n, by_step.get(n, {}), missing)
-                after = record(tx, Branch(row.id, head, state, Workspace()), drafts, fills=True).state
-                head = replace(head, seq=after.seq)
-            verify(tx, row.id)
-    finally:
-        kept.close()
+    with store_at(str(new)) as kept, kept.writing() as tx:
+        row = named(tx, kept, name)
+        head = head_of(tx, row.id, 1)
+        for n in range(1, max(by_step, default=0) + 1):
+            state = state_of(tx, row.id, head)
+            drafts = _draft_step(n, by_step.get(n, {}), missing)
+            after = record(tx, Branch(row.id, head, state, Workspace()), drafts, fills=True).state
+            head = replace(head, seq=after.seq)
+        verify(tx, row.id)
     return Salvaged(name, False, sum(each.text is not None for each in loose), tuple(missing))
 
 

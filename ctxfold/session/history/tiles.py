@@ -15,7 +15,7 @@ from ctxfold.errors import CorruptStore
 from ctxfold.log.json_tree import canonical
 from ctxfold.session.history.commit import Happened, advance
 from ctxfold.store.codec import digest, encode, pack_text, unpack_json
-from ctxfold.store.protocol import Reading, Writing
+from ctxfold.store.sqlite import Reading, Writing
 from ctxfold.store.values import HeadRow, State
 from ctxfold.workspace.by import Decider
 from ctxfold.workspace.workspace import Tile, dump_lines, load_lines
@@ -31,6 +31,7 @@ __all__ = [
     "read_outline",
     "read_tile",
     "tile_digest",
+    "tiles_of",
 ]
 
 _log = logging.getLogger(__name__)
@@ -95,16 +96,18 @@ def is_lost(tx: Reading, session: int, tile: int) -> bool:
     )
 
 
-class Outline(NamedTuple):
-    """What a tile is without its lines.
+def tiles_of(tx: Reading, session: int, cover: int) -> list[Tile]:
+    """The tiles of a cover in path order, without those that are lost."""
+    found: list[Tile] = []
+    while cover:
+        cover, number = tx.cover.cell(session, cover)
+        if not is_lost(tx, session, number):
+            found.append(read_tile(tx, session, number))
+    return found[::-1]
 
-    Attributes:
-        number: its number.
-        first: its first step, in path order.
-        size: how many steps it stands for.
-        written: whether a host or a model wrote it in place of its steps.
-        children: the tiles it replaced.
-    """
+
+class Outline(NamedTuple):
+    """What a tile is without its lines. `written`: whether a host or a model wrote it in place of its steps; `children`: the tiles it replaced."""
 
     number: int
     first: int

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ctxfold.log.records import Step
 from ctxfold.session.history.commit import state_of
-from ctxfold.session.history.tiles import is_lost, read_tile
-from ctxfold.store.protocol import Reading
+from ctxfold.session.history.tiles import tiles_of
+from ctxfold.store.sqlite import Reading
 from ctxfold.store.values import HeadRow, Path, State
 from ctxfold.workspace.workspace import spans
 
@@ -110,20 +109,9 @@ def _shared(path: dict[int, int], other: dict[int, int]) -> tuple[int, int]:
 def _folded(tx: Reading, session: int, state: State) -> tuple[tuple[Folded, ...], int]:
     """The tiles of a cover in path order, and the tokens they take off the view."""
     found: list[Folded] = []
-    saved, cell = 0, state.cover
-    while cell:
-        row = tx.cover.cell(session, cell)
-        if is_lost(tx, session, row[1]):
-            cell = row[0]
-            continue
-        tile = read_tile(tx, session, row[1])
-        raw = [step for step in (tx.log.step(session, tile.first), tx.log.step(session, tile.last)) if step]
-        saved += _between(raw) - tile.tokens
+    saved = 0
+    for tile in tiles_of(tx, session, state.cover):
+        ends = [step for step in (tx.log.step(session, tile.first), tx.log.step(session, tile.last)) if step]
+        saved += (ends[-1].upto - ends[0].upto + ends[0].tokens if ends else 0) - tile.tokens
         found.append(Folded(tile.id, spans(tile.steps), tile.tokens, tile.raw))
-        cell = row[0]
-    return tuple(found[::-1]), saved
-
-
-def _between(ends: Sequence[Step]) -> int:
-    """Tokens of the steps from the first to the last, in their compact form."""
-    return ends[-1].upto - ends[0].upto + ends[0].tokens if ends else 0
+    return tuple(found), saved

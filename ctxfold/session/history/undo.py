@@ -9,7 +9,7 @@ from ctxfold.errors import UndoError
 from ctxfold.session.history.branches import put_name
 from ctxfold.session.history.commit import GENESIS, Happened, advance, head_of, state_of
 from ctxfold.session.history.events import INTENTS
-from ctxfold.store.protocol import Reading, Writing
+from ctxfold.store.sqlite import Reading, Writing
 from ctxfold.store.values import EventRow, HeadRow, State
 
 __all__ = ["redo", "undo"]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from ctxfold.session.history.load import raw_steps
 from ctxfold.session.history.tiles import Outline, is_lost, read_outline, read_tile
-from ctxfold.store.protocol import Reading
+from ctxfold.store.sqlite import Reading
 from ctxfold.store.values import Path
 from ctxfold.workspace.workspace import HEADER, Block, RawStep, Tile, Workspace
 
@@ -26,14 +26,7 @@ _CHUNK = 16
 
 
 def unfolded(tx: Reading, session: int, workspace: Workspace, blocks: Sequence[Block], reach: int) -> tuple[Block, ...]:
-    """Blocks with the tiles among them opened: the steps they were made of, and the tiles inside them that somebody wrote.
-
-    Args:
-        tx: an open transaction.
-        session: the session's row id.
-        workspace: where the blocks stand.
-        blocks: a contiguous stretch of it, in path order.
-        reach: o200k tokens of lines to open, and at most one chunk of steps more.
+    """Blocks with the tiles among them opened: the steps they were made of, and the tiles inside them that somebody wrote. `reach`: o200k tokens of lines to open, and at most one chunk of steps more.
 
     Returns:
         Blocks of the same steps, in path order. Of a tile that reaches further back, the older steps are one block of what it kept of them.

@@ -12,7 +12,7 @@ from ctxfold.session.history.commit import GENESIS, revision
 from ctxfold.session.history.tiles import behind, read_tile, tile_digest
 from ctxfold.session.record import material_of
 from ctxfold.store.codec import decode, unpack
-from ctxfold.store.protocol import Reading, Writing
+from ctxfold.store.sqlite import Reading, Writing
 from ctxfold.store.values import EventRow, State
 
 __all__ = ["rechain", "verify"]
@@ -100,7 +100,7 @@ def _cells(tx: Reading, session: int, events: Sequence[_Replayed]) -> bool:
     made: list[tuple[int, int, int]] = []
     for each in events:
         cover = each.before.cover
-        tiles = [*([each.payload["tile"]] if "tile" in each.payload else []), *each.payload.get("tiles", ())]
+        tiles = _tiles(each.payload)
         for tile in tiles:
             cover, kept = behind(tx, session, cover, read_tile(tx, session, tile))
             for number in (tile, *kept):
@@ -138,8 +138,12 @@ def _material(tx: Reading, session: int, event: EventRow) -> list[bytes]:
             decode(unpack(record.form[0], record.form[1:])),
         )
     ]
-    tiles = [*([payload["tile"]] if "tile" in payload else []), *payload.get("tiles", ())]
-    return pieces + [tile_digest(tx, session, tile) for tile in tiles]
+    return pieces + [tile_digest(tx, session, tile) for tile in _tiles(payload)]
+
+
+def _tiles(payload: dict[str, Any]) -> list[int]:
+    """The tiles that an event put in place."""
+    return [*([payload["tile"]] if "tile" in payload else []), *payload.get("tiles", ())]
 
 
 def _revision(tx: Reading, session: int, event: EventRow, made: dict[int, bytes]) -> bytes:

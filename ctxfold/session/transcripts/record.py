@@ -20,7 +20,7 @@ from ctxfold.session.transcripts.values import (
     UserSaid,
     key_of,
 )
-from ctxfold.store.protocol import Reading, Writing
+from ctxfold.store.sqlite import Reading, Writing
 
 __all__ = ["Held", "record_entries"]
 

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from ctxfold import Session
-from ctxfold.decisions.fold.embedded import SETTINGS, due, front_room
+from ctxfold.decisions.fold.embedded import due, front_room
+from ctxfold.decisions.fold.settings import SETTINGS
 from ctxfold.decisions.refactor.values import OPERATORS, Operator
 from ctxfold.models import Model, Roles
 from ctxfold.models.deciders import Deciders
@@ -93,7 +94,7 @@ def _consolidate(recording: Recording, at: int) -> Situation:
         batch = due(session.workspace, limit, SETTINGS)
         steps = [step for block in batch.blocks for step in block.steps] if batch else []
         said = [each.text for each in records(session, steps) if each.kind in ("user", "assistant")]
-        room = front_room(limit)
+        room = front_room(limit, SETTINGS)
         told = head(" ".join(" ".join(said).split()), int(room * (0.9 if kind == "anew" else 0.4)))
         session.consolidate(limit, by=By("model", "high water"), summary=told)
         return heard(recording, len(recording.events), session, half)

@@ -114,20 +114,32 @@ async def test_a_trusted_origin_is_never_asked_about_and_its_frames_of_another_a
             await window.close()
 
 
-async def test_a_yes_holds_for_that_origin_however_its_address_is_spelled_and_for_no_other(browser: Browser) -> None:
-    with Site(pages={"/": BUTTON, "": BUTTON}) as site, Site(pages={"/": BUTTON}) as other:
+CART = "fetch('/cart', {method: 'POST', body: 'lamp=1'}).then(() => fetch('/log', {method: 'POST', body: 'n=1'}))"
+PAY = "fetch('/pay', {method: 'POST', body: 'all=1'})"
+SHOP = f'<title>Shop</title><button onclick="{CART}">Add</button><button onclick="{PAY}">Pay</button>'
+
+
+async def test_a_yes_to_one_act_covers_what_else_it_sends_there_and_no_later_act(browser: Browser) -> None:
+    with Site(pages={"/": SHOP}) as site:
         person = Person()
         window, _ = await opened(browser, Trust(), person)
-        for url in (site.url, f"{site.url}#x", f"{site.url}/#y"):
-            page = await visit(window, url)
-            assert (await do(window, Click(kind="click", ref=ref(page, "button", "go")))).ok
-        assert len(site.sent) == 3
-        assert len(person.asked) == 1
+        page = await visit(window, site.url)
+        add, pay = (Click(kind="click", ref=ref(page, "button", name)) for name in ("Add", "Pay"))
+        assert (await do(window, add)).ok
+        assert site.sent == [("POST", "/cart"), ("POST", "/log")]
         person.says = False
-        page = await visit(window, f"{other.url}#x")
-        assert (await do(window, Click(kind="click", ref=ref(page, "button", "go")))).kind == "refused"
-        assert other.sent == []
-        assert len(person.asked) == 2
+        for later in (pay, add):
+            outcome = await do(window, later)
+            assert outcome.kind == "refused"
+        both = await perform(window, [Find(kind="find", query="Pay"), pay])
+        assert both.kind == "refused"
+        assert len(site.sent) == 2
+        assert [asked.did.partition(",")[0].rpartition("/")[2] for asked in person.asked] == [
+            "cart",
+            "pay",
+            "cart",
+            "pay",
+        ]
         await window.close()
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -9,12 +10,11 @@ import pytest
 from browser_agent.agent.folds import Folds, commit_all, commit_paying, want
 from browser_agent.agent.journal import Journal
 from browser_agent.agent.resume import cut_off
-from browser_agent.agent.standing import kept_blocks, pays, room_of_past
+from browser_agent.agent.standing import kept_blocks, newest_runs, overflows, pays, room_of_past
 from browser_agent.deciders.decision import Decision
 from browser_agent.deciders.protocol import Decided
 from browser_agent.network.secrets import Secrets
 from ctxfold import Session
-from ctxfold.tokens import MIN_BUDGET
 from ctxfold.workspace.by import By
 from ctxfold.workspace.workspace import RawStep, Tile
 
@@ -118,23 +118,44 @@ async def test_the_embedded_folder_folds_at_the_brim_alone_and_says_so(session: 
     add(session, [6, 7, 8])
     context = await journal.context("Step 9.")
     assert context.view.tokens <= 2_000
-    assert context.kept.notes == ("the view was full: the embedded folder folded s1-s7",)
+    assert context.kept.notes == ("the view was full: the embedded folder folded s1-s5",)
     assert (await journal.context("Step 9.")).kept.notes == ()
 
 
-def test_the_room_of_the_past_is_measured_beside_what_stands_there_and_seldom_moves() -> None:
-    with Session.open("long", goal="Find a berth. " * 3_000, store=":memory:") as session:
-        add(session, range(1, 6))
-        view = session.view(8_000)
-        assert MIN_BUDGET <= room_of_past(view, 8_000, "Step 6.") <= 8_000
-        assert room_of_past(session.view(600), 600, "Step 6.") >= MIN_BUDGET
-    with Session.open("short", goal="Find a berth.", store=":memory:") as session:
-        rooms = set()
-        for n in range(1, 9):
-            add(session, [n])
-            session.plan(todo=[f"Look at berth {n}"])
-            rooms.add(room_of_past(session.view(8_000), 8_000, f"Step {n + 1}."))
-        assert rooms == {8_000}
+def test_the_past_has_all_the_room_that_what_stands_beside_it_leaves(session: Session) -> None:
+    view = session.view(8_000)
+    room = room_of_past(view, 8_000, "Step 6.")
+    assert 8_000 - (view.tokens - session.workspace.tokens) - 40 <= room < 8_000
+    assert overflows(session.workspace, session.workspace.tokens - 1)
+    assert not overflows(session.workspace, session.workspace.tokens)
+
+
+async def test_at_the_brim_the_newest_steps_are_folded_alone_once_the_oldest_are_folded(session: Session) -> None:
+    journal = Journal(session, 3_000, None, Secrets())
+    shown: list[list[str]] = []
+    for n in range(6, 30):
+        context = await journal.context(f"Step {n}.")
+        texts = [part["text"] for part in context.view.messages[0]["content"]]
+        assert context.view.tokens <= 3_000
+        assert context.view.text == session.view(6_000).text
+        shown.append(texts)
+        add(session, [n])
+    kept = [sum(x == y for x, y in zip(*pair, strict=False)) / len(pair[0]) for pair in pairwise(shown)]
+    assert sum(share < 0.4 for share in kept) <= 5
+    assert sum(share == 1.0 for share in kept) >= 10
+
+
+def test_steps_are_folded_alone_where_that_makes_room_and_none_of_the_oldest_stands_in_full(session: Session) -> None:
+    whole = session.workspace.tokens
+    assert newest_runs(session.workspace, whole - 1, 0.1) == ()
+    session.fold("Berth 1 is too short.", 1, 1)
+    session.fold("Berth 3 is too short.", 3, 3)
+    left = session.workspace.tokens
+    assert newest_runs(session.workspace, left - 1, 0.1) == ((4, 4),)
+    assert newest_runs(session.workspace, int(0.6 * left), 0.1) == ((4, 4), (2, 2))
+    assert newest_runs(session.workspace, left // 3, 0.1) == ()
+    add(session, [6])
+    assert newest_runs(session.workspace, session.workspace.tokens - 1, 0.1)[0][1] == 5
 
 
 def test_the_latest_step_is_not_kept_for_the_cache_where_each_is_folded_after_the_next(session: Session) -> None:
@@ -146,6 +167,10 @@ def test_the_latest_step_is_not_kept_for_the_cache_where_each_is_folded_after_th
     view = session.view(8_000)
     assert isinstance(session.workspace.blocks[-1], RawStep)
     assert kept_blocks(view, session.workspace) == view.stable - 1
+    add(session, [7])
+    view = session.view(8_000)
+    assert kept_blocks(view, session.workspace) == view.stable
+    assert kept_blocks(view, session.workspace, waiting=[6]) == view.stable - 1
 
 
 def test_what_a_page_says_is_never_taken_for_an_address_or_a_call(session: Session) -> None:

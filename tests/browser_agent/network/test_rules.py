@@ -274,25 +274,19 @@ def test_a_get_is_asked_about_by_whole_words_alone(url: str, name: str, acts: bo
     assert judge(Request("GET", url, "Image"), Cause("link", name)) is None
 
 
-def test_trust_is_of_origins_and_a_yes_of_one_way() -> None:
+def test_trust_is_of_origins() -> None:
     effect = judge(PAY, BUTTON)
     assert effect is not None
-    elsewhere = replace(effect, url="https://other.example/")
-    assert not Trust().covers(effect)
-    assert Trust(start=("shop.example", 443)).covers(effect)
-    assert not Trust(start=("shop.example", 8443)).covers(effect)
-    assert Trust(domains=(("example", None),)).covers(effect)
-    assert not Trust(domains=(("hop.example", None),)).covers(effect)
-    assert not Trust(always=True, start=("shop.example", 443), domains=(("example", None),)).covers(effect)
-    agreed = Trust(always=True).with_agreed(effect)
-    assert agreed.covers(replace(effect, url="https://shop.example#x"))
-    assert not agreed.covers(elsewhere)
-    assert not agreed.covers(replace(effect, frame=("frame.example", 443)))
+    assert not Trust().trusts(effect.frame)
+    assert Trust(start=("shop.example", 443)).trusts(effect.frame)
+    assert not Trust(start=("shop.example", 8443)).trusts(effect.frame)
+    assert Trust(domains=(("example", None),)).trusts(effect.frame)
+    assert not Trust(domains=(("hop.example", None),)).trusts(effect.frame)
+    assert not Trust(always=True, start=("shop.example", 443), domains=(("example", None),)).trusts(effect.frame)
     nameless = judge(replace(PAY, origin="null", referrer="https://shop.example/"), BUTTON)
     assert nameless is not None
     assert nameless.frame is None
-    assert not agreed.with_agreed(nameless).covers(nameless)
-    assert not Trust(start=("shop.example", 443)).covers(nameless)
+    assert not Trust(start=("shop.example", 443)).trusts(nameless.frame)
 
 
 METADATA = (

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from browser_agent.actions import Click, Find, Navigate, PageAction, perform
+from browser_agent.actions import Click, Find, Navigate, PageAction, Read, perform
 from browser_agent.browser.browser import Browser
 from browser_agent.browser.limits import LIMITS
 from browser_agent.browser.window import Window
@@ -61,6 +61,18 @@ async def test_the_menu_of_a_site_is_shown_once(reader: Window, serve: Serve) ->
     assert "Gamma section" not in second.text
     assert "# Beta" in second.text
     assert "Gamma section" in (await visit(reader, f"{url}/form", "gamma section")).text
+
+
+async def test_what_reads_pages_in_one_call_shows_the_menu_of_their_site_once(reader: Window, serve: Serve) -> None:
+    url = serve(PAGES).url
+    wanted = [act for page in "ab" for act in (Navigate(kind="navigate", url=f"{url}/{page}"), Read(kind="read"))]
+    first, second = (await perform(reader, wanted)).texts
+    assert "Gamma section" in first
+    assert "Gamma section" not in second
+    assert "(left out: 1 line around this page that others of the site show too)" in second
+    assert "# Beta" in second
+    assert "Paragraph number 7" in second
+    assert "Gamma section" in seen(await perform(reader, [Find(kind="find", query="gamma")])).text
 
 
 async def test_rows_come_before_filters_and_use_the_room_where_they_are_asked_for(reader: Window, serve: Serve) -> None:

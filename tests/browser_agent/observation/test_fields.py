@@ -1,12 +1,19 @@
 """Values of a page by a schema: what the page labels so, as the type that is wanted, and nothing made up."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from browser_agent.actions import Extract, perform
+from browser_agent.browser.window import Window
 from browser_agent.observation.fields import extract
 from browser_agent.observation.labelled import NOTHING, coerce
-from browser_agent.observation.snapshot import parse
+from ctxfold.log.snapshot import parse
+from tests.browser_agent.doing import seen, visit
+from tests.sites.server import Site
+
+pytestmark = pytest.mark.anyio
 
 PAGE = """
 - main:
@@ -75,6 +82,47 @@ def test_rows_are_taken_from_the_table_or_list_that_fits_and_only_whole_ones() -
     links = {"type": "array", "items": thing(room=TEXT, url=TEXT)}
     assert extract(parse(PAGE), links, "https://h.example/x").value == [
         {"room": "Single", "url": "https://h.example/r1"}
+    ]
+
+
+ITEMS = (("Oak lamp", "19.99", "4.5"), ("Pine table", "1,204.50", "3.8"), ("Steel chair", "89.50", "4.1"))
+GRIDS = {
+    "articles": "<ol>{}</ol>|<li class=col><article class=pod><a href=/p/{0}><img src=x.png alt='{0}'></a><h3><a href=/p/{0}>{0}</a></h3>"
+    "<div class=pod_price><p class=price_color>{1} EUR</p><p class=stock>In stock</p></div><p class=rating aria-label='Rated {2}'></p></article></li>",
+    "divs by their classes": "<div class=grid>{}</div>|<div class=product-card><a class=product-card__title href=/p/{0}>{0}</a><s class=product-card__old>7 €</s>"
+    "<div class=product-card__price>{1} €</div><div class=product-card__rating><span class=avg>{2}</span><span class=count>(128)</span></div></div>",
+    "divs whose classes say nothing": "<div class=grid>{}</div>|<div class='p-4 shadow'><h3 class=text-lg>{0}</h3><span class=text-sm>Rating: {2}</span><p class=bold>${1}</p>"
+    "<p hidden>$1</p></div>",
+}
+
+
+@pytest.mark.parametrize("grid", GRIDS)
+async def test_cards_beside_each_other_are_read_as_rows(window: Window, serve: Callable[..., Site], grid: str) -> None:
+    around, _, card = GRIDS[grid].partition("|")
+    menu = "<nav><ul><li><a href=/>Home</a><li><a href=/b>Price</a></ul></nav>"
+    page = f"{menu}<main><h1>All</h1>{around.format(''.join(card.format(*item) for item in ITEMS))}</main>"
+    await visit(window, serve({"/": page}).url)
+    wanted = {"type": "array", "items": thing(name=TEXT, price=NUMBER, rating=NUMBER)}
+    shown = seen(await perform(window, [Extract(kind="extract", wanted=wanted)]))
+    assert shown.extracted is not None
+    assert shown.extracted.value == [
+        {"name": name, "price": float(price.replace(",", "")), "rating": float(rating)} for name, price, rating in ITEMS
+    ]
+    wanted = {"type": "array", "items": thing(name=TEXT, price=NUMBER, isbn=TEXT)}
+    shown = seen(await perform(window, [Extract(kind="extract", wanted=wanted)]))
+    assert "not found on this page: items.isbn" in shown.text
+
+
+def test_an_amount_of_money_needs_no_label_and_a_number_behind_letters_is_none() -> None:
+    cards = [
+        [(("", text, ""), ("heading", "One", "")) for text in texts]
+        for texts in (("PEP 8", "RFC 9110"), ("$5", "7.50 €"))
+    ]
+    wanted = {"type": "array", "items": thing(name=TEXT, price=NUMBER)}
+    assert extract(parse("- main"), wanted, "", cards[:1]).value is None
+    assert extract(parse("- main"), wanted, "", cards).value == [
+        {"name": "One", "price": 5},
+        {"name": "One", "price": 7.5},
     ]
 
 

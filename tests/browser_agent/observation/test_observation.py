@@ -124,6 +124,36 @@ async def test_a_search_index_of_another_shape_is_let_be(window: Window, serve: 
     assert "Words." in page.text
 
 
+@pytest.mark.parametrize(
+    ("form", "asked"),
+    [
+        ("<form action=/delete-account method=post><input name=q><button>Delete my account</button></form>", None),
+        ("<form action=/find method=post role=search><input name=q></form>", "post"),
+        ("<form action=/find><input name=q><button formmethod=post>Delete</button></form>", None),
+        ("<form action=/enter><input name=q><input name=word type=password></form>", None),
+        ("<form action=/send><input name=q><textarea name=text></textarea></form>", None),
+        ("<form action=/join><input name=q type=email></form>", None),
+        ("<input name=q>", None),
+        ("<form action=/find><input name=wort></form>", "/find?wort=x"),
+        ("<form action=/find><input name=a><input name=b type=search></form>", "/find?b=x"),
+        ("<search><form action=/find><input name=a><input name=b></form></search>", "/find?a=x"),
+        ("<form method=post role=search><input name=q></form><form action=/find><input name=k></form>", "/find?k=x"),
+        ("<form action='/find?q=old&area=all'><input name=q></form>", "/find?area=all&q=x"),
+    ],
+)
+async def test_a_search_is_told_by_its_form_and_asked_by_address_where_that_only_asks(
+    window: Window, serve: Serve, form: str, asked: str | None
+) -> None:
+    site = serve({"/": f"<h1>Home</h1>{form}"})
+    page = await visit(window, f"{site.url}/")
+    if asked is None or asked == "post":
+        assert (page.search.method if page.search is not None else None) == asked
+        assert page.search is None or page.search.address("x") is None
+    else:
+        assert page.search is not None
+        assert page.search.address("x") == f"{site.url}{asked}"
+
+
 async def test_hidden_fields_of_a_search_form_go_with_its_address(window: Window, serve: Serve) -> None:
     site = serve(
         {

@@ -150,7 +150,7 @@ async def test_malformed_input_goes_back_once_with_the_reason_and_is_then_counte
         (Words("No.", stop_reason="refusal"), "declined"),
         (Decide({"thought": "a"}, times=2), "more than once"),
         (Decide({"thought": "a"}, name="other"), "words alone"),
-        (Decide("thought: a"), "not an object"),
+        (Decide("thought: a"), "not a JSON object"),
     ],
 )
 async def test_a_reply_without_a_decision_says_why(answer: Answer, fault: str):

@@ -174,7 +174,11 @@ async def test_a_page_reaches_no_further_than_where_it_was_opened_or_allowed_and
 
 
 async def test_what_has_consequences_is_done_with_the_users_yes_alone(era: str) -> None:
-    with Site(pages={"/": FORM}) as site:
+    acts = {"Add": "/cart", "Pay": "/pay"}
+    shop = "".join(
+        f"<button onclick=\"fetch('{to}', {{method: 'POST'}})\">{name}</button>" for name, to in acts.items()
+    )
+    with Site(pages={"/": FORM, "/shop": shop}) as site:
         async with driving(BrowsingSettings(confirm="always"), era, asks=True) as host:
             shown = await host.ok("page_open", url=site.url)
             click = [{"kind": "click", "ref": ref_of(shown, "Place order")}]
@@ -185,11 +189,19 @@ async def test_what_has_consequences_is_done_with_the_users_yes_alone(era: str) 
             assert len(host.asked) == 2
             sent = f"POST 127.0.0.1:{site.port}/echo, 2 fields, from the button 'Place order'"
             assert all(sent in question and "Go on?" in question for question in host.asked)
-            shown = await host.ok(
-                "page_open", url=site.url
-            )  # the yes holds for this origin as long as the page is open
-            await host.ok("page_act", actions=[{"kind": "click", "ref": ref_of(shown, "Place order")}])
-            assert len(host.asked) == 2
+            shown = await host.ok("page_open", url=site.url)
+            host.answers[:] = [False]
+            click = [{"kind": "click", "ref": ref_of(shown, "Place order")}]
+            assert "not agreed to" in await host.wrong("page_act", actions=click), "a yes is to one act"
+            shown = await host.ok("page_open", url=f"{site.url}/shop")
+            both = [{"kind": "click", "ref": ref_of(shown, name)} for name in ("Add", "Pay")]
+            host.answers[:] = [True]
+            assert "once a call" in await host.wrong("page_act", actions=both)
+            assert site.sent[1:] == [("POST", "/cart")]
+            host.answers[:] = [True]
+            await host.ok("page_act", actions=both[1:])
+            assert site.sent[2:] == [("POST", "/pay")]
+            assert len(host.asked) == 5
             with Site(pages={"/": "<p>Inside.</p>"}) as inner:
                 host.pages.note_shown("https://example.org/")
                 host.answers[:] = [False, True]

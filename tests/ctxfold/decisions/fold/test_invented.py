@@ -14,7 +14,8 @@ SOURCE = """s4 ai: Looked up the order.
 < #W2378156|delivered|1,245.50|HAT045, M61CQM
 < cancel fee 45 EUR, user mia_li_3668, mail mia.li@example.com, 2024-05-16T10:30, path /srv/data/in.csv, v2.10.1
 < see https://a.example/x?y=1 and "the late policy"
-s5 ai: paid with credit_card_4421486; 10,20,30; seats 12A, 12B; getUser(id) returned HTTP 404; 3 bags"""
+s5 ai: paid with credit_card_4421486; 10,20,30; seats 12A, 12B; getUser(id) returned HTTP 404; 3 bags
+> write {"text": "All is well.\\nMissing seats\\nOther errors: ~"}"""
 STEPS = frozenset({4, 5})
 
 
@@ -34,6 +35,7 @@ STEPS = frozenset({4, 5})
         "On 16 May 2024 or 05/16/2024 at 10:30am; 4 of 20 orders, the 2nd of 12.",
         "Empty quotes: “ ”; 30+ seats; 1.245,50 and 45 EUR come to 1290.50; 3 of 1245.5 are 3736.5.",
         "It quotes “the late … policy” and the JSON of the URL.",
+        "Error #404 and `~`, `getUser(id)`; it printed “Missing seats” and “Other errors”.",
         "",
     ],
 )
@@ -107,7 +109,7 @@ _FRAMES = st.sampled_from(
 @given(value=_IDS, frame=_FRAMES)
 @example(value="W0", frame="{}")
 def test_a_planted_value_is_always_found(value: str, frame: str):
-    assume(value.lower() not in SOURCE.lower())
+    assume(value.lower().lstrip("#") not in SOURCE.lower())
     assert invented(f"Order #W2378156 was delivered. {frame.format(value)}", SOURCE, STEPS)
 
 

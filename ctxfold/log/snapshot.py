@@ -5,10 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["Node", "parse", "split", "unquoted"]
 
 _STATES = re.compile(r" \[([a-z-]+)(?:=([^\]]*))?\]")
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)", re.DOTALL)
+_OWN = frozenset({"ref", "cursor", "active"})
+"""Marks that are no states."""
+_PROPERTIES = frozenset({"url", "placeholder"})
+"""What a line below a node, begun with a slash, says of the node itself."""
 _PLAIN = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
 _DEEPEST = 150
 
@@ -40,28 +47,6 @@ class Node:
             stack.extend(reversed(node.children))
 
 
-@dataclass(slots=True)
-class _Open:
-    """A node whose children are still being read."""
-
-    depth: int
-    role: str
-    name: str
-    text: str
-    ref: str | None
-    states: tuple[str, ...]
-    clickable: bool
-    url: str
-    placeholder: str
-    children: list[Node]
-
-    def close(self) -> Node:
-        return Node(
-            self.role, self.name, self.text, self.ref, self.states, self.clickable, self.url, self.placeholder,
-            tuple(self.children),
-        )  # fmt: skip
-
-
 def parse(yaml: str) -> Node:
     """Read a snapshot.
 
@@ -69,32 +54,35 @@ def parse(yaml: str) -> Node:
         A root of role "page" over everything in it. Lines nested deeper than any real page hang on their last ancestor
         within that depth, so nothing is lost and no walk overflows.
     """
-    stack = [_Open(-1, "page", "", "", None, (), False, "", "", [])]
+    stack: list[tuple[int, dict[str, Any], list[Node]]] = [(-1, {"role": "page"}, [])]
+
+    def close() -> None:
+        _, said, children = stack.pop()
+        stack[-1][2].append(Node(**said, children=tuple(children)))
+
     for line in yaml.split("\n"):
         body = line.lstrip(" ")
         if not body.startswith("- "):
             continue
         depth = (len(line) - len(body)) // 2
         body = body[2:]
-        while stack[-1].depth >= depth or (len(stack) > _DEEPEST):
-            closed = stack.pop().close()
-            stack[-1].children.append(closed)
-        parent = stack[-1]
-        if body.startswith("text: "):
-            parent.children.append(Node("text", text=unquoted(body[6:])))
-        elif body.startswith("/url: "):
-            parent.url = unquoted(body[6:])
-        elif body.startswith("/placeholder: "):
-            parent.placeholder = unquoted(body[14:])
+        while stack[-1][0] >= depth or len(stack) > _DEEPEST:
+            close()
+        _, said, children = stack[-1]
+        if body.startswith(("text: ", '"')):
+            children.append(Node("text", text=unquoted(body.removeprefix("text: "))))
+        elif body.startswith("/"):
+            name, _, value = body[1:].partition(": ")
+            said |= {name: unquoted(value)} if name in _PROPERTIES else {}
         else:
-            stack.append(_element(body, depth))
+            stack.append((depth, _element(body), []))
     while len(stack) > 1:
-        closed = stack.pop().close()
-        stack[-1].children.append(closed)
-    return stack[0].close()
+        close()
+    return Node("page", url=stack[0][1].get("url", ""), children=tuple(stack[0][2]))
 
 
-def _element(body: str, depth: int) -> _Open:
+def _element(body: str) -> dict[str, Any]:
+    """What a line says of its node."""
     key, value = split(body)
     role, _, rest = key.partition(" ")
     name = ""
@@ -104,17 +92,11 @@ def _element(body: str, depth: int) -> _Open:
         rest = rest[end + 1 :]
     else:
         rest = f" {rest}" if rest else ""
-    ref: str | None = None
-    clickable = False
-    states: list[str] = []
-    for state, worth in _STATES.findall(rest):
-        if state == "ref":
-            ref = worth
-        elif state == "cursor":
-            clickable = True
-        elif state != "active":
-            states.append(f"{state}={worth}" if worth else state)
-    return _Open(depth, role, name, unquoted(value), ref, tuple(states), clickable, "", "", [])
+    marks = _STATES.findall(rest)
+    states = tuple(f"{mark}={worth}" if worth else mark for mark, worth in marks if mark not in _OWN)
+    ref = next((worth for mark, worth in reversed(marks) if mark == "ref"), None)
+    clickable = any(mark == "cursor" for mark, _ in marks)
+    return {"role": role, "name": name, "text": unquoted(value), "ref": ref, "states": states, "clickable": clickable}
 
 
 def split(body: str) -> tuple[str, str]:
