@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import AsyncExitStack, suppress
 from types import TracebackType
 from typing import Self
@@ -26,6 +26,7 @@ from browser_agent.agent.settings import (
     Watching,
     Written,
     counted_as,
+    folding,
     session_name,
     session_taken,
 )
@@ -42,6 +43,7 @@ from browser_agent.deciders.schema import SchemaDecider
 from browser_agent.deciders.sources import Evidence
 from browser_agent.network.egress import check_start, origin_of
 from browser_agent.network.secrets import Secrets
+from browser_agent.observation import Observation
 from ctxfold import Session
 from ctxfold.config import EXPLORER
 from ctxfold.errors import InputError, UnknownSession
@@ -143,15 +145,16 @@ class BrowserAgent:
             close_at_end(held, journal)
             goal = await anyio.to_thread.run_sync(lambda: session.goal)
             named = start_url or (await journal.start_address() if self._keeping.resume else None)
-            asked = Maintained()
-            if session.created or task:
-                asked = await journal.asked(task or goal, start_url)
+            new = session.created or task
+            asked = await journal.asked(task or goal, start_url) if new else Maintained()
             cut_off = await journal.cut_off() if self._keeping.resume else CutOff()
             begin = start_url or cut_off.address
             self._check_begin(begin)
             evidence = Evidence()
+            seen = await journal.seen_before(evidence, begin) if self._keeping.resume else ()
             window = window or await self._window(held, named, start_url, told, written)
-            run = Run(goal, self._decider(goal, evidence, shape), journal, window, self._terms(told, shape, written))
+            decider, terms = self._decider(goal, evidence, shape, seen), self._terms(told, shape, written)
+            run = Run(goal, decider, journal, window, terms)
             run.add_cost(asked)
             return await run.to_the_end(evidence, begin, cut_off)
 
@@ -243,12 +246,12 @@ class BrowserAgent:
 
     def _open(self, task: str) -> Session:
         """The run's session: made, once nothing that the run needs is missing, or with `resume` the one that is there."""
-        keeping = self._keeping
-        if keeping.resume:
-            if keeping.session is None:
+        store, named, settings = self._keeping.store, self._keeping.session, folding(self._budget)
+        if self._keeping.resume:
+            if named is None:
                 raise InputError("resuming needs the session's name; `ctxfold sessions list` shows them")
-            return Session.open(keeping.session, goal=task or None, store=keeping.store, create=False)
-        session = Session.open(keeping.session or session_name(task), goal=task, store=keeping.store)
+            return Session.open(named, goal=task or None, store=store, create=False, settings=settings)
+        session = Session.open(named or session_name(task), goal=task, store=store, settings=settings)
         if not session.created:
             session.close()
             raise session_taken(session.name)
@@ -260,9 +263,9 @@ class BrowserAgent:
                 "the explorer needs a page to start from: add --start-url URL, or name a model with --model claude-…"
             )
 
-    def _decider(self, goal: str, evidence: Evidence, shape: Shape | None) -> Decider:
-        """Who decides: the model, with the embedded decider behind it; or that alone."""
-        explorer = Explorer(goal)
+    def _decider(self, goal: str, evidence: Evidence, shape: Shape | None, seen: Sequence[Observation]) -> Decider:
+        """Who decides: the model, with the embedded decider behind it, which knows the pages `seen`; or that alone."""
+        explorer = Explorer(goal, seen)
         embedded: Decider = explorer if shape is None else SchemaDecider(explorer, shape, goal)
         if self._model is None:
             return embedded
