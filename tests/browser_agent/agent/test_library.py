@@ -339,7 +339,7 @@ async def test_what_every_request_holds_beside_the_view_is_small_and_the_task_st
     async with BrowserAgent(model) as agent:
         await agent.run("Find the berth of the Elba.", site.url)
     tool = decide_tool()
-    assert count(prompt("system", "browser_agent.prompts")) <= 600
+    assert count(prompt("system", "browser_agent.prompts")) <= 575
     assert count(str({"name": tool.name, "description": tool.description, "input_schema": tool.schema})) <= 1_800
     assert "AgentFold" not in str(tool.schema)
     for request in model.requests:
