@@ -18,7 +18,7 @@ from browser_agent.agent.many import side_by_side, streamed
 from browser_agent.agent.result import Result, StepTaken, Usage
 from browser_agent.agent.resume import CutOff
 from browser_agent.agent.run import Run
-from browser_agent.agent.script import ScriptFile
+from browser_agent.agent.script import ScriptFile, starting
 from browser_agent.agent.settings import (
     BrowserChoice,
     Keeping,
@@ -131,12 +131,11 @@ class BrowserAgent:
     async def _carry_out(
         self, task: str, start_url: str | None, told: Watching, schema: Schema | None, written: Written
     ) -> Result:
-        task = self._secrets.scrub(task.strip())
+        task, window = self._secrets.scrub(task.strip()), None
         if start_url is not None:
             check_start(start_url)
         shape = None if schema is None else Shape.of(schema)
         async with AsyncExitStack() as held:
-            window = None
             if not self._keeping.resume:
                 await anyio.to_thread.run_sync(self._check_new, task, start_url)
                 window = await self._window(held, start_url, start_url, told, written)
@@ -272,7 +271,8 @@ class BrowserAgent:
         return ModelDecider(self._model, evidence, embedded, self._secrets, shape)
 
     def _terms(self, told: Watching, shape: Shape | None, written: Written) -> Terms:
-        script = None if written.script is None else ScriptFile(written.script, self._keeping.resume)
+        path, browser = written.script, starting(self._choice, self._browser.executable if self._browser else None)
+        script = None if path is None else ScriptFile(path, self._keeping.resume, browser)
         return Terms(self._limits, self._secrets, told, self._budget, shape, self._keeping.screenshots, script)
 
     async def _window(
