@@ -150,9 +150,13 @@ class Quest:
         return f"Read {shorten_address(page.url)} ({title}): best so far{where}: “{quote}”"
 
     def _stands(self) -> bool:
-        """Whether the best passage is sure, and no page left to read is likely to hold a better one."""
+        """Whether no page left to read is likely to hold a better passage: the entry that the question names was read, or the best is sure."""
         found = self._library.rank(1)
-        enough = bool(found) and (found[0].named or self._trail.read >= LEAST_READ)
+        if not found:
+            return False
+        if found[0].named and self._trail.frontier.find_named(self.question) is None:
+            return True
+        enough = found[0].named or self._trail.read >= LEAST_READ
         return enough and self._library.is_sure(found[0].passage, whole=False)
 
     def next(self) -> tuple[str, str] | None:

@@ -156,6 +156,15 @@ async def test_once_the_answer_stands_no_other_page_is_opened():
     assert isinstance(decided.decision.actions[0], Answer)
 
 
+async def test_once_the_entry_that_is_named_was_read_the_rest_of_the_site_is_left_also_without_an_answer():
+    others = {f"files, copied {n}": f"copied-{n}.html" for n in range(6)}
+    site = {"": page("", "Home", links={**LIBRARY, **others}), "library/files.html": COPYING}
+    decided, opened, _ = await explore("How many gigabytes does files.rmtree free in an hour?", site)
+    assert opened == ["", "library/files.html"]
+    assert isinstance(decided.decision.actions[0], GiveUp)
+    assert "Delete a whole folder" in decided.candidates[0].quote
+
+
 async def test_a_passage_under_no_heading_is_kept_without_one():
     site = {"": page("", "Home", heading("", "Lamps shine on files."), links=LIBRARY), "library/files.html": COPYING}
     _, _, folds = await explore("Do lamps shine on walls?", site)
