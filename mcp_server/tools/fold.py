@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from ctxfold.workspace.workspace import Tile, spans
 from mcp_server.sessions.pool import Pools, pool_for
 from mcp_server.tools.results import format_facts
+from mcp_server.tools.spec import SessionName
 
 
 class Folded(BaseModel, frozen=True):
@@ -31,7 +32,7 @@ class Folded(BaseModel, frozen=True):
 
 
 async def fold(
-    session: str, ctx: Context[Pools], summary: str = "", first_step: int = 0, last_step: int = 0
+    session: SessionName, ctx: Context[Pools], summary: str = "", first_step: int = 0, last_step: int = 0
 ) -> Annotated[CallToolResult, Folded]:
     """Fold a stretch of steps into one block."""
     pool, first, last, note = pool_for(ctx), first_step or None, last_step or None, ""

@@ -13,6 +13,7 @@ from ctxfold import Move, Session
 from ctxfold.session.history.tree import Topic
 from mcp_server.sessions.pool import Pools, pool_for
 from mcp_server.tools.results import format_facts, shorten
+from mcp_server.tools.spec import SessionName
 
 Action = Literal["auto", "create", "switch", "new_topic", "rename"]
 """What a host may ask for; to go on it need not ask."""
@@ -34,7 +35,7 @@ class Moved(BaseModel, frozen=True):
 
 
 async def switch_branch(
-    session: str, ctx: Context[Pools], query: str = "", action: Action = "auto", to: str = "", step: str = ""
+    session: SessionName, ctx: Context[Pools], query: str = "", action: Action = "auto", to: str = "", step: str = ""
 ) -> Annotated[CallToolResult, Moved]:
     """Move in the forest."""
 

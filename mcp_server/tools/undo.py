@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from ctxfold.workspace.workspace import spans
 from mcp_server.sessions.pool import Pools, pool_for
 from mcp_server.tools.results import format_facts
+from mcp_server.tools.spec import SessionName
 
 
 class Undone(BaseModel, frozen=True):
@@ -22,7 +23,7 @@ class Undone(BaseModel, frozen=True):
     in_force: bool
 
 
-async def undo(session: str, ctx: Context[Pools], redo: bool = False) -> Annotated[CallToolResult, Undone]:
+async def undo(session: SessionName, ctx: Context[Pools], redo: bool = False) -> Annotated[CallToolResult, Undone]:
     """Take back the newest decision."""
     event = await pool_for(ctx).use(session, lambda opened: opened.redo() if redo else opened.undo())
     return format_facts(

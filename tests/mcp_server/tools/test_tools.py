@@ -194,7 +194,7 @@ async def test_each_wrong_call_is_told_what_is_wrong_and_what_to_call_next(conne
             ("record", {"session": "no-such", "user": "x"}, "open_session"),
             ("record", {"session": "paris-trip"}, "nothing to record"),
             ("record", {"session": "paris-trip", "step": {"late_for": 1, "explanation": "x"}}, "late_for"),
-            ("record", {"session": "paris-trip", "step": {"calls": [{}]}}, "step.calls.0.name"),
+            ("record", {"session": "paris-trip", "step": {"calls": [{}]}}, "step.calls[0].name is missing"),
             ("record", {"session": "paris-trip", "users": "x"}, "it takes session, user"),
             ("record", {"session": "paris-trip", "file": str(tmp_path)}, "outside the folders"),
             ("fold", {"session": "paris-trip"}, "context"),
