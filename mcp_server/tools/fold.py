@@ -21,14 +21,14 @@ class Folded(BaseModel, frozen=True):
     steps: str
     scale: str
     tokens: int
-    was_tokens: int
+    raw_tokens: int
     notes: list[str] = []
 
     @classmethod
     def of(cls, tile: Tile, notes: list[str]) -> Folded:
         """The facts of a tile that was made."""
-        where, was = spans(tile.steps), tile.raw
-        return cls(block=tile.id, steps=where, scale=tile.scale, tokens=tile.tokens, was_tokens=was, notes=notes)
+        where, raw = spans(tile.steps), tile.raw
+        return cls(block=tile.id, steps=where, scale=tile.scale, tokens=tile.tokens, raw_tokens=raw, notes=notes)
 
 
 async def fold(
