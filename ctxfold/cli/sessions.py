@@ -120,7 +120,8 @@ def export(session: str, file: Path | None, force: bool, store: str | None) -> N
 def import_session(file: Path | None, host: str | None, latest: bool, name: str | None, store: str | None) -> None:
     """Read a session from a file that `export` wrote, or a host's own transcript with --from.
 
-    A transcript is read as often as you like: what the session holds already is not recorded again.
+    A transcript is read as often as you like: what the session holds already is not recorded again. A plain text comes in with `ctxfold record SESSION <
+    FILE`.
     """
     import ctxfold
 

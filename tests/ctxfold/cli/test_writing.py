@@ -183,7 +183,13 @@ def test_an_export_into_a_folder_that_is_not_there_is_one_line(run: Run, paris: 
 def test_a_file_that_is_no_export_is_refused(run: Run, tmp_path: Path) -> None:
     letter = tmp_path / "letter.txt"
     letter.write_text("Dear reader,\n", encoding="utf-8")
-    failed(run("sessions", "import", str(letter)), 2, "letter.txt is not a ", "ctxfold sessions export")
+    failed(
+        run("sessions", "import", str(letter)),
+        2,
+        "letter.txt is not a ",
+        "ctxfold sessions export",
+        "ctxfold record SESSION < letter.txt",
+    )
     letter.write_text("[1]\n", encoding="utf-8")
     failed(run("sessions", "import", str(letter)), 2, "letter.txt is not a ")
     failed(run("sessions", "import", str(tmp_path / "none")), 2, "does not exist")
