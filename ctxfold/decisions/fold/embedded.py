@@ -95,7 +95,9 @@ def _said(block: Block) -> int:
 
 
 def _documents(blocks: Sequence[Block]) -> float:
-    """The share that documents have in what stands in full."""
+    """The share that documents have in what stands in full; none where no call brought one, since only who edits a text must quote it."""
+    if not any(line.kind == "call" and line.is_document for block in blocks for line in block.lines):
+        return 0.0
     lines = [line for block in blocks if isinstance(block, RawStep) for line in block.lines]
     return sum(line.tokens for line in lines if line.is_document) / max(sum(line.tokens for line in lines), 1)
 
