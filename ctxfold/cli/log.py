@@ -32,7 +32,7 @@ def log(session: Session, limit: int, as_json: bool) -> None:
         return
     grown = {each.steps: each.seq for each in events if each.tokens}
     print_table(
-        ["event", "time", "branch", "steps", "raw", "by", "what"],
+        ["event", "time", "branch", "steps", "raw", "what"],
         [
             [
                 each.seq,
@@ -40,7 +40,6 @@ def log(session: Session, limit: int, as_json: bool) -> None:
                 each.branch,
                 spans(each.steps),
                 f"{each.tokens:,}" if grown.get(each.steps) == each.seq else "",
-                each.decider if each.kind != "recorded" else "",
                 _say(each),
             ]
             for each in events
@@ -49,10 +48,13 @@ def log(session: Session, limit: int, as_json: bool) -> None:
 
 
 def _say(event: Event) -> str:
-    """What an event was about; its reason, where somebody gave one; and whether it was undone."""
-    given = "" if event.cause in _PLAIN or event.kind in ("voided", "noted", "recorded", "arrived") else event.cause
-    parts = [event.about or event.kind.replace("_", " "), given, "" if event.standing else "(undone)"]
-    return "; ".join(filter(None, parts))
+    """What an event was about; of a decision that no host made who made it, its reason where somebody gave one, and whether it was undone."""
+    about = event.about or event.kind.replace("_", " ")
+    if event.kind in ("voided", "noted", "recorded", "arrived"):
+        return about
+    by = "" if event.decider == "host" else f"by {event.decider}"
+    why = "" if event.cause in _PLAIN else event.cause
+    return "; ".join(filter(None, [about, by, why, "" if event.standing else "undone"]))
 
 
 _PLAIN = ("asked for", "told", "create", "switch", "new_topic", "rename")

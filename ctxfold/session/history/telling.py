@@ -90,7 +90,7 @@ def _tell(tx: Reading, session: int, event: EventRow) -> str:
         case "recorded":
             return _tell_records(tx, session, payload["step"], payload["records"])
         case "arrived":
-            return f"late result of s{payload['step']}"
+            return f"result of s{payload['step']}{', late' if payload['at'] != payload['step'] else ''}"
         case "folded":
             return f"the fold of {spans(payload['steps'])} into b{payload['tile']}"
         case "moved":

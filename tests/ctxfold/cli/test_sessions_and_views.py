@@ -73,7 +73,7 @@ def test_the_context_is_what_the_model_reads_and_stays_within_its_budget(run: Ru
 
 def test_the_log_lists_the_fold_and_the_newest_events_alone_when_limited(run: Run, paris: str) -> None:
     head, *events = run("log", paris).out.splitlines()
-    assert head.split("\t") == ["event", "time", "branch", "steps", "raw", "by", "what"]
+    assert head.split("\t") == ["event", "time", "branch", "steps", "raw", "what"]
     assert "the fold of s2 into b1" in events[-1]
     assert run("log", paris, "--limit", "1").out.splitlines()[1:] == events[-1:]
 
@@ -82,7 +82,7 @@ def test_the_log_says_of_each_step_who_said_or_called_what_and_what_it_cost(run:
     with Session.open(paris) as session:
         raw = {event.steps: event.tokens for event in session.history()}
     told = [line.split("\t") for line in run("log", paris).out.splitlines()[1:]]
-    assert [(each[3], each[6]) for each in told] == [
+    assert [(each[3], each[5]) for each in told] == [
         ("", "goal: Plan three days in Paris"),
         ("s1", "user: Find me a hotel near the river."),
         ("s1", "call: search q=hotel +2"),
