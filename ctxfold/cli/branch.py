@@ -49,7 +49,7 @@ def branch(
         raise InputError("--rename needs the new NAME: ctxfold branch SESSION NAME --rename")
     action: Wish = "auto" if query is not None else "new_topic" if topic else "rename" if rename else "create"
     moved = session.branch(action, None, at, name) if query is None else _place(session, query, model)
-    _show(moved, as_json)
+    _show(session.name, moved, as_json)
 
 
 def _place(session: Session, message: str, model: str | None) -> Move:
@@ -77,10 +77,10 @@ def switch(session: Session, name: str | None, query: str | None, as_json: bool)
             "give either the NAME of a branch to go to, or --query to see which branches a message is like"
         )
     moved = session.branch("switch", to=name) if query is None else session.branch("auto", query)
-    _show(moved, as_json)
+    _show(session.name, moved, as_json)
 
 
-def _show(moved: Move, as_json: bool) -> None:
+def _show(session: str, moved: Move, as_json: bool) -> None:
     if as_json:
         print_json(moved)
         return
@@ -91,7 +91,7 @@ def _show(moved: Move, as_json: bool) -> None:
     where = format_place(moved.branch, moved.tip, moved.topic)
     click.echo(escape_controls(f"{_DONE[moved.action]}{why}: {where}"))
     if moved.ranked:
-        click.echo("to go to another: ctxfold switch SESSION NAME", err=True)
+        click.echo(f"to go to another: ctxfold switch {session} NAME", err=True)
 
 
 _DONE: dict[Action, str] = {

@@ -124,11 +124,8 @@ def _files(host: Host) -> list[Path]:
 def _carry_out(desk: Desk, dry_run: bool, then: str = "", host: Host | None = None) -> None:
     """Make what was planned, or show it; then say what is to be done next, where it was made. A host that is not on this machine is named first."""
     if host is not None and not _is_here(host):
-        click.echo(
-            f"{host.name} was not found on this machine{': written anyway' if not dry_run else ''}; "
-            f"`ctxfold uninstall {host.name}` takes it out again",
-            err=True,
-        )
+        anyway = "" if dry_run else f": written anyway; `ctxfold uninstall {host.name}` takes it out again"
+        click.echo(f"{host.name} was not found on this machine{anyway}", err=True)
     if not dry_run:
         desk.make()
     for path, (before, after) in desk.files.items():

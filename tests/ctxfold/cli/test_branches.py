@@ -44,7 +44,7 @@ def test_a_message_is_compared_with_the_branches_and_moves_nothing(run: Run) -> 
         assert [line.split()[1] for line in lines[:2]] == ["main", "leak"]
         assert lines[0].endswith("main  Six days in Kyoto for 4200 euros.")
         assert lines[2] == "nothing moved: you are on leak, at s2"
-        assert "ctxfold switch SESSION NAME" in done.err
+        assert "ctxfold switch trip NAME" in done.err
     told = json.loads(run("switch", "trip", "--query", "Kyoto", "--json").out)
     assert (told["action"], [each["name"] for each in told["ranked"]]) == ("continue", ["main", "leak"])
     failed(run("switch", "trip"), 2, "give either the NAME")

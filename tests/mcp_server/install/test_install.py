@@ -277,7 +277,7 @@ def test_a_host_that_is_not_on_this_machine_is_said_to_be_missing_and_one_that_i
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
     missing = f"{host.name} was not found on this machine"
     run = CliRunner().invoke
-    assert f"{missing}; " in run(install, [host.name, "--dry-run"]).stderr
+    assert run(install, [host.name, "--dry-run"]).stderr == f"{missing}\n"
     assert f"{missing}: written anyway; `ctxfold uninstall {host.name}`" in run(install, [host.name]).stderr
     assert missing not in run(install, [host.name]).output
     run(uninstall, [host.name])
