@@ -17,8 +17,15 @@ from mcp_server.tools.spec import SessionName
 
 
 def describe_actions() -> dict[str, Any]:
-    """The schema of `actions`, kind by kind, which the definition gives in words."""
-    return {"actions": _read_adapter().json_schema()}
+    """The schema of `actions`, kind by kind, which the definition gives in words; with examples where not every text will do."""
+    schema = _read_adapter().json_schema()
+    for action in schema["$defs"].values():
+        for name in _EXAMPLES.keys() & action["properties"].keys():
+            action["properties"][name] |= {"examples": [_EXAMPLES[name]]}
+    return {"actions": schema}
+
+
+_EXAMPLES = {"url": "https://example.org/", "key": "Enter"}
 
 
 def _check_actions(given: tuple[dict[str, Any], ...]) -> tuple[dict[str, Any], ...]:

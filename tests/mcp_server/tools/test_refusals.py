@@ -64,6 +64,9 @@ async def test_a_refusal_says_in_plain_words_what_is_wrong(connect: Connect) -> 
         assert example == {"session": "paris-trip", "constraints": ["…"]}
         wrong, example = await refused(client, "page_act", session="t", actions=[{"click": "e1"}])
         assert wrong.startswith("page_act: actions[0].kind should be one of navigate, back, click,")
+        assert example["actions"] == [{"kind": "navigate", "url": "https://example.org/"}]
+        wrong, example = await refused(client, "page_act", session="t", actions=[{"kind": "press"}])
+        assert wrong == "page_act: actions[0].key is missing: it should be text such as Enter."
         wrong, example = await refused(client, "page_act", session="t", actions=[{"kind": "click"}])
         assert wrong == "page_act: actions[0].ref is missing: it should be text such as e12."
         assert example == {"session": "paris-trip", "actions": [{"kind": "click", "ref": "e12"}]}
