@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from difflib import unified_diff
 from typing import Literal
 
 from ctxfold.errors import BudgetError
@@ -12,6 +11,7 @@ from ctxfold.log.form import lines_of
 from ctxfold.log.records import Record
 from ctxfold.log.rows import Row, rows_of
 from ctxfold.prompts import prompt
+from ctxfold.text.changes import changed_lines
 from ctxfold.text.words import counted
 from ctxfold.tokens import count, head
 from ctxfold.view.choose import GAP, Stretch, choose, shortened
@@ -43,8 +43,6 @@ _CELLS = 1_500
 """Rows and cells of a tree among which single cells are chosen; of more, rows are."""
 _NAMES = (240, 120, 60, 1)
 """Characters of the names that stand behind a folder, as far as all folders fit."""
-_TURNED = 2_000
-"""Lines that may differ from an earlier answer for the difference to be sought."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,13 +143,11 @@ def _change(result: Result, earlier: Earlier, raw: int, room: int) -> str | None
     """What differs from an earlier answer; None where that is all or nothing, or too much to be said."""
     if result.text == earlier.text:
         return None
-    before, after = earlier.text.split("\n"), result.text.split("\n")
-    same = set(before) & set(after)
-    turned = sum(line not in same for line in before) + sum(line not in same for line in after)
-    if turned > min(_TURNED, (len(before) + len(after)) // 2) or max(len(before), len(after)) > 20 * _TURNED:
+    changed = changed_lines(earlier.text, result.text)
+    if changed is None:
         return None
     words = prompt("bounded_change", ref=result.ref, raw=f"{raw:,}", before=earlier.ref, tool=result.tool)
-    told = "\n".join([words, *list(unified_diff(before, after, n=0, lineterm=""))[2:]])
+    told = "\n".join([words, *changed])
     return told if count(told) <= room else None
 
 

@@ -17,6 +17,7 @@ from ctxfold.view.fit import closed, fit
 from ctxfold.view.messages import Turn, anthropic_messages, openai_messages
 from ctxfold.view.native import CallLog, Native, nothing_called, turns
 from ctxfold.view.parts import Parts
+from ctxfold.view.repeats import without_repeats
 from ctxfold.view.show import Shown, show, unkept
 from ctxfold.workspace.workspace import Block, Older, Tile, Workspace
 
@@ -94,7 +95,9 @@ def render(workspace: Workspace, budget: Budget, log: CallLog = nothing_called) 
     query = query_of(workspace)
     workspace = narrowed(workspace, REACH * budget.tokens)
     aim = budget.tokens
-    settled = _settled(workspace)
+    settled = _settled(replace(workspace, blocks=without_repeats(workspace.blocks)))
+    if settled.tokens > aim:  # what is named as standing whole may be shortened
+        settled = _settled(workspace)
     parts = fit(settled, aim, query)
     while (tokens := count_lines(texts := parts.texts())) > budget.tokens:
         aim -= tokens - budget.tokens + 4

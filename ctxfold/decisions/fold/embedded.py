@@ -10,6 +10,7 @@ from ctxfold.decisions.fold.tile import TRAIL, price, tile_of
 from ctxfold.log.lines import Line
 from ctxfold.tokens import count, count_lines
 from ctxfold.view.condense import condense, gists, stub
+from ctxfold.view.repeats import without_repeats
 from ctxfold.view.show import Shown, addressed, show
 from ctxfold.view.trail import changes_of, trail
 from ctxfold.workspace.workspace import Block, Origin, RawStep, Tile, Workspace
@@ -70,9 +71,12 @@ def due(workspace: Workspace, budget: int, settings: FoldSettings) -> Batch | No
         settings: water marks and shares.
     """
     settings = settings.of(budget)
-    if workspace.tokens + (0 if workspace.older is None else workspace.older.raw) <= settings.high * budget:
+    blocks, older = workspace.blocks, 0 if workspace.older is None else workspace.older.raw
+    if workspace.tokens + older <= settings.high * budget:
         return None
-    blocks = workspace.blocks
+    costs = [block.tokens for block in without_repeats(blocks)]
+    if sum(costs) + older <= settings.high * budget:
+        return None
     end, full, said = len(blocks), 0, sum(_said(block) for block in blocks)
     wanted = settings.full + _documents(blocks) * (settings.low - settings.least - settings.full)
     while end > 0:
@@ -80,13 +84,14 @@ def due(workspace: Workspace, budget: int, settings: FoldSettings) -> Batch | No
         newest = end == len(blocks)
         said -= _said(block)
         most = max(settings.full, min(wanted, settings.low - _ROOM_A_WORD * said / budget)) * budget
-        if not newest and (not isinstance(block, RawStep) or (block.settled and full + block.tokens > most)):
+        if not newest and (not isinstance(block, RawStep) or (block.settled and full + costs[end - 1] > most)):
             break
-        full += min(block.tokens, int(settings.latest * budget)) if newest else block.tokens
+        full += min(costs[-1], int(settings.latest * budget)) if newest else costs[end - 1]
         end -= 1
     if end == 0 or (end == 1 and isinstance(blocks[0], Tile)):
         return None
-    standing = min(full, price(*blocks[end:]))
+    bounded = max(blocks[-1].tokens - int(settings.latest * budget), 0)
+    standing = price(*without_repeats(blocks[end:])) - bounded
     return Batch(blocks[:end], blocks[end:], max(int(settings.low * budget) - standing, int(settings.least * budget)))
 
 
