@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import takewhile
 
 from ctxfold.log.lines import Line, unposed
 from ctxfold.tokens import count_lines
@@ -41,7 +42,8 @@ class Shown:
     @cached_property
     def texts(self) -> tuple[str, ...]:
         """What stands for it, one text under the other: each step's lines behind its address."""
-        made: list[str] = []
+        asked = tuple(takewhile(self._opens, self.lines)) if self.summary else ()
+        made = addressed(asked)
         if self.summary:
             told = (
                 "\n".join(f"< {part}" for part in self.summary.splitlines())
@@ -51,8 +53,12 @@ class Shown:
             made.append(f"{self._mark} {told}")
         elif self.status is not None and (not self.lines or self.lines[0].ref != self._mark):
             made.append(f"[{self._mark}]")
-        made += addressed(self.lines)
+        made += addressed(self.lines[len(asked) :])
         return tuple(made) or (f"[{spans(self.steps)} | {self.raw} tok | recall {spans(self.steps)}]",)
+
+    def _opens(self, line: Line) -> bool:
+        """Whether a line is what the user said as the block began: a summary stands behind it."""
+        return line.kind == "user" and line.ref.partition(".")[0] == f"s{self.steps[0]}"
 
     @property
     def _mark(self) -> str:

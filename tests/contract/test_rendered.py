@@ -308,3 +308,15 @@ ITEMS = [
     for n in range(1, 5)
 ]
 ADDRESS = {"street": "Rua da Escola Politécnica 5", "town": "Lisboa", "zip": "1250-099"}
+
+
+def test_a_written_summary_stands_behind_the_words_that_its_stretch_began_with(session: Session) -> None:
+    session.record_turn(user="How far is it to Belem?")
+    session.record_step("Look.", [{"name": "map", "args": {"to": "Belem"}}], [{"text": "6.4 km along the river " * 20}])
+    session.record_reply("6.4 km.")
+    session.record_turn(user="And to Sintra?")
+    session.record_reply("Further.")
+    session.fold("It is 6.4 km to Belem.", 1, 2)
+    text = session.view(4_000).text
+    places = [text.index(each) for each in ("user: How far", "It is 6.4 km to Belem.", "user: And to Sintra?")]
+    assert places == sorted(places)

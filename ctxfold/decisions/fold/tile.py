@@ -47,7 +47,7 @@ def told_tile(workspace: Workspace, blocks: Sequence[Block], number: int, summar
     took = price(*blocks)
     steps = tuple(step for block in blocks for step in block.steps)
     changed = trail(changes_of(blocks), steps, int(TRAIL * took), "\n".join([summary, *(line.text for line in lines)]))
-    lines = (*([changed] if changed else []), *lines)
+    lines = (*lines, *([changed] if changed else []))
     tile = tile_of(blocks, number, summary, lines, origin)
     gives = price(tile)
     gone = stub(tile.steps, tile.raw, [line for block in blocks for line in block.lines], tile.text, _SNAPSHOT * took)
