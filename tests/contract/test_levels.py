@@ -121,18 +121,19 @@ def test_one_long_line_is_shown_in_parts_with_each_gap_marked(session: Session, 
     assert session.view(8_000).tokens >= 0.58 * 8_000
 
 
-def test_documents_stand_in_full_for_longer_than_records_and_the_users_words_before_both(
+def test_what_is_edited_stands_in_full_for_longer_than_what_is_read_and_the_users_words_before_both(
     session: Session, tmp_path: Path
 ) -> None:
-    with Session.open("records", store=str(tmp_path / "records.db")) as records:
-        for each, write in ((session, "\n".join), (records, json.dumps)):
+    with Session.open("reads", store=str(tmp_path / "reads.db")) as reads:
+        for each, note in ((session, "Counted.\nAll there."), (reads, "Counted. All there.")):
             each.record_turn(user="Never touch berth 3, it is Ada's.")
             for n in range(40):
                 crates = [f"berth {n * 31 + i} holds crate {n * 7919 + i * 131} of iron" for i in range(20)]
-                each.record_step(f"Look {n}.", [{"name": "look", "args": {"n": n}}], [{"text": write(crates)}])
+                call = {"name": "look", "args": {"n": n, "note": note}}
+                each.record_step(f"Look {n}.", [call], [{"text": "\n".join(crates)}])
             each.consolidate(10_000)
             assert "Never touch berth 3, it is Ada's." in each.view(10_000).text
-        full = [sum(isinstance(block, RawStep) for block in each.workspace.blocks) for each in (session, records)]
+        full = [sum(isinstance(block, RawStep) for block in each.workspace.blocks) for each in (session, reads)]
     assert full[0] > full[1]
 
 

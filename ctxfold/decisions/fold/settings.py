@@ -19,7 +19,7 @@ class FoldSettings:
     Attributes:
         high: the high-water mark, from which the cover is consolidated.
         low: the low-water mark, down to which it is worked.
-        full: share that the newest steps fill in full after it; more where documents stand in them, up to what `least` and the user's words leave.
+        full: share that the newest steps fill in full after it; more where the session edits documents that stand in them, up to what `least` and the user's words leave.
         latest: the most that counts of the newest step: what is above it is bounded in the view.
         least: share that the older steps get at least.
         micro: share of a step that folding it alone leaves.
@@ -31,7 +31,7 @@ class FoldSettings:
     full: float = 0.20
     latest: float = 0.60
     least: float = 0.20
-    micro: float = 0.10
+    micro: float = 0.40
     front: float = 0.30
 
     def __post_init__(self) -> None:

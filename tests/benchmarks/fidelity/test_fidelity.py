@@ -18,7 +18,7 @@ from tests.benchmarks.fidelity.recordings import Call, Heard, read
 
 ROOT = Path(__file__).parents[3]
 SAMPLE = Path(__file__).with_name("sample.jsonl.gz")
-SPECS = ("session:3000", "session:1000", "full", "drop:1500", "drop:2000", "drop:2500", "drop:2800", "bag")
+SPECS = ("session:3000", "session:1000", "full", "drop:1500", "drop:2000", "drop:2500", "drop:2800", "drop:3200", "bag")
 
 
 @pytest.fixture(scope="module")
