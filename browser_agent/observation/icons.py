@@ -16,10 +16,11 @@ _SCRIPT = files("browser_agent.observation").joinpath("icon.js").read_text(encod
 _WORDLESS = re.compile(
     r"^( *)- (?:button|menuitem|tab|(?:generic|img|listitem|cell|gridcell)(?=.* \[cursor=))((?: \[[^\]]*\])+):?$"
 )
+_NAMED = re.compile(r'^ *- generic "')
 _BARE = re.compile(r"^ *- (?:generic|img)(?: \[[^\]]*\])*:?$")
 _REF = re.compile(r" \[ref=([^\]]+)\]")
 _UNSAFE = re.compile(r"[^\w#.-]+")
-_MOST = 60
+_MOST = 40
 _LENGTH = 40
 _SECONDS = 2.0
 
@@ -41,7 +42,15 @@ async def name_icons(page: Page, yaml: str) -> str:
 
 
 def _is_wordless(lines: list[str], number: int, depth: int) -> bool:
-    """Whether nothing beneath a line says a word."""
+    """Whether nothing beneath a line says a word, nor does what holds it alone."""
+    inner = depth
+    for line in reversed(lines[:number]):
+        above = len(line) - len(line.lstrip(" "))
+        if above < inner and not _BARE.match(line):
+            if _NAMED.match(line):
+                return False
+            break
+        inner = min(inner, above)
     for line in lines[number + 1 :]:
         if len(line) - len(line.lstrip(" ")) <= depth:
             return True

@@ -6,7 +6,7 @@
     + '[role=checkbox],[role=radio],[role=switch],[role=option],[role=textbox],[role=combobox],[role=slider],[role=treeitem]';
   const MOST = 20000, WORDS = 200, LENT = 1000, LASTS = 10000;
   const roots = [document], elements = [];
-  for (const root of roots) for (const element of root.querySelectorAll('body *, :host *')) {
+  for (const root of roots) for (const element of (root.body || root).querySelectorAll('*')) {
     elements.push(element);
     if (element.shadowRoot) roots.push(element.shadowRoot);
     try { if (element.contentDocument) roots.push(element.contentDocument); } catch { /* a frame of another site */ }

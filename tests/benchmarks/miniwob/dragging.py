@@ -50,7 +50,9 @@ async def event(task: Task) -> None:
     first = next(i for i, (hour, *_) in enumerate(hours) if hour == f"{start}{half.lower()}")
     slots = [ref for _, *both in hours[first : first + 4] for ref in both]
     tries = range(len(slots) - halves + 1)
-    for at in [*(reversed(tries) if start == "8" else tries)][:5]:  # until ten and from noon on, something may be planned
+    for at in [*(reversed(tries) if start == "8" else tries)][
+        :5
+    ]:  # until ten and from noon on, something may be planned
         await task.drag(slots[at], slots[at + halves - 1])
         if task.all("button", "Create"):
             await task.type(task.all("textbox")[-1].ref, task.quoted[0])
