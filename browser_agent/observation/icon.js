@@ -8,7 +8,7 @@ element => {
   const called = part => part.ownerSVGElement && part !== element ? '' : part.getAttribute('class') || part.id;
   const look = getComputedStyle(element), drawn = element.namespaceURI.endsWith('/svg');
   const colour = (drawn ? look.fill : look.backgroundColor).match(/\d+/g) || [];
-  const shade = colour.length === 3 ? '#' + colour.map(part => (+part).toString(16).padStart(2, '0')).join('') : '';
+  const shade = element.nodeName !== 'BUTTON' && colour.length === 3 ? '#' + colour.map(part => (+part).toString(16).padStart(2, '0')).join('') : '';
   const words = parts.map(picture).find(Boolean) || parts.reverse().map(called).find(Boolean) || (drawn ? element.nodeName : '');
   return words || shade ? `${words} ${shade}` : '';
 }
