@@ -20,6 +20,7 @@ from browser_agent.actions import (
     Scroll,
     Select,
     Type,
+    WaitFor,
     perform,
 )
 from browser_agent.browser.window import Window
@@ -144,7 +145,7 @@ Solver = Callable[[Task], Awaitable[None]]
 
 async def start(window: Window, url: str, seed: int) -> Task:
     """Open a task's page, start its episode and look."""
-    await perform(window, [Navigate(kind="navigate", url=url)])
+    await perform(window, [Navigate(kind="navigate", url=url), WaitFor(kind="wait_for", event="load", seconds=30)])
     words = await window.page.evaluate(_START, seed)
     return Task(window, clean(str(words)), seen(await perform(window, [])))
 
