@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from browser_agent.observation.inline import INLINE, INTERACTIVE, is_actionable, is_inline, render
+from browser_agent.observation.inline import FIELDS, INLINE, INTERACTIVE, is_actionable, is_inline, render
 from ctxfold.log.snapshot import Node
 
 _REGIONS = {
@@ -19,9 +19,11 @@ _BRIEF = frozenset({"nav", "header", "footer"})
 _WORDS = INLINE - {"generic"}
 _SHORT_LIST = 240
 _BAR = 16
+_LOOSE = 6
 _TERM = 7
 _STACK = 3
 _ALIKE = 6
+_LONG_VALUE = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +116,8 @@ def blocks(root: Node) -> tuple[Block, ...]:
     _flow(writer, (root,), _Place())
     told = {ref for block in writer.blocks for ref in block.refs}
     missed = [_bare(node) for node in root.walk() if is_actionable(node) and node.ref not in told]
-    for start in range(0, len(missed), _BAR):  # such as a whole table that can be clicked
-        writer.put(missed[start : start + _BAR], _Place())
+    for start in range(0, len(missed), _LOOSE):  # such as a whole table that can be clicked
+        writer.put(missed[start : start + _LOOSE], _Place())
     return tuple(writer.blocks)
 
 
@@ -146,7 +148,7 @@ def _flow(writer: _Writer, nodes: tuple[Node, ...], place: _Place, ref: str | No
     line: list[Node] = []
     boxes = _are_boxes(nodes)
     for node in nodes:
-        if node.role in INLINE and _one_line(node) and not (boxes and node.role == "generic"):
+        if node.role in INLINE and _one_line(node) and not (boxes and node.role == "generic") and not _is_long(node):
             line.append(node)
             continue
         writer.put(line, place, ref=line[0].ref if len(line) == 1 else ref)
@@ -162,11 +164,16 @@ def _are_boxes(nodes: tuple[Node, ...]) -> bool:
 
 def _one_line(node: Node) -> bool:
     """Whether `node` may stand in one line: nothing in it breaks lines, and it is no stack of boxes with controls."""
-    if not is_inline(node):
+    if not is_inline(node) or any(_is_long(inner) for inner in node.walk() if inner is not node):
         return False
     if node.role != "generic" or sum(is_actionable(inner) for inner in node.walk()) < _STACK:
         return True
     return not any(inner.role == "generic" and _are_boxes(inner.children) for inner in node.walk())
+
+
+def _is_long(node: Node) -> bool:
+    """Whether `node` is a field that holds so much that its line will be cut: what stands beside it is kept out of that."""
+    return node.role in FIELDS and len(node.text) > _LONG_VALUE
 
 
 def _block(writer: _Writer, node: Node, place: _Place) -> None:

@@ -14,6 +14,8 @@ from urllib.parse import urlsplit
 from playwright.async_api import Error, Frame, Page
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from browser_agent.observation.icons import name_icons
+from browser_agent.observation.listeners import pointed_at
 from browser_agent.observation.values import OpenDialog, Section, SiteIndex, TabInfo
 from ctxfold.log.snapshot import split, unquoted
 
@@ -132,7 +134,7 @@ async def capture_page(page: Page, status: int | None, seconds: float, *, cards:
         TimeoutError: the page did not answer in time: it is hung, or very large.
         playwright.async_api.Error: the page crashed or was closed.
     """
-    async with asyncio.timeout(seconds):
+    async with asyncio.timeout(seconds), pointed_at(page):
         structures, yaml, grouped = await asyncio.gather(
             _structures(page), page.aria_snapshot(mode="ai", timeout=seconds * 1000), _read_cards(page, cards)
         )
@@ -152,6 +154,7 @@ async def capture_page(page: Page, status: int | None, seconds: float, *, cards:
     )
     if any(structure.editors for structure in found):
         yaml = await _with_edited(page, yaml)
+    yaml = await name_icons(page, yaml)
     yaml = mask_passwords(yaml.encode("utf-8", "replace").decode(), secrets, every_field=len(found) < len(structures))
     return Capture(page.url, status, yaml, whole, await _frames(page, yaml))
 

@@ -154,7 +154,7 @@ def _render(node: Node, pen: _Pen) -> str:
         case "link":
             return _link(node, pen)
         case "img" | "image":
-            return f"(image: {label(node)}){pen.mark(node)}" if node.name else pen.mark(node)
+            return f"(image: {label(node)}){pen.mark(node)}" if node.name else pen.mark(node) or _inside(node, pen)
         case "row":
             return _own(
                 node,
@@ -172,7 +172,8 @@ def _render(node: Node, pen: _Pen) -> str:
         case role if role in INTERACTIVE:
             return _control(node, pen)
         case _:
-            return _own(node, pen, _inside(node, pen) or clean(node.name))
+            inside = _inside(node, pen)
+            return _own(node, pen, inside if REF.sub("", inside).strip() else f"{clean(node.name)}{inside}")
 
 
 def _inside(node: Node, pen: _Pen) -> str:

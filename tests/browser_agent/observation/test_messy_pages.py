@@ -23,6 +23,7 @@ from browser_agent.browser.limits import LIMITS
 from browser_agent.browser.window import Window
 from browser_agent.network.egress import Egress
 from browser_agent.observation import Observation
+from browser_agent.observation.inline import REF
 from tests.browser_agent.doing import do, ref, seen, visit
 from tests.sites.server import Site
 
@@ -35,6 +36,9 @@ PAGES = {
     "/editor": "<h1>Note</h1><div contenteditable>Old words</div>",
     "/menu": "<style>#sub { display: none } #top:hover #sub { display: block }</style><div id=top><button>Tools</button><a id=sub href=/x>Hidden tool</a></div>",
     "/drag": "<p id=a draggable=true role=button>Card</p><p id=b role=button>Done column</p><p id=out></p><script>b.ondragover = e => e.preventDefault(); b.ondrop = () => out.textContent = 'It was dropped'</script>",
+    "/sort": "<style>li { height: 40px; user-select: none }</style><ul id=l><li>One</li><li>Two</li><li>Three</li></ul><script>let held, last; l.onmousedown = e => { held = e.target; last = e.y };"
+    "onmouseup = () => held = null; onmousemove = e => { const over = held && [...l.children].find(one => one !== held && one.getBoundingClientRect().top <= e.y && e.y < one.getBoundingClientRect().bottom);"
+    "if (over) { const middle = over.getBoundingClientRect().top + 20; if (e.y < last && e.y < middle) over.before(held); if (e.y > last && e.y > middle) over.after(held) } last = e.y }</script>",
     "/closed": SHADOW + ".innerHTML = '<p>Inside the card</p><button>Buy inside</button>' } })</script><x-card></x-card>",
     "/canvas": "<h1>Chart</h1><canvas width=400 height=300></canvas>",
     "/pdf": "<h1>Paper</h1><embed type=application/pdf src=/paper.pdf width=300 height=300>",
@@ -98,6 +102,17 @@ async def test_what_opens_under_the_pointer_is_seen_and_what_is_dragged_is_dropp
     page = await visit(window, f"{site.url}/drag")
     card, column = ref(page, "button", "Card"), ref(page, "button", "Done column")
     assert "It was dropped" in seen(await do(window, Drag(kind="drag", ref=card, to=column))).text
+
+
+@pytest.mark.parametrize(
+    ("name", "onto", "order"), [("Three", "One", "Three · One · Two"), ("One", "Three", "Two · Three · One")]
+)
+async def test_what_is_dragged_onto_another_of_a_sorted_list_takes_its_place(
+    window: Window, site: Site, name: str, onto: str, order: str
+) -> None:
+    page = await visit(window, f"{site.url}/sort")
+    moved = Drag(kind="drag", ref=ref(page, "listitem", name), to=ref(page, "listitem", onto))
+    assert order in REF.sub("", seen(await do(window, moved)).text)
 
 
 async def test_what_a_closed_component_holds_is_read_and_pressed(window: Window, site: Site) -> None:

@@ -1,0 +1,110 @@
+"""What a page's scripts listen on, and controls without words: each has a ref and can be told from the others."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+from browser_agent.actions import Click, Drag
+from browser_agent.browser.window import Window
+from browser_agent.observation import Observation
+from tests.browser_agent.doing import do, seen, visit
+from tests.sites.server import Site
+
+Serve = Callable[[dict[str, str]], Site]
+
+pytestmark = pytest.mark.anyio
+
+HEARD = """<title>Heard</title><p>Read the <span id=word>manual</span> first.</p><ul id=list><li>Ham</li><li>Eggs</li></ul>
+<p id=card draggable=true>Card</p><p>Just words</p><p id=out>nothing</p><script>
+const say = words => out.textContent = words
+word.addEventListener('click', () => say('opened the manual'))
+list.addEventListener('click', event => say('chose ' + event.target.textContent))
+list.ondragover = event => event.preventDefault()
+list.ondrop = () => say('dropped')
+document.body.addEventListener('click', () => document.body.dataset.clicks = 1)
+</script>"""
+
+ICONS = """<title>Icons</title><style>.shop { display: inline-block; width: 20px; height: 20px; background-image: url(/pictures/cart.png?v=2) }</style>
+<button><i class="fa fa-trash"></i></button> <span class=shop onclick=1></span> <button>Words</button> <button class=b><svg width=9 height=9><path class=stroke d=""/></svg></button>
+<div title=Copy><svg width=20 height=20 onclick=1><path d="M0 0h20v20z"/></svg></div>
+<svg width=40 height=20><circle r=9 cx=9 cy=9 fill=#00ff00 onclick=1></circle><rect width=9 height=9 x=20 onclick=1></rect></svg>"""
+
+
+ROWS = """<title>Rows</title><div style="cursor: pointer" onclick="out.textContent = 'opened'"><p>Letter <b>one</b></p>
+<p><span style="display: inline-block; width: 9px; height: 9px" class=star onclick="out.textContent = 'starred'; event.stopPropagation()"></span></p></div><p id=out></p>"""
+
+ALONE = """<title>Alone</title><style>.hand { cursor: pointer }</style><p>Call <span><a onclick="out.textContent = 'called'">555</a></span></p>
+<svg width=90 height=20 onclick=1><text class=hand x=5 y=15>A</text><text class=hand x=40 y=15>B</text></svg><p id=out></p>
+<x-card></x-card><script>document.querySelector('x-card').attachShadow({ mode: 'open' }).innerHTML = '<p>Go <i>in</i></p>'
+document.querySelector('x-card').shadowRoot.querySelector('i').addEventListener('click', () => out.textContent = 'went in')</script>"""
+
+
+def ref_of(page: Observation, name: str) -> str:
+    """The ref of what is called so and was let look like a control."""
+    (found,) = [control.ref for control in page.refs.values() if control.name == name]
+    assert f"[{found}]" in page.text
+    return found
+
+
+async def test_what_a_script_listens_on_has_a_ref_and_what_listens_on_everything_gives_none(
+    window: Window, serve: Serve
+) -> None:
+    page = await visit(window, f"{serve({'/': HEARD}).url}/")
+    assert "Just words" in page.text.splitlines()
+    clicked = seen(await do(window, Click(kind="click", ref=ref_of(page, "manual"))))
+    assert "opened the manual" in clicked.text
+    chosen = seen(await do(window, Click(kind="click", ref=ref_of(clicked, "Eggs"))))
+    assert "chose Eggs" in chosen.text
+    moved = Drag(kind="drag", ref=ref_of(chosen, "Card"), to=ref_of(chosen, "Ham"))
+    assert "dropped" in seen(await do(window, moved)).text
+
+
+async def test_a_control_within_a_larger_one_has_a_ref_of_its_own_and_the_larger_one_keeps_one(
+    window: Window, serve: Serve
+) -> None:
+    page = await visit(window, f"{serve({'/': ROWS}).url}/")
+    starred = seen(await do(window, Click(kind="click", ref=ref_of(page, "(icon star)"))))
+    assert "starred" in starred.text
+    assert "opened" in seen(await do(window, Click(kind="click", ref=ref_of(starred, "Letter one")))).text
+
+
+async def test_what_the_snapshot_joins_or_holds_in_a_picture_has_a_ref_too(window: Window, serve: Serve) -> None:
+    page = await visit(window, f"{serve({'/': ALONE}).url}/")
+    assert re.search(r"\[e\d+\]A \[e\d+\]B", page.text)
+    called = seen(await do(window, Click(kind="click", ref=ref_of(page, "555"))))
+    assert "called" in called.text
+    assert "went in" in seen(await do(window, Click(kind="click", ref=ref_of(called, "in")))).text
+
+
+async def test_looking_changes_nothing_that_stays_nor_anything_a_page_watches(window: Window, serve: Serve) -> None:
+    await visit(window, f"{serve({'/': HEARD}).url}/")
+    await window.page.evaluate(
+        "() => { watched = 0; new MutationObserver(found => watched += found.length)"
+        ".observe(document, { subtree: true, childList: true, attributes: true, characterData: true }) }"
+    )
+    where = "() => JSON.stringify([...document.querySelectorAll('*')].map(one => one.getBoundingClientRect()))"
+    before = await window.page.evaluate(where)
+    await do(window)
+    assert await window.page.evaluate(where) == before
+    assert await window.page.evaluate("() => [watched, document.getAnimations().length]") == [0, 0]
+    assert await window.page.evaluate("() => getComputedStyle(word).cursor + getComputedStyle(word).display") == (
+        "autoinline"
+    )
+
+
+async def test_a_control_without_words_is_called_by_its_picture_its_classes_or_its_shape(
+    window: Window, serve: Serve
+) -> None:
+    page = await visit(window, f"{serve({'/': ICONS}).url}/")
+    for name in ("fa fa-trash", "cart", "b", "circle #00ff00", "rect #000000"):
+        assert any(name in one.name and one.name.startswith("(icon ") for one in page.refs.values()), name
+        assert f"(icon {name}" in page.text
+    assert 'button "Words"[' in page.text
+    assert re.search(r"Copy ?\[\w+\]", page.text)
+
+
+async def test_a_field_that_holds_much_hides_no_control_beside_it(window: Window, serve: Serve) -> None:
+    form = f"<title>Terms</title><form><textarea>{'Word ' * 900}</textarea><button>Agree</button></form>"
+    page = await visit(window, f"{serve({'/': form}).url}/")
+    assert 'button "Agree"[' in page.text
