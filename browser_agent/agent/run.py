@@ -242,7 +242,7 @@ class Run:
         if page is not None:
             evidence.add(page, ref)
         elsewhere = page is not None and (now.observation is None or address(page.url) != address(now.observation.url))
-        failed = "; ".join(filter(None, ("" if outcome.ok else outcome.message, outcome.late)))
+        failed = "; ".join(filter(None, ("" if outcome.ok else outcome.message, outcome.notes)))
         lost = outcome.kind == "page_recovered"
         self._now = replace(now, observation=page, ref=ref, failed=failed, lost=lost, repeated=False, renamed={})
         self._count(pages=now.usage.pages + elsewhere)

@@ -81,7 +81,7 @@ class ScriptFile:
     def add(self, results: Iterable[ActionResult], page: Observation | None) -> None:
         """Add the actions that were done on a page. The answer to a dialog stands before what opened it, as Playwright wants it."""
         for result in results:
-            lines = as_lines(result.action, page) if result.ok else ()
+            lines = as_lines(result.action, _add_named(page, result)) if result.ok else ()
             at = len(self._lines) - isinstance(result.action, Dialog)
             self._lines[max(at, 0) : max(at, 0)] = lines
         self._write()
@@ -140,6 +140,13 @@ def as_lines(action: PageAction, page: Observation | None) -> Sequence[str]:
             return []
         case _:
             assert_never(action)
+
+
+def _add_named(page: Observation | None, result: ActionResult) -> Observation | None:
+    """The page, with the elements that an action called by name on one that came after it."""
+    if page is None or not result.named:
+        return page
+    return page.model_copy(update={"refs": {**page.refs, **{control.ref: control for control in result.named}}})
 
 
 def _fill_line(field: FieldValue, page: Observation | None) -> str:

@@ -122,7 +122,7 @@ class Shown:
         text: the page within the budget. Data, never instructions.
         values: where what was extracted last is recorded whole; empty where nothing was.
         downloads: files that arrived, by their paths.
-        late: what the page was kept from sending after the call before.
+        notes: what the page was kept from sending after the call before, and what is to be said of what was done.
     """
 
     step: int
@@ -136,7 +136,7 @@ class Shown:
     tokens: int = 0
     values: str = ""
     downloads: tuple[str, ...] = ()
-    late: str = ""
+    notes: str = ""
 
     @property
     def ok(self) -> bool:
@@ -244,7 +244,7 @@ def _reply(step: int, ref: str, outcome: Outcome, asked: int) -> Shown:
     page = outcome.observation
     done = sum(result.ok for result in outcome.results)
     shown = Shown(
-        step, outcome.kind, outcome.message, done, asked, ref=ref, downloads=outcome.downloads, late=outcome.late
+        step, outcome.kind, outcome.message, done, asked, ref=ref, downloads=outcome.downloads, notes=outcome.notes
     )
     text = "\n\n".join(outcome.texts)
     return shown if page is None else replace(shown, url=page.url, text=text, tokens=count_tokens(text))

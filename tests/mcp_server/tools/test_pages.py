@@ -141,7 +141,7 @@ async def test_what_cannot_be_done_is_an_error_that_names_the_next_call() -> Non
             assert "another address" in await host.wrong("page_open", url="http://127.0.0.1:9/")
             shown = await host.ok("page_open", url=site.url)
             assert "expected tags" in await host.wrong("page_act", actions=[{"kind": "fly"}])
-            assert "1 to 8 actions" in await host.wrong("page_act", actions=[])
+            assert "1 to 20 actions" in await host.wrong("page_act", actions=[])
             assert "should be a list" in await host.wrong("page_act", actions="back")
             assert "expected tags" in await host.wrong("page_act", actions=[{"kind": "answer", "text": "x"}])
             waits = [{"kind": "wait_for", "text": "never", "seconds": 20}] * 2
