@@ -169,7 +169,9 @@ class Run:
     async def _step(self, decided: Decided, evidence: Evidence, context: View) -> str:
         """Write a decision down, do it, write down what came of it. Returns why the run must end, where it must."""
         decided, before = await self._hide(decided), self._now.observation
-        guard, verdict = self._now.guard.after(decided.decision, before.fingerprint if before is not None else "")
+        guard, verdict = self._now.guard.after(
+            decided.decision.actions, before.fingerprint if before is not None else ""
+        )
         left = self._limits.steps - self._now.usage.steps - self._now.before - 1
         begun = await self._journal.begin(decided, left)
         self._now = replace(self._now, guard=guard, notice="")

@@ -12,7 +12,6 @@ from browser_agent.actions.passwords import hide_typed
 from browser_agent.agent.loop_guard import LoopGuard
 from browser_agent.agent.steps import begin_step, end_step, forget_typed, refuse_step
 from browser_agent.browser.window import Window
-from browser_agent.deciders.decision import Decision
 from browser_agent.host.shared import SharedBrowser
 from browser_agent.network.effects import Ask
 from browser_agent.network.secrets import Secrets
@@ -217,8 +216,7 @@ class Page:
         if all(isinstance(action, Find | Read | Extract) for action in wish.actions):
             return ""
         page = self._window.last
-        decision = Decision(thought="-", actions=wish.actions)
-        self._guard, verdict = self._guard.after(decision, page.fingerprint if page is not None else "")
+        self._guard, verdict = self._guard.after(wish.actions, page.fingerprint if page is not None else "")
         return prompt("notice_tried", _PROMPTS) if verdict != "go" else ""
 
     async def _perform(self, book: SessionLease, step: int, wish: Wish) -> Outcome:

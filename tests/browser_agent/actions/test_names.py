@@ -236,3 +236,12 @@ async def test_a_script_finds_an_element_of_a_later_page_by_what_it_was_called(w
     assert as_lines(outcome.results[1].action, page) == [
         "page.get_by_role('tab', name='Measures (71)', exact=True).click()"
     ]
+
+
+PAGES = "<title>Pages</title><main><h1>Pages</h1><p>Leaf <b>1</b><a href=/2>2</a><a href=/3>3</a> of the <i>old</i>est</p></main>"
+
+
+async def test_numbers_of_two_elements_stay_apart_and_parts_of_a_word_together(window: Window, serve: Serve) -> None:
+    page = await visit(window, serve({"/": PAGES}).url)
+    two, three = ref(page, "link", "2"), ref(page, "link", "3")
+    assert f"Leaf 1 2[{two}] 3[{three}] of the oldest" in page.text
