@@ -32,6 +32,7 @@ __all__ = [
     "format_page",
     "format_recalled",
     "format_run",
+    "format_tip",
     "format_view",
     "report_progress",
     "shorten",
@@ -63,6 +64,11 @@ def format_facts(value: BaseModel) -> CallToolResult:
         if field not in ("", None, [])
     )
     return CallToolResult(content=[TextContent(type="text", text=line)], structured_content=fields)
+
+
+def format_tip(tip: int) -> str:
+    """The last step of a branch as a ref; that there is none yet."""
+    return f"s{tip}" if tip else "none yet"
 
 
 def _format_field(field: object) -> str:
@@ -131,7 +137,7 @@ def format_view(session: Session, budget: int, offset: int) -> list[TextContent]
         whole = len(part.text) == part.total
         return _make_blocks(part.text, size if whole else f"{size} · {part.label('context', f'budget={view.budget}')}")
     small = _shrink_view(session, view)
-    note = f"{small.tokens} tokens, shortened to fit one result; all {view.tokens} in parts: context with budget={view.budget}"
+    note = f"{small.tokens} tokens, a shorter view, as hosts cut longer results; the whole, {view.tokens} tokens, in parts: context with budget={view.budget}"
     return _make_blocks(small.text[:_ROOM], note)
 
 

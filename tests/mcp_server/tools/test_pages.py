@@ -173,10 +173,12 @@ async def test_what_cannot_be_done_is_an_error_that_names_the_next_call() -> Non
             assert "--allow" in await host.wrong("page_open", url="http://169.254.169.254/latest/meta-data")
             assert "another address" in await host.wrong("page_open", url="http://127.0.0.1:9/")
             shown = await host.ok("page_open", url=site.url)
-            assert "expected tags" in await host.wrong("page_act", actions=[{"kind": "fly"}])
+            assert "kind should be one of navigate" in await host.wrong("page_act", actions=[{"kind": "fly"}])
             assert "1 to 20 actions" in await host.wrong("page_act", actions=[])
             assert "should be a list" in await host.wrong("page_act", actions="back")
-            assert "expected tags" in await host.wrong("page_act", actions=[{"kind": "answer", "text": "x"}])
+            assert "kind should be one of navigate" in await host.wrong(
+                "page_act", actions=[{"kind": "answer", "text": "x"}]
+            )
             waits = [{"kind": "wait_for", "text": "never", "seconds": 20}] * 2
             assert "wait 40 s in all" in await host.wrong("page_act", actions=waits)
             assert "one of the two" in await host.wrong("page_read", find="a", page=2)
@@ -290,6 +292,21 @@ async def test_rows_are_collected_over_the_pages_of_a_list_in_one_call() -> None
             wrong = await host.wrong("page_act", actions=[{"kind": "extract", "wanted": wanted, "urls": ["1", "gone"]}])
             assert "2 of 3 pages were read" in wrong
             assert "box079" in wrong or "more of 80" in wrong
+
+
+async def test_values_taken_between_other_actions_of_a_call_stand_in_the_context() -> None:
+    def lamp(name: str, weight: int) -> str:
+        row = f"<tr><th>Weight</th><td>{weight} g</td></tr>"
+        return f"<title>{name}</title><main><h1>{name}</h1><table>{row}</table></main>"
+
+    taken = {"kind": "extract", "wanted": {"type": "object", "properties": {"weight": {"type": "string"}}}}
+    with Site(pages={"/0": lamp("Karst", 4711), "/1": lamp("Gully", 4712)}) as site:
+        async with driving() as host:
+            await host.ok("page_open", url=f"{site.url}/0")
+            onward = {"kind": "navigate", "url": f"{site.url}/1"}
+            await host.ok("page_act", actions=[taken, onward, taken, onward])
+            told = await host.ok("context")
+    assert told.index("4711 g") < told.index("4712 g")
 
 
 def test_the_words_on_actions_name_every_kind_and_field_there_is() -> None:
