@@ -186,7 +186,7 @@ class Read(_Value):
 
 
 class Extract(_Value):
-    """Take the values of a JSON schema off the page and further `urls`, each after a `click` on what is called so: what they label so, single values and rows; the answer's schema where `wanted` is left out."""
+    """Take the values of a JSON schema off the page and `urls`, each once `click` is clicked; the answer's schema where `wanted` is left out."""
 
     kind: Literal["extract"]
     wanted: dict[str, Any] | None = None

@@ -262,7 +262,7 @@ def _holds(lines: Sequence[str], number: int) -> bool:
 async def _ask(page: Page, line: str, script: str) -> str:
     """What the element of a line says to a script."""
     try:
-        async with asyncio.timeout(_FRAME_SECONDS):
+        async with asyncio.timeout(_PART_SECONDS):
             field = page.get_by_ref(line.partition("[ref=")[2].partition("]")[0])
             return str(await field.evaluate(script))
     except (Error, TimeoutError):
