@@ -20,6 +20,7 @@ from browser_agent.observation.labelled import (
     find_labelled,
     find_rows,
     read_card,
+    with_heads,
 )
 from browser_agent.observation.unlabelled import find_phrases, names_itself, pick_column
 from browser_agent.observation.values import Extracted, Observation
@@ -142,7 +143,7 @@ class _Page:
         self._base = base
         self._single = (*find_labelled(root), *find_amount(amounts))
         self._phrases = find_phrases(root)
-        self._tables = (*find_rows(root), *(tuple(map(read_card, group)) for group in cards))
+        self._tables = tuple(map(with_heads, (*find_rows(root), *(tuple(map(read_card, group)) for group in cards))))
 
     def fill(self, schema: Mapping[str, Any], path: str, depth: int) -> _Filled:
         schema = self._resolve(schema)
@@ -205,6 +206,7 @@ class _Page:
                 break
             one = among[-place]
             value = coerce(resolve_url(self._base, one.url) if wants_address and one.url else one.text, schema)
+            value = coerce(one.head, schema) if value is NOTHING and one.head else value
             if value is not NOTHING:
                 return value
         return NOTHING
