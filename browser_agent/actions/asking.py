@@ -130,7 +130,7 @@ def _cause(window: Window, action: act.PageAction) -> Cause:
             return Cause("key", key)
         case _:
             ref = getattr(action, "ref", None)
-    control = window.last.refs.get(ref) if window.last is not None and ref is not None else None
+    control = window.controls.now.get(ref) if ref is not None else None
     return Cause() if control is None else Cause(control.role, control.name)
 
 

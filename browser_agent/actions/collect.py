@@ -9,6 +9,7 @@ from browser_agent.actions import union as act
 from browser_agent.actions.outcome import ActionResult
 from browser_agent.browser.window import Window
 from browser_agent.observation.fields import join_extracted
+from browser_agent.observation.values import Observation
 
 __all__ = ["collect"]
 
@@ -20,21 +21,29 @@ async def collect(
     read: Callable[[ActionResult], Awaitable[ActionResult]],
     room: int,
 ) -> ActionResult:
-    """Extract from the page as it stands, then from each further address of the action. `do` does one action and waits until the page rests, `read` adds what one that reads showed; `room`: o200k tokens for all of it.
+    """Extract from the page as it stands, then from each further address of the action; on each after a click on what the action calls so, where it is there. `do` does one action and waits until the page rests, `read` adds what one that reads showed; `room`: o200k tokens for all of it.
 
     Returns:
-        What came of it, with all values as what it showed; it stops at the first page that cannot be opened or read.
+        What came of it, with all values as what it showed; it stops at the first page that cannot be opened or read, or when the call has no time left.
     """
-    here = window.page.url
-    one = action.model_copy(update={"urls": ()})
-    result = await read(await do(one))
-    pages = [result.seen] if result.seen is not None else []
-    for url in action.urls if result.ok else ():
-        result = await do(act.Navigate(kind="navigate", url=urljoin(here, url)))
+    here, count = window.page.url, 1 + len(action.urls)
+    one = action.model_copy(update={"urls": (), "click": None})
+    pages: list[Observation] = []
+    unclicked: list[str] = []
+    result = await do(one)
+    for url in ("", *action.urls):
+        result = await do(act.Navigate(kind="navigate", url=urljoin(here, url))) if url else result
+        if result.ok and action.click is not None:
+            clicked = await do(act.Click(kind="click", ref=action.click))
+            unclicked += [] if clicked.ok else [clicked.message]
         result = await read(result.model_copy(update={"action": one})) if result.ok else result
         if not result.ok or result.seen is None:
             break
         pages.append(result.seen)
-    told = result.message if result.ok else f"{result.message}; {len(pages)} of {1 + len(action.urls)} pages were read"
+        if window.spent() > window.limits.call and len(pages) < count:
+            result = result.model_copy(update={"kind": "timed_out", "message": "no time left"})
+            break
+    told = result.message if result.ok else f"{result.message}; {len(pages)} of {count} pages were read"
+    note = f"not clicked on {len(unclicked)} of {count} pages: {unclicked[0]}" if unclicked else ""
     seen = join_extracted(pages, room) if pages else None
-    return result.model_copy(update={"action": action, "message": told, "seen": seen})
+    return result.model_copy(update={"action": action, "message": told, "seen": seen, "note": note})

@@ -37,9 +37,9 @@ _REASONS = (
 
 def require_known(window: Window, ref: str) -> Control:
     """What the last observation says of a ref. Raises Stop: it is not in the last observation; said at once, with what is most like it now."""
-    control = window.last.refs.get(ref) if window.last is not None else None
+    control = window.controls.now.get(ref)
     if control is None:
-        raise Stop("unknown_ref", f"{ref} is not in the last observation{_suggest(window, ref)}")
+        raise Stop("unknown_ref", f"{ref} is not in the last observation{suggest(window, ref)}")
     return control
 
 
@@ -52,7 +52,7 @@ async def find_element(window: Window, ref: str) -> tuple[Locator, Control]:
     except Error:
         there = 0
     if not there:
-        raise Stop("stale_ref", f"{ref} is no longer on the page{_suggest(window, ref)}")
+        raise Stop("stale_ref", f"{ref} is no longer on the page{suggest(window, ref)}")
     return element, control
 
 
@@ -83,7 +83,7 @@ async def name_cover(window: Window, element: Locator, ref: str) -> Stop:
         names = await window.running(element.evaluate(_COVER), window.limits.probe)
     except (Error, TimeoutError):
         names = []
-    known = window.last.refs.values() if window.last is not None else ()
+    known = window.controls.now.values()
     called = {clean(str(name)) for name in names}
     refs = [one.ref for one in known if one.name and one.name in called and one.ref != ref][:_COVERING]
     what = f", which holds {', '.join(refs)}; use that first" if refs else "; deal with that one first"
@@ -127,8 +127,9 @@ def _explain(message: str, ref: str, *, timed_out: bool) -> Stop:
     return Stop("not_possible", f"{ref} cannot take this action")
 
 
-def _suggest(window: Window, ref: str) -> str:
-    near = window.nearest(ref)
+def suggest(window: Window, ref: str) -> str:
+    """What to use in the place of a ref that is none now."""
+    near = window.controls.nearest(ref)
     if near is not None:
         return f"; the nearest now is {near.ref} ({near.role})"
     return "; refs live for one observation: use one from the latest"

@@ -5,17 +5,19 @@ from __future__ import annotations
 from playwright.async_api import Locator
 
 from browser_agent.actions.elements import attempt, find_element, milliseconds, reveal_secrets
+from browser_agent.actions.names import BOXES
 from browser_agent.actions.outcome import Stop
 from browser_agent.actions.passwords import learn_typed
-from browser_agent.actions.union import Check, FillForm, Select, Type
+from browser_agent.actions.union import Check, FieldValue, FillForm, Select, Type
 from browser_agent.actions.wait import wait_for_suggestions
 from browser_agent.browser.window import Window
+from browser_agent.observation.values import Control
 from ctxfold.text.words import counted
 
-_BOXES = frozenset({"checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio"})
 _SUGGESTING = frozenset({"combobox", "searchbox"})
-_TAKES_KEYS = """e => !e.readOnly && !e.disabled && e.getAttribute('role') !== 'spinbutton' && (e.nodeName === 'TEXTAREA'
-  || e.nodeName === 'INPUT' && /^(text|search|email|url|tel)$/.test(e.type))"""
+_HOW = """e => e.readOnly ? 'not' : !e.disabled && e.getAttribute('role') !== 'spinbutton' && (e.nodeName === 'TEXTAREA'
+  || e.nodeName === 'INPUT' && /^(text|search|email|url|tel)$/.test(e.type)) ? 'keys' : 'whole'"""
+"""How a field takes a text: its last character by key, as a whole, or not at all."""
 _ANY_KEY = "Shift"
 """A key that changes nothing: a page that listens to keys alone then reads the field."""
 _OPTIONS = "e => e instanceof HTMLSelectElement ? [...e.options].flatMap(o => [o.value, o.label.trim()]) : null"
@@ -34,20 +36,30 @@ async def type_text(window: Window, action: Type) -> str:
 
 
 async def fill_form(window: Window, action: FillForm) -> str:
-    """Fill several fields, each by its kind. All refs are checked before the first is filled.
+    """Fill several fields, each by its kind. All refs are checked before the first is filled; one that does not take its value keeps none of the others from theirs.
 
     Raises:
         Stop: a ref is stale, or a field does not take its value; the message says which.
     """
     found = [(field, *await find_element(window, field.ref)) for field in action.fields]
+    faults: list[str] = []
     for field, element, control in found:
-        if control.role in _BOXES:
-            await _set_box(window, field.ref, element, _as_bool(field.ref, field.value))
-        elif control.role in {"combobox", "listbox"} and await _options(window, field.ref, element) is not None:
-            await _choose(window, field.ref, element, (field.value,))
-        else:
-            await _put(window, field.ref, element, field.value)
+        try:
+            await _fill(window, field, element, control)
+        except Stop as stop:
+            faults.append(str(stop))
+    if faults:
+        raise Stop("not_possible", "; ".join((f"filled {len(found) - len(faults)} of {len(found)} fields", *faults)))
     return f"filled {counted(len(found), 'field')}"
+
+
+async def _fill(window: Window, field: FieldValue, element: Locator, control: Control) -> None:
+    if control.role in BOXES:
+        await _set_box(window, field.ref, element, _as_bool(field.ref, field.value))
+    elif control.role in {"combobox", "listbox"} and await _options(window, field.ref, element) is not None:
+        await _choose(window, field.ref, element, (field.value,))
+    else:
+        await _put(window, field.ref, element, field.value)
 
 
 async def select(window: Window, action: Select) -> str:
@@ -70,9 +82,11 @@ async def _put(window: Window, ref: str, element: Locator, said: str) -> None:
     The last character is a key press, for pages that listen to keys and not to changes. A secret comes in one event: no listener sees a part of it.
     """
     text = await reveal_secrets(window, element, ref, said)
-    takes_keys = bool(text) and text[-1].isprintable() and await attempt(window, element.evaluate(_TAKES_KEYS), ref)
+    how = await attempt(window, element.evaluate(_HOW), ref)
+    if how == "not":
+        raise Stop("not_possible", f"{ref} is read-only")
     most = milliseconds(window)
-    if text != said or not takes_keys:
+    if text != said or how != "keys" or not text[-1:].isprintable() or not text:
         await attempt(window, element.fill(text, timeout=most), ref)
     else:
         await _put_by_key(window, ref, element, text)

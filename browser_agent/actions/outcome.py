@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
 from browser_agent.actions.union import PageAction
-from browser_agent.observation.values import Observation
+from browser_agent.observation.values import Control, Observation
 
 __all__ = ["ActionResult", "Outcome", "OutcomeKind"]
 
@@ -39,6 +39,8 @@ class ActionResult(_Value):
     Attributes:
         seen: what one that reads showed, where others followed it.
         late: what the page was kept from sending after the action before.
+        note: what its caller would not expect of one that was done.
+        named: the elements that it called by their names; `action` has their refs.
     """
 
     action: PageAction
@@ -46,6 +48,8 @@ class ActionResult(_Value):
     message: str
     seen: Observation | None = None
     late: str = ""
+    note: str = ""
+    named: tuple[Control, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -77,14 +81,21 @@ class Outcome(_Value):
         return tuple(one.text for one in seen if one is not None)
 
     @property
-    def late(self) -> str:
-        """What the page was kept from sending after actions that were over; empty where there was nothing."""
-        return "; ".join(result.late for result in self.results if result.late)
+    def notes(self) -> str:
+        """What the page was kept from sending after actions that were over, and what is to be said of those that were done; empty where there is nothing."""
+        return "; ".join(said for result in self.results for said in (result.late, result.note) if said)
 
     @property
     def ok(self) -> bool:
         """Whether every action was done, or the last one done replaced the page, so that the rest was left."""
         return self.kind in ("done", "page_changed")
+
+
+class Said(NamedTuple):
+    """What is said of an action that was done, and what its caller would not expect of it."""
+
+    message: str
+    note: str = ""
 
 
 class Stop(Exception):

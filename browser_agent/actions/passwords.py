@@ -8,12 +8,14 @@ from typing import TypeVar
 
 from playwright.async_api import Error, Locator
 
+from browser_agent.actions.names import find_named, is_ref
 from browser_agent.actions.union import Action as AnyAction
-from browser_agent.actions.union import FillForm, Press, Type
+from browser_agent.actions.union import FillForm, Navigate, Press, Type
 from browser_agent.browser.faults import DialogOpened, PageLost, PageSilent
 from browser_agent.browser.window import Window
 from browser_agent.network.secrets import Secret
 from browser_agent.observation.capture import is_called_password
+from browser_agent.observation.inline import FIELDS
 
 __all__ = ["hide_typed", "learn_typed"]
 
@@ -35,10 +37,15 @@ async def hide_typed(
 ) -> tuple[A, ...]:
     """The actions with a placeholder for each text that goes into a password field as the page stands; the window keeps its value.
 
-    What cannot be looked at now is left: a stale ref, or a page that hangs, takes no text either. `renamed`: the ref that stands for one that an action names, where it is another.
+    What cannot be looked at now is left: a stale ref, or a page that hangs, takes no text either. A field that is called by its name is found as the
+    page stands, else told by that name: then it belongs to the site that the call opened before. `renamed`: the ref that stands for one that an action names, where it is another.
     """
     window.begin()
-    return tuple([await _hide(window, action, renamed) for action in actions])
+    hidden, url = [], window.page.url
+    for action in actions:
+        url = action.url if isinstance(action, Navigate) else url
+        hidden.append(await _hide(window, action, renamed, url))
+    return tuple(hidden)
 
 
 async def learn_typed(window: Window, ref: str, element: Locator, text: str) -> None:
@@ -47,26 +54,31 @@ async def learn_typed(window: Window, ref: str, element: Locator, text: str) -> 
         await _placeholder(window, element, text)
 
 
-async def _hide(window: Window, action: A, renamed: Mapping[str, str]) -> A:
+async def _hide(window: Window, action: A, renamed: Mapping[str, str], url: str) -> A:
     match action:
         case Type(ref=ref, text=text):
-            return action.model_copy(update={"text": await _hidden(window, renamed.get(ref, ref), text)})
+            return action.model_copy(update={"text": await _hidden(window, renamed.get(ref, ref), text, url)})
         case FillForm(fields=fields):
-            values = [await _hidden(window, renamed.get(field.ref, field.ref), field.value) for field in fields]
+            values = [await _hidden(window, renamed.get(field.ref, field.ref), field.value, url) for field in fields]
             filled = (field.model_copy(update={"value": value}) for field, value in zip(fields, values, strict=True))
             return action.model_copy(update={"fields": tuple(filled)})
         case Press(key=key, ref=None) if len(key) == 1 and await _has_guarded_focus(window):
             return action.model_copy(update={"key": window.settings.secrets.learn(key, window.page.url).placeholder})
         case Press(key=key, ref=str() as ref) if len(key) == 1:
-            return action.model_copy(update={"key": await _hidden(window, renamed.get(ref, ref), key)})
+            return action.model_copy(update={"key": await _hidden(window, renamed.get(ref, ref), key, url)})
         case _:
             return action
 
 
-async def _hidden(window: Window, ref: str, text: str) -> str:
-    """`text`, or what stands for it where it goes into a password field."""
-    known = window.last is not None and ref in window.last.refs
-    if not known or not text or window.settings.secrets.stands_for_one(text):
+async def _hidden(window: Window, target: str, text: str, url: str) -> str:
+    """`text`, or what stands for it where it goes into a password field; `url`: the page that stands there then."""
+    secrets = window.settings.secrets
+    if not text or secrets.stands_for_one(text):
+        return text
+    ref = target if is_ref(target) else _ref_of(window, target, url)
+    if ref is None and is_called_password(target):
+        return secrets.learn(text, url).placeholder
+    if ref is None or ref not in window.controls.now:
         return text
     element = window.element(ref)
     if not await _is_guarded(window, ref, element):
@@ -75,9 +87,15 @@ async def _hidden(window: Window, ref: str, text: str) -> str:
     return text if secret is None else secret.placeholder
 
 
+def _ref_of(window: Window, name: str, url: str) -> str | None:
+    """The field of that name on the page as it was seen last; None where the call leaves it before, or it has none."""
+    found = find_named(window.controls.now, name, FIELDS) if url == window.page.url else ()
+    return found[0].ref if len(found) == 1 else None
+
+
 async def _is_guarded(window: Window, ref: str, element: Locator) -> bool:
     """Whether a field is one for passwords, by what the page says of it or by its name."""
-    control = window.last.refs.get(ref) if window.last is not None else None
+    control = window.controls.now.get(ref)
     if control is not None and is_called_password(control.name):
         return True
     try:

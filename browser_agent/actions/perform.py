@@ -13,9 +13,11 @@ from browser_agent.actions.files import download, say_download, upload
 from browser_agent.actions.form import check, fill_form, select, type_text
 from browser_agent.actions.leave import LOST, make_way
 from browser_agent.actions.look import Look, look, look_from_outside
+from browser_agent.actions.names import is_ref, name_targets
 from browser_agent.actions.navigate import back, check_barred, navigate
-from browser_agent.actions.outcome import ActionResult, Outcome, OutcomeKind, Stop
+from browser_agent.actions.outcome import ActionResult, Outcome, OutcomeKind, Said, Stop
 from browser_agent.actions.pointer import click, drag, hover, press, scroll
+from browser_agent.actions.resolve import resolve
 from browser_agent.actions.tabs import dialog, tab
 from browser_agent.actions.wait import settle, wait_for
 from browser_agent.browser.faults import DialogOpened, PageLost, PageSilent
@@ -35,7 +37,7 @@ async def perform(
     Args:
         window: where to act.
         actions: in order. They stop at the first that cannot be done, and where one replaced the page beneath a next that
-            means an element of it. None at all just looks. What reads shows its part; where several do, they share the room.
+            has a ref of it. None at all just looks. What reads shows its part; where several do, they share the room.
         need: what the task is after, in its words: the observation puts that first.
         whole: show the page also where what changed on it would do.
 
@@ -44,6 +46,7 @@ async def perform(
         seconds and is left as it is; one that crashed, or has not answered for `Limits.silence`, is closed, and an empty
         tab stands in its place.
     """
+    window.begin_call()
     window.begin()
     results: list[ActionResult] = []
     view: View = Lean()
@@ -51,18 +54,23 @@ async def perform(
     moved = False
     for number, action in enumerate(actions):
         later = actions[number + 1 :]
-        if isinstance(action, act.Extract) and action.urls and action.wanted is not None:
+        if isinstance(action, act.Extract) and (action.urls or action.click) and action.wanted is not None:
             result, changed = await _collect(window, action, need or "", room // (1 + len(later))), True
         else:
             result, changed = await _do(window, action)
-        if result.ok and later and result.seen is None and _view(action) != Lean():
-            share = room // (1 + sum(_view(one) != Lean() for one in later) + (_view(later[-1]) == Lean()))
+        view = _view(result.action) if result.ok else Lean()
+        if later and result.seen is None and view != Lean():
+            weight = 2 if isinstance(action, act.Extract) else 1  # rows that are cut cost another call
+            share = (
+                weight * room // (weight + sum(_view(one) != Lean() for one in later) + (_view(later[-1]) == Lean()))
+            )
             result = await _with_view(window, result, need or "", share)
         room -= result.seen.tokens if result.seen is not None and later else 0
         results.append(result)
-        view = _view(action) if result.ok else Lean()
         moved = moved or changed
-        if not result.ok or (moved and later and not _means_any_page(later[0])):
+        if not result.ok or (
+            later and ((moved and not _means_any_page(later[0])) or window.spent() > window.limits.call)
+        ):
             break
     return await _outcome(
         window, tuple(results), len(actions) - len(results), Look(view, need or "", room, bool(results) and not whole)
@@ -70,10 +78,11 @@ async def perform(
 
 
 def _means_any_page(action: act.PageAction) -> bool:
-    """Whether an action may go on after the page changed: it names no element, and says itself what it is after."""
-    return isinstance(action, act.Navigate | act.WaitFor | act.Find | act.Extract) or (
-        isinstance(action, act.Read | act.Scroll) and action.ref is None
-    )
+    """Whether an action may go on after the page changed: it has no ref of the page before, and says itself what it is after."""
+    targets = name_targets(action)
+    if targets:
+        return not any(map(is_ref, targets))
+    return isinstance(action, act.Navigate | act.Back | act.WaitFor | act.Find | act.Extract | act.Read | act.Scroll)
 
 
 async def _collect(window: Window, action: act.Extract, need: str, room: int) -> ActionResult:
@@ -100,10 +109,14 @@ async def _with_view(window: Window, result: ActionResult, need: str, room: int)
 
 
 async def _do(window: Window, action: act.PageAction) -> Done:
-    """One action and its rest, with the gate armed."""
+    """One action and its rest, with the gate armed; its elements are looked for first."""
     window.begin()
     try:
-        return await do_guarded(window, action, lambda: _do_unguarded(window, action), settle)
+        meant, named = await resolve(window, action)
+        result, changed = await do_guarded(window, meant, lambda: _do_unguarded(window, meant), settle)
+        return result.model_copy(update={"named": named}), changed
+    except Stop as stop:
+        return ActionResult(action=action, kind=stop.kind, message=str(stop)), False
     except PageSilent:
         return ActionResult(action=action, kind="timed_out", message=_SILENT), False
     except PageLost:
@@ -126,7 +139,8 @@ async def _do_unguarded(window: Window, action: act.PageAction) -> Done:
     refused = window.proxy.refused if window.proxy is not None else 0
     begun = window.downloads.count
     try:
-        message = await _apply(window, action)
+        said = await _apply(window, action)
+        message, note = said if isinstance(said, Said) else (said, "")
         changed = not only_looks(action) and await settle(window, page, mark, window.limits.settle)
         if changed:
             await check_barred(window, refused)
@@ -142,10 +156,10 @@ async def _do_unguarded(window: Window, action: act.PageAction) -> Done:
         return await _recovered(window, action, LOST)
     if not isinstance(action, act.Dialog):
         window.answered = 0
-    return ActionResult(action=action, kind="done", message=message), changed
+    return ActionResult(action=action, kind="done", message=message, note=note), changed
 
 
-async def _apply(window: Window, action: act.PageAction) -> str:
+async def _apply(window: Window, action: act.PageAction) -> str | Said:
     match action:
         case act.Navigate():
             return await navigate(window, action)
@@ -216,9 +230,12 @@ async def _outcome(window: Window, results: tuple[ActionResult, ...], skipped: i
     last = results[-1] if results else None
     kind: OutcomeKind = last.kind if last is not None else "done"
     message = last.message if last is not None else "looked"
-    collected = last is not None and isinstance(last.action, act.Extract) and bool(last.action.urls)
+    collected = (
+        last is not None and isinstance(last.action, act.Extract) and bool(last.action.urls or last.action.click)
+    )
     observation = last.seen if last is not None and collected else None
-    if kind == "unknown_ref" and len(results) == 1 and window.last is not None and window.last.view == "page":
+    kept = window.last is not None and window.last.view == "page" and window.controls.now is window.last.refs
+    if kind == "unknown_ref" and len(results) == 1 and kept:
         observation = window.last  # nothing was done, so the last look still holds
     if observation is None and kind != "browser_gone":
         try:
@@ -229,7 +246,9 @@ async def _outcome(window: Window, results: tuple[ActionResult, ...], skipped: i
             lost, why, observation = await _look_again(window, how.need)
             stays = kind == "refused" and lost == "page_recovered"
             kind, message = (kind, f"{message}; {why}") if stays else (lost, why)
-    if kind == "done" and skipped:
+    if kind == "done" and skipped and window.spent() > window.limits.call:
+        kind, message = "timed_out", f"{message}; no time for {skipped} more: go on with those"
+    elif kind == "done" and skipped:
         kind = "page_changed"
         message = f"{message}; the page changed, so {skipped} more were left: look and go on"
     scrub = window.settings.secrets.scrub

@@ -8,7 +8,7 @@ from importlib.resources import files
 from playwright.async_api import Error, Locator, Position
 
 from browser_agent.actions.elements import attempt, find_element, milliseconds, name_cover, reveal_at, reveal_secrets
-from browser_agent.actions.outcome import Stop
+from browser_agent.actions.outcome import Said, Stop
 from browser_agent.actions.union import Click, Drag, Hover, Press, Scroll
 from browser_agent.browser.window import Window
 
@@ -23,6 +23,8 @@ _PAST_MIDDLE = """(from, to) => {
 """Where to let go: what sorts by halves takes the exact middle for the half that a drag comes from."""
 _STEPS = 10
 """Moves in one drag: what sorts as it is dragged over compares each with the one before."""
+_FOCUSED = "() => document.activeElement !== null && ![document.body, document.documentElement].includes(document.activeElement)"
+_NO_FOCUS = "the key went to the page as a whole: nothing has the focus"
 _GROWS = 1.0
 """Seconds in which a list that goes on without an end brings its next part."""
 
@@ -53,16 +55,25 @@ async def _click_aside(window: Window, element: Locator) -> bool:
     return False
 
 
-async def press(window: Window, action: Press) -> str:
+async def press(window: Window, action: Press) -> str | Said:
     """Press a key on an element, or on whatever has the focus. Raises Stop: the ref is stale, there is no such key, or it stands for a secret of another site."""
     if action.ref is None:
         key = reveal_at(window, window.page.url, action.key)
+        focused = await _has_focus(window)
         await attempt(window, window.page.keyboard.press(key), "the page")
-        return "pressed the key"
+        return "pressed the key" if focused else Said("pressed the key", _NO_FOCUS)
     element, _ = await find_element(window, action.ref)
     key = await reveal_secrets(window, element, action.ref, action.key)
     await attempt(window, element.press(key, timeout=milliseconds(window)), action.ref)
     return f"pressed the key on {action.ref}"
+
+
+async def _has_focus(window: Window) -> bool:
+    """Whether an element of the page has the focus; one that cannot be asked counts as having it."""
+    try:
+        return bool(await window.running(window.page.evaluate(_FOCUSED), window.limits.probe))
+    except (Error, TimeoutError):
+        return True
 
 
 async def hover(window: Window, action: Hover) -> str:
@@ -82,12 +93,8 @@ async def drag(window: Window, action: Drag) -> str:
     return f"dragged {action.ref} to {action.to}"
 
 
-async def scroll(window: Window, action: Scroll) -> str:
-    """Scroll the page, or the area an element is in; at its end, wait for a list that goes on to bring its next part.
-
-    Raises:
-        Stop: the ref is stale, or there is nothing further that way.
-    """
+async def scroll(window: Window, action: Scroll) -> str | Said:
+    """Scroll the page, or the area an element is in; at its end, wait for a list that goes on to bring its next part. Raises Stop: the ref is stale."""
     how = [action.direction, _GROWS * window.limits.pace * 1000]
     if action.ref is None:
         moved = await attempt(window, window.page.evaluate(_SCROLL, [None, *how]), "the page")
@@ -96,5 +103,5 @@ async def scroll(window: Window, action: Scroll) -> str:
         script = f"(element, how) => ({_SCROLL})([element, ...how])"
         moved = await attempt(window, element.evaluate(script, how), action.ref)
     if moved == "nowhere":
-        raise Stop("nothing_to_do", "there is nothing further that way")
+        return Said("scrolled", f"{action.direction}: at the end already")
     return f"scrolled {action.direction}{'; more came' if moved == 'grew' else ''}"

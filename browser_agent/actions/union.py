@@ -6,7 +6,11 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, field_validator, model_validator
 
-Ref = Annotated[str, Field(pattern=r"^(f\d+)?e\d+$", description="Element ref from the last observation, such as e12.")]
+Ref = Annotated[
+    str,
+    Field(min_length=1, max_length=200, description='Element ref such as e12, or name such as Save or button "Save".'),
+]
+"""An element: its ref from the last observation, or what it is called when its turn comes."""
 
 
 class _Value(BaseModel):
@@ -182,11 +186,12 @@ class Read(_Value):
 
 
 class Extract(_Value):
-    """Take the values of a JSON schema off the page and further `urls`: what they label so, single values and rows; the answer's schema where `wanted` is left out."""
+    """Take the values of a JSON schema off the page and `urls`, each once `click` is clicked; the answer's schema where `wanted` is left out."""
 
     kind: Literal["extract"]
     wanted: dict[str, Any] | None = None
     urls: tuple[str, ...] = Field(default=(), max_length=20)
+    click: Ref | None = None
 
 
 class Answer(_Value):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from browser_agent.deciders.decision import Decision
+from browser_agent.actions import PageAction, Terminal
 
 __all__ = ["LoopGuard", "Verdict"]
 
@@ -22,14 +22,14 @@ class LoopGuard:
 
     tried: Mapping[tuple[str, str], int] = field(default_factory=dict)
 
-    def after(self, decision: Decision, fingerprint: str) -> tuple[LoopGuard, Verdict]:
+    def after(self, actions: Sequence[PageAction | Terminal], fingerprint: str) -> tuple[LoopGuard, Verdict]:
         """The guard with this try counted, and what it says of it.
 
         Args:
-            decision: what is to be done.
+            actions: what is to be done.
             fingerprint: of the page it is to be done on; empty before the first page.
         """
-        key = (fingerprint, "\n".join(action.model_dump_json() for action in decision.actions))
+        key = (fingerprint, "\n".join(action.model_dump_json() for action in actions))
         times = self.tried.get(key, 0) + 1
         verdict: Verdict = "end" if times >= ENDED_AT else "refuse" if times >= REFUSED_FROM else "go"
         return replace(self, tried={**self.tried, key: times}), verdict

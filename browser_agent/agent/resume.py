@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
-from browser_agent.actions import FillForm, PageAction
+from browser_agent.actions import PageAction
+from browser_agent.actions.names import is_ref, with_targets
 from browser_agent.agent.steps import AT
 from browser_agent.deciders.decision import Decision
 from browser_agent.deciders.sources import address
@@ -102,12 +103,7 @@ def rename_refs(decision: Decision, renamed: Mapping[str, str]) -> Decision:
 
 
 def _renamed(action: PageAction, renamed: Mapping[str, str]) -> PageAction:
-    named = {name: getattr(action, name, None) for name in ("ref", "to")}
-    changes: dict[str, object] = {name: renamed.get(ref, _GONE) for name, ref in named.items() if isinstance(ref, str)}
-    if isinstance(action, FillForm):
-        fields = tuple(one.model_copy(update={"ref": renamed.get(one.ref, _GONE)}) for one in action.fields)
-        changes["fields"] = fields
-    return action.model_copy(update=changes)
+    return with_targets(action, lambda target: renamed.get(target, _GONE) if is_ref(target) else target)
 
 
 def _records(session: Session, step: int) -> tuple[Recalled, ...]:

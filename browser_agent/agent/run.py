@@ -169,7 +169,9 @@ class Run:
     async def _step(self, decided: Decided, evidence: Evidence, context: View) -> str:
         """Write a decision down, do it, write down what came of it. Returns why the run must end, where it must."""
         decided, before = await self._hide(decided), self._now.observation
-        guard, verdict = self._now.guard.after(decided.decision, before.fingerprint if before is not None else "")
+        guard, verdict = self._now.guard.after(
+            decided.decision.actions, before.fingerprint if before is not None else ""
+        )
         left = self._limits.steps - self._now.usage.steps - self._now.before - 1
         begun = await self._journal.begin(decided, left)
         self._now = replace(self._now, guard=guard, notice="")
@@ -242,7 +244,7 @@ class Run:
         if page is not None:
             evidence.add(page, ref)
         elsewhere = page is not None and (now.observation is None or address(page.url) != address(now.observation.url))
-        failed = "; ".join(filter(None, ("" if outcome.ok else outcome.message, outcome.late)))
+        failed = "; ".join(filter(None, ("" if outcome.ok else outcome.message, outcome.notes)))
         lost = outcome.kind == "page_recovered"
         self._now = replace(now, observation=page, ref=ref, failed=failed, lost=lost, repeated=False, renamed={})
         self._count(pages=now.usage.pages + elsewhere)

@@ -84,7 +84,7 @@ class ScriptFile:
         acted = False
         for result in results:
             done = result.ok or result.kind == "http_error"  # an error page is where it led all the same
-            lines = as_lines(result.action, page) if done else ()
+            lines = as_lines(result.action, _add_named(page, result)) if done else ()
             answers = isinstance(result.action, Dialog)
             at = max(len(self._lines) - answers, 0)
             self._lines[at:at] = lines
@@ -178,6 +178,13 @@ def as_lines(action: PageAction, page: Observation | None) -> Sequence[str]:
             return []
         case _:
             assert_never(action)
+
+
+def _add_named(page: Observation | None, result: ActionResult) -> Observation | None:
+    """The page, with the elements that an action called by name on one that came after it."""
+    if page is None or not result.named:
+        return page
+    return page.model_copy(update={"refs": {**page.refs, **{control.ref: control for control in result.named}}})
 
 
 def _fill_line(field: FieldValue, page: Observation | None) -> str:

@@ -21,7 +21,8 @@ class Limits:
     `settle`: until the page has come to rest after an action. `observe`: one look at a small page. `probe`: the least a
     page that seems hung is given to answer. `repair`: closing it, and as much again for opening another. `whole`: one
     action and the look after it, together; waits that were asked for (`wait_for`) and what a large page takes to be read
-    excepted. `silence`: until a page that does not answer is taken for hung, over several calls.
+    excepted. `silence`: until a page that does not answer is taken for hung, over several calls. `call`: all actions of one
+    call, after which no further one is begun, whatever the pace: it is the host that waits.
     """
 
     action: float = 2.0
@@ -32,12 +33,15 @@ class Limits:
     repair: float = 1.0
     whole: float = 6.0
     silence: float = 10.0
+    call: float = 40.0
     pace: float = 1.0
 
     def at_pace(self, pace: float) -> Limits:
         """These on a machine that takes `pace` times as long."""
-        each = {field.name: getattr(self, field.name) * pace / self.pace for field in fields(self)}
-        return replace(self, **each)
+        each = {
+            field.name: getattr(self, field.name) * pace / self.pace for field in fields(self) if field.name != "call"
+        }
+        return replace(self, **each, call=self.call)
 
     def to_observe(self, elements: int) -> float:
         """How long a look at a page of so many elements may take."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
 
 from playwright.async_api import Browser as Chromium
 from playwright.async_api import BrowserContext, Dialog, Error, Locator, Page, Request
 from playwright.async_api import TimeoutError as PageTimeout
 
+from browser_agent.browser.controls import Controls
 from browser_agent.browser.downloads import Downloads
 from browser_agent.browser.faults import DialogOpened, check_answers, check_gone
 from browser_agent.browser.limits import Limits
@@ -20,11 +20,10 @@ from browser_agent.browser.page_events import PageEvents
 from browser_agent.browser.settings import WindowSettings
 from browser_agent.network.proxy import FilterProxy
 from browser_agent.observation.before import Furniture
-from browser_agent.observation.values import Control, Observation, TabInfo
+from browser_agent.observation.values import Observation, TabInfo
 
 T = TypeVar("T")
 
-_REMEMBERED = 5
 _REPAIR_PARTS = 2.0
 
 # Given the browser that was lost: a tab in one that lives.
@@ -34,7 +33,7 @@ Opener = Callable[[Chromium | None], Awaitable[tuple[BrowserContext, Page]]]
 class Window:
     """Tabs that share one profile. `Browser.window` makes it; `perform` acts on it.
 
-    `answered` counts the dialogs it answers one after another; while it is `leaving` a page, that page's question whether to stay is answered for it.
+    `last` is what was shown last, `controls` what can be addressed. `answered` counts the dialogs it answers one after another; while it is `leaving` a page, that page's question whether to stay is answered for it.
     """
 
     def __init__(
@@ -49,18 +48,18 @@ class Window:
         self.settings = settings
         self.proxy = proxy
         self.last: Observation | None = None
+        self.controls = Controls()
         self.furniture = Furniture()
         self.dialog: Dialog | None = None
         self.downloads = Downloads(settings.folders.downloads, settings.secrets.scrub)
         self._revive = revive
-        self._known: deque[Mapping[str, Control]] = deque(maxlen=_REMEMBERED)
         self.answered = 0
         self._dialog_opened = asyncio.Event()
         self._titles: dict[Page, str] = {}
         self.leaving = False
         self._opening = False
         self._opened = asyncio.Event()
-        self._deadline = 0.0
+        self._deadline = self._begun = 0.0
         self._adopt(context, page)
 
     @property
@@ -77,6 +76,15 @@ class Window:
     def pages(self) -> tuple[Page, ...]:
         """The open tabs, in the order they were opened."""
         return tuple(page for page in self._context.pages if not page.is_closed())
+
+    def begin_call(self) -> None:
+        """Take note of when a call began, and by which elements it was made."""
+        self.controls.begin_call()
+        self._begun = asyncio.get_running_loop().time()
+
+    def spent(self) -> float:
+        """Seconds since the call began."""
+        return asyncio.get_running_loop().time() - self._begun
 
     def begin(self) -> None:
         """Start the clock of one call: all that follows fits into `Limits.whole`."""
@@ -96,18 +104,6 @@ class Window:
     def element(self, ref: str) -> Locator:
         """The element behind a ref of the last observation."""
         return self._page.get_by_ref(ref)
-
-    def nearest(self, ref: str) -> Control | None:
-        """What stands now where a ref of an earlier observation stood: the control most like it, None for an unknown ref."""
-        old = next((refs[ref] for refs in reversed(self._known) if ref in refs), None)
-        if old is None or self.last is None:
-            return None
-        alike = [control for control in self.last.refs.values() if control.role == old.role and control.name]
-        exact = [control for control in alike if control.name == old.name]
-        words = set(old.name.lower().split())
-        near = [control for control in alike if words & set(control.name.lower().split())]
-        near.sort(key=lambda control: -len(words & set(control.name.lower().split())))
-        return next(iter([*exact, *near]), None)
 
     def turn_to(self, page: Page) -> None:
         """Make `page` the current tab. Its refs are new."""
@@ -167,8 +163,7 @@ class Window:
 
     def remember(self, observation: Observation) -> None:
         """Take `observation` as the last one: its refs are the ones that live now."""
-        if self.last is not None:
-            self._known.append(self.last.refs)
+        self.controls.know(observation.refs, self._page.url)
         self.last = observation
         self.furniture = self.furniture.after(observation)
 

@@ -40,7 +40,7 @@ class Decision(BaseModel):
     actions: tuple[Action, ...] = Field(
         min_length=1,
         max_length=MOST_ACTIONS,
-        description="Done in order, until one replaces the page. `ref` is an element of the page as it stands now, such as e12. answer and give_up end the run and stand alone.",
+        description='Done in order. `ref` is an element as it stands then: e12 or a name, button "Save". answer and give_up stand alone.',
     )
 
     todo: tuple[ItemWritten, ...] = Field(

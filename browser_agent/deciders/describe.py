@@ -29,6 +29,7 @@ from browser_agent.actions import (
     Upload,
     WaitFor,
 )
+from browser_agent.actions.names import is_ref
 from browser_agent.deciders.decision import Decision
 from browser_agent.observation import Observation
 from ctxfold.text.words import counted
@@ -99,6 +100,8 @@ def _describe(action: Action, observation: Observation | None) -> str:
 
 
 def _name_element(ref: str, observation: Observation | None) -> str:
+    if not is_ref(ref):
+        return _quote(ref)
     control = observation.refs.get(ref) if observation is not None else None
     return _quote(control.name) if control is not None and control.name else ref
 

@@ -14,7 +14,7 @@ from ctxfold.prompts import prompt
 
 __all__ = ["decide_tool"]
 
-_REF = TypeAdapter(Ref).json_schema()["pattern"]
+_REF = TypeAdapter(Ref).json_schema()["description"]
 
 _HELD = ("min", "max", "exclusive", "pattern", "additionalProperties", "discriminator")
 """How the words begin for what validation checks anyway; its message says where a reply is at fault."""
@@ -58,7 +58,7 @@ def _says_nothing(key: str, schema: Mapping[str, Any]) -> bool:
     """Whether a key may go: validation holds it, or what stands beside it says so."""
     match key:
         case "description":
-            return bool(schema.get("pattern") == _REF)  # said once, where the actions are described
+            return bool(schema[key] == _REF)  # said once, where the actions are described
         case "default":
             return not schema[key]
         case "type":

@@ -17,7 +17,6 @@ from browser_agent.actions import Navigate, PageAction
 from browser_agent.agent.confirm import Asked, Safety
 from browser_agent.agent.settings import BrowserChoice
 from browser_agent.browser.settings import Folders
-from browser_agent.deciders.decision import MOST_ACTIONS
 from browser_agent.host.page import BUDGET, NO_WORDS, Page, Reading, Shown, Wish, Words
 from browser_agent.host.reach import Reach
 from browser_agent.host.shared import SharedBrowser
@@ -35,6 +34,9 @@ MOST = 16
 
 IDLE = 600.0
 """Seconds after which a page nobody asked about is ended."""
+
+MOST_ACTIONS = 20
+"""Most actions of one call."""
 
 PATIENCE = 40.0
 """Seconds a call waits for a browser that must be fetched first."""
@@ -118,11 +120,7 @@ class Pages:
             PageUnreachable: nothing answers there.
             BrowserError: there is no browser.
         """
-        private = self.admit(url, agreed)
-        await book(lambda handle: handle.tip)  # a session that is not there opens no browser
-        page = await self._page(session)
-        if private:
-            page.permit(url)
+        page = await self._page_at(session, book, url, agreed)
         shown = await self._do(session, page, book, Wish(words, (Navigate(kind="navigate", url=url),), anew=True))
         if shown.kind in ("unreachable", "not_possible"):
             raise PageUnreachable(f"it cannot be opened: {shown.message}; check the address, or try again")
@@ -140,7 +138,8 @@ class Pages:
             ValidationError: they are no actions.
             UnknownPage: no page is open.
         """
-        wish, page = Wish(words, _validate_actions(actions)), self._open_page(session)
+        wish = Wish(words, _validate_actions(actions))
+        page = await self._page_for(session, book, wish.actions)
         self._touch(session)
         return await self._waiting.setdefault(page, Waiting(page)).begin(book, wish)
 
@@ -161,7 +160,8 @@ class Pages:
             UnknownPage: no page is open.
             BrowserGone: the browser died.
         """
-        return await self._do(session, self._open_page(session), book, Wish(words, _validate_actions(actions)))
+        wish = Wish(words, _validate_actions(actions))
+        return await self._do(session, await self._page_for(session, book, wish.actions), book, wish)
 
     async def read(self, session: str, book: SessionLease, reading: Reading) -> Shown:
         """Show the session's page, or a part of it, without acting on it.
@@ -207,6 +207,22 @@ class Pages:
             raise UnknownPage(
                 f"no page is open in {session!r}: none was opened, or it was closed after {IDLE / 60:g} unused minutes"
             )
+        return page
+
+    async def _page_for(self, session: str, book: SessionLease, actions: Sequence[PageAction]) -> Page:
+        """The session's page; where there is none and the first action opens an address that nobody need be asked about, a fresh one. Raises UnknownPage: neither."""
+        first = actions[0]
+        if session in self._live or not isinstance(first, Navigate) or self.asks_to_open(first.url) is not None:
+            return self._open_page(session)
+        return await self._page_at(session, book, first.url, None)
+
+    async def _page_at(self, session: str, book: SessionLease, url: str, agreed: Asked | None) -> Page:
+        """The session's page, or a fresh one, that may open an address."""
+        private = self.admit(url, agreed)
+        await book(lambda handle: handle.tip)  # a session that is not there opens no browser
+        page = await self._page(session)
+        if private:
+            page.permit(url)
         return page
 
     async def _page(self, session: str) -> Page:

@@ -65,6 +65,7 @@ _SCRIPT = files("browser_agent.observation").joinpath("structure.js").read_text(
 _CARDS = files("browser_agent.observation").joinpath("cards.js").read_text(encoding="utf-8")
 _FRAMES = 20
 _EDITORS = 10
+_FIELDS_ASKED = 60
 _EMPTY = re.compile(r"^ *- textbox\b.*\[ref=[^\]]+\][^:]*$")
 _FRAME_SECONDS, _PART_SECONDS = 0.5, 2.0
 """How long a frame may take to tell of itself; one of the page's own site, whose text is read, has longer."""
@@ -103,8 +104,10 @@ class Structure(_FromPage):
     searches: tuple[SearchFound, ...] = ()
     drawn: tuple[str, ...] = ()
     editors: int = 0
+    fixed: int = 0
     index: SiteIndex | None = None
     cards: tuple[tuple[Card, ...], ...] = ()
+    amounts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +138,7 @@ async def capture_page(page: Page, status: int | None, seconds: float, *, cards:
         playwright.async_api.Error: the page crashed or was closed.
     """
     async with asyncio.timeout(seconds), pointed_at(page):
-        structures, yaml, grouped = await asyncio.gather(
+        structures, yaml, told = await asyncio.gather(
             _structures(page), page.aria_snapshot(mode="ai", timeout=seconds * 1000), _read_cards(page, cards)
         )
     found = [structure for structure in structures if structure is not None]
@@ -149,11 +152,14 @@ async def capture_page(page: Page, status: int | None, seconds: float, *, cards:
             "drawn": tuple(one for structure in found for one in structure.drawn),
             "sections": (*own.sections, *_collect_sections(structures[1:])),
             "secrets": (),
-            "cards": grouped,
+            "cards": told.cards,
+            "amounts": told.amounts,
         }
     )
     if any(structure.editors for structure in found):
         yaml = await _with_edited(page, yaml)
+    if any(structure.fixed for structure in found):
+        yaml = await _with_fixed(page, yaml)
     yaml = await name_icons(page, yaml)
     yaml = mask_passwords(yaml.encode("utf-8", "replace").decode(), secrets, every_field=len(found) < len(structures))
     return Capture(page.url, status, yaml, whole, await _frames(page, yaml))
@@ -176,18 +182,18 @@ async def _structures(page: Page) -> list[Structure | None]:
     return list(await asyncio.gather(*(_structure(frame, whole=i == 0) for i, frame in enumerate(frames))))
 
 
-async def _read_cards(page: Page, wanted: bool) -> tuple[tuple[Card, ...], ...]:
-    """The groups of alike elements of the page; none where they are not wanted, or it tells nothing that can be used."""
+async def _read_cards(page: Page, wanted: bool) -> Structure:
+    """The groups of alike elements of the page, and its amounts of money; none where they are not wanted, or it tells nothing that can be used."""
     if not wanted:
-        return ()
+        return Structure()
     try:
-        return Structure.model_validate_json(f'{{"cards": {await page.evaluate(_CARDS)}}}').cards
+        return Structure.model_validate_json(str(await page.evaluate(_CARDS)))
     except ValidationError:
-        return ()
+        return Structure()
     except Error as error:  # the page's own scripts may have changed what this one calls
         if _is_replaced(error):
             raise
-        return ()
+        return Structure()
 
 
 def _collect_sections(found: Sequence[Structure | None]) -> Iterator[Section]:
@@ -228,9 +234,24 @@ async def _with_edited(page: Page, yaml: str) -> str:
     """The snapshot with what stands in editors of rich text, of which it leaves out the words that stand in no element."""
     lines = yaml.split("\n")
     empty = [number for number, line in enumerate(lines) if _EMPTY.match(line) and not _holds(lines, number)][:_EDITORS]
-    for number, text in zip(empty, await asyncio.gather(*(_edited(page, lines[at]) for at in empty)), strict=True):
+    texts = await asyncio.gather(
+        *(_ask(page, lines[at], "e => e.isContentEditable ? e.innerText : ''") for at in empty)
+    )
+    for number, text in zip(empty, texts, strict=True):
         if text:
             lines[number] += f": {json.dumps(text)}"
+    return "\n".join(lines)
+
+
+async def _with_fixed(page: Page, yaml: str) -> str:
+    """The snapshot with a mark on the fields that are read-only, of which it says nothing."""
+    lines = yaml.split("\n")
+    fields = [number for number, line in enumerate(lines) if line.lstrip(" ").startswith(_OPENS) and "[ref=" in line]
+    fixed = await asyncio.gather(
+        *(_ask(page, lines[at], "e => e.readOnly ? 'yes' : ''") for at in fields[:_FIELDS_ASKED])
+    )
+    for number in (at for at, said in zip(fields, fixed, strict=False) if said):
+        lines[number] = lines[number].replace(" [ref=", " [read-only] [ref=", 1)
     return "\n".join(lines)
 
 
@@ -241,11 +262,12 @@ def _holds(lines: Sequence[str], number: int) -> bool:
     return len(after) - len(after.lstrip(" ")) > depth
 
 
-async def _edited(page: Page, line: str) -> str:
+async def _ask(page: Page, line: str, script: str) -> str:
+    """What the element of a line says to a script."""
     try:
-        async with asyncio.timeout(_FRAME_SECONDS):
+        async with asyncio.timeout(_PART_SECONDS):
             field = page.get_by_ref(line.partition("[ref=")[2].partition("]")[0])
-            return str(await field.evaluate("e => e.isContentEditable ? e.innerText : ''"))
+            return str(await field.evaluate(script))
     except (Error, TimeoutError):
         return ""  # it went away: the next look shows what stands there then
 

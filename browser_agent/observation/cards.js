@@ -1,5 +1,5 @@
 // Groups of alike elements beside each other, such as products in a grid: each as its pieces of text with the words its page gives them, and where
-// they lead. It reads and changes nothing, and answers in JSON.
+// they lead; and the amounts of money that stand outside these, menus and what is struck out. It reads and changes nothing, and answers in JSON.
 () => {
   const PIECES = 6000, CARDS = 300, CELLS = 40, DEPTH = 12, TEXT = 300;
   const SKIP = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'HEAD', 'SVG', 'svg', 'IFRAME', 'OBJECT', 'TABLE', 'SELECT']);
@@ -28,13 +28,28 @@
     return found;
   };
 
-  const groups = [];
+  const AROUND = 'nav,header,footer,aside,a,button,select,del,s,[role=navigation],[role=banner],[role=contentinfo],[role=search]';
+  const isStruck = element => element && (getComputedStyle(element).textDecorationLine.includes('line-through') || isStruck(element.parentElement));
+  const amounts = grouped => {
+    const found = new Set(), texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+      const text = squeeze(texts.currentNode.data), parent = texts.currentNode.parentElement;
+      if (!/\p{Sc}/u.test(text) || !parent || SKIP.has(parent.tagName) || parent.closest(AROUND) || !isShown(parent) || isStruck(parent)) continue;
+      let up = parent;
+      while (up && !grouped.has(up)) up = up.parentElement;
+      if (!up) found.add(text);
+    }
+    return [...found];
+  };
+
+  const groups = [], grouped = new Set();
   let room = PIECES;
   for (const parent of document.body ? document.body.querySelectorAll('*') : []) {
     if (room <= 0) break;
     if (parent.childElementCount < 2 || SKIP.has(parent.tagName)) continue;
     const alike = new Map();
     for (const child of parent.children) {
+      if (child.matches('li:not(:only-child),article:not(:only-of-type)')) grouped.add(child);
       if (SKIP.has(child.tagName) || child.childElementCount < 2 && !(child.firstElementChild || {}).childElementCount) continue;
       alike.set(kind(child), [...(alike.get(kind(child)) || []), child]);
     }
@@ -44,7 +59,8 @@
       if (rows.length < 2) continue;
       room -= rows.reduce((sum, row) => sum + row.length, 0);
       groups.push(rows);
+      those.forEach(card => grouped.add(card));
     }
   }
-  return JSON.stringify(groups);
+  return JSON.stringify({ cards: groups, amounts: document.body ? amounts(grouped) : [] });
 }

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 from browser_agent.observation.capture import Card
 from browser_agent.observation.inline import resolve_url, terms
@@ -14,13 +16,16 @@ from browser_agent.observation.labelled import (
     NOTHING,
     Labelled,
     coerce,
+    find_amount,
     find_labelled,
     find_rows,
     read_card,
     with_heads,
 )
+from browser_agent.observation.unlabelled import find_phrases, names_itself, pick_column
 from browser_agent.observation.values import Extracted, Observation
 from ctxfold.log.snapshot import Node
+from ctxfold.text.words import counted
 from ctxfold.tokens import count
 
 __all__ = ["extract", "format_extracted", "join_extracted"]
@@ -30,18 +35,25 @@ _TITLES, _ADDRESSES, _AMOUNTS = terms("name title heading"), terms("url link hre
 _DEEPEST = 6
 
 
-def extract(root: Node, schema: Mapping[str, Any], base: str = "", cards: Sequence[Sequence[Card]] = ()) -> Extracted:
-    """Fill a schema from a page: an object from single values, a list from the rows that fit it best: of a table, of a list, or of a group of `cards`."""
-    filled = _Page(root, schema, base, cards).fill(schema, "", _DEEPEST)
+def extract(
+    root: Node,
+    schema: Mapping[str, Any],
+    base: str = "",
+    cards: Sequence[Sequence[Card]] = (),
+    amounts: Sequence[str] = (),
+) -> Extracted:
+    """Fill a schema from a page: an object from single values, a list from the rows that fit it best: of a table, of a list, or of a group of `cards`. `amounts`: texts that may be the amount of money it is about."""
+    filled = _Page(root, schema, base, cards, amounts).fill(schema, "", _DEEPEST)
     return Extracted(value=None if filled.value is NOTHING else filled.value, missing=filled.missing)
 
 
-def format_extracted(extracted: Extracted, room: int) -> tuple[str, ...]:
-    """What is missing, then the value, an item a line, as many as fit in `room` o200k tokens; the names of rows stand once, above them."""
-    lines = [f"not found on this page: {', '.join(extracted.missing)}"] if extracted.missing else []
+def format_extracted(extracted: Extracted, room: int, here: str = "", lacking: str = "") -> tuple[str, ...]:
+    """What is missing (`lacking` says it for several pages), then the value, an item a line, as many as fit in `room` o200k tokens; the names of rows stand once, above them, and addresses on the site of `here` as paths."""
+    lacking = lacking or (f"not found on this page: {', '.join(extracted.missing)}" if extracted.missing else "")
+    lines = [lacking] if lacking else []
     if extracted.value is None:
         return (*lines, "nothing on this page is labelled so; read or find shows what stands there")
-    names, items = _as_rows(extracted.value)
+    names, items = _as_rows(_without_site(extracted.value, "{0.scheme}://{0.netloc}/".format(urlsplit(here))))
     lines += [json.dumps(names, ensure_ascii=False)] if names else []
     spent = sum(count(line) + 1 for line in lines) + 24
     for place, item in enumerate(items):
@@ -61,9 +73,29 @@ def join_extracted(pages: Sequence[Observation], room: int) -> Observation:
     missing = tuple(dict.fromkeys(name for each in found for name in each.missing))
     joined = Extracted(value=_join(values), missing=missing)
     last = pages[-1]
-    heading = f"{len(pages)} pages to {last.url}"
-    text = "\n".join((heading, *format_extracted(joined, room - count(heading))))
+    heading = f"{counted(len(pages), 'page')} to {last.url}"
+    text = "\n".join((heading, *format_extracted(joined, room - count(heading), last.url, _say_lacking(found))))
     return last.model_copy(update={"text": text, "tokens": count(text), "extracted": joined})
+
+
+def _say_lacking(found: Sequence[Extracted]) -> str:
+    """What some of several pages have not, and how many have it."""
+    lacking = Counter(name for each in found for name in each.missing)
+    said = (f"{name} {len(found) - without or 'none'}" for name, without in lacking.items())
+    return f"found on so many of {counted(len(found), 'page')}: {', '.join(said)}" if lacking else ""
+
+
+def _without_site(value: object, site: str) -> object:
+    """A value with each address on a site as its path."""
+    match value:
+        case str() if value.startswith(site):
+            return value[len(site) - 1 :]
+        case dict():
+            return {name: _without_site(inner, site) for name, inner in value.items()}
+        case list():
+            return [_without_site(inner, site) for inner in value]
+        case _:
+            return value
 
 
 def _join(values: Sequence[Any]) -> Any:
@@ -99,10 +131,18 @@ class _Filled(NamedTuple):
 class _Page:
     """A page's labelled values and rows, and the schema that references are looked up in."""
 
-    def __init__(self, root: Node, schema: Mapping[str, Any], base: str, cards: Sequence[Sequence[Card]]) -> None:
+    def __init__(
+        self,
+        root: Node,
+        schema: Mapping[str, Any],
+        base: str,
+        cards: Sequence[Sequence[Card]],
+        amounts: Sequence[str],
+    ) -> None:
         self._schema = schema
         self._base = base
-        self._single = find_labelled(root)
+        self._single = (*find_labelled(root), *find_amount(amounts))
+        self._phrases = find_phrases(root)
         self._tables = tuple(map(with_heads, (*find_rows(root), *(tuple(map(read_card, group)) for group in cards))))
 
     def fill(self, schema: Mapping[str, Any], path: str, depth: int) -> _Filled:
@@ -111,7 +151,9 @@ class _Page:
             return self._fill_object(schema, path, depth)
         if depth and schema.get("type") == "array":
             return self._fill_list(schema, path)
-        value = self._pick(path.rpartition(".")[2], schema, self._single)
+        name = path.rpartition(".")[2]
+        value = self._pick(name, schema, self._single)
+        value = self._pick_phrase(name, schema) if value is NOTHING else value
         return _Filled(value, (path or "value",) if value is NOTHING else ())
 
     def _fill_object(self, schema: Mapping[str, Any], path: str, depth: int) -> _Filled:
@@ -128,22 +170,34 @@ class _Page:
         item = self._resolve(schema.get("items", {}))
         lists = [self._fill_rows(rows, item, path.rpartition(".")[2]) for rows in self._tables]
         best = max(([row for row in rows if _is_whole(row, item)] for rows in lists), key=_count_values, default=[])
-        return _Filled(best) if best else _Filled(NOTHING, _lacking(lists, item, path or "items"))
+        if not best:
+            return _Filled(NOTHING, _lacking(lists, item, path or "items"))
+        given = {name for row in best if isinstance(row, dict) for name in row}
+        lacks = tuple(f"{path or 'items'}.{name}" for name in item.get("properties", {}) if name not in given)
+        return _Filled(best, lacks)
 
     def _fill_rows(self, rows: Sequence[Sequence[Labelled]], item: Mapping[str, Any], name: str) -> list[object]:
         """What rows give of an item; of one that is one value, what they have under the list's name."""
         properties: Mapping[str, Any] = item.get("properties", {})
         if not properties:
             return [value for row in rows if (value := self._pick(name, item, row)) is not NOTHING]
-        made: list[object] = []
-        for row in rows:
-            values = {name: self._pick(name, self._resolve(its), row) for name, its in properties.items()}
-            made.append({name: value for name, value in values.items() if value is not NOTHING})
-        return made
+        wanted = {name: self._resolve(its) for name, its in properties.items()}
+        made = [{name: self._pick(name, its, row) for name, its in wanted.items()} for row in rows]
+        texts = [[one.text for one in row if not one.url] for row in rows]
+        for name in (name for name in wanted if all(row[name] is NOTHING for row in made)):
+            for values, text in zip(made, pick_column(_called(name), texts) or (), strict=False):
+                values[name] = coerce(text, wanted[name]) if text else NOTHING
+        return [{name: value for name, value in row.items() if value is not NOTHING} for row in made]
+
+    def _pick_phrase(self, name: str, schema: Mapping[str, Any]) -> object:
+        """The only short text of the page that holds a number and the words that a property is called by."""
+        said = (text for text in self._phrases if names_itself(_called(name), text) and re.search(r"\d", text))
+        values = [value for text in said if (value := coerce(text, schema)) is not NOTHING]
+        return values[0] if len(values) == 1 else NOTHING
 
     def _pick(self, name: str, schema: Mapping[str, Any], among: Sequence[Labelled]) -> object:
         """The value whose label fits best what a property is called."""
-        called = terms(re.sub(r"[_-]+", " ", name))
+        called = _called(name)
         about = terms(f"{schema.get('title', '')} {schema.get('description', '')}")
         wants_address = bool(called & _ADDRESSES) or schema.get("format") in ("uri", "uri-reference", "url")
         scored = sorted(((_fit(called, about, one.label), -place) for place, one in enumerate(among)), reverse=True)
@@ -178,6 +232,11 @@ class _Page:
         return place
 
 
+def _called(name: str) -> frozenset[str]:
+    """The words that a property is called by."""
+    return terms(re.sub(r"[_-]+", " ", name))
+
+
 def _fit(called: frozenset[str], about: frozenset[str], label: str) -> float:
     """How well a label fits: 3 for the very words, less for more or fewer of them, 0 for none."""
     words = terms(label)
@@ -195,7 +254,7 @@ def _fit(called: frozenset[str], about: frozenset[str], label: str) -> float:
         return 0.5
     if label == AMOUNT and called & _AMOUNTS:
         return 0.6
-    return 0.9 * len(words & about) / len(words) if words <= about else 0.0
+    return 0.9 * len(words) / len(about) if words <= about and 2 * len(words) >= len(about) else 0.0
 
 
 def _is_whole(row: object, item: Mapping[str, Any]) -> bool:

@@ -75,12 +75,20 @@ INLINE = INTERACTIVE | {
 }  # fmt: skip
 """Roles that may share a line with what stands beside them."""
 
+AROUND = frozenset({"navigation", "banner", "contentinfo", "complementary", "search"})
+"""Regions that stand around a page's main part."""
+
+AREAS = frozenset(
+    {"region", "tabpanel", "table", "grid", "list", "listbox", "article", "form", "group", "dialog", "figure"}
+)
+"""Roles of what holds a part of a page."""
+
 _HOLDERS = INLINE | {"paragraph", "term", "listitem", "cell", "gridcell", "columnheader", "rowheader", "definition", "caption",
                      "heading", "blockquote", "bar", "list", "row"}  # fmt: skip
 _LABELLED = FIELDS | {"checkbox", "radio", "switch"}
 _LABELS = frozenset({"text", "generic", "strong"})
 _CELLS = frozenset({"cell", "gridcell", "columnheader", "rowheader"})
-_SHOWN_STATES = frozenset({"checked", "disabled", "expanded", "pressed", "selected", "invalid", "unseen"})
+_SHOWN_STATES = frozenset({"checked", "disabled", "expanded", "pressed", "selected", "invalid", "read-only", "unseen"})
 _WORDS = re.compile(r"\w")
 _NAME = 160
 _UNSEEN_NAME = 40

@@ -13,7 +13,17 @@ from browser_agent.observation.capture import Card
 from browser_agent.observation.inline import FIELDS, clean, label, render
 from ctxfold.log.snapshot import Node
 
-__all__ = ["AMOUNT", "NOTHING", "Labelled", "coerce", "find_labelled", "find_rows", "read_card", "with_heads"]
+__all__ = [
+    "AMOUNT",
+    "NOTHING",
+    "Labelled",
+    "coerce",
+    "find_amount",
+    "find_labelled",
+    "find_rows",
+    "read_card",
+    "with_heads",
+]
 
 NOTHING = object()
 """Stands for no value, where None is one."""
@@ -121,7 +131,7 @@ def with_heads(rows: Sequence[Sequence[Labelled]]) -> tuple[tuple[Labelled, ...]
     """The rows with the heads of those columns whose first number differs from row to row and whose second, with all between them, does not: that is a scale."""
     columns: dict[str, list[tuple[str, str]]] = {}
     for one in (one for row in rows for one in row):
-        if scaled := _SCALED.match(one.text):
+        if one.label and (scaled := _SCALED.match(one.text)):
             columns.setdefault(one.label, []).append((scaled[1].strip(), scaled[2].strip()))
     on_scale = {
         label
@@ -137,8 +147,8 @@ def _with_head(one: Labelled) -> Labelled:
 
 
 def read_card(card: Card) -> tuple[Labelled, ...]:
-    """The labelled values of one of several elements alike: the words its page gives to each piece of text, or that stand before it in the text."""
-    return tuple(one for label, text, url in card for one in _pieces(label, clean(text), url) if one.label and one.text)
+    """The values of one of several elements alike: each piece of text under the words its page gives it, none for some, or that stand before it in the text."""
+    return tuple(one for label, text, url in card for one in _pieces(label, clean(text), url) if one.text)
 
 
 def _pieces(label: str, text: str, url: str) -> Iterator[Labelled]:
@@ -147,6 +157,12 @@ def _pieces(label: str, text: str, url: str) -> Iterator[Labelled]:
         yield Labelled(parts[1], parts[2], url)
     if _is_money(text):
         yield Labelled(AMOUNT, text, url)
+
+
+def find_amount(texts: Sequence[str]) -> tuple[Labelled, ...]:
+    """The amount of money that a page is about: the only one among the texts that may be one; none where there are several."""
+    amounts = dict.fromkeys(text for text in map(clean, texts) if _is_money(text))
+    return tuple(Labelled(AMOUNT, text) for text in amounts) if len(amounts) == 1 else ()
 
 
 def _is_money(text: str) -> bool:

@@ -9,18 +9,19 @@ from hashlib import sha256
 from typing import Any, Literal
 from urllib.parse import urlsplit, urlunsplit
 
+from browser_agent.observation.addressing import address
 from browser_agent.observation.before import NOTHING_BEFORE, Before, find_changes, find_own, name_all
 from browser_agent.observation.blocks import Block, blocks
 from browser_agent.observation.capture import Capture
 from browser_agent.observation.fields import extract, format_extracted
 from browser_agent.observation.finding import find
 from browser_agent.observation.hidden import remove_hidden
-from browser_agent.observation.inline import FIELDS, INTERACTIVE, REF, clean, cut, label, resolve_url
+from browser_agent.observation.inline import REF, clean, cut
 from browser_agent.observation.paging import paginate
 from browser_agent.observation.prune import Interest, prune
 from browser_agent.observation.search_box import find_search
 from browser_agent.observation.spacing import respace
-from browser_agent.observation.values import BUDGET, Control, Cut, Extracted, Link, Observation
+from browser_agent.observation.values import BUDGET, Control, Cut, Extracted, Observation
 from ctxfold.log.snapshot import Node, parse
 from ctxfold.text.words import counted
 from ctxfold.tokens import count, head
@@ -98,7 +99,7 @@ def observe(
     heading = head(_heading(capture, unseen), budget // 2)
     room = max(_LEAST_ROOM, budget - count(heading) - _STATUS_ROOM)
     interest = Interest(need, capture.structure.shown, before)
-    refs, links = _addressed(root, capture)
+    refs, links = address(root, capture)
     shown = _render(root, page_blocks, view, interest, room, capture)
     if isinstance(view, Part | Places) and view.links:
         shown = replace(shown, lines=_with_addresses(shown.lines, refs, capture.url))
@@ -188,8 +189,10 @@ def _render(
             return _Rendered(find(page_blocks, query, room, pages.page_of), "find", 1, len(pages.pages))
         case Fields(schema=schema):
             structure = capture.structure
-            extracted = extract(root, schema, structure.base or capture.url, structure.cards)
-            return _Rendered(format_extracted(extracted, room), "extract", 1, len(pages.pages), extracted=extracted)
+            extracted = extract(root, schema, structure.base or capture.url, structure.cards, structure.amounts)
+            return _Rendered(
+                format_extracted(extracted, room, capture.url), "extract", 1, len(pages.pages), extracted=extracted
+            )
 
 
 def _with_addresses(lines: tuple[str, ...], refs: Mapping[str, Control], here: str) -> tuple[str, ...]:
@@ -228,55 +231,3 @@ def _fingerprint(capture: Capture) -> str:
     address = urlunsplit((parts.scheme, parts.netloc, parts.path, parts.query, ""))
     seen = address + "\n" + _VOLATILE.sub("", capture.yaml) + "\n" + repr(capture.dialog)
     return sha256(seen.encode("utf-8", "replace")).hexdigest()[:16]
-
-
-def _addressed(root: Node, capture: Capture) -> tuple[Mapping[str, Control], tuple[Link, ...]]:
-    """Every element with a ref, and every link, with addresses made absolute in the frame they stand in."""
-    refs: dict[str, Control] = {}
-    links: list[Link] = []
-    section = ""
-    submits = frozenset(clean(name) for name in capture.structure.submits)
-    titles = {
-        _squashed(line): clean(found.title) for found in capture.structure.sections for line in found.title.split("\n")
-    }
-    stack: list[tuple[Node, str, bool]] = [(root, capture.structure.base or capture.url, True)]
-    while stack:
-        node, base, main = stack.pop()
-        main = main and node.role not in _APART
-        if node.role in {"heading", "term"}:
-            section = titles.get(_squashed(label(node)), label(node))
-        if node.role == "iframe" and node.ref is not None:
-            base = capture.frames.get(node.ref, base)
-        url = resolve_url(base, node.url)
-        if node.ref is not None:
-            refs[node.ref] = _control(node, url, submits)
-        if node.role == "link" and node.url:
-            links.append(Link(ref=node.ref, text=label(node), url=url, section=section, main=main))
-        stack.extend((child, base, main) for child in reversed(node.children))
-    return refs, tuple(links)
-
-
-def _squashed(title: str) -> str:
-    """A title as the snapshot and the document agree on it: without spaces, which one puts around marked-up words."""
-    return "".join(clean(title).split()).lower()
-
-
-_APART = frozenset({"navigation", "banner", "contentinfo", "complementary", "search"})
-
-
-def _control(node: Node, url: str, submits: frozenset[str]) -> Control:
-    named = node.role in INTERACTIVE or node.clickable or node.name
-    value = ""
-    if node.role in FIELDS:
-        value = " ".join(
-            clean(part.text) for part in (node, *node.children) if part.role in FIELDS | {"text"} and part.text
-        )
-    return Control(
-        ref=node.ref or "",
-        role=node.role,
-        name=(label(node) or cut(clean(node.placeholder), _TITLE)) if named else "",
-        value=value,
-        states=node.states,
-        url=url,
-        submits=node.role == "button" and clean(node.name) in submits,
-    )

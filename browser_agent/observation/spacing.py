@@ -40,21 +40,24 @@ def _as_in(text: str, lines: Mapping[str, str]) -> str:
 
 
 def _laid_on(text: str, line: str) -> str:
-    """The letters and refs of `text` with the spaces of `line`, which has the same letters."""
+    """The letters and refs of `text` with the spaces of `line`, which has the same letters. Numbers of two elements stay apart: `1` and a link `2` are no `12`."""
     made: list[str] = []
     at = 0
+    last, gap = "", False
     for place, part in enumerate(REF.split(text)):
         if place % 2:
             made.append(f"[{part}]")
             continue
         for letter in part:
             if letter.isspace():
+                gap = True
                 continue
-            if at < len(line) and line[at].isspace():
+            spaced = at < len(line) and line[at].isspace()
+            if spaced or (gap and last.isdigit() and letter.isdigit()):
                 made.append(" ")
-                at += 1
             made.append(letter)
-            at += 1
+            at += 1 + spaced
+            last, gap = letter, False
     return "".join(made)
 
 

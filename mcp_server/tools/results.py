@@ -208,7 +208,7 @@ def format_page(shown: Shown) -> CallToolResult:
         line.append(f"{shown.done} of {shown.asked} done")
     if shown.kind != "done":
         line.append(shorten(shown.message))
-    line += [shorten(shown.late)] if shown.late else []
+    line += [shorten(shown.notes)] if shown.notes else []
     line += [f"saved {path}" for path in shown.downloads]
     line += [f"all values {shown.values}"] if shown.values else []
     if shown.ref:

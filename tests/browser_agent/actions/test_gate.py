@@ -156,7 +156,7 @@ async def test_what_a_page_sends_by_itself_passes_also_right_after_a_click(brows
         assert armed(gate)
         moved = await do(window, Navigate(kind="navigate", url=f"{other.url}/own"))
         assert moved.ok
-        assert moved.late == ""
+        assert moved.notes == ""
         assert other.sent == [("POST", "/hit")]
         assert site.sent == []
         await window.close()
@@ -220,7 +220,7 @@ async def test_what_comes_late_is_asked_about_before_the_next_action(browser: Br
         assert await window.page.evaluate(f"{POST}.then(() => 'sent', () => 'dropped')") == "dropped"
         after = await do(window, other)
         assert after.ok
-        assert "--trust" in after.late
+        assert "--trust" in after.notes
         assert site.sent == []
         await window.close()
 

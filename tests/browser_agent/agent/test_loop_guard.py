@@ -12,7 +12,7 @@ def verdicts(tries: list[tuple[Decision, str]]) -> list[str]:
     guard = LoopGuard()
     said: list[str] = []
     for decision, fingerprint in tries:
-        guard, verdict = guard.after(decision, fingerprint)
+        guard, verdict = guard.after(decision.actions, fingerprint)
         said.append(verdict)
     return said
 

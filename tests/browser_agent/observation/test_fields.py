@@ -1,15 +1,18 @@
 """Values of a page by a schema: what the page labels so, as the type that is wanted, and nothing made up."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from browser_agent.actions import Extract, perform
+from browser_agent.actions import Extract, Find, perform
 from browser_agent.browser.window import Window
+from browser_agent.observation.capture import Card
 from browser_agent.observation.fields import extract
 from browser_agent.observation.labelled import NOTHING, coerce
 from ctxfold.log.snapshot import parse
+from ctxfold.tokens import count
 from tests.browser_agent.doing import seen, visit
 from tests.sites.server import Site
 
@@ -124,6 +127,79 @@ def test_an_amount_of_money_needs_no_label_and_a_number_behind_letters_is_none()
         {"name": "One", "price": 5},
         {"name": "One", "price": 7.5},
     ]
+
+
+BOAT = """<title>Nerine</title><header><p>Basket $0.00</p></header><main><h1>Nerine</h1>
+<div><p><b>$120.50</b> <span style="text-decoration: line-through">$150</span></p><p>7 berths</p><p>Berths by the week only, as long as there are any</p></div>
+<button>12 moorings</button> {}<h2>Others</h2><ul><li><h3>Aster</h3><b>$90</b> 4 berths</li><li><h3>Iris</h3><b>$95</b> 5 berths</li></ul></main>"""
+
+
+@pytest.mark.parametrize(("more", "price"), [("", {"price_a_day": "$120.50"}), ("<p>Deposit</p><p>$300</p>", {})])
+async def test_the_one_amount_of_a_page_and_a_phrase_that_names_itself_need_no_label(
+    window: Window, serve: Callable[..., Site], more: str, price: dict[str, str]
+) -> None:
+    """What is struck out, of other things or of a menu counts for nothing; of several amounts none is taken."""
+    await visit(window, serve({"/": BOAT.format(more)}).url)
+    wanted = thing(name=TEXT, price_a_day=TEXT, berths=WHOLE, moorings=WHOLE)
+    shown = seen(await perform(window, [Extract(kind="extract", wanted=wanted)]))
+    assert shown.extracted is not None
+    assert shown.extracted.value == {"name": "Nerine", **price, "berths": 7}
+    assert shown.extracted.missing == (*(() if price else ("price_a_day",)), "moorings")
+
+
+def rows_of(*texts: str) -> list[Card]:
+    return [
+        (("", text, ""), ("heading", f"Hut {n}", f"/h{n}"), ("", "Opening hours", "")) for n, text in enumerate(texts)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("texts", "column"),
+    [
+        (("Open all year", "Open in June", "Not open"), ["Open all year", "Open in June", "Not open"]),
+        (("Open all year", "Open all year", "Open all year"), None),
+        (("Open", "Open", "Closed"), None),
+    ],
+)
+def test_a_column_that_is_not_labelled_is_taken_where_it_names_itself_and_differs(
+    texts: tuple[str, ...], column: list[str] | None
+) -> None:
+    wanted = {"type": "array", "items": {"type": "object", "properties": {"name": TEXT, "open": TEXT}}}
+    filled = extract(parse("- main"), {"type": "array", "items": wanted["items"]}, "", [rows_of(*texts)])
+    both = [{"name": f"Hut {n}", "open": text} for n, text in enumerate(column or ())]
+    assert filled.value == (both if column else None)
+    three = {"type": "object", "properties": {"name": TEXT, "title": TEXT, "open": TEXT}}
+    filled = extract(parse("- main"), {"type": "array", "items": three}, "http://h.example/", [rows_of(*texts)])
+    assert filled.missing == (() if column else ("items.open",))
+
+
+def test_words_of_a_description_lead_to_a_label_only_where_it_says_half_of_them() -> None:
+    """Else `Users` in a menu would be what `the text beneath the table, such as 12 users` stands for."""
+    page = parse(
+        '- table:\n  - row:\n    - rowheader "Users"\n    - cell "Add"\n  - row:\n    - rowheader "Deck length"\n    - cell "9 m"'
+    )
+    for said, value in (("the text beneath the table, such as 12 users", None), ("Length of the deck", {"it": "9 m"})):
+        assert extract(page, thing(it={"type": "string", "description": said})).value == value
+
+
+async def test_what_is_extracted_has_more_room_than_what_is_found_after_it_and_addresses_as_paths(
+    window: Window, serve: Callable[..., Site]
+) -> None:
+    rows = "".join(
+        f"<tr><td><a href=/log/{n}?kept=all%20of%20them%20that%20are%20open>Log {n}</a><td>{n} h</tr>" for n in range(9)
+    )
+    page = f"<title>Logs</title><main><h1>Logs</h1><table><tr><th>Log<th>Time</tr>{rows}</table></main>"
+    await visit(window, serve({"/": page}).url)
+    window.settings = replace(window.settings, budget=700)
+    wanted = {"type": "array", "items": thing(log=TEXT, url=TEXT, time=TEXT)}
+    outcome = await perform(window, [Extract(kind="extract", wanted=wanted), Find(kind="find", query="Log 3")])
+    taken, found = outcome.texts
+    assert '["Log 8", "/log/8?kept=all%20of%20them%20that%20are%20open", "8 h"]' in taken
+    assert "Log 3" in found
+    assert count(taken) + count(found) <= 700
+    assert seen(outcome).view == "find"
+    assert outcome.results[0].seen is not None
+    assert "http://127.0.0.1" in str(outcome.results[0].seen.extracted)
 
 
 def columns(*ratings: str) -> str:

@@ -101,6 +101,39 @@ def ref_of(text: str, name: str) -> str:
     return text.split(name, 1)[1].split("[", 1)[1].split("]", 1)[0]
 
 
+LEAF = """<title>Leaf {0}</title><main><h1>Leaf {0}</h1><button role=tab onclick="more.hidden = false">More ({0})</button>
+<p id=more hidden>Height: {0}0 cm</p></main>"""
+
+
+@pytest.mark.parametrize("asks", [False, True])
+async def test_one_call_opens_the_first_page_and_acts_by_names_on_page_after_page(asks: bool) -> None:
+    leaves = range(1, 7)
+    async with driving(asks=asks) as host:
+        assert "Next: page_open" in await host.wrong("page_act", actions=[{"kind": "click", "ref": "More"}])
+        with Site(LAB, {f"/{n}": LEAF.format(n) for n in leaves}) as site:
+            acts: list[dict[str, Any]] = []
+            for n in leaves:
+                acts += [{"kind": "navigate", "url": f"{site.url}/{n}"}, {"kind": "click", "ref": 'tab "More"'}]
+                acts += [{"kind": "find", "query": "height"}]
+            shown = await host.ok("page_act", actions=acts)
+            assert "18 of 18 done" in shown
+            assert all(f"Height: {n}0 cm" in shown for n in leaves)
+            taken = await host.ok(
+                "page_act",
+                actions=[
+                    {"kind": "navigate", "url": f"{site.url}/1"},
+                    {
+                        "kind": "extract",
+                        "wanted": {"type": "object", "properties": {"height": {"type": "string"}}},
+                        "urls": [f"/{n}" for n in leaves[1:]],
+                        "click": "More",
+                    },
+                ],
+            )
+            assert all(f"{n}0 cm" in taken for n in leaves)
+            assert count(taken) < 200
+
+
 async def test_a_page_is_opened_read_and_acted_on_in_hundreds_of_tokens_and_recorded_in_full() -> None:
     rows = "".join(f"<tr><td>row {n}<td>{n * 7919 % 1000}</tr>" for n in range(400))
     with Site(LAB, {"/rows": f"<title>Rows</title><main><h1>Rows</h1><table>{rows}</table></main>", "/": FORM}) as site:
@@ -141,7 +174,7 @@ async def test_what_cannot_be_done_is_an_error_that_names_the_next_call() -> Non
             assert "another address" in await host.wrong("page_open", url="http://127.0.0.1:9/")
             shown = await host.ok("page_open", url=site.url)
             assert "kind should be one of navigate" in await host.wrong("page_act", actions=[{"kind": "fly"}])
-            assert "1 to 8 actions" in await host.wrong("page_act", actions=[])
+            assert "1 to 20 actions" in await host.wrong("page_act", actions=[])
             assert "should be a list" in await host.wrong("page_act", actions="back")
             assert "kind should be one of navigate" in await host.wrong(
                 "page_act", actions=[{"kind": "answer", "text": "x"}]

@@ -1,0 +1,247 @@
+"""Elements that are called by their names, on whatever page stands there when their turn comes."""
+
+from collections.abc import Callable
+
+import pytest
+
+from browser_agent.actions import (
+    Back,
+    Click,
+    Extract,
+    FieldValue,
+    FillForm,
+    Find,
+    Navigate,
+    PageAction,
+    Press,
+    Read,
+    Scroll,
+    Type,
+    perform,
+)
+from browser_agent.actions.names import find_named
+from browser_agent.actions.passwords import hide_typed
+from browser_agent.agent.script import as_lines
+from browser_agent.browser.window import Window
+from browser_agent.observation import Control
+from tests.browser_agent.doing import do, ref, seen, visit
+from tests.sites.server import Site
+
+pytestmark = pytest.mark.anyio
+
+Serve = Callable[[dict[str, str]], Site]
+
+TABS = """<title>Engine {0}</title><main><h1>Engine {0}</h1><nav><a href=/papers>Papers</a></nav>
+<button role=tab onclick="panel.hidden = false">Measures ({1})</button> <button>Order</button>
+<div id=panel hidden><dl><dt>Bore</dt><dd>{1} mm</dd></dl></div></main>"""
+YEAR = """<title>Year</title><main><h1 id=head></h1><div id=bar></div></main><script>
+let year = 1900;
+const draw = () => {
+  head.textContent = 'Year ' + year;
+  bar.innerHTML = '<button onclick="year--; draw()">Earlier</button> <button onclick="year++; draw()">Later</button>';
+};
+draw();
+</script>"""
+ROWS = """<title>Rows</title><main><ul id=list></ul></main><script>
+let gone = 0;
+const draw = () => {
+  list.innerHTML = [1, 2, 3].slice(gone).map(n => `<li>Row ${n} <button onclick="gone++; draw()">Drop</button></li>`).join('');
+};
+draw();
+</script>"""
+
+
+def click(ref: str) -> Click:
+    return Click(kind="click", ref=ref)
+
+
+def go(site: Site, path: str) -> Navigate:
+    return Navigate(kind="navigate", url=f"{site.url}{path}")
+
+
+def read() -> Read:
+    return Read(kind="read")
+
+
+async def test_a_name_goes_on_over_pages_where_a_ref_stops(window: Window, serve: Serve) -> None:
+    site = serve({"/a": TABS.format("A", 71), "/b": TABS.format("B", 84)})
+    page = await visit(window, f"{site.url}/a")
+    outcome = await do(
+        window, click('tab "Measures"'), read(), go(site, "/b"), click("measures"), Find(kind="find", query="mm"),
+        click(ref(page, "button", "Order")),
+    )  # fmt: skip
+    assert [result.ok for result in outcome.results] == [True] * 5
+    assert (outcome.kind, outcome.skipped) == ("page_changed", 1)
+    assert ["71 mm" in text for text in outcome.texts] == [True, False, False]
+    assert "84 mm" in outcome.texts[1]
+
+
+async def test_values_are_taken_off_page_after_page_behind_what_must_be_clicked_first(
+    window: Window, serve: Serve
+) -> None:
+    site = serve(
+        {"/a": TABS.format("A", 71), "/b": TABS.format("B", 84), "/c": "<title>C</title><main><h1>C</h1></main>"}
+    )
+    wanted = {"type": "object", "properties": {"name": {"type": "string"}, "bore": {"type": "string"}}}
+    await visit(window, f"{site.url}/a")
+    taken = await do(window, Extract(kind="extract", wanted=wanted, urls=("/b", "/c"), click="Measures"))
+    found = seen(taken).extracted
+    assert found is not None
+    assert found.value == [{"name": "Engine A", "bore": "71 mm"}, {"name": "Engine B", "bore": "84 mm"}, {"name": "C"}]
+    assert "not clicked on 1 of 3 pages" in taken.notes
+    assert "found on so many of 3 pages: bore 2" in seen(taken).text
+
+
+async def test_going_back_needs_no_element_and_goes_on(window: Window, serve: Serve) -> None:
+    site = serve({"/a": TABS.format("A", 71), "/papers": "<title>Papers</title><main><h1>Papers</h1></main>"})
+    await visit(window, f"{site.url}/a")
+    outcome = await do(window, click("Papers"), read(), Back(kind="back"), click("Measures"))
+    assert outcome.ok, outcome.message
+    assert "71 mm" in seen(outcome).text
+
+
+def shown(*controls: tuple[str, str, str]) -> dict[str, Control]:
+    return {
+        f"e{n}": Control(ref=f"e{n}", role=role, name=name, url=url) for n, (role, name, url) in enumerate(controls)
+    }
+
+
+BUTTONS, FIELDS = frozenset({"button", "link"}), frozenset({"textbox"})
+PAGE = shown(
+    ("heading", "Search", ""), ("button", "Search", ""), ("textbox", "Search", ""), ("link", "Old map", "/m"), ("link", "Old map", "/m"),
+    ("button", "Delete", ""), ("button", "Delete", ""), ("button", "Delete all", ""), ("button", "Notes (12)", ""), ("gridcell", "24", ""),
+    ("gridcell", "25", ""), ("link", 'Say "Hello"', "/h"), ("textbox", "Name *", ""),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "takes", "found"),
+    [
+        ("Search", BUTTONS, "e1"),
+        ("search", FIELDS, "e2"),
+        ('heading "Search"', BUTTONS, "e0"),
+        ("Old map", BUTTONS, "e3"),
+        ("Delete", BUTTONS, "e5 e6"),
+        ("Notes", BUTTONS, "e8"),
+        ("24", BUTTONS, "e9"),
+        ("2", BUTTONS, ""),
+        ('Say "Hello"', BUTTONS, "e11"),
+        ("Name", FIELDS, "e12"),
+        ("Not", BUTTONS, ""),
+        ("()", BUTTONS, ""),
+    ],
+)
+def test_a_name_fits_the_kind_of_element_that_the_action_is_for_and_no_part_of_another_name(
+    name: str, takes: frozenset[str], found: str
+) -> None:
+    assert " ".join(one.ref for one in find_named(PAGE, name, takes)) == found
+
+
+async def test_a_name_that_fits_several_or_none_is_refused_with_the_refs_that_come_near(
+    window: Window, serve: Serve
+) -> None:
+    site = serve({"/": ROWS})
+    page = await visit(window, site.url)
+    drops = [one.ref for one in page.refs.values() if one.name == "Drop"]
+    several = await do(window, click("Drop"))
+    assert several.kind == "unknown_ref"
+    assert all(f"{one} (button)" in several.message for one in drops)
+    none = await do(window, click("Drop all"))
+    assert none.kind == "unknown_ref"
+    assert drops[0] in none.message
+    assert "Row 3" in seen(none).text
+    assert (await do(window, click("Nothing so"))).kind == "unknown_ref"
+
+
+async def test_a_button_that_a_click_draws_anew_is_clicked_again_by_its_ref_and_by_its_name(
+    window: Window, serve: Serve
+) -> None:
+    site = serve({"/": YEAR})
+    page = await visit(window, site.url)
+    later = click(ref(page, "button", "Later"))
+    outcome = await do(window, later, later, Find(kind="find", query="year"), later, click("Later"), click("Later"))
+    assert outcome.ok, outcome.message
+    assert "Year 1905" in seen(outcome).text
+
+
+async def test_a_ref_is_not_led_on_to_one_of_several_that_are_called_the_same(window: Window, serve: Serve) -> None:
+    """Else the next row would be dropped with the one that was meant."""
+    site = serve({"/": ROWS})
+    page = await visit(window, site.url)
+    first = click(next(one.ref for one in page.refs.values() if one.name == "Drop"))
+    outcome = await do(window, first, first, first)
+    assert [result.kind for result in outcome.results] == ["done", "stale_ref"]
+    assert "Row 2" in seen(outcome).text
+
+
+LOGIN = """<title>Login</title><main><h1>Login</h1><label>User <input></label> <label>Password <input id=word></label>
+<label>Mark <input type=password></label> <button onclick="out.textContent = 'in: ' + word.value">Enter</button><p id=out></p></main>"""
+
+
+async def test_a_password_into_a_field_that_is_named_before_it_is_seen_is_known_as_one(
+    window: Window, serve: Serve
+) -> None:
+    site = serve({"/": LOGIN, "/start": "<title>Start</title>"})
+    await visit(window, f"{site.url}/start")
+    fields = tuple(FieldValue(ref=name, value=value) for name, value in (("User", "ann"), ("Password", "hay-7")))
+    acts: tuple[PageAction, ...] = (go(site, "/"), FillForm(kind="fill_form", fields=fields), click("Enter"))
+    hidden = await hide_typed(window, acts)
+    assert "hay-7" not in repr(hidden)
+    outcome = await perform(window, hidden)
+    assert outcome.ok, outcome.message
+    assert "in: <secret:typed-1>" in seen(outcome).text
+    marked = await hide_typed(window, (Type(kind="type", ref="Mark", text="k3"),))
+    assert "k3" not in repr(marked)
+
+
+FORM = """<title>Form</title><main><h1>Form</h1><label>From <input readonly value=now></label> <label>To <input></label>
+<label>Kind <select><option>Long<option>Short</select></label> <label>Loud <input type=checkbox></label></main>"""
+
+
+async def test_a_read_only_field_is_shown_as_one_and_keeps_no_other_from_its_value(
+    window: Window, serve: Serve
+) -> None:
+    page = await visit(window, serve({"/": FORM}).url)
+    assert '"From"' in page.text
+    assert "(read-only)" in page.text.split('"From"')[1].split('"To"')[0]
+    assert page.text.count("(read-only)") == 1
+    values = {"From": "then", "To": "there", "Kind": "None so", "Loud": "true"}
+    fields = tuple(FieldValue(ref=name, value=value) for name, value in values.items())
+    outcome = await do(window, FillForm(kind="fill_form", fields=fields))
+    assert outcome.kind == "not_possible"
+    assert "filled 2 of 4 fields" in outcome.message
+    assert f"{ref(page, 'textbox', 'From')} is read-only" in outcome.message
+    assert f"{ref(page, 'combobox', 'Kind')} has no such option" in outcome.message
+    now = seen(await do(window))
+    assert '="there"' in now.text
+    assert "(checked)" in now.text
+
+
+async def test_a_key_without_a_focus_and_an_end_that_is_reached_are_said(window: Window, serve: Serve) -> None:
+    page = await visit(window, serve({"/": FORM}).url)
+    enter = Press(kind="press", key="Enter")
+    assert "nothing has the focus" in (await do(window, enter)).notes
+    assert (await do(window, click(ref(page, "textbox", "To")), enter)).notes == ""
+    ended = await do(window, Scroll(kind="scroll", direction="bottom"), read())
+    assert ended.ok
+    assert "bottom: at the end already" in ended.notes
+
+
+async def test_a_script_finds_an_element_of_a_later_page_by_what_it_was_called(window: Window, serve: Serve) -> None:
+    site = serve({"/a": TABS.format("A", 71)})
+    outcome = await do(window, go(site, "/a"), click("Measures"))
+    named = outcome.results[1].named
+    assert [one.name for one in named] == ["Measures (71)"]
+    page = seen(outcome).model_copy(update={"refs": {one.ref: one for one in named}})
+    assert as_lines(outcome.results[1].action, page) == [
+        "page.get_by_role('tab', name='Measures (71)', exact=True).click()"
+    ]
+
+
+PAGES = "<title>Pages</title><main><h1>Pages</h1><p>Leaf <b>1</b><a href=/2>2</a><a href=/3>3</a> of the <i>old</i>est</p></main>"
+
+
+async def test_numbers_of_two_elements_stay_apart_and_parts_of_a_word_together(window: Window, serve: Serve) -> None:
+    page = await visit(window, serve({"/": PAGES}).url)
+    two, three = ref(page, "link", "2"), ref(page, "link", "3")
+    assert f"Leaf 1 2[{two}] 3[{three}] of the oldest" in page.text
