@@ -8,6 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, field_validator,
 
 Ref = Annotated[str, Field(pattern=r"^(f\d+)?e\d+$", description="Element ref from the last observation, such as e12.")]
 
+Words = Annotated[str, Field(min_length=1)]
+
 
 class _Value(BaseModel):
     # `kind` has no default: with one, the JSON schema shown to a model would call it optional while validation demands it.
@@ -165,15 +167,15 @@ class WaitFor(_Value):
 
 
 class Find(_Value):
-    """Show the places of the page that hold these words, with their refs; `links` adds where links lead."""
+    """Show the places of the page that hold these words, or any of several `query`, with their refs; `links` adds where links lead."""
 
     kind: Literal["find"]
-    query: str = Field(min_length=1)
+    query: Words | Annotated[tuple[Words, ...], Field(min_length=1, max_length=8)]
     links: bool = False
 
 
 class Read(_Value):
-    """Show a part of the page in full: element `ref`, or the whole page; `page` counts from 1; `links` adds where links lead."""
+    """Show a part of the page in full: element `ref`, of a heading what stands under it, or the whole page; `page` counts from 1; `links` adds where links lead."""
 
     kind: Literal["read"]
     ref: Ref | None = None
