@@ -87,7 +87,8 @@ def end_step(session: Session, step: int, asked: int, outcome: Outcome, undone: 
         if at == len(outcome.results) and observation is not None and observation.extracted is not None:
             seen = observation
         if seen is not None:
-            ref = _record_seen(session, step, f"c{at}", seen)
+            last = observation is not None and seen.text == observation.text
+            ref = _record_seen(session, step, f"c{at}", seen, last)
             values = ref if seen.extracted is not None else values
             continue
         done = outcome.results[at - 1].message if at <= len(outcome.results) else undone
@@ -102,11 +103,12 @@ def end_step(session: Session, step: int, asked: int, outcome: Outcome, undone: 
     return str(session.record_result(step, LOOK, observation.full, origin="page", shown=observation.text)), values
 
 
-def _record_seen(session: Session, step: int, call: str, seen: Observation) -> str:
-    """Record what an action that reads showed: the values it took off the page, or the page in full."""
+def _record_seen(session: Session, step: int, call: str, seen: Observation, last: bool) -> str:
+    """Record what an action that reads showed: the values it took off the page, or the page in full. What the `last` one showed stands as the page."""
     if seen.extracted is not None:
         found = json.dumps(seen.extracted.value, ensure_ascii=False)
-        return str(session.record_result(step, call, found, origin="page", shown=f"extracted; now at {seen.url}"))
+        shown = f"extracted; now at {seen.url}" if last else seen.text
+        return str(session.record_result(step, call, found, origin="page", shown=shown))
     return str(session.record_result(step, call, seen.full, origin="page", shown=seen.text))
 
 

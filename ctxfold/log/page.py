@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from ctxfold.log.snapshot import Node, parse, split
 
-__all__ = ["page_of", "reading_form", "without_references"]
+__all__ = ["page_of", "reading_form", "references_in", "without_references"]
 
 _KEY = re.compile(r"/?[a-z]+(?: \"(?:[^\"\\]|\\.)*\")?(?: \[[^\]]*\])*")
 """What stands of a node before its colon."""
-_REFERENCE = re.compile(r"(?<=\S)\[(?:f\d+)?e\d+\]")
+_REFERENCE = re.compile(r"(?<=\S)\[((?:f\d+)?e\d+)\]")
 """The number by which an action names an element of the page that is shown, behind the element."""
+_BARE = re.compile(r" ?(?<!\w)(?:f\d+)?e\d+(?!\w)")
 _INLINE = frozenset({
     "text", "link", "button", "strong", "emphasis", "code", "img", "superscript", "subscript", "time", "mark", "deletion", "insertion",
 })  # fmt: skip
@@ -38,9 +39,15 @@ def page_of(text: str, origin: str) -> str | None:
     return reading_form(text) if origin == "page" else None
 
 
-def without_references(shown: str) -> str:
-    """A page as it was shown to whoever acts on it, without the references to its elements."""
-    return _REFERENCE.sub("", shown)
+def references_in(shown: str) -> set[str]:
+    """The references to elements of a page as it was shown to whoever acts on it."""
+    return set(_REFERENCE.findall(shown))
+
+
+def without_references(shown: str, dead: Collection[str] = ()) -> str:
+    """A page as it was shown to whoever acts on it, or what came of an action, without the references to elements; bare ones where they are `dead`."""
+    bare = _REFERENCE.sub("", shown)
+    return _BARE.sub(lambda found: "" if found[0].strip() in dead else found[0], bare) if dead else bare
 
 
 def _is_node(line: str) -> bool:

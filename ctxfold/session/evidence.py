@@ -25,8 +25,8 @@ __all__ = ["Place", "Sources", "Trail", "end_of", "log_of"]
 
 Place = tuple[int, int]
 """Where a record stands: its step, and its place in that."""
-_LONG_CALL = 240
-"""Characters from which a call is more than the question its result answers."""
+_LINE_END = "\\n"
+"""Stands in the JSON of a call that brings text over several lines: it is more than the question its result answers."""
 _LOOKED = 12
 _QUERY = 300
 
@@ -74,7 +74,7 @@ class Sources:
                     rows[row] = record
         newest = sorted(rows.values(), key=lambda record: -record.id)[: 2 * most]
         sources = [self._source(record) for record in newest]
-        return [source for source in sources if source.kind != "call" or len(source.text) > _LONG_CALL]
+        return [source for source in sources if source.kind != "call" or _LINE_END in source.text]
 
     def holds(self, name: str, upto: Place) -> bool:
         """Whether a record up to a place, said by no user, holds a value."""

@@ -101,7 +101,7 @@ class _Choice:
                 self.kept[at].update(range(len(self.pieces[at])))
                 self.steps.add(stretch.steps[at])
                 for piece in self.pieces[at]:
-                    self.worth.take(at, piece)
+                    self.worth.take(piece)
 
     def made(self, room: int, words: int, findings: int) -> Chosen:
         """The choice."""
@@ -172,12 +172,12 @@ class _Choice:
         self.kept[item.line].discard(HEAD)
         self.kept[item.line].add(item.place)
         self.steps.add(self.stretch.steps[item.line])
-        self.worth.take(item.line, item.piece)
+        self.worth.take(item.piece)
 
     def _keep(self, at: int, places: set[int]) -> None:
         self.kept[at].update(places or {HEAD})
         for place in places:
-            self.worth.take(at, self.pieces[at][place])
+            self.worth.take(self.pieces[at][place])
 
     def _missing(self, item: _Item) -> set[int]:
         """What of its line a piece cannot be read without and does not stand: the line's subject, and on a page the heading it stands under."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ctxfold.log.lines import Line, line
-from ctxfold.log.page import without_references
+from ctxfold.log.page import references_in, without_references
 from ctxfold.text import select
 from ctxfold.tokens import count, count_lines
 from ctxfold.view.choose import GAP, Chosen, Stretch, choose, shortened
-from ctxfold.view.pieces import Piece, pieces_of, words_of
+from ctxfold.view.pieces import Piece, cells_of, pieces_of, words_of
 from ctxfold.view.show import Shown, addressed
 from ctxfold.workspace.workspace import spans
 
@@ -44,7 +44,8 @@ def condense(
         The lines of each block.
     """
     lines, steps, owner = _flat(blocks)
-    lines = [_without_references(each) for each in lines] if newest else lines
+    dead = frozenset(name for each in lines if newest and each.kind == "text" for name in references_in(each.text))
+    lines = [_without_references(each, dead) for each in lines] if dead else lines
     behind, after, _ = _flat(newest, len(set(steps)) and max(steps) + 1)
     whole = [False] * len(lines) + [True] * len(behind)
     stretch = Stretch([*lines, *behind], [*steps, *after], whole)
@@ -153,9 +154,16 @@ def _flat(blocks: Sequence[Shown], start: int = 0) -> tuple[list[Line], list[int
     return lines, steps, owner
 
 
-def _without_references(line: Line) -> Line:
-    """A page's text that is no longer the newest without the references to its elements: they can be acted on no more."""
-    bare = without_references(line.text) if line.kind == "text" else line.text
+def _without_references(line: Line, dead: frozenset[str]) -> Line:
+    """A line of steps whose pages are no longer the newest without the references to their elements: they can be acted on no more."""
+    if line.kind == "text":
+        bare = without_references(line.text, dead)
+    elif line.kind == "call" and line.cuts:
+        cells = cells_of(line)
+        kept = [cell for cell in cells if cell.partition("=")[2] not in dead]
+        bare = line.text if len(kept) == len(cells) else f"{line.text[: line.cuts[0]]}{', '.join([*kept, GAP])})"
+    else:
+        return line
     return line if bare == line.text else line.reworded(bare)
 
 

@@ -12,7 +12,7 @@ from ctxfold.text.entities import entities
 from ctxfold.text.sentences import Span, sentences
 from ctxfold.tokens import count
 
-__all__ = ["Piece", "above", "columns_of", "headings", "pieces_of", "shape_of", "values_in", "words_of"]
+__all__ = ["Piece", "above", "cells_of", "columns_of", "headings", "pieces_of", "shape_of", "values_in", "words_of"]
 
 _WORD = re.compile(r"[^\W\d_][\w'’-]{3,}|\d[\d.,:/-]*\d")
 _NAME = re.compile(r"(?<![.!?:]\s)(?<!^)\b[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
@@ -66,7 +66,7 @@ def pieces_of(line: Line, columns: Line | None = None) -> tuple[Piece, ...]:
         line: the line.
         columns: for cells of a table, the row of its columns.
     """
-    return _pieces(line.kind, line.text, line.cuts, line.table, None if columns is None else _cells(columns))
+    return _pieces(line.kind, line.text, line.cuts, line.table, None if columns is None else cells_of(columns))
 
 
 @lru_cache(maxsize=65_536)
@@ -195,8 +195,9 @@ def _named(cells: list[Span], text: str, columns: tuple[str, ...] | None) -> Ite
         )
 
 
-def _cells(columns: Line) -> tuple[str, ...]:
-    return tuple(span.of(columns.text) for span in _spans(columns.cuts, columns.table))
+def cells_of(line: Line) -> tuple[str, ...]:
+    """The cells of a row, or the arguments of a call, as they stand."""
+    return tuple(span.of(line.text) for span in _spans(line.cuts, line.table))
 
 
 def _cell_values(cell: str, name: str) -> tuple[tuple[str, str], ...]:

@@ -49,7 +49,7 @@ class Shown:
                 else unposed(self.summary)
             )
             made.append(f"{self._mark} {told}")
-        elif self.status is not None:
+        elif self.status is not None and (not self.lines or self.lines[0].ref != self._mark):
             made.append(f"[{self._mark}]")
         made += addressed(self.lines)
         return tuple(made) or (f"[{spans(self.steps)} | {self.raw} tok | recall {spans(self.steps)}]",)

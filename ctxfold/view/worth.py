@@ -16,7 +16,7 @@ from functools import lru_cache
 from ctxfold.log.lines import Line
 from ctxfold.view.pieces import Piece, shape_of
 
-__all__ = ["Worth"]
+__all__ = ["Worth", "is_id"]
 
 _NUMBER = re.compile(r"[\d.,:$€£¥%+-]+")
 
@@ -36,7 +36,6 @@ class Worth:
     ) -> None:
         self.lines, self.query = lines, query
         self._replies = _replies(lines)
-        self._writes = _writes(lines)
         self._series = [_series(line, each) for line, each in zip(lines, pieces, strict=True)]
         self._covered: Counter[str] = Counter()
         self._told: Counter[str] = Counter()
@@ -50,23 +49,17 @@ class Worth:
         """What a piece adds to what is taken."""
         gain = 0.0
         for value, name in piece.values:
-            gain += self._values[value] * _AGAIN[min(self._covered[self._fact(line, value, name)], 2)]
+            gain += self._values[value] * _AGAIN[min(self._covered[_fact(value, name)], 2)]
         plain = 0.0 if self.lines[line].is_document else _REPLY if line in self._replies else _WORD
         for word in piece.words:
             near = max(_NEAR, plain) if word in self.query else plain
             gain += self._words[word] * near * _AGAIN[min(self._told[word], 2)]
         return gain * self._series[line].get(place, 1.0)
 
-    def take(self, line: int, piece: Piece) -> None:
+    def take(self, piece: Piece) -> None:
         """Count what a piece tells as told."""
-        self._covered.update([self._fact(line, value, name) for value, name in piece.values])
+        self._covered.update([_fact(value, name) for value, name in piece.values])
         self._told.update(piece.words)
-
-    def _fact(self, line: int, value: str, name: str) -> str:
-        """What a value tells: an id by itself and, apart from that, that it was changed; anything else of what it is said of."""
-        if not name or _is_id(value):
-            return f"> {value}" if line in self._writes else value
-        return f"{name}={value}"
 
 
 class _Uses:
@@ -124,11 +117,16 @@ class _Uses:
             return 0.05 + 0.6 * math.exp((self._newest[value] - last) / 8)
         if value in self._used:
             return 1 + 1.5 * math.exp((self._used[value] - last) / 25)
-        return 1.3 if value in self._given and _is_id(value) else 0.6
+        return 1.3 if value in self._given and is_id(value) else 0.6
+
+
+def _fact(value: str, name: str) -> str:
+    """What a value tells: an id by itself, anything else of what it is said of."""
+    return value if not name or is_id(value) else f"{name}={value}"
 
 
 @lru_cache(maxsize=65_536)
-def _is_id(value: str) -> bool:
+def is_id(value: str) -> bool:
     """Whether a value is built as what names one thing or counts it exactly: letters with digits, joined parts, many digits, with a unit or without; no
     other blank in it.
     """
@@ -152,7 +150,7 @@ def _shape(value: str) -> float:
     """How likely a value of this build is to be needed letter by letter."""
     if len(value) < 2:
         return 0.05
-    if _is_id(value):
+    if is_id(value):
         return 1.0
     if _NUMBER.fullmatch(value):
         return 0.35 if len(value) > 2 else 0.1
@@ -166,21 +164,6 @@ def _series(line: Line, pieces: Sequence[Piece]) -> dict[int, float]:
     shapes = [shape_of(piece.text) for piece in pieces]
     alike = Counter(shapes)
     return {place: 1 / math.sqrt(alike[shape]) for place, shape in enumerate(shapes) if alike[shape] > 1}
-
-
-def _writes(lines: Sequence[Line]) -> frozenset[int]:
-    """The places of calls of tools that mostly bring text over several lines: what they name, they change."""
-    calls: Counter[str] = Counter()
-    bring: Counter[str] = Counter()
-    heads = [at for at, line in enumerate(lines) if line.kind == "call" and not line.depth]
-    for at in heads:
-        calls[_tool(lines[at])] += 1
-        bring[_tool(lines[at])] += at + 1 < len(lines) and lines[at + 1].kind == "call" and lines[at + 1].depth > 0
-    return frozenset(at for at in heads if 2 * bring[_tool(lines[at])] > calls[_tool(lines[at])])
-
-
-def _tool(call: Line) -> str:
-    return call.text[: call.cuts[0]] if call.cuts else call.text
 
 
 def _evidence(name: str, seen: Counter[str], named: Counter[str], arguments: set[str]) -> float:
@@ -203,4 +186,4 @@ def _replies(lines: Sequence[Line]) -> frozenset[int]:
 
 def _rarity(value: str, times: int) -> float:
     """What repetition leaves of a value's worth: little of a plain word's, more of an id's, which is what is acted on."""
-    return 0.35 + 0.65 / math.sqrt(times) if _is_id(value) else 1 / times
+    return 0.35 + 0.65 / math.sqrt(times) if is_id(value) else 1 / times

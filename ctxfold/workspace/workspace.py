@@ -20,6 +20,7 @@ from ctxfold.workspace.intent import Intent
 
 __all__ = [
     "Block",
+    "Change",
     "Note",
     "Older",
     "Origin",
@@ -91,6 +92,14 @@ class RawStep(_Lined):
         return (self.n,)
 
 
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A file or a record that calls changed: its path or id as they name it, and the newest steps that changed it, in path order."""
+
+    name: str
+    steps: tuple[int, ...]
+
+
 HEADER = 3
 """Tokens a block's own header costs at most."""
 
@@ -112,6 +121,7 @@ class Tile(_Lined):
         whole: whether every line of its steps still stands, because nothing could be shortened.
         children: the tiles it replaced.
         front: whether the summary stands in front of what was chosen of the steps, which a next consolidation chooses anew from the log.
+        changed: what its steps changed, in the order of the newest change.
     """
 
     number: int
@@ -126,6 +136,7 @@ class Tile(_Lined):
     whole: bool = False
     children: tuple[int, ...] = ()
     front: bool = False
+    changed: tuple[Change, ...] = ()
 
     @property
     def first(self) -> int:

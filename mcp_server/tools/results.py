@@ -131,7 +131,7 @@ def format_view(session: Session, budget: int, offset: int) -> list[TextContent]
         whole = len(part.text) == part.total
         return _make_blocks(part.text, size if whole else f"{size} · {part.label('context', f'budget={view.budget}')}")
     small = _shrink_view(session, view)
-    note = f"{small.tokens} tokens, shortened to fit one result; all {view.tokens} in parts: context with budget={view.budget}"
+    note = f"{small.tokens} tokens, a shorter view, as hosts cut longer results; the whole, {view.tokens} tokens, in parts: context with budget={view.budget}"
     return _make_blocks(small.text[:_ROOM], note)
 
 

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ctxfold.decisions.fold.settings import FoldSettings
-from ctxfold.decisions.fold.tile import price, tile_of
+from ctxfold.decisions.fold.tile import TRAIL, price, tile_of
 from ctxfold.log.lines import Line
 from ctxfold.tokens import count, count_lines
 from ctxfold.view.condense import condense, gists, stub
 from ctxfold.view.show import Shown, addressed, show
+from ctxfold.view.trail import changes_of, trail
 from ctxfold.workspace.workspace import Block, Origin, RawStep, Tile, Workspace
 
 __all__ = [
@@ -119,10 +120,12 @@ def embedded_tile(
     room = min(batch.room, price(*batch.blocks) - _LEAST)
     before = front_of(batch.blocks)
     summary = front.text if front else _summaries(before, opened, room // 2, query)
-    room = max(room - count(summary), 0)
+    steps = tuple(step for block in batch.blocks for step in block.steps)
+    changed = trail(changes_of(batch.blocks), steps, int(TRAIL * room), summary)
+    room = max(room - count(summary) - (changed.tokens if changed else 0), 0)
     made = condense(blocks, [show(block) for block in batch.newest], room, budget, query)
-    lines = [line for each in made for line in each]
-    lines = _with_stubs(blocks, made, room - count_lines(addressed(lines)))
+    lines = _with_stubs(blocks, made, room - count_lines(addressed([line for each in made for line in each])))
+    lines = [*([changed] if changed else []), *lines]
     author = front or before
     tile = tile_of(batch.blocks, number, summary, tuple(lines), author.origin if author else "embedded")
     if price(tile) < price(*batch.blocks):

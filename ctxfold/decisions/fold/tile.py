@@ -11,10 +11,13 @@ from ctxfold.log.lines import Line
 from ctxfold.tokens import count_lines
 from ctxfold.view.condense import stub
 from ctxfold.view.show import show
+from ctxfold.view.trail import changes_of, trail
 from ctxfold.workspace.workspace import Block, Origin, RawStep, Status, Tile, Workspace, spans
 
-__all__ = ["price", "status_of", "tile_of", "told_tile"]
+__all__ = ["TRAIL", "price", "status_of", "tile_of", "told_tile"]
 
+TRAIL = 0.1
+"""Of what older steps may take, what the trail of artifacts may take at most."""
 
 _SNAPSHOT = 2
 """Times its price in a view that a stretch counts for at most where its raw records are larger, as the snapshots of pages are."""
@@ -41,8 +44,12 @@ def told_tile(workspace: Workspace, blocks: Sequence[Block], number: int, summar
         )
     later = workspace.blocks[workspace.blocks.index(blocks[-1]) + 1 :]
     lines = kept_beside(blocks, summary, in_force(blocks, later, workspace.intent), workspace.intent.lifted)
+    took = price(*blocks)
+    steps = tuple(step for block in blocks for step in block.steps)
+    changed = trail(changes_of(blocks), steps, int(TRAIL * took), "\n".join([summary, *(line.text for line in lines)]))
+    lines = (*([changed] if changed else []), *lines)
     tile = tile_of(blocks, number, summary, lines, origin)
-    took, gives = price(*blocks), price(tile)
+    gives = price(tile)
     gone = stub(tile.steps, tile.raw, [line for block in blocks for line in block.lines], tile.text, _SNAPSHOT * took)
     if gone is not None and gives + gone.tokens < took:
         return tile_of(blocks, number, summary, (*lines, gone), origin)
@@ -81,7 +88,7 @@ def tile_of(
     )
     children = tuple(block.number for block in blocks if isinstance(block, Tile))
     made = Tile(number, steps, summary, lines, status or status_of(blocks), origin, raw, 0, untrusted, whole, children)
-    return replace(made, tokens=show(made).tokens)
+    return replace(made, tokens=show(made).tokens, changed=changes_of(blocks))
 
 
 def price(*blocks: Block) -> int:

@@ -18,7 +18,7 @@ from ctxfold.store.codec import digest, encode, pack_text, unpack_json
 from ctxfold.store.sqlite import Reading, Writing
 from ctxfold.store.values import HeadRow, State
 from ctxfold.workspace.by import Decider
-from ctxfold.workspace.workspace import Tile, dump_lines, load_lines
+from ctxfold.workspace.workspace import Change, Tile, dump_lines, load_lines
 
 __all__ = [
     "Outline",
@@ -52,6 +52,7 @@ def dump_tile(tile: Tile) -> dict[str, Any]:
         "id": tile.number, "steps": runs, "summary": tile.summary, "lines": dump_lines(tile.lines), "status": tile.status, "origin": tile.origin,
         "raw": tile.raw, "tokens": tile.tokens, "untrusted": tile.untrusted, "whole": tile.whole, "children": list(tile.children),
         **({"front": True} if tile.front else {}),
+        **({"changed": [[each.name, *each.steps] for each in tile.changed]} if tile.changed else {}),
     }  # fmt: skip
 
 
@@ -62,6 +63,7 @@ def load_tile(tree: Any) -> Tile:
         return Tile(
             tree["id"], steps, tree["summary"], load_lines(tree["lines"]), tree["status"], tree["origin"],
             tree["raw"], tree["tokens"], tree["untrusted"], tree["whole"], tuple(tree["children"]), tree.get("front", False),
+            tuple(Change(name, tuple(steps)) for name, *steps in tree.get("changed", ())),
         )  # fmt: skip
     except (KeyError, TypeError, ValueError) as error:
         raise CorruptStore("a folded block does not read back; restore a copy of the store") from error

@@ -173,14 +173,6 @@ def test_a_sentence_that_opens_a_list_never_stands_without_what_it_opens() -> No
         assert ("these:" in shown) <= ("hooks run first" in shown)
 
 
-def test_that_a_file_was_changed_is_told_apart_from_its_having_been_read() -> None:
-    path = "src/engine/valves.py"
-    call = json.dumps({"name": "read", "args": {"path": path}})
-    looked = list(lines_of(Record(2, 1, "call", "model", call, "c1", 2)))
-    made = stretch(written(1, path, "one\ntwo\nthree"), looked, told(3, "Both are done and nothing is left to do."))
-    assert f"> edit(path={path}" in text(made, choose(made, 40, NO_QUERY, 0))
-
-
 def test_a_value_of_a_page_stands_under_its_address_and_its_heading() -> None:
     shop = ["Tents — https://shop.example/tents", "Everything for the hills and the coast in one shop."]
     shop += [row for n in range(6) for row in (f"### Heron {n}", f"2{n}9.50 €", "Made for people who walk far.")]

@@ -259,6 +259,21 @@ async def test_rows_are_collected_over_the_pages_of_a_list_in_one_call() -> None
             assert "box079" in wrong or "more of 80" in wrong
 
 
+async def test_values_taken_between_other_actions_of_a_call_stand_in_the_context() -> None:
+    def lamp(name: str, weight: int) -> str:
+        row = f"<tr><th>Weight</th><td>{weight} g</td></tr>"
+        return f"<title>{name}</title><main><h1>{name}</h1><table>{row}</table></main>"
+
+    taken = {"kind": "extract", "wanted": {"type": "object", "properties": {"weight": {"type": "string"}}}}
+    with Site(pages={"/0": lamp("Karst", 4711), "/1": lamp("Gully", 4712)}) as site:
+        async with driving() as host:
+            await host.ok("page_open", url=f"{site.url}/0")
+            onward = {"kind": "navigate", "url": f"{site.url}/1"}
+            await host.ok("page_act", actions=[taken, onward, taken, onward])
+            told = await host.ok("context")
+    assert told.index("4711 g") < told.index("4712 g")
+
+
 def test_the_words_on_actions_name_every_kind_and_field_there_is() -> None:
     told = read_description("tools/page_act").arguments["actions"]
     for kind in get_args(PageAction):

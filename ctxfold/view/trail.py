@@ -1,0 +1,109 @@
+"""The artifact trail of a stretch: which files and records its calls changed, each once, with the newest steps that did."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from ctxfold.log.lines import Line, line
+from ctxfold.tokens import count
+from ctxfold.view.pieces import cells_of
+from ctxfold.view.worth import is_id
+from ctxfold.workspace.workspace import Block, Change, RawStep, spans
+
+__all__ = ["changes_of", "trail"]
+
+_PATCHED = re.compile(r"^(?:\*\*\* \w+ File: |\+\+\+ (?:b/)?)(\S.*)$", re.M)
+"""What a patch changes, in the forms of apply_patch and of a unified diff."""
+_STEPS = 3
+"""Steps named of one artifact, the newest; one more is known, so that a mark can say that there were others."""
+_NAMES = 200
+"""Artifacts that a tile knows, the newest changed."""
+
+
+def changes_of(blocks: Sequence[Block]) -> tuple[Change, ...]:
+    """What a stretch changed, in the order of the newest change.
+
+    A call changes what it names where its tool mostly brings text over several lines, or where its text is a patch. Structure only: no tool is known by name.
+
+    Args:
+        blocks: the stretch, in path order.
+    """
+    writing = _tools_that_write(line for block in blocks if isinstance(block, RawStep) for line in block.lines)
+    found: dict[str, dict[int, None]] = {}
+    for block in blocks:
+        for change in (_changed(block, writing),) if isinstance(block, RawStep) else (block.changed,):
+            for each in change:
+                steps = {**found.pop(each.name, {}), **dict.fromkeys(each.steps)}
+                found[each.name] = steps
+    return tuple(Change(name, tuple(steps)[-_STEPS - 1 :]) for name, steps in found.items())[-_NAMES:]
+
+
+def trail(changes: Sequence[Change], steps: Sequence[int], room: int, said: str = "") -> Line | None:
+    """The line that says what was changed; None where nothing was, or there is no room.
+
+    Args:
+        changes: what was changed, oldest first.
+        steps: the stretch, in path order.
+        room: o200k tokens it may cost; beyond that what was changed longest ago is left out.
+        said: what stands beside it: an artifact that it names need not be named again.
+    """
+    left = [each for each in changes if each.name not in said and posixpath.basename(each.name) not in said]
+    while left:
+        folder = _folder([each.name for each in left])
+        names = "; ".join(f"{each.name.removeprefix(folder)} {_newest(each.steps)}" for each in left)
+        more = "… " if len(left) < len(changes) and not said else ""
+        text = f"[{spans(steps)} changed{f' in {folder}' if folder else ''}: {more}{names}]"
+        if count(text) + 1 <= room:
+            return line("stub", spans(steps), text)
+        left = left[1:]
+    return None
+
+
+def _newest(steps: Sequence[int]) -> str:
+    return f"{'… ' if len(steps) > _STEPS else ''}{spans(steps[-_STEPS:])}"
+
+
+def _changed(step: RawStep, writing: frozenset[str]) -> list[Change]:
+    found: dict[str, None] = {}
+    for at, each in enumerate(step.lines):
+        if each.kind != "call":
+            continue
+        if each.depth:
+            found.update((name.strip(), None) for name in _PATCHED.findall(each.text))
+        elif _tool(each) in writing or _brings_text(step.lines, at):
+            named = (cell.partition("=")[2].strip('"') for cell in cells_of(each))
+            name = next((name for name in named if is_id(name)), None)
+            if name is not None:
+                found[name] = None
+    return [Change(name, (step.n,)) for name in found]
+
+
+def _tools_that_write(lines: Iterable[Line]) -> frozenset[str]:
+    """The tools of which more than half of the calls bring text over several lines."""
+    calls: Counter[str] = Counter()
+    bring: Counter[str] = Counter()
+    every = list(lines)
+    for at, each in enumerate(every):
+        if each.kind == "call" and not each.depth:
+            calls[_tool(each)] += 1
+            bring[_tool(each)] += _brings_text(every, at)
+    return frozenset(tool for tool in calls if 2 * bring[tool] > calls[tool])
+
+
+def _brings_text(lines: Sequence[Line], at: int) -> bool:
+    return at + 1 < len(lines) and lines[at + 1].kind == "call" and lines[at + 1].depth > 0
+
+
+def _tool(call: Line) -> str:
+    return call.text[: call.cuts[0]] if call.cuts else call.text
+
+
+def _folder(names: Sequence[str]) -> str:
+    """The folder that all of several absolute paths lie in, its slash included; empty where there is none."""
+    if len(names) < 2 or not all(name.startswith("/") for name in names):
+        return ""
+    common = posixpath.commonpath([posixpath.dirname(name) for name in names])
+    return f"{common}/" if common.strip("/") else ""

@@ -1,0 +1,84 @@
+"""What calls changed stands in every tile: each file once, with the newest steps that changed it, through folds, summaries and reopening."""
+
+import re
+from pathlib import Path
+
+from ctxfold import Session
+from ctxfold.workspace.workspace import Change, Tile
+
+FOLDER = "/srv/shop/src"
+
+
+def edited(session: Session, name: str, n: int) -> None:
+    """Record that a file was read and edited."""
+    path = f"{FOLDER}/{name}"
+    session.record_step(
+        "Read it.", [{"name": "read", "args": {"path": path}}], [{"text": f"row {n}\nrow {n + 1}\n" * 30}]
+    )
+    change = {"path": path, "old": f"row {n}\nrow {n + 1}", "new": f"row {n}\nrow {n * 7919}"}
+    session.record_step("Mend it.", [{"name": "edit", "args": change}], [{"text": "done"}])
+
+
+def trails(session: Session, budget: int) -> list[str]:
+    return re.findall(r"^\[s[^\n]* changed[^\n]*\]$", session.view(budget).text, re.M)
+
+
+def test_a_consolidation_names_each_file_once_with_the_steps_that_changed_it(session: Session) -> None:
+    session.record_turn(user="Mend the shop.")
+    for n in range(24):
+        edited(session, f"part{n % 3}.py", n)
+        session.consolidate(2_000)
+    (found,) = trails(session, 2_000)
+    assert re.search(r"part2\.py … s\d+, s\d+, s\d+", found)
+    assert f"changed in {FOLDER}/: " in found
+    assert [found.count(f"part{n}.py") for n in range(3)] == [1, 1, 1]
+    tile = session.workspace.blocks[0]
+    assert isinstance(tile, Tile)
+    assert {each.name for each in tile.changed} == {f"{FOLDER}/part{n}.py" for n in range(3)}
+    assert all(len(each.steps) == 4 and max(each.steps) <= tile.last for each in tile.changed)
+    steps = [each.steps[-1] for each in tile.changed]
+    assert steps == sorted(steps)
+
+
+def test_what_was_only_read_is_no_change(session: Session) -> None:
+    session.record_turn(user="Look at the shop.")
+    for n in range(24):
+        call = {"name": "read", "args": {"path": f"{FOLDER}/part{n}.py"}}
+        session.record_step("Read it.", [call], [{"text": f"row {n}\nrow {n + 1}\n" * 30}])
+    assert session.consolidate(2_000)
+    assert trails(session, 2_000) == []
+
+
+def test_a_patch_names_the_files_it_changes(session: Session) -> None:
+    session.record_turn(user="Mend the shop.")
+    for n in range(3):
+        patch = f"*** Begin Patch\n*** Update File: src/part{n}.py\n@@\n-a\n+b\n*** End Patch"
+        diff = f"--- a/src/old{n}.py\n+++ b/src/new{n}.py\n@@ -1 +1 @@\n-a\n+b\n"
+        calls = [{"name": "shell", "args": {"input": patch}}, {"name": "shell", "args": {"input": diff}}]
+        session.record_step("Patch it.", calls, [{"text": "ok " * 300}, {"text": "ok " * 300}])
+    session.record_reply("Done.")
+    tile = session.fold("All three parts were mended.", 1, 3)
+    names = {f"src/part{n}.py" for n in range(3)} | {f"src/new{n}.py" for n in range(3)}
+    assert {each.name for each in tile.changed} == names
+
+
+def test_a_written_summary_keeps_the_trail_beside_it_where_it_does_not_name_the_file(session: Session) -> None:
+    session.record_turn(user="Mend the shop.")
+    for n in range(6):
+        edited(session, f"part{n % 2}.py", n)
+    session.record_reply("Mended.")
+    session.fold("The rows of part0.py were mended.", 1, 12)
+    (found,) = trails(session, 8_000)
+    assert "part1.py s4, s8, s12" in found  # each of its changes
+    assert "part0.py" not in found
+
+
+def test_a_tile_reads_back_with_what_it_changed(stored: Session, database: Path) -> None:
+    stored.record_turn(user="Mend the shop.")
+    for n in range(6):
+        edited(stored, "part.py", n)
+    stored.record_reply("Mended.")
+    made = stored.fold("The rows were mended.", 1, 12)
+    assert made.changed == (Change(f"{FOLDER}/part.py", (6, 8, 10, 12)),)
+    with Session.open("trip", store=str(database)) as again:
+        assert again.workspace.blocks[0] == made
