@@ -21,7 +21,7 @@ from browser_agent.observation.paging import Pages, fitting, paginate
 from browser_agent.observation.prune import Interest, prune
 from browser_agent.observation.search_box import find_search
 from browser_agent.observation.spacing import respace
-from browser_agent.observation.values import BUDGET, Control, Cut, Extracted, Observation, Section
+from browser_agent.observation.values import BUDGET, Control, Cut, Extracted, Link, Observation, Section
 from ctxfold.log.snapshot import Node, parse
 from ctxfold.text.words import counted
 from ctxfold.tokens import count, head
@@ -90,21 +90,22 @@ class _Room:
 
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """A page as its tree and its lines; `leading` are the controls whose addresses are told."""
+    """A page as its tree, its lines, its controls and its links."""
 
+    capture: Capture
     root: Node
     blocks: tuple[Block, ...]
-    leading: Mapping[str, Control]
-    capture: Capture
+    refs: Mapping[str, Control]
+    links: tuple[Link, ...]
 
-    def told(self, blocks: tuple[Block, ...]) -> tuple[Block, ...]:
-        """`blocks` with where each link leads behind its ref, as a path on the same site."""
-        if not self.leading:
+    def told(self, blocks: tuple[Block, ...], view: View) -> tuple[Block, ...]:
+        """`blocks` with where each link leads behind its ref, as a path on the same site, where a view asks for that."""
+        if not isinstance(view, Part | Places) or not view.links:
             return blocks
         site = "{0.scheme}://{0.netloc}".format(urlsplit(self.capture.url))
 
         def lead(ref: re.Match[str]) -> str:
-            control = self.leading.get(ref[1])
+            control = self.refs.get(ref[1])
             url = control.url.removeprefix(site) if control is not None and control.role == "link" else ""
             return f"{ref[0]}({cut(clean(url), _ADDRESS)})" if url else ref[0]
 
@@ -134,16 +135,12 @@ def observe(
         The observation. Its text never costs more than `budget`; what it leaves out can be had by page, by ref or by
         search, and every control the browser reports is in `refs`.
     """
-    root, unseen = remove_hidden(parse(capture.yaml), capture.structure.hidden, capture.structure.veiled)
-    page_blocks = respace(blocks(root), capture.structure.sections)
-    refs, links = find_controls(root, capture)
-    page = _Page(root, page_blocks, refs if isinstance(view, Part | Places) and view.links else {}, capture)
-    heading = _heading(capture, unseen)
+    page, heading = _page(capture)
     room = _Room(_left(budget, heading, view), _left(pages or budget, heading, Lean()))
-    heading = head(heading, budget // 2)
     shown = _render(page, view, Interest(need, capture.structure.shown, before), room)
-    text = "\n".join(filter(None, (heading, _status_line(shown, len(page_blocks), view), *shown.lines)))
-    text = text if count(text) <= budget else head(text, budget)
+    heading = head(heading, budget // 2)
+    status = _status_line(shown, len(page.blocks), view)
+    text = head("\n".join(filter(None, (heading, status, *shown.lines))), budget)
     return Observation(
         url=capture.url,
         title=clean(capture.structure.title),
@@ -156,18 +153,27 @@ def observe(
         page=shown.page,
         pages=shown.pages,
         full=capture.yaml,
-        refs=refs,
-        links=links,
+        refs=page.refs,
+        links=page.links,
         sections=_sections(capture),
-        search=find_search(capture.structure.searches, root),
+        search=find_search(capture.structure.searches, page.root),
         index=capture.structure.index,
         cut=shown.cut,
         dialog=capture.dialog,
         tabs=capture.tabs,
         extracted=shown.extracted,
         places=shown.places,
-        lines=frozenset(block.text for block in page_blocks),
-        standing=tuple(filter(None, name_all(page_blocks))),
+        lines=frozenset(block.text for block in page.blocks),
+        standing=tuple(filter(None, name_all(page.blocks))),
+    )
+
+
+def _page(capture: Capture) -> tuple[_Page, str]:
+    """A page without what nobody sees of it, and its heading."""
+    root, unseen = remove_hidden(parse(capture.yaml), capture.structure.hidden, capture.structure.veiled)
+    refs, links = find_controls(root, capture)
+    return _Page(capture, root, respace(blocks(root), capture.structure.sections), refs, links), _heading(
+        capture, unseen
     )
 
 
@@ -213,7 +219,7 @@ def _tab(index: int, title: str, current: bool) -> str:
 
 
 def _render(page: _Page, view: View, interest: Interest, room: _Room) -> _Rendered:
-    capture, told = page.capture, page.told(page.blocks)
+    capture, told = page.capture, page.told(page.blocks, view)
     own = find_own(page.blocks, interest.before)
     pages = paginate([told[i] for i in own], room.page).numbered(own)
     match view:
@@ -226,7 +232,7 @@ def _render(page: _Page, view: View, interest: Interest, room: _Room) -> _Render
             return _read(pages, view, room.lines, _say_around(len(told) - len(own)))
         case Part(ref=ref):
             part = blocks_under(page.blocks, ref) or _blocks_of(page.root, ref)
-            return _read(paginate(page.told(part), room.page), view, room.lines)
+            return _read(paginate(page.told(part, view), room.page), view, room.lines)
         case Places(queries=queries):
             found = find(page.blocks, told, queries, room.lines, interest.before.above)
             return _Rendered(found.lines, "find", 1, len(pages.pages), places=found.whole)
