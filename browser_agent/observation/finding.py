@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from browser_agent.observation.before import is_links
 from browser_agent.observation.blocks import Block, leads
 from browser_agent.observation.inline import REF, cut, first_mention, terms, trim_torn_ref
 from ctxfold.text.words import counted
@@ -44,8 +45,9 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """A page's blocks, what is looked for, the block each belongs to, and how many tokens of a line of controls are shown."""
+    """A page's blocks, bare and as they are shown, what is looked for, the block each belongs to, and how many tokens of a line of controls or links are shown."""
 
+    bare: Sequence[Block]
     blocks: Sequence[Block]
     queries: tuple[str, ...]
     leads: tuple[int | None, ...]
@@ -75,7 +77,7 @@ def find(
         of = f" with most of them, {most} of {len(terms(queries[0]))}"
     if not hits:
         return Found(nothing)
-    page = _Page(told, queries, leads(blocks))
+    page = _Page(blocks, told, queries, leads(blocks))
     fresh = [hit for hit in hits if told[hit].text not in above]
     of = f" of {counted(len(hits), 'place')}{of}"
     page, shown = _fitting(page, fresh, budget - sum(count(line) + 1 for line in (*nothing, of)))
@@ -254,7 +256,8 @@ def _line(page: _Page, place: int, hits: frozenset[int]) -> str:
     block = page.blocks[place]
     if place not in hits:
         return cut(block.text, _HIT * 4)
-    return _part(block.text, page.queries, page.wide if block.controls >= _CONTROLS else _HIT)
+    bar = block.controls >= _CONTROLS or (block.links >= _CONTROLS and is_links(page.bare[place]))
+    return _part(block.text, page.queries, page.wide if bar else _HIT)
 
 
 def _name_section(page: _Page, place: int, most: int = _SECTION) -> str:
@@ -279,9 +282,15 @@ def _name_tables(page: _Page, shown: set[int], hits: frozenset[int]) -> Iterator
 
 def _where_else(page: _Page, rest: Sequence[int]) -> str:
     """How many more places there are, and under which headings."""
-    names = list(dict.fromkeys(_name_section(page, at, _NAME) for at in rest if page.blocks[at].section))
+    names = list(dict.fromkeys(filter(None, (_name_place(page, at) for at in rest))))
     more = f" +{len(names) - _SECTIONS}" if len(names) > _SECTIONS else ""
     return f"… {len(rest)} more" + (f" in {'; '.join(names[:_SECTIONS])}{more}" if names else "")
+
+
+def _name_place(page: _Page, place: int) -> str:
+    """What a place is read by: its heading with a ref, else its own."""
+    block = page.blocks[place]
+    return _name_section(page, place, _NAME) if block.section else f"[{block.ref}]" if block.ref else ""
 
 
 def _part(text: str, queries: tuple[str, ...], most: int) -> str:

@@ -124,6 +124,10 @@ def test_a_list_with_many_options_is_shown_whole_where_there_is_room_and_running
     form = f'- main:\n  - listbox "Departments" [ref=e40]:\n{options}\n  - paragraph: {"Long words. " * 200}Rare.'
     assert "affairs number 19" in found(form, "departments")
     assert count(found(form, "rare")) < 250
+    menu = "- main:\n  - paragraph:\n" + "\n".join(
+        f'    - link "Affairs of county {n}" [ref=e{50 + n}]:\n      - /url: /c/{n}' for n in range(12)
+    )
+    assert "county 11[e61](/c/11)" in page(menu, Places(("county 2",), links=True)).text
     assert count(found(form, "departments", budget=200)) <= 200
 
 
