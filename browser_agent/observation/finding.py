@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 from browser_agent.observation.before import is_links
 from browser_agent.observation.blocks import Block, leads
-from browser_agent.observation.inline import REF, cut, first_mention, terms, trim_torn_ref
+from browser_agent.observation.inline import cut, first_mention, terms, trim_torn_ref
+from browser_agent.observation.matching import NOWHERE, find_hits, find_nearest, say_counts
 from ctxfold.text.words import counted
 from ctxfold.tokens import count, head
 
@@ -20,19 +21,16 @@ _WIDE = 300
 _CONTROLS = 3
 _FEW = 3
 """So few places are shown with what stands beside them."""
-_NEAR = 6
-"""So few places that hold some of the words are shown where none holds all."""
 _SMALL = 200
 """Tokens of a table that its head brings whole."""
 _AFTER = 4
 _MAIN = frozenset({"main", "body", "dialog", "search"})
-_WORDS, _WORD = 6, 30
+_WORD = 30
 _REST = 40
 """Tokens kept for the line that says where the rest stands."""
 _SECTIONS = 3
 _ENTRY = "- "
 _NAME = 40
-_NOWHERE = "no such words on this page"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +65,13 @@ def find(
         How many places are shown of how many, then these in page order under their headings, a row with the head of its
         table, a note with its entry; of one query whose words stand in no place together, how often each stands on the page, and the places with most of them.
     """
-    each = [_hits(blocks, query) for query in queries]
+    each = [find_hits(blocks, query) for query in queries]
     hits = sorted(set().union(*each))
     nothing: tuple[str, ...] = ()
     of = _count_each(queries, each) if len(queries) > 1 else ""
     if not hits:
-        nothing = (_no_such_words(blocks, queries[0]) if len(queries) == 1 else _NOWHERE,)
-        most, hits = _nearest(blocks, terms(queries[0])) if len(queries) == 1 else (0, [])
+        nothing = (say_counts(blocks, queries[0]) if len(queries) == 1 else NOWHERE,)
+        most, hits = find_nearest(blocks, terms(queries[0])) if len(queries) == 1 else (0, [])
         of = f" with most of them, {most} of {len(terms(queries[0]))}"
     if not hits:
         return Found(nothing)
@@ -93,49 +91,6 @@ def find(
 def _count_each(queries: Sequence[str], each: Sequence[Sequence[int]]) -> str:
     """How many places each query has."""
     return ": " + ", ".join(f"{cut(one, _WORD)} {len(own) or 'none'}" for one, own in zip(queries, each, strict=True))
-
-
-def _hits(blocks: Sequence[Block], query: str) -> list[int]:
-    phrase = " ".join(query.lower().split())
-    texts = [REF.sub("", block.text).lower() for block in blocks]
-    hits = [place for place, text in enumerate(texts) if phrase in text]
-    if hits:
-        return hits
-    wanted = terms(query)
-    if not wanted:
-        return []
-    whole = [place for place, text in enumerate(texts) if all(word in text for word in wanted)]
-    under = [f"{text} {block.section.lower()}" for text, block in zip(texts, blocks, strict=True)]
-    return whole or [
-        place
-        for place, text in enumerate(texts)
-        if all(word in under[place] for word in wanted) and any(word in text for word in wanted)
-    ]
-
-
-def _no_such_words(blocks: Sequence[Block], query: str) -> str:
-    """That no place holds all the words, and how many hold each."""
-    texts = [block.text.lower() for block in blocks]
-    asked = list(dict.fromkeys(query.lower().split()))[:_WORDS]
-    counts = {word: sum(all(part in text for part in terms(word)) for text in texts) for word in asked}
-    if not any(counts.values()):
-        return _NOWHERE
-    told = ", ".join(f"{cut(word, _WORD)} in {number or 'none'}" for word, number in counts.items())
-    return f"no such words in one place of this page: {told}"
-
-
-def _nearest(blocks: Sequence[Block], wanted: frozenset[str]) -> tuple[int, list[int]]:
-    """How many of the words the places with most of them hold, and these: all where they are few, else the first where it holds several."""
-    texts = [REF.sub("", block.text).lower() for block in blocks]
-    held = [
-        sum(word in text or word in block.section.lower() for word in wanted)
-        if any(map(text.__contains__, wanted))
-        else 0
-        for text, block in zip(texts, blocks, strict=True)
-    ]
-    most = max(held, default=0)
-    places = [place for place, number in enumerate(held) if number == most and most]
-    return most, places if len(places) <= _NEAR else places[: most > 1]
 
 
 def _fitting(page: _Page, hits: Sequence[int], whole: int) -> tuple[_Page, set[int]]:
