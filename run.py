@@ -150,7 +150,7 @@ def set_up(venv: str, extra: str, options: list[str] | None = None) -> None:
             )
         if not runs or there[:2] != made_for:
             make_venv(venv, uv)
-        install(venv, uv, [*(options or []), "--editable", ROOT + extra])
+        install(venv, uv, [*(options or []), "--editable", ROOT + extra], tell_why(there if runs else [], wanted))
         with open(stamp, "w") as file:
             file.write("\n".join(wanted))
 
@@ -187,11 +187,20 @@ def make_venv(venv: str, uv: str | None) -> None:
         raise CannotRun(f"no environment could be made ({last}): on Debian or Ubuntu run `apt install python3-venv`")
 
 
-def install(venv: str, uv: str | None, what: list[str]) -> None:
+def tell_why(there: list[str], wanted: list[str]) -> str:
+    """What is to be installed, and why where something is there already: a demo needs none of the tools that tests do."""
+    if there[:2] != wanted[:2]:
+        return "ctxfold and what it needs"
+    if there[2:3] == wanted[2:3]:
+        return "the tools for tests and checks beside ctxfold, once"
+    return "ctxfold and what it needs anew, as pyproject.toml has changed"
+
+
+def install(venv: str, uv: str | None, what: list[str], about: str) -> None:
     """Install quietly: one line here, everything in the log."""
     python, log = find_program(venv, "python"), os.path.join(venv, "install.log")
     pip = [python, "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
-    say(f"installing ctxfold and what it needs (a minute or so; log: {os.path.relpath(log, ROOT)})")
+    say(f"installing {about} (a minute or so; log: {os.path.relpath(log, ROOT)})")
     began = time.monotonic()
     environment = {"PIP_DEFAULT_TIMEOUT": "60", **os.environ}
     with open(log, "w") as file:

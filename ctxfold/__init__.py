@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from ctxfold.decisions.refactor.values import Refactored
     from ctxfold.errors import CtxfoldError
     from ctxfold.log.refs import RecordRef, StepRef
-    from ctxfold.session.history.events import Event
     from ctxfold.session.history.export import SessionInfo, delete_session, export_session, sessions, verify_session
     from ctxfold.session.history.redact import Redaction
     from ctxfold.session.history.restore import import_session
+    from ctxfold.session.history.telling import Event
     from ctxfold.session.history.tree import BranchInfo, Topic
     from ctxfold.session.recall import Recalled
     from ctxfold.session.search import Hit
@@ -84,7 +84,7 @@ _NAMES = {
     "decisions.refactor.values": "Refactored",
     "errors": "CtxfoldError",
     "log.refs": "RecordRef StepRef",
-    "session.history.events": "Event",
+    "session.history.telling": "Event",
     "session.history.export": "SessionInfo delete_session export_session sessions verify_session",
     "session.history.redact": "Redaction",
     "session.history.restore": "import_session",

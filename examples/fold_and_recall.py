@@ -28,7 +28,7 @@ def main() -> None:
 
         view = session.view(budget=1000)
         print(view.text)
-        print(f"\n{view.tokens} tokens; unfolded, the log would cost {view.unfolded}.")
+        print(f"\ntokens: view {view.tokens} of {view.budget}, raw {view.unfolded}")
 
         assert view.tokens <= 1000 < view.unfolded
         assert "Nothing with a glass shade." in view.text, "the user's own words yield last"

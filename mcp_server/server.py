@@ -35,7 +35,7 @@ from mcp_server.prompts import fill_prompt
 from mcp_server.sessions.auth import Tokens
 from mcp_server.sessions.pool import Pools
 from mcp_server.sessions.subscriptions import PrincipalBus, Subscribers
-from mcp_server.tools import make_tools
+from mcp_server.tools import form_of, make_tools
 from mcp_server.tools.spec import CAPS, Caps
 
 __all__ = ["CtxfoldServer", "build_server"]
@@ -88,7 +88,9 @@ class CtxfoldServer(MCPServer[Pools]):
         except MCPError:
             raise
         except Exception as error:
-            raise ToolError(_carry(explain_error(error, name))) from error
+            tool = self._tool_manager.get_tool(name)
+            form = None if tool is None else form_of(tool)
+            raise ToolError(_carry(explain_error(error, name, form))) from error
 
     async def read_resource(
         self, uri: AnyUrl | str, context: Context[Pools, Any] | None = None

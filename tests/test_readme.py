@@ -1,7 +1,9 @@
 """What the README tells a newcomer is true: its commands, its registration and its script."""
 
 import json
+import os
 import re
+import runpy
 import subprocess
 import sys
 import tomllib
@@ -34,6 +36,14 @@ def test_run_names_the_commands_that_the_documents_use() -> None:
     assert told == set(re.findall(r"^    (\w+)  ", shown.stdout, flags=re.MULTILINE))
 
 
+def test_run_says_why_it_installs_where_something_is_there_already() -> None:
+    tell = runpy.run_path(str(ROOT / "run.py"))["tell_why"]
+    wanted = ["python 3.11", "checkout /here", "project abc", "tools [dev]"]
+    assert tell([], wanted) == tell(["python 3.12", *wanted[1:]], wanted) == "ctxfold and what it needs"
+    assert "tools for tests" in tell([*wanted[:3], "tools "], wanted)
+    assert "pyproject.toml has changed" in tell([*wanted[:2], "project old", wanted[3]], wanted)
+
+
 def test_the_table_lists_every_command_and_no_other() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     rows = [line.split("|")[1] for line in README.splitlines() if line.startswith("| `ctxfold ")]
@@ -60,10 +70,32 @@ def test_the_scripts_run_and_say_what_they_promise() -> None:
     assert re.search(r"^c1 at most 400 EUR in all \(s2\.1\)$", done.stdout, re.MULTILINE)
 
 
+def test_the_quick_start_records_folds_and_recalls() -> None:
+    commands = [line for line in blocks("bash")[1].splitlines() if line]
+    assert len(commands) == 3
+    beside = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    recorded, folded, recalled = (
+        subprocess.run(command, shell=True, capture_output=True, text=True, timeout=60, env=beside, check=True)
+        for command in commands
+    )
+    assert recorded.stdout == "s1\n"
+    assert folded.stdout.startswith("b1 stands for s1: ")
+    assert "Namespaces are one honking great idea" in recalled.stdout
+    shown = [line.split("`")[1] for line in README.splitlines() if line.startswith("`ctxfold context zen`")]
+    assert shown == ["ctxfold context zen"]
+    view = subprocess.run(shown[0], shell=True, capture_output=True, text=True, timeout=60, env=beside, check=True)
+    assert "19 sayings" in view.stdout
+
+
+def test_the_documents_name_every_example() -> None:
+    examples = {str(path.relative_to(ROOT)) for path in (ROOT / "examples").rglob("*.py")}
+    assert examples == set(re.findall(r"\]\((examples/[^)]+\.py)\)", README))
+
+
 def test_the_documents_link_to_files_that_exist() -> None:
     for document in ROOT.glob("*.md"):
         for target in re.findall(r"\]\((?!https?://)([^)#]+)\)", document.read_text(encoding="utf-8")):
-            assert (ROOT / target).is_file(), f"{document.name} links to {target}"
+            assert (ROOT / target).exists(), f"{document.name} links to {target}"
 
 
 def test_the_buttons_register_what_the_lines_say() -> None:

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 import click
 
 from ctxfold.cli.options import model_option, session_command
-from ctxfold.cli.output import escape_controls, print_json, show_note
+from ctxfold.cli.output import escape_controls, format_place, print_json, show_note
 from ctxfold.errors import InputError
 
 if TYPE_CHECKING:
     from ctxfold import Session
     from ctxfold.decisions.branch.values import Move, Wish
+    from ctxfold.workspace.forest import Action
 
 __all__ = ["branch", "switch"]
 
@@ -48,7 +49,7 @@ def branch(
         raise InputError("--rename needs the new NAME: ctxfold branch SESSION NAME --rename")
     action: Wish = "auto" if query is not None else "new_topic" if topic else "rename" if rename else "create"
     moved = session.branch(action, None, at, name) if query is None else _place(session, query, model)
-    _show(moved, as_json)
+    _show(session.name, moved, as_json)
 
 
 def _place(session: Session, message: str, model: str | None) -> Move:
@@ -76,21 +77,30 @@ def switch(session: Session, name: str | None, query: str | None, as_json: bool)
             "give either the NAME of a branch to go to, or --query to see which branches a message is like"
         )
     moved = session.branch("switch", to=name) if query is None else session.branch("auto", query)
-    _show(moved, as_json)
+    _show(session.name, moved, as_json)
 
 
-def _show(moved: Move, as_json: bool) -> None:
+def _show(session: str, moved: Move, as_json: bool) -> None:
     if as_json:
         print_json(moved)
         return
     for each in moved.ranked:
         said = each.said if len(each.said) <= _SAID else f"{each.said[:_SAID]}…"
-        click.echo(escape_controls(f"{each.score:.2f}  {each.name} of {each.topic}  {said}"))
-    why = f": {moved.reason}" if moved.reason else ""
-    tip = f"s{moved.tip}" if moved.tip else "nothing yet"
-    click.echo(escape_controls(f"{moved.action.replace('_', ' ')}{why}; on {moved.branch} of {moved.topic}, at {tip}"))
+        click.echo(escape_controls(f"{each.score:.2f}  {each.name}  {said}"))
+    why = f" ({moved.reason})" if moved.reason else ""
+    where = format_place(moved.branch, moved.tip, moved.topic)
+    click.echo(escape_controls(f"{_DONE[moved.action]}{why}: {where}"))
     if moved.ranked:
-        click.echo("nothing moved; to go to one: ctxfold switch SESSION NAME", err=True)
+        click.echo(f"to go to another: ctxfold switch {session} NAME", err=True)
+
+
+_DONE: dict[Action, str] = {
+    "continue": "nothing moved",
+    "create": "new branch",
+    "switch": "switched",
+    "new_topic": "new topic",
+    "rename": "renamed",
+}
 
 
 _SAID = 80

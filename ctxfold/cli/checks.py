@@ -26,9 +26,9 @@ GROUP = "ctxfold.checks"
 LEAST_PYTHON = (3, 11)
 
 
-def run_checks() -> tuple[Check, ...]:
-    """Look at everything: the core's own first, then what other packages bring."""
-    own = [look() for look in (_check_python, _check_store, _check_sqlite, _check_tokens)]
+def run_checks(store: str | None = None) -> tuple[Check, ...]:
+    """Look at everything: the core's own first, then what other packages bring. `store`: a store's path or URL, the configured one for None."""
+    own = (_check_python(), _check_store(store), _check_sqlite(), _check_tokens())
     return (*own, *check_models(), *_load_others())
 
 
@@ -49,9 +49,9 @@ def _check_python() -> Check:
     return Check("python", sys.version_info >= LEAST_PYTHON, fact, "install Python 3.11 or newer")
 
 
-def _check_store() -> Check:
+def _check_store(named: str | None) -> Check:
     try:
-        place = config.default_store()
+        place = named or config.default_store()
         if "://" not in place and not place.startswith("file:") and not Path(place).exists():
             return _check_place(Path(place))
         found, scrubbed = _look_into(place)
@@ -80,7 +80,7 @@ def _check_place(store: Path) -> Check:
     """Whether a store that is not there yet can be made."""
     folder = next(parent for parent in store.absolute().parents if parent.exists())
     writable = folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)
-    fact = f"{store} (made on first use)" if writable else f"{folder} cannot be written to"
+    fact = f"{store} (not there yet; made on first use)" if writable else f"{folder} cannot be written to"
     return Check("store", writable, fact, "set CTXFOLD_HOME to a folder you may write to")
 
 

@@ -8,6 +8,7 @@ import click
 
 from ctxfold.cli.options import session_command
 from ctxfold.cli.output import print_json, print_table, print_text
+from ctxfold.text.words import counted
 
 if TYPE_CHECKING:
     from ctxfold import Session
@@ -16,7 +17,7 @@ __all__ = ["diff", "restore"]
 
 _WORDS = 160
 """Characters of one thing that the table shows."""
-_KINDS = {"rule": "the user's sentences", "value": "the values in use", "file": "the files that calls named"}
+_KINDS = {"rule": "sentences of the user's", "value": "values in use", "file": "files that calls named"}
 
 _which = click.option(
     "--compaction", type=click.IntRange(min=1), default=None, metavar="N", help="Which, from 1; the newest if not said."
@@ -40,14 +41,12 @@ def diff(session: Session, compaction: int | None, limit: int, as_json: bool) ->
         return
     kept = dict(found.kept)
     by_kind = {kind: [each for each in found.lost if each.kind == kind] for kind in kept}
-    told = "; ".join(
-        f"of {_KINDS[kind]} {kept[kind]:,} of {kept[kind] + len(lost):,}" for kind, lost in by_kind.items()
-    )
-    click.echo(f"compaction {found.compaction} of {found.of}, {found.ref}: its summary holds {told}", err=True)
+    told = ", ".join(f"{kept[kind]:,} of {kept[kind] + len(lost):,} {_KINDS[kind]}" for kind, lost in by_kind.items())
+    click.echo(f"compaction {found.compaction} of {found.of}: its summary, {found.ref}, holds {told}", err=True)
     print_table(
-        ["kind", "dropped", "ref", "before", "since"],
+        ["kind", "ref", "before", "since", "dropped"],
         [
-            [each.kind, each.text[:_WORDS], each.ref, each.before, each.after]
+            [each.kind, each.ref, each.before, each.after, each.text[:_WORDS]]
             for lost in by_kind.values()
             for each in lost[:limit]
         ],
@@ -74,5 +73,6 @@ def restore(session: Session, compaction: int | None, budget: int, as_json: bool
         return
     for each in made.extracts:
         print_text(f"{each.ref}\n{each.text}")
-    left = f"; {len(made.omitted):,} did not fit, as --budget says" if made.omitted else ""
-    click.echo(f"{len(made.extracts):,} lines put back, {made.tokens:,} tokens{left}", err=True)
+    left = f"; {len(made.omitted):,} more did not fit: give a larger --budget" if made.omitted else ""
+    put = counted(len(made.extracts), "place")
+    click.echo(f"{put} of the log put back at the end of the view, {made.tokens:,} tokens{left}", err=True)

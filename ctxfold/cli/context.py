@@ -30,4 +30,4 @@ def context(session: Session, budget: int, as_json: bool) -> None:
         return
     print_text(view.text)
     if is_terminal():
-        click.echo(f"{view.tokens:,} of {view.budget:,} tokens; the whole log would take {view.unfolded:,}", err=True)
+        click.echo(f"tokens: view {view.tokens:,} of {view.budget:,}, raw {view.unfolded:,}", err=True)

@@ -38,9 +38,7 @@ def doctor(context: click.Context, as_json: bool, salvage: str | None, store: st
         if not _salvage(salvage, store, as_json):
             context.exit(1)
         return
-    if store is not None:
-        raise click.UsageError("--store says which store to salvage: give --salvage NEW-FILE with it")
-    found = run_checks()
+    found = run_checks(store)
     works = all(check.ok or not check.required for check in found)
     if as_json:
         print_json({"ok": works, "checks": [replace(check, fix="") if check.ok else check for check in found]})

@@ -54,6 +54,4 @@ def fold(
     if as_json:
         print_json(tile)
         return
-    click.echo(
-        escape_controls(f"{tile.id} stands for {spans(tile.steps)}: {tile.raw} tokens before, {tile.tokens} after")
-    )
+    click.echo(escape_controls(f"{tile.id} stands for {spans(tile.steps)}: {tile.tokens:,} tokens, raw {tile.raw:,}"))

@@ -8,11 +8,12 @@ import click
 
 from ctxfold.cli.options import session_command
 from ctxfold.cli.output import format_time, print_json, print_table
+from ctxfold.workspace.workspace import spans
 
 if TYPE_CHECKING:
-    from ctxfold import Session
+    from ctxfold import Event, Session
 
-__all__ = ["format_steps", "log"]
+__all__ = ["log"]
 
 _limit = click.IntRange(min=1)
 
@@ -22,31 +23,39 @@ _limit = click.IntRange(min=1)
 def log(session: Session, limit: int, as_json: bool) -> None:
     """List what was recorded and decided in a session, the oldest first.
 
-    Each event names who decided it and the steps it is about; `ctxfold recall SESSION s12` prints a step.
+    Of each event stands what was said or called first (and how many records came with it), or what was decided, by whom and why. `raw` is what the
+    step costs as it was recorded, in tokens; `ctxfold recall SESSION s12` prints a step.
     """
     events = sorted(session.history(limit=limit), key=lambda event: event.seq)
     if as_json:
         print_json(events)
         return
+    grown = {each.steps: each.seq for each in events if each.tokens}
     print_table(
-        ["event", "time", "branch", "kind", "steps", "by", "cause"],
+        ["event", "time", "branch", "steps", "raw", "what"],
         [
             [
                 each.seq,
                 format_time(each.time),
                 each.branch,
-                each.kind,
-                format_steps(each.steps),
-                each.decider,
-                each.cause,
+                spans(each.steps),
+                f"{each.tokens:,}" if grown.get(each.steps) == each.seq else "",
+                _say(each),
             ]
             for each in events
         ],
     )
 
 
-def format_steps(steps: tuple[int, ...]) -> str:
-    """Steps as their refs: one, or the first and the last of a run."""
-    if not steps:
-        return ""
-    return f"s{steps[0]}" if len(steps) == 1 else f"s{steps[0]}…s{steps[-1]}"
+def _say(event: Event) -> str:
+    """What an event was about; of a decision that no host made who made it, its reason where somebody gave one, and whether it was undone."""
+    about = event.about or event.kind.replace("_", " ")
+    if event.kind in ("voided", "noted", "recorded", "arrived"):
+        return about
+    by = "" if event.decider == "host" else f"by {event.decider}"
+    why = "" if event.cause in _PLAIN else event.cause
+    return "; ".join(filter(None, [about, by, why, "" if event.standing else "undone"]))
+
+
+_PLAIN = ("asked for", "told", "create", "switch", "new_topic", "rename")
+"""Reasons that say no more than what was done."""

@@ -42,7 +42,7 @@ def _check_key(agent: str | None) -> Check:
     if credential is None and agent != config.EXPLORER:
         return Check("key", True, f"none of Anthropic's is set; {agent} decides")
     if credential is None:
-        fact = "none set: the embedded explorer decides; a key lets Claude"
+        fact = "none set, so the embedded explorer decides; with a key Claude does"
         return Check("key", False, fact, "export ANTHROPIC_API_KEY=sk-ant-…", required=False)
     return Check("key", True, f"{credential} is set")
 

@@ -30,11 +30,12 @@ _limit = click.IntRange(min=1)
     "--skip", type=click.IntRange(min=0), default=0, metavar="N", help="How many of the best hits to pass over."
 )
 @click.option("--raw", is_flag=True, help="The bytes of a page, not the form in which it reads.")
-def recall(session: Session, what: tuple[str, ...], limit: int, skip: int, raw: bool, as_json: bool) -> None:
+def recall(session: Session, what: tuple[str, ...], limit: int, skip: int, raw: bool, as_json: bool) -> int:
     """Print the exact text behind a ref, or search the log for words.
 
     A ref (s12, s12.2, s12.2:40-80, s4-s9, b7) gives a pipe or file its bytes and nothing else, but for a page, which
-    comes as it reads unless --raw is given; on a terminal, what could steer it is written out. Words print the places that hold them, best first, each with its ref.
+    comes as it reads unless --raw is given; on a terminal, what could steer it is written out. Words print the places that hold them, best first, each with its ref;
+    where nothing does, the command ends with 1.
     """
     query = " ".join(what)
     if not query.strip():
@@ -44,15 +45,21 @@ def recall(session: Session, what: tuple[str, ...], limit: int, skip: int, raw: 
         if found.derived and found.origin == "page":
             click.echo(f"{found.ref} as the page reads; --raw gives its bytes", err=True)
         print_json(found) if as_json else _print_exactly(found.text)
-        return
+        return 0
     hits = session.recall(query=query, limit=limit, skip=skip)
     if as_json:
         print_json(hits)
-        return
+        return int(not hits)
     for hit in hits:
         click.echo(f"{hit.ref}  {escape_controls(' '.join(hit.text.split()))}")
     if not hits:
-        click.echo(f"nothing in {session.name} holds {query!r}: try other words", err=True)
+        after = f" beyond the best {skip}" if skip else ""
+        click.echo(
+            f"nothing found{after}: all records of {session.name}, on every branch, were searched for {query!r}; "
+            f"try other words, or see what there is with `ctxfold log {session.name}`",
+            err=True,
+        )
+    return int(not hits)
 
 
 def _print_exactly(text: str) -> None:

@@ -45,7 +45,7 @@ def refactor(session: Session, operator: str, text: str | None, model: str | Non
     else:
         before, after = done.tokens
         what = f"{'would apply' if dry_run else 'applied'} {done.operator}: {done.reason}"
-        click.echo(escape_controls(f"{what}; {before} tokens before, {after} after"))
+        click.echo(escape_controls(f"{what}; view {before:,} tokens before, {after:,} after"))
         print_text(done.diff)
     return int(done.refused)
 

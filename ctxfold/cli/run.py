@@ -57,7 +57,7 @@ def _end(error: BaseException) -> int | None:
             return _end(_find_first(error)) if unexpected is None else None
         case click.exceptions.NoArgsIsHelpError():
             click.echo(error.format_message())
-            return error.exit_code
+            return 0
         case click.UsageError(ctx=click.Context() as context):
             return _fail(f"{error.format_message().rstrip('.')}; see {context.command_path} --help", error.exit_code)
         case click.ClickException():

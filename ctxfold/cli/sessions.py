@@ -59,7 +59,11 @@ def list_sessions(as_json: bool, store: str | None) -> None:
 @json_option
 @store_option
 def show(session: str, as_json: bool, store: str | None) -> None:
-    """Show one session: its goal, size, branches and what a view of it costs."""
+    """Show one session: its goal, size, branches and tokens.
+
+    Tokens: `raw` is what the steps that lead to the tip cost as they were recorded; `view`, what a model reads of them and of goal, to-do and notes, within
+    the session's budget.
+    """
     import ctxfold
 
     with open_existing(session, store) as opened:
@@ -75,8 +79,9 @@ def show(session: str, as_json: bool, store: str | None) -> None:
         "created": info.created,
         "updated": info.updated,
         "bytes": info.bytes,
+        "raw_tokens": view.unfolded,
         "view_tokens": view.tokens,
-        "unfolded_tokens": view.unfolded,
+        "budget": view.budget,
     }
     if as_json:
         print_json(facts)
@@ -115,7 +120,8 @@ def export(session: str, file: Path | None, force: bool, store: str | None) -> N
 def import_session(file: Path | None, host: str | None, latest: bool, name: str | None, store: str | None) -> None:
     """Read a session from a file that `export` wrote, or a host's own transcript with --from.
 
-    A transcript is read as often as you like: what the session holds already is not recorded again.
+    A transcript is read as often as you like: what the session holds already is not recorded again. A plain text comes in with `ctxfold record SESSION <
+    FILE`.
     """
     import ctxfold
 
@@ -126,13 +132,18 @@ def import_session(file: Path | None, host: str | None, latest: bool, name: str 
             raise InputError(f"{transcript.path} holds no conversation as {host} writes it: name another file or host")
         with ctxfold.Session.open(name or name_of(transcript), store=store) as opened:
             new = sum(opened.record_transcript(entries).values())
-            left = f"; not part of the conversation: {counted(transcript.unread, 'line')}" if transcript.unread else ""
-            click.echo(f"{opened.name}: {counted(new, 'new entry', 'new entries')}, to s{opened.tip}{left}", err=True)
+            lines = counted(transcript.unread, "line of it is", "lines of it are")
+            left = f"; {lines} no part of the conversation" if transcript.unread else ""
+            click.echo(
+                f"recorded {counted(new, 'new entry', 'new entries')} in {opened.name}, which now ends at s{opened.tip}{left}; "
+                f"look at it: ctxfold log {opened.name}",
+                err=True,
+            )
         return
     if file is None or latest:
         raise InputError("name the file to read; --latest needs --from HOST")
-    ctxfold.import_session(file, store=store, name=name)
-    click.echo(f"read {name or 'the session'} from {file}", err=True)
+    made = ctxfold.import_session(file, store=store, name=name)
+    click.echo(f"made the session {made} from {file}; look at it: ctxfold log {made}", err=True)
 
 
 @sessions.command()

@@ -21,15 +21,15 @@ __all__ = ["tree"]
 def tree(session: Session, as_json: bool) -> None:
     """Show a session's topics, their branches and what is folded on each.
 
-    An asterisk marks the branch one stands on. Of each branch stand the steps that are its own, where it turns off, and what its path costs in a view
-    and raw, in tokens.
+    An asterisk marks the branch one stands on. Of each branch stand the steps that are its own and where it turns off; then how many steps lead to its
+    end, and their tokens: raw, as they were recorded, and cover, with folds in place of what they stand for.
     """
     topics = session.tree()
     if as_json:
         print_json({"current": session.branch_name, "topics": topics})
         return
     for topic in topics:
-        click.echo(escape_controls("\n".join([topic.name, *_draw_branches(topic, "")])))
+        click.echo(escape_controls("\n".join([f"topic {topic.name}", *_draw_branches(topic, "")])))
 
 
 def _draw_branches(topic: Topic, origin: str, lead: str = "") -> list[str]:
@@ -41,7 +41,7 @@ def _draw_branches(topic: Topic, origin: str, lead: str = "") -> list[str]:
         lines.append(f"{lead}{'└─' if last else '├─'} {_format_branch(branch)}")
         below = f"{lead}{'   ' if last else '│  '}"
         lines += [
-            f"{below}   ▪ {fold.block} {_shorten(fold.steps)} folded, {fold.tokens:,} of {fold.raw:,} tokens"
+            f"{below}   ▪ {fold.block} stands for {_shorten(fold.steps)}: {fold.tokens:,} tokens, raw {fold.raw:,}"
             for fold in branch.folded
         ]
         lines += _draw_branches(topic, branch.name, below)
@@ -52,12 +52,11 @@ def _format_branch(branch: BranchInfo) -> str:
     mark = "* " if branch.current else ""
     where = f" from s{branch.forked_at}" if branch.forked_at else ""
     own = _shorten(branch.own) if branch.own else "nothing of its own" if branch.forked_at else "nothing yet"
-    cost = (
-        f" | {counted(branch.steps, 'step')}, {branch.shown:,} tokens in view, {branch.tokens:,} raw"
-        if branch.steps
-        else ""
-    )
-    return f"{mark}{branch.name}{where}: {own}{cost}"
+    if not branch.steps:
+        return f"{mark}{branch.name}{where}: {own}"
+    length = f"{counted(branch.steps, 'step')} in all" if where else counted(branch.steps, "step")
+    folded = f", cover {branch.shown:,}" if branch.folded else ""
+    return f"{mark}{branch.name}{where}: {own} ({length}; tokens: raw {branch.tokens:,}{folded})"
 
 
 def _shorten(steps: str) -> str:

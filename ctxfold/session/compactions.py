@@ -26,8 +26,12 @@ def dropped(tx: Reading, now: Handle, compaction: int) -> Dropped:
     marks = [at for at, each in enumerate(records) if (each.idempotency or "").startswith(COMPACTION)]
     number = compaction or len(marks)
     if not 1 <= number <= len(marks):
-        there = f"it has {len(marks)}" if marks else "it has none: a host's transcript marks them as it is imported"
-        raise InputError(f"no compaction {number or ''} of the host in this session; {there}".replace("  ", " "))
+        if not marks:
+            raise InputError(
+                "no host has compacted this session: a compaction is known from a host's transcript, "
+                "as `ctxfold sessions import --from HOST` and `install HOST --hooks` read it"
+            )
+        raise InputError(f"there is no compaction {number}: this session has {len(marks)}, the oldest is 1")
     at = marks[number - 1]
     mark = records[at]
     lost, kept = compare(

@@ -66,7 +66,7 @@ def plan(tx: Writing, now: Handle, given: PlanGiven, by: By, trigger: Trigger | 
     now.looked = max(now.looked, read)
     if change.nothing:
         return before
-    said = (by.decider, by.reason or (str(trigger) if trigger else "told"))
+    said = (by.decider, by.reason or (str(trigger) if trigger else "asked for"))
     after = put_intent(tx, place.session, place.head, place.state, before, change, said)
     intent = set_intent(before, change)
     now.intends(after, intent)

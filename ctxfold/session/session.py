@@ -25,9 +25,9 @@ from ctxfold.session.fold import consolidated, folded, goal_set
 from ctxfold.session.handle import Handle
 from ctxfold.session.history.branches import check_name
 from ctxfold.session.history.commit import head_of
-from ctxfold.session.history.events import Event, history, shown
 from ctxfold.session.history.redact import Redaction, redact
 from ctxfold.session.history.refactorings import put_refused
+from ctxfold.session.history.telling import Event, history, shown
 from ctxfold.session.history.tree import Topic, tree
 from ctxfold.session.history.undo import redo, undo
 from ctxfold.session.intent import Selections, Statements, Todo, Wanted, extracted, plan, plan_given

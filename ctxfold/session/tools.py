@@ -136,7 +136,7 @@ def _recall(session: Session, given: _Recall) -> str:
 
 def _fold(session: Session, given: _Fold) -> str:
     tile = session.fold(given.summary, given.first_step, given.last_step)
-    return f"{tile.id} stands for {spans(tile.steps)}: {tile.raw} tokens before, {tile.tokens} after"
+    return f"{tile.id} stands for {spans(tile.steps)}: {tile.tokens} tokens, raw {tile.raw}"
 
 
 def _plan(session: Session, given: _Plan) -> str:

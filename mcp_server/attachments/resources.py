@@ -119,7 +119,7 @@ def _format_blocks(opened: Session) -> str:
     """The workspace's blocks, a line each. What is older than any budget shows stands as one."""
     workspace = opened.workspace
     older = workspace.older
-    head = [f"older: to s{older.last} · {counted(older.count, 'step')}, {older.raw} tokens raw"] if older else []
+    head = [f"older: to s{older.last} · {counted(older.count, 'step')}, raw {older.raw} tokens"] if older else []
     return "\n".join([*head, *map(_format_block, workspace.blocks)])
 
 
@@ -128,7 +128,7 @@ def _format_block(block: Block) -> str:
         case RawStep():
             return f"s{block.n} · raw · {block.tokens} tokens"
         case Tile():
-            return f"{block.id} · {spans(block.steps)} · {block.scale}, {block.status} · {block.tokens} tokens for {block.raw}"
+            return f"{block.id} · {spans(block.steps)} · {block.scale}, {block.status} · {block.tokens} tokens, raw {block.raw}"
 
 
 def _format_tree(opened: Session) -> str:

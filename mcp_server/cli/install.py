@@ -6,7 +6,6 @@ import difflib
 import os
 import shutil
 import sys
-from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -15,10 +14,10 @@ import click
 from ctxfold.config import default_store
 from ctxfold.errors import InputError
 from mcp_server.cli.serve import parse_caps
-from mcp_server.install.files import apply, name_backup, read
+from mcp_server.install.files import Desk, name_backup, read
 from mcp_server.install.hooks import HOOKED, HOOKS, plan_hooks, plan_no_hooks
 from mcp_server.install.hosts import HOSTS, Host, Launch, Machine, is_passing
-from mcp_server.install.plan import Change, choose_editor, plan_install, plan_uninstall
+from mcp_server.install.plan import choose_editor, plan_install, plan_uninstall
 from mcp_server.install.wrapping import WRAPPED, plan_unwrap, plan_wrap
 
 __all__ = ["install", "uninstall"]
@@ -47,8 +46,11 @@ def install(host: str, caps: str, server: str | None, hooks: bool, dry_run: bool
 
     The host's other settings stay as they are, comments and all, and the file as it was is kept beside it. Running it again changes nothing.
     """
+    desk = Desk(Path.home())
     if hooks:
-        _install_hooks(host, dry_run)
+        for path in _hook_files(host):
+            desk.plan(plan_hooks(host, sys.executable, path, desk.read(path), desk.read(name_backup(path, HOOKS))))
+        _carry_out(desk, dry_run, HOOKED[host].after, HOSTS[host])
         return
     offered = parse_caps(caps)
     options = ("--caps", "core") if offered == ("core",) else ()
@@ -63,12 +65,12 @@ def install(host: str, caps: str, server: str | None, hooks: bool, dry_run: bool
     if server:
         _check_server(known, server)
 
-    def plan(path: Path) -> Change:
+    for path in _files(known):
         if server:
-            return plan_wrap(known, launch, server, path, _read_both(path))
-        return plan_install(known, launch, path, read(path), read(name_backup(path)))
-
-    _carry_out(_files(known), plan, dry_run, _ANEW if server else known.after)
+            desk.plan(plan_wrap(known, launch, server, path, _read_both(desk, path)))
+        else:
+            desk.plan(plan_install(known, launch, path, desk.read(path), desk.read(name_backup(path))))
+    _carry_out(desk, dry_run, _ANEW if server else known.after, known)
 
 
 @click.command(short_help="Take the MCP server out of a host.", epilog=_NAMES)
@@ -81,22 +83,15 @@ def uninstall(host: str, server: str | None, hooks: bool, dry_run: bool) -> None
 
     A file that nothing else has changed since is put back as it was to the byte, and so is the entry of a wrapped server.
     """
+    desk, known = Desk(Path.home()), HOSTS[host]
     if hooks or (host in HOOKED and server is None):
-        _carry_out(
-            _hook_files(host),
-            lambda path: plan_no_hooks(host, sys.executable, path, read(path), read(name_backup(path, HOOKS))),
-            dry_run,
-        )
-    if hooks:
-        return
-    known = HOSTS[host]
-    wraps = server is not None or any(_read_both(Path(path))[1] for path in known.files(_describe_machine()))
-    if wraps:
-        _carry_out(_files(known), lambda path: plan_unwrap(known, server, path, _read_both(path)), dry_run)
-    if server is None:
-        _carry_out(
-            _files(known), lambda path: plan_uninstall(known, path, read(path), read(name_backup(path))), dry_run
-        )
+        for path in _hook_files(host):
+            desk.plan(plan_no_hooks(host, sys.executable, path, desk.read(path), desk.read(name_backup(path, HOOKS))))
+    for path in [] if hooks else _files(known):
+        desk.plan(plan_unwrap(known, server, path, _read_both(desk, path)))
+        if server is None:
+            desk.plan(plan_uninstall(known, path, desk.read(path), desk.read(name_backup(path))))
+    _carry_out(desk, dry_run)
 
 
 def _check_server(host: Host, server: str) -> None:
@@ -110,19 +105,9 @@ def _check_server(host: Host, server: str) -> None:
         raise InputError(f"{host.name} has no server {server!r}; it has {known}")
 
 
-def _read_both(path: Path) -> tuple[str | None, str | None]:
+def _read_both(desk: Desk, path: Path) -> tuple[str | None, str | None]:
     """A settings file, and what is kept of the servers in it that are wrapped."""
-    return read(path), read(name_backup(path, WRAPPED))
-
-
-def _install_hooks(host: str, dry_run: bool) -> None:
-    files = _hook_files(host)
-    _carry_out(
-        files,
-        lambda path: plan_hooks(host, sys.executable, path, read(path), read(name_backup(path, HOOKS))),
-        dry_run,
-        HOOKED[host].after,
-    )
+    return desk.read(path), desk.read(name_backup(path, WRAPPED))
 
 
 def _hook_files(host: str) -> list[Path]:
@@ -136,20 +121,29 @@ def _files(host: Host) -> list[Path]:
     return [Path(path) for path in host.files(_describe_machine())]
 
 
-def _carry_out(files: Sequence[Path], plan: Callable[[Path], Change], dry_run: bool, then: str = "") -> None:
-    """Plan the change of each file and make it, or show it; then say what is to be done next, where it was made."""
-    changes = [plan(path) for path in files]
-    for change in changes:
-        if dry_run and change.changes:
-            before, after = (text.splitlines(keepends=True) if text else [] for text in (change.before, change.after))
-            click.echo("".join(difflib.unified_diff(before, after, str(change.path), f"{change.path} (new)")), nl=False)
-        elif change.changes:
-            apply(change)
-            click.echo(f"{change.path}: {'removed' if change.after is None else 'written'}")
+def _carry_out(desk: Desk, dry_run: bool, then: str = "", host: Host | None = None) -> None:
+    """Make what was planned, or show it; then say what is to be done next, where it was made. A host that is not on this machine is named first."""
+    if host is not None and not _is_here(host):
+        anyway = "" if dry_run else f": written anyway; `ctxfold uninstall {host.name}` takes it out again"
+        click.echo(f"{host.name} was not found on this machine{anyway}", err=True)
+    if not dry_run:
+        desk.make()
+    for path, (before, after) in desk.files.items():
+        if before == after:
+            click.echo(f"{path}: nothing to change")
+        elif dry_run:
+            old, new = (text.splitlines(keepends=True) if text else [] for text in (before, after))
+            click.echo("".join(difflib.unified_diff(old, new, str(path), f"{path} (new)")), nl=False)
         else:
-            click.echo(f"{change.path}: nothing to change")
+            click.echo(f"{path}: {'removed' if after is None else 'written'}")
     if then and not dry_run:
         click.echo(then)
+
+
+def _is_here(host: Host) -> bool:
+    """Whether a host was installed or has run on this machine."""
+    found = any(Path(path).exists() for path in host.traces(_describe_machine()))
+    return found or (host.program != "" and shutil.which(host.program) is not None)
 
 
 def _find_launch(verb: str, *options: str) -> Launch:
@@ -161,8 +155,8 @@ def _find_launch(verb: str, *options: str) -> Launch:
     beside = Path(sys.executable).with_name(name)
     command = str(beside) if beside.is_file() else shutil.which("ctxfold")
     words = [os.path.abspath(command)] if command else [sys.executable, "-m", "ctxfold"]
-    store = default_store()
-    named = ("--store", os.path.abspath(store)) if os.environ.get("CTXFOLD_HOME") and "://" not in store else ()
+    store = default_store() if os.environ.get("CTXFOLD_HOME") else ""
+    named = ("--store", os.path.abspath(store)) if store and "://" not in store else ()
     return Launch(words[0], (*words[1:], verb, *options, *named))
 
 

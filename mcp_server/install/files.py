@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path, PurePath
 
 from ctxfold.errors import InputError
 from mcp_server.install.plan import KEPT, Change
 
-__all__ = ["apply", "name_backup", "read"]
+__all__ = ["Desk", "apply", "name_backup", "read"]
 
 
 def name_backup(path: PurePath, mark: str = KEPT) -> Path:
@@ -26,6 +27,55 @@ def read(path: PurePath) -> str | None:
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
         raise InputError(f"{path} cannot be read ({why}): put it right by hand, then run this again") from error
+
+
+class Desk:
+    """Changes that are planned one after the other and made together: each is planned on what those before it leave.
+
+    Args:
+        home: the user's folder, which stays whatever was in it.
+    """
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+        self._texts: dict[Path, str | None] = {}
+        self._changes: list[Change] = []
+
+    def read(self, path: PurePath) -> str | None:
+        """The text of a file as it will be; None where there will be none. Raises InputError: it cannot be read."""
+        return self._texts[Path(path)] if Path(path) in self._texts else read(path)
+
+    def plan(self, change: Change) -> None:
+        """Take in one more change."""
+        self._changes.append(change)
+        if change.changes:
+            self._texts |= {Path(change.path): change.after, name_backup(change.path, change.mark): change.backup}
+
+    @property
+    def files(self) -> dict[PurePath, tuple[str | None, str | None]]:
+        """Each file that was looked at, as it is and as it will be."""
+        found: dict[PurePath, tuple[str | None, str | None]] = {}
+        for change in self._changes:
+            before = found[change.path][0] if change.path in found else change.before
+            found[change.path] = (before, change.after)
+        return found
+
+    def make(self) -> None:
+        """Make all changes. Where a file is removed, folders that stand empty then go too: an empty one tells a host nothing. Raises InputError: a file cannot be written."""
+        for change in self._changes:
+            apply(change)
+        for path, (before, after) in self.files.items():
+            if before is not None and after is None:
+                _remove_empty([folder for folder in Path(path).parents if folder.is_relative_to(self._home)])
+
+
+def _remove_empty(folders: Sequence[Path]) -> None:
+    """Remove folders that hold nothing, from the innermost on; the outermost stays."""
+    for folder in folders[:-1]:
+        if folder.is_dir():
+            if any(folder.iterdir()):
+                return
+            folder.rmdir()
 
 
 def apply(change: Change) -> None:

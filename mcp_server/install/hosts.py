@@ -42,13 +42,29 @@ class Machine:
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """One host. `path`: the keys down to our entry."""
+    """One host.
+
+    Attributes:
+        files: its settings files.
+        path: the keys down to our entry.
+        shape: the form of an entry.
+        after: what the user does next.
+        program: what starts it; empty where nothing on PATH does.
+    """
 
     name: str
     files: Callable[[Machine], tuple[PurePath, ...]]
     path: tuple[str, ...]
     shape: Callable[[Launch], dict[str, Any]]
     after: str
+    program: str = ""
+
+    def traces(self, machine: Machine) -> tuple[PurePath, ...]:
+        """What lies on a machine where the host has run: its settings file, or the folder that is its own."""
+        files = self.files(machine)
+        shared = (machine.home, machine.config)
+        own = (next((each for each in file.parents if each.parent in shared), file) for file in files)
+        return (*files, *own)
 
 
 def is_passing(command: str) -> bool:
@@ -98,16 +114,35 @@ HOSTS: dict[str, Host] = {
     host.name: host
     for host in (
         Host("claude-desktop", _claude_desktop_files, _SERVERS, _plain, "Quit Claude Desktop fully and open it again."),
-        Host("claude-code", _in_home(".claude.json"), _SERVERS, _claude_code, _ANEW),
+        Host("claude-code", _in_home(".claude.json"), _SERVERS, _claude_code, _ANEW, "claude"),
         Host(
-            "cursor", _in_home(".cursor", "mcp.json"), _SERVERS, _plain, "Switch ctxfold on in Cursor's MCP settings."
+            "cursor",
+            _in_home(".cursor", "mcp.json"),
+            _SERVERS,
+            _plain,
+            "Switch ctxfold on in Cursor's MCP settings.",
+            "cursor",
         ),
-        Host("vscode", _vscode_files, ("servers", "ctxfold"), _stdio, "Run `MCP: List Servers` and start ctxfold."),
-        Host("copilot-cli", _in_home(".copilot", "mcp-config.json"), _SERVERS, _copilot, _ANEW),
-        Host("codex", _in_home(".codex", "config.toml"), ("mcp_servers", "ctxfold"), _plain, _ANEW),
-        Host("gemini", _in_home(".gemini", "settings.json"), _SERVERS, _plain, _ANEW),
-        Host("opencode", _in_home(".config", "opencode", "opencode.json"), ("mcp", "ctxfold"), _opencode, _ANEW),
-        Host("windsurf", _in_home(".codeium", "windsurf", "mcp_config.json"), _SERVERS, _plain, _REFRESH),
+        Host(
+            "vscode",
+            _vscode_files,
+            ("servers", "ctxfold"),
+            _stdio,
+            "Run `MCP: List Servers` and start ctxfold.",
+            "code",
+        ),
+        Host("copilot-cli", _in_home(".copilot", "mcp-config.json"), _SERVERS, _copilot, _ANEW, "copilot"),
+        Host("codex", _in_home(".codex", "config.toml"), ("mcp_servers", "ctxfold"), _plain, _ANEW, "codex"),
+        Host("gemini", _in_home(".gemini", "settings.json"), _SERVERS, _plain, _ANEW, "gemini"),
+        Host(
+            "opencode",
+            _in_home(".config", "opencode", "opencode.json"),
+            ("mcp", "ctxfold"),
+            _opencode,
+            _ANEW,
+            "opencode",
+        ),
+        Host("windsurf", _in_home(".codeium", "windsurf", "mcp_config.json"), _SERVERS, _plain, _REFRESH, "windsurf"),
     )
 }
 """Every host by its name."""

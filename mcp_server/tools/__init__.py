@@ -6,10 +6,13 @@ To add one: a file here, its words in `prompts/tools/`, its line in `TOOLS`.
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Any
 
 from mcp.server.mcpserver.tools import Tool
 from mcp_types import ToolAnnotations
+from pydantic import ValidationError
 
+from mcp_server.errors import Form
 from mcp_server.prompts import read_description
 from mcp_server.tools.browse import browse
 from mcp_server.tools.browse_status import browse_status
@@ -17,18 +20,18 @@ from mcp_server.tools.context import context
 from mcp_server.tools.extract import extract
 from mcp_server.tools.fold import fold
 from mcp_server.tools.open_session import open_session
-from mcp_server.tools.page_act import page_act
+from mcp_server.tools.page_act import describe_actions, page_act
 from mcp_server.tools.page_open import page_open
 from mcp_server.tools.page_read import page_read
 from mcp_server.tools.plan import plan
 from mcp_server.tools.recall import recall
 from mcp_server.tools.record import record
 from mcp_server.tools.refactor import refactor
-from mcp_server.tools.spec import CAPS, Caps, Spec, describe_arguments, make_lean
+from mcp_server.tools.spec import CAPS, Caps, Spec, describe_arguments, make_lean, make_plain
 from mcp_server.tools.switch_branch import switch_branch
 from mcp_server.tools.undo import undo
 
-__all__ = ["TOOLS", "make_tools"]
+__all__ = ["TOOLS", "form_of", "make_tools"]
 
 TOOLS: tuple[Spec, ...] = (
     Spec(open_session, idempotent=True),
@@ -44,7 +47,7 @@ TOOLS: tuple[Spec, ...] = (
     Spec(browse, destructive=True, open_world=True),
     Spec(browse_status, idempotent=True),
     Spec(page_open, open_world=True, caps="browser"),
-    Spec(page_act, destructive=True, open_world=True, caps="browser"),
+    Spec(page_act, destructive=True, open_world=True, caps="browser", inner=describe_actions),
     Spec(page_read, open_world=True, caps="browser"),
 )
 
@@ -56,6 +59,24 @@ def make_tools(caps: Collection[Caps] = CAPS) -> list[Tool]:
         ValueError: a tool's words and arguments don't match.
     """
     return [_make_tool(spec) for spec in TOOLS if spec.caps in caps]
+
+
+def form_of(tool: Tool) -> Form:
+    """What a tool takes, in full: its definition leaves out what a caller seldom needs."""
+    takes = tool.fn_metadata.arg_model
+    inner = next((spec.inner for spec in TOOLS if spec.name == tool.name), None)
+
+    def accepts(arguments: dict[str, Any]) -> bool:
+        try:
+            takes.model_validate(arguments)
+        except ValidationError:
+            return False
+        return True
+
+    schema = make_plain(takes.model_json_schema(by_alias=True))
+    if inner is not None:
+        schema["properties"] |= {name: make_plain(each) for name, each in inner().items()}
+    return Form(tool.name, schema, accepts)
 
 
 def _make_tool(spec: Spec) -> Tool:

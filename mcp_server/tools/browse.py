@@ -11,14 +11,15 @@ from mcp_types import CallToolResult
 from mcp_server.sessions.confirm import Yes, confirm_browse, keep_agreed
 from mcp_server.sessions.pool import Pools, pool_for
 from mcp_server.tools.results import Browsed, format_run, report_progress
+from mcp_server.tools.spec import Address, SessionName
 
 
 async def browse(
-    session: str,
+    session: SessionName,
     task: str,
     ctx: Context[Pools],
     answer: Annotated[ElicitationResult[Yes], Resolve(confirm_browse)],
-    start_url: str = "",
+    start_url: Address = "",
 ) -> Annotated[CallToolResult, Browsed]:
     """Find an answer."""
     from browser_agent.host.runs import Errand

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from mcp.server.mcpserver import Context
 from mcp_types import TextContent
-from pydantic import BaseModel
 
 from mcp_server.sessions.pool import Pools, pool_for
 from mcp_server.tools.results import format_extracts
+from mcp_server.tools.spec import LogRef, SessionName, Shorthand, Tokens
 
 
-class LinesGiven(BaseModel, frozen=True, extra="forbid"):
+class LinesGiven(Shorthand, frozen=True, extra="forbid"):
     """One selection."""
 
-    ref: str
+    ref: LogRef
     why: str = ""
     path: str = ""
 
 
 async def extract(
-    session: str, ctx: Context[Pools], need: str = "", lines: tuple[LinesGiven, ...] = (), budget: int = 400
+    session: SessionName, ctx: Context[Pools], need: str = "", lines: tuple[LinesGiven, ...] = (), budget: Tokens = 400
 ) -> list[TextContent]:
     """Show what serves the intent."""
     pool, chosen, wanted = pool_for(ctx), [each.model_dump() for each in lines], need or None

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from ctxfold.workspace.workspace import Tile, spans
 from mcp_server.sessions.pool import Pools, pool_for
 from mcp_server.tools.results import format_facts
+from mcp_server.tools.spec import SessionName
 
 
 class Folded(BaseModel, frozen=True):
@@ -20,18 +21,18 @@ class Folded(BaseModel, frozen=True):
     steps: str
     scale: str
     tokens: int
-    was_tokens: int
+    raw_tokens: int
     notes: list[str] = []
 
     @classmethod
     def of(cls, tile: Tile, notes: list[str]) -> Folded:
         """The facts of a tile that was made."""
-        where, was = spans(tile.steps), tile.raw
-        return cls(block=tile.id, steps=where, scale=tile.scale, tokens=tile.tokens, was_tokens=was, notes=notes)
+        where, raw = spans(tile.steps), tile.raw
+        return cls(block=tile.id, steps=where, scale=tile.scale, tokens=tile.tokens, raw_tokens=raw, notes=notes)
 
 
 async def fold(
-    session: str, ctx: Context[Pools], summary: str = "", first_step: int = 0, last_step: int = 0
+    session: SessionName, ctx: Context[Pools], summary: str = "", first_step: int = 0, last_step: int = 0
 ) -> Annotated[CallToolResult, Folded]:
     """Fold a stretch of steps into one block."""
     pool, first, last, note = pool_for(ctx), first_step or None, last_step or None, ""

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from ctxfold import Session
 from mcp_server.sessions.pool import Pools, pool_for
 from mcp_server.tools.results import format_facts, shorten
+from mcp_server.tools.spec import SessionName, Tokens
 
 
 class Opened(BaseModel, frozen=True):
@@ -25,7 +26,7 @@ class Opened(BaseModel, frozen=True):
 
 
 async def open_session(
-    session: str, ctx: Context[Pools], goal: str = "", budget: int = 0
+    session: SessionName, ctx: Context[Pools], goal: str = "", budget: Tokens = 0
 ) -> Annotated[CallToolResult, Opened]:
     """Create or resume a session."""
     await pool_for(ctx).open(session, goal or None, budget or None)

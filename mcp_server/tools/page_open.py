@@ -11,11 +11,12 @@ from mcp_types import CallToolResult
 from mcp_server.sessions.confirm import Yes, confirm_open, keep_agreed
 from mcp_server.sessions.pool import Pools, pool_for
 from mcp_server.tools.results import format_page
+from mcp_server.tools.spec import Address, SessionName
 
 
 async def page_open(
-    session: str,
-    url: str,
+    session: SessionName,
+    url: Address,
     ctx: Context[Pools],
     answer: Annotated[ElicitationResult[Yes], Resolve(confirm_open)],
     need: str = "",

@@ -7,17 +7,18 @@ from mcp_types import CallToolResult
 
 from mcp_server.sessions.pool import Pools, pool_for
 from mcp_server.tools.results import format_page
+from mcp_server.tools.spec import ElementRef, SessionName, Tokens
 
 
 async def page_read(
-    session: str,
+    session: SessionName,
     ctx: Context[Pools],
     find: str = "",
-    ref: str = "",
+    ref: ElementRef = "",
     page: int = 0,
     links: bool = False,
     need: str = "",
-    budget: int = 0,
+    budget: Tokens = 0,
     found: str = "",
 ) -> CallToolResult:
     """Read the page."""

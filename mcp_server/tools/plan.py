@@ -12,9 +12,10 @@ from ctxfold.decisions.intent.plan import statements_of
 from ctxfold.workspace.intent import Intent, Statement
 from mcp_server.sessions.pool import Pools, pool_for
 from mcp_server.tools.results import format_facts, shorten
+from mcp_server.tools.spec import SessionName, Shorthand
 
 
-class ItemGiven(BaseModel, frozen=True, extra="forbid"):
+class ItemGiven(Shorthand, frozen=True, extra="forbid"):
     """One entry of a to-do: a new text, or an item by its id with its new state."""
 
     text: str = ""
@@ -45,7 +46,7 @@ NOTHING = "nothing was given: write todo, constraints or decisions as the user's
 
 
 async def plan(
-    session: str,
+    session: SessionName,
     ctx: Context[Pools],
     summary: str = "",
     todo: tuple[ItemGiven, ...] = (),

@@ -7,12 +7,13 @@ from mcp_types import TextContent
 
 from mcp_server.sessions.pool import Pools, pool_for
 from mcp_server.tools.results import format_hits, format_recalled
+from mcp_server.tools.spec import LogRef, SessionName
 
 
 async def recall(
-    session: str,
+    session: SessionName,
     ctx: Context[Pools],
-    ref: str = "",
+    ref: LogRef = "",
     query: str = "",
     limit: int = 5,
     offset: int = 0,

@@ -21,6 +21,7 @@ from mcp_server.sessions.folders import HostFolders, find_folders
 from mcp_server.sessions.pool import SessionPool
 from mcp_server.tools.read_file import read_text_file
 from mcp_server.tools.results import format_facts
+from mcp_server.tools.spec import SessionName
 
 
 class CallGiven(BaseModel, frozen=True, extra="forbid"):
@@ -75,7 +76,7 @@ _NO_STEP = StepGiven()
 
 
 async def record(
-    session: str,
+    session: SessionName,
     host: Annotated[HostFolders, Resolve(find_folders)],
     user: str = "",
     step: StepGiven = _NO_STEP,

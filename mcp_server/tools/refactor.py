@@ -12,6 +12,7 @@ from ctxfold.decisions.refactor.values import Operator, Refactored
 from ctxfold.workspace.workspace import spans
 from mcp_server.sessions.pool import Pools, pool_for
 from mcp_server.tools.results import format_facts
+from mcp_server.tools.spec import SessionName
 
 
 class Mended(BaseModel, frozen=True):
@@ -42,7 +43,7 @@ class Mended(BaseModel, frozen=True):
 
 
 async def refactor(
-    session: str, ctx: Context[Pools], operator: Literal["auto", Operator] = "auto", text: str = ""
+    session: SessionName, ctx: Context[Pools], operator: Literal["auto", Operator] = "auto", text: str = ""
 ) -> Annotated[CallToolResult, Mended]:
     """Mend the view."""
     pool = pool_for(ctx)

@@ -32,6 +32,7 @@ __all__ = [
     "format_page",
     "format_recalled",
     "format_run",
+    "format_tip",
     "format_view",
     "report_progress",
     "shorten",
@@ -64,6 +65,11 @@ def format_facts(value: BaseModel) -> CallToolResult:
         if field not in ("", None, [])
     )
     return CallToolResult(content=[TextContent(type="text", text=line)], structured_content=fields)
+
+
+def format_tip(tip: int) -> str:
+    """The last step of a branch as a ref; that there is none yet."""
+    return f"s{tip}" if tip else "none yet"
 
 
 def _format_field(field: object) -> str:

@@ -12,7 +12,8 @@ from pydantic import BaseModel
 from ctxfold import Move, Session
 from ctxfold.session.history.tree import Topic
 from mcp_server.sessions.pool import Pools, pool_for
-from mcp_server.tools.results import format_facts, shorten
+from mcp_server.tools.results import format_facts, format_tip, shorten
+from mcp_server.tools.spec import SessionName
 
 Action = Literal["auto", "create", "switch", "new_topic", "rename"]
 """What a host may ask for; to go on it need not ask."""
@@ -34,7 +35,7 @@ class Moved(BaseModel, frozen=True):
 
 
 async def switch_branch(
-    session: str, ctx: Context[Pools], query: str = "", action: Action = "auto", to: str = "", step: str = ""
+    session: SessionName, ctx: Context[Pools], query: str = "", action: Action = "auto", to: str = "", step: str = ""
 ) -> Annotated[CallToolResult, Moved]:
     """Move in the forest."""
 
@@ -54,7 +55,7 @@ def _describe_move(move: Move, topics: Sequence[Topic], note: str = "") -> Moved
         action=move.action,
         branch=move.branch,
         topic=move.topic,
-        tip=f"s{move.tip}" if move.tip else "none",
+        tip=format_tip(move.tip),
         reason=move.reason,
         branches=_list_likest(move) if move.ranked else _list_branches(topics),
         notes=[note] if note else [],
@@ -62,11 +63,18 @@ def _describe_move(move: Move, topics: Sequence[Topic], note: str = "") -> Moved
 
 
 def _list_likest(move: Move) -> list[str]:
-    return [f"{each.topic}: {each.name} {each.score:.2f} {shorten(each.said)}" for each in move.ranked[:_LIKE]]
+    return [
+        f"{_name(each.topic, each.name)} {each.score:.2f} {shorten(each.said)}".strip() for each in move.ranked[:_LIKE]
+    ]
 
 
 def _list_branches(topics: Sequence[Topic]) -> list[str]:
-    return [f"{topic.name}: {branch.name}" for topic in topics for branch in topic.branches][-_NAMED:]
+    return [_name(topic.name, branch.name) for topic in topics for branch in topic.branches][-_NAMED:]
+
+
+def _name(topic: str, branch: str) -> str:
+    """A branch, with its topic where that has another name."""
+    return branch if branch == topic else f"{branch} (of topic {topic})"
 
 
 _LIKE = 5

@@ -8,23 +8,32 @@ from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult
 from pydantic import BaseModel
 
-from ctxfold.workspace.workspace import spans
+from ctxfold import Session
 from mcp_server.sessions.pool import Pools, pool_for
-from mcp_server.tools.results import format_facts
+from mcp_server.tools.results import format_facts, format_tip
+from mcp_server.tools.spec import SessionName
 
 
 class Undone(BaseModel, frozen=True):
-    """The decision it is about, and whether it holds now."""
+    """What was undone or is in force again, and where that leaves one. `stays`: the branch that an undone move led to."""
 
-    decision: str
-    steps: str
-    branch: str
-    in_force: bool
+    undone: str = ""
+    redone: str = ""
+    now_on: str
+    tip: str
+    stays: str = ""
 
 
-async def undo(session: str, ctx: Context[Pools], redo: bool = False) -> Annotated[CallToolResult, Undone]:
+async def undo(session: SessionName, ctx: Context[Pools], redo: bool = False) -> Annotated[CallToolResult, Undone]:
     """Take back the newest decision."""
-    event = await pool_for(ctx).use(session, lambda opened: opened.redo() if redo else opened.undo())
-    return format_facts(
-        Undone(decision=event.kind, steps=spans(event.steps), branch=event.branch, in_force=event.standing)
-    )
+    return format_facts(await pool_for(ctx).use(session, _redo if redo else _undo))
+
+
+def _undo(opened: Session) -> Undone:
+    event = opened.undo()
+    stays = f"{event.branch} with what was recorded on it" if event.kind == "moved" else ""
+    return Undone(undone=event.about, now_on=opened.branch_name, tip=format_tip(opened.tip), stays=stays)
+
+
+def _redo(opened: Session) -> Undone:
+    return Undone(redone=opened.redo().about, now_on=opened.branch_name, tip=format_tip(opened.tip))

@@ -188,7 +188,7 @@ def test_a_plan_is_one_event_with_its_cause_and_nothing_new_is_none(session: Ses
     session.plan(todo=["Pack"], trigger=Trigger("intent change", "asked"))
     made = [event for event in events(session) if event.kind == "intent_set"]
     assert [(event.decider, event.cause) for event in made] == [
-        ("host", "told"),
+        ("host", "asked for"),
         ("model", "written by far"),
         ("host", "intent change: asked"),
     ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -11,6 +10,7 @@ from ctxfold.session.handle import Handle
 from ctxfold.session.history.commit import head_of, state_of
 from ctxfold.session.history.intents import intent_of
 from ctxfold.session.history.load import goals, load
+from ctxfold.session.history.telling import sum_up
 from ctxfold.session.history.tiles import tiles_of
 from ctxfold.session.history.tree import Topic, tree
 from ctxfold.store.sqlite import Reading, Store
@@ -96,7 +96,6 @@ LONGEST = 30_000
 """Characters of one record that stand in a report; the rest is a recall away."""
 POINTS = 100
 """Views of the past that are rendered for the curve, evenly spread."""
-_TITLE = 110
 
 
 def gather_report(tx: Reading, store: Store, session: tuple[int, str, int], budget: int, picture: Picture) -> Report:
@@ -138,7 +137,9 @@ def _gather_step(
 ) -> StepShown:
     pieces = tuple(_cut_record(tx, record) for record in records)
     blocks = tuple(tile.id for tile in tiles if step.n in tile.steps)
-    return StepShown(step.n, _make_title(pieces), step.raw, pieces, blocks, picture(step.n))
+    return StepShown(
+        step.n, sum_up([(piece.what, piece.text) for piece in pieces]), step.raw, pieces, blocks, picture(step.n)
+    )
 
 
 def _cut_record(tx: Reading, record: StoredRecord) -> Piece:
@@ -146,26 +147,6 @@ def _cut_record(tx: Reading, record: StoredRecord) -> Piece:
     what = record.kind if record.kind != "result" else f"result · {record.origin}"
     untrusted = record.origin in ("tool", "page")
     return Piece(f"s{record.step}.{record.k}", what, text[:LONGEST], untrusted, max(len(text) - LONGEST, 0))
-
-
-def _make_title(pieces: Sequence[Piece]) -> str:
-    """A line that sums up a step: what the user said, else what was called, else what the assistant said."""
-    by_kind = {piece.what: piece.text for piece in reversed(pieces)}
-    text = by_kind.get("user") or by_kind.get("call") or next((piece.text for piece in pieces), "")
-    if "user" not in by_kind and "call" in by_kind:
-        text = _format_call(text)
-    line = " ".join(text[:2_000].split())
-    return line if len(line) <= _TITLE else f"{line[: _TITLE - 1]}…"
-
-
-def _format_call(text: str) -> str:
-    try:
-        call = json.loads(text)
-    except ValueError:
-        return text
-    args = call.get("args") or {}
-    given = " ".join(f"{key}={value}" for key, value in args.items()) if isinstance(args, dict) else str(args)
-    return f"{call.get('name', 'call')} {given}"
 
 
 def _draw_curve(tx: Reading, session: int, budget: int) -> Curve:

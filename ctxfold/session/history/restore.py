@@ -59,7 +59,8 @@ def _checked(lines: list[str], file: str) -> list[str]:
         return lines
     if form != FORMAT:
         raise ImportFault(
-            f"{file} is not a {FORMAT} file; give one that `ctxfold sessions export` wrote, or upgrade where a newer ctxfold wrote it"
+            f"{file} is not a session that this ctxfold can read; give a file that `ctxfold sessions export` wrote, and upgrade where a newer ctxfold did; "
+            f"a text comes in with `ctxfold record SESSION < {file}`, a host's transcript with --from HOST"
         )
     try:
         return check_lines(lines)

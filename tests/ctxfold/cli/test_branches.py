@@ -12,17 +12,18 @@ def test_a_branch_is_made_left_and_found_in_the_tree(run: Run) -> None:
             session.record_turn(user=f"Day {n} in Kyoto, please.")
             session.record_reply(f"Temple {n} costs {n}00 yen. " * 20)
         session.fold(summary="Two days.", first_step=1, last_step=2)
-    assert "on osaka of main, at s3" in run("branch", "trip", "osaka", "--at", "s3").out
+    assert "new branch: you are on osaka of the topic main, at s3" in run("branch", "trip", "osaka", "--at", "s3").out
     with Session.open("trip") as session:
         session.record_turn(user="What about Osaka?")
-    assert "on main of main, at s5" in run("switch", "trip", "main").out
+    assert "switched: you are on main, at s5" in run("switch", "trip", "main").out
     assert "new topic" in run("branch", "trip", "leak", "--topic").out
     lines = run("tree", "trip").out.splitlines()
-    assert lines[0] == "main"
-    assert lines[1].startswith("└─ main: s1-s5 | 5 steps")
-    assert "b1 s1-s2 folded" in lines[2]
-    assert lines[3].strip().startswith("└─ osaka from s3: s6 | 4 steps")
-    assert lines[-2:] == ["leak", "└─ * leak: nothing yet"]
+    assert lines[0] == "topic main"
+    assert lines[1].startswith("└─ main: s1-s5 (5 steps; tokens: raw ")
+    assert ", cover " in lines[1]
+    assert "b1 stands for s1-s2: " in lines[2]
+    assert lines[3].strip().startswith("└─ osaka from s3: s6 (4 steps in all; tokens: raw ")
+    assert lines[-2:] == ["topic leak", "└─ * leak: nothing yet"]
     told = json.loads(run("tree", "trip", "--json").out)
     assert told["current"] == "leak"
     main, osaka = told["topics"][0]["branches"]
@@ -41,9 +42,9 @@ def test_a_message_is_compared_with_the_branches_and_moves_nothing(run: Run) -> 
         done = run(command, "trip", "--query", "How many days in Kyoto?")
         lines = done.out.splitlines()
         assert [line.split()[1] for line in lines[:2]] == ["main", "leak"]
-        assert lines[0].endswith("main of main  Six days in Kyoto for 4200 euros.")
-        assert lines[2] == "continue; on leak of leak, at s2"
-        assert "nothing moved" in done.err
+        assert lines[0].endswith("main  Six days in Kyoto for 4200 euros.")
+        assert lines[2] == "nothing moved: you are on leak, at s2"
+        assert "ctxfold switch trip NAME" in done.err
     told = json.loads(run("switch", "trip", "--query", "Kyoto", "--json").out)
     assert (told["action"], [each["name"] for each in told["ranked"]]) == ("continue", ["main", "leak"])
     failed(run("switch", "trip"), 2, "give either the NAME")

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from ctxfold import Session
 from ctxfold.cli import checks as doctor
 from ctxfold.cli.checks import Check
 from ctxfold.store import sqlite
@@ -50,6 +51,19 @@ def test_a_machine_that_has_what_is_needed_ends_with_nought(run: Run) -> None:
     assert {"python", "store", "sqlite", "tokens", "key", "settings", *roles} == set(found)
     assert all(check["ok"] for name, check in found.items() if name != "key")
     assert found["model"]["fact"] == "explorer"
+
+
+def test_another_store_is_looked_at_where_it_is_named(run: Run, tmp_path: Path) -> None:
+    named = tmp_path / "other.db"
+    there = run("doctor", "--store", str(named))
+    assert there.code == 0
+    assert "not there yet" in " ".join(there.out.split())
+    assert not named.exists()
+    with Session.open("trip", store=str(named)) as session:
+        session.record_turn(user="Kyoto.")
+    assert "(1 session)" in " ".join(run("doctor", "--store", str(named)).out.split())
+    named.write_bytes(b"no store at all " * 99)
+    assert run("doctor", "--store", str(named)).code == 3
 
 
 def test_looking_makes_no_store(run: Run, ctxfold_home: Path) -> None:

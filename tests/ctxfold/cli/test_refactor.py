@@ -51,7 +51,7 @@ def test_what_is_applied_is_shown_can_be_printed_as_json_and_undone(run: Run, tr
     assert done["diff"]
     assert view() != before
     assert "left alone" in run("refactor", trip).out
-    assert run("undo", trip).out.startswith("undone on main: path_prune")
+    assert run("undo", trip).out.startswith("undone: the refactoring path_prune of s")
     assert view() == before
 
 

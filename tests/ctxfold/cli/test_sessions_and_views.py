@@ -42,7 +42,9 @@ def test_what_is_printed_as_json_is_json(run: Run, paris: str) -> None:
     assert (listed[0]["name"], listed[0]["steps"]) == ("paris", 3)
     shown = json.loads(run("sessions", "show", paris, "--json").out)
     assert shown["goal"] == "Plan three days in Paris"
-    assert shown["view_tokens"] <= shown["unfolded_tokens"]
+    assert shown["view_tokens"] <= shown["budget"]
+    with Session.open(paris) as session:
+        assert (shown["raw_tokens"], shown["view_tokens"]) == (session.view().unfolded, session.view().tokens)
     view = json.loads(run("context", paris, "--json").out)
     assert view["tokens"] <= view["budget"] == 8000
     assert "Joël" in view["text"]
@@ -70,9 +72,38 @@ def test_the_context_is_what_the_model_reads_and_stays_within_its_budget(run: Ru
 
 
 def test_the_log_lists_the_fold_and_the_newest_events_alone_when_limited(run: Run, paris: str) -> None:
-    events = run("log", paris).out.splitlines()[1:]
-    assert any("fold" in event.lower() for event in events)
+    head, *events = run("log", paris).out.splitlines()
+    assert head.split("\t") == ["event", "time", "branch", "steps", "raw", "what"]
+    assert "the fold of s2 into b1" in events[-1]
     assert run("log", paris, "--limit", "1").out.splitlines()[1:] == events[-1:]
+
+
+def test_the_log_says_of_each_step_who_said_or_called_what_and_what_it_cost(run: Run, paris: str) -> None:
+    with Session.open(paris) as session:
+        raw = {event.steps: event.tokens for event in session.history()}
+    told = [line.split("\t") for line in run("log", paris).out.splitlines()[1:]]
+    assert [(each[3], each[5]) for each in told] == [
+        ("", "goal: Plan three days in Paris"),
+        ("s1", "user: Find me a hotel near the river."),
+        ("s1", "call: search q=hotel +2"),
+        ("s2", "call: open n=2 +2"),
+        ("s3", "assistant: Hotel Joël costs 95 EUR."),
+        ("s2", "the fold of s2 into b1"),
+    ]
+    assert [each[4] for each in told] == ["", "", f"{raw[(1,)]}", f"{raw[(2,)] or told[3][4]}", told[4][4], ""]
+    assert all(int(told[at][4]) > 0 for at in (2, 3, 4))
+
+
+def test_names_stand_whole_in_a_narrow_terminal(run: Run, monkeypatch: pytest.MonkeyPatch, ctxfold_home: Path) -> None:
+    name = "claude-code-0b8f3a52-6f0e-4f0e-9d43-2a8d2a1c7e11"
+    with Session.open(name, goal="A goal in some words") as session:
+        session.record_turn(user="x")
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setattr("ctxfold.cli.output.is_terminal", lambda: True)
+    listed = run("sessions", "list").out
+    assert name in listed.splitlines()[0]
+    assert "steps 1" in listed
+    assert "goal A goal in some words" in " ".join(listed.split())
 
 
 def test_the_tree_marks_the_branch_one_stands_on(run: Run, paris: str) -> None:
@@ -108,13 +139,18 @@ def test_words_find_the_places_that_hold_them_each_with_its_ref(run: Run, paris:
 
 def test_words_that_stand_nowhere_are_an_empty_answer(run: Run, paris: str) -> None:
     found = run("recall", paris, "submarine")
-    assert (found.code, found.out) == (0, "")
-    assert "try other words" in found.err
+    assert (found.code, found.out) == (1, "")
+    assert "all records of paris, on every branch, were searched for 'submarine'; try other words" in found.err
+    assert run("recall", paris, "submarine", "--json").code == 1
+    beyond = run("recall", paris, "breakfast", "--skip", "9")
+    assert beyond.code == 1
+    assert "beyond the best 9" in beyond.err
 
 
 @pytest.mark.parametrize("words", ["s3 bucket", "base64", "s3-bucket", "step s1"])
 def test_words_that_only_begin_like_a_ref_are_searched_for(run: Run, paris: str, words: str) -> None:
-    assert run("recall", paris, words).code == 0
+    found = run("recall", paris, words)
+    assert (found.code, found.err.startswith("nothing found")) in ((0, False), (1, True))
 
 
 @pytest.mark.parametrize("ref", ["s99", "s1.99", "b99", "s0", "s1:3-2", "s4-s2", "s1."])

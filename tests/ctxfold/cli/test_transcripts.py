@@ -25,7 +25,7 @@ def test_the_latest_transcript_of_a_host_becomes_a_session(run: Run, home: Path)
     (folder / "rollout-1.jsonl").write_bytes((RECORDED / "codex.jsonl").read_bytes())
     assert "new entries" in run("sessions", "import", "--from", "codex", "--latest").err
     assert "never touch rows above 400" in run("recall", "codex-rollout-1", "s1.1").out
-    assert ": 0 new entries" in run("sessions", "import", "--from", "codex", "--latest").err
+    assert "recorded 0 new entries in codex-rollout-1, " in run("sessions", "import", "--from", "codex", "--latest").err
 
 
 def test_following_ends_when_nothing_new_comes(run: Run) -> None:
@@ -56,9 +56,9 @@ def test_what_a_compaction_dropped_is_a_table_and_is_put_back(run: Run, tmp_path
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     run("sessions", "import", "--from", "claude-code", str(path), "--name", "k")
     shown = run("diff", "k")
-    assert "rule\tNever touch rows above 400.\ts1.1:1\t0\t0" in shown.out
-    assert "compaction 1 of 1, s1.2: its summary holds of the user's sentences 0 of 1" in shown.err
+    assert "rule\ts1.1:1\t0\t0\tNever touch rows above 400." in shown.out
+    assert "compaction 1 of 1: its summary, s1.2, holds 0 of 1 sentences of the user's, " in shown.err
     assert json.loads(run("diff", "k", "--json").out)["lost"][0]["ref"] == "s1.1:1"
     assert "Never touch rows above 400." in run("restore", "k").out
     assert "Never touch rows above 400." in run("context", "k").out
-    failed(run("diff", "k", "--compaction", "2"), 2, "it has 1")
+    failed(run("diff", "k", "--compaction", "2"), 2, "this session has 1")

@@ -105,10 +105,33 @@ def test_a_name_outside_the_pattern_is_refused(run: Run, name: str) -> None:
 
 def test_undo_gives_the_folded_step_back_and_redo_folds_it_again(run: Run, paris: str) -> None:
     folded = run("context", paris).out
-    assert run("undo", paris).out.startswith("undone on ")
+    assert run("undo", paris).out == "undone: the fold of s2 into b1; you are on main, at s3\n"
     assert "Breakfast is extra" in run("context", paris).out
-    assert run("redo", paris).out.startswith("redone on ")
+    assert run("redo", paris).out == "redone: the fold of s2 into b1; you are on main, at s3\n"
     assert run("context", paris).out == folded
+
+
+def test_undo_of_a_branch_says_that_the_branch_stays(run: Run, paris: str) -> None:
+    run("branch", paris, "left-bank")
+    done = run("undo", paris)
+    assert done.out == "undone: the new branch left-bank; you are on main, at s3\n"
+    assert done.err == "left-bank stays, with what was recorded on it: ctxfold switch paris left-bank\n"
+    assert "left-bank" in run("tree", paris).out
+    assert run("undo", paris).err == ""
+
+
+def test_every_decision_is_named_when_it_is_undone(run: Run, paris: str) -> None:
+    run("todo", paris, "--add", "book it", "--constraint", "at most 200 EUR")
+    assert run("undo", paris).out.startswith("undone: the plan of t1, c1; ")
+    run("extract", paris, "s1.1")
+    assert run("undo", paris).out.startswith("undone: the extraction of s1.1:1-1; ")
+    run("branch", paris, "inn", "--rename")
+    assert run("undo", paris).out.startswith("undone: the renaming of main to inn; ")
+    run("branch", paris, "oslo", "--topic")
+    assert run("undo", paris).out.startswith("undone: the new topic oslo; ")
+    told = run("log", paris).out
+    assert "undo of the new topic oslo" in told
+    assert "the new topic oslo; undone" in told
 
 
 def test_nothing_left_to_undo_or_redo_is_one_line(run: Run) -> None:
@@ -160,7 +183,13 @@ def test_an_export_into_a_folder_that_is_not_there_is_one_line(run: Run, paris: 
 def test_a_file_that_is_no_export_is_refused(run: Run, tmp_path: Path) -> None:
     letter = tmp_path / "letter.txt"
     letter.write_text("Dear reader,\n", encoding="utf-8")
-    failed(run("sessions", "import", str(letter)), 2, "letter.txt is not a ", "ctxfold sessions export")
+    failed(
+        run("sessions", "import", str(letter)),
+        2,
+        "letter.txt is not a ",
+        "ctxfold sessions export",
+        "ctxfold record SESSION < letter.txt",
+    )
     letter.write_text("[1]\n", encoding="utf-8")
     failed(run("sessions", "import", str(letter)), 2, "letter.txt is not a ")
     failed(run("sessions", "import", str(tmp_path / "none")), 2, "does not exist")

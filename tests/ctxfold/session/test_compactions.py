@@ -82,9 +82,12 @@ def test_each_compaction_is_compared_with_all_before_it(session: Session) -> Non
 
 
 def test_without_such_a_compaction_the_error_says_which_there_are(session: Session) -> None:
-    with pytest.raises(InputError, match="no compaction 2 of the host"):
+    with pytest.raises(InputError, match="there is no compaction 2: this session has 1"):
         session.dropped(2)
-    with Session.open("none", store=":memory:") as none, pytest.raises(InputError, match="transcript marks them"):
+    with (
+        Session.open("none", store=":memory:") as none,
+        pytest.raises(InputError, match="known from a host's transcript"),
+    ):
         none.restore()
     session.record_transcript([HostCompacted("k3", " ".join(session.recall(f"s{n}").text for n in range(1, 5)))])
     with pytest.raises(InputError, match="compaction 2 dropped nothing"):

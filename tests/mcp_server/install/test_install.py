@@ -11,6 +11,7 @@ from ctxfold.errors import InputError
 from mcp_server.cli.install import install, uninstall
 from mcp_server.install import jsonc, toml
 from mcp_server.install.files import name_backup
+from mcp_server.install.hooks import HOOKED
 from mcp_server.install.hosts import HOSTS, Host, Launch, Machine, is_passing
 from mcp_server.install.plan import plan_install, plan_uninstall
 
@@ -225,3 +226,64 @@ def test_live_pages_are_registered_unless_told_otherwise(tmp_path: Path) -> None
         assert args[args.index("serve") :][: len(served)] == served
         assert ("--caps" in args) == ("core" in served or "--caps" in served)
     assert CliRunner().invoke(install, ["cursor", "--caps", "nonsense"]).exit_code == 2
+
+
+def everything_in(home: Path) -> dict[str, bytes | None]:
+    """Every file and folder below a home, with the bytes of the files."""
+    return {
+        str(path.relative_to(home)): path.read_bytes() if path.is_file() else None for path in sorted(home.rglob("*"))
+    }
+
+
+@every_host
+def test_a_home_is_as_it_was_once_all_is_taken_back_and_each_file_is_named_once(
+    host: Host, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    home = tmp_path / "home"
+    (home / ".ssh").mkdir(parents=True)
+    (home / "note.txt").write_text("mine")
+    run, before = CliRunner().invoke, everything_in(home)
+    for options in ((), ("--hooks",)) if host.name in HOOKED else ((),):
+        done = run(install, [host.name, *options])
+        assert done.exit_code == 0, done.output
+    assert everything_in(home) != before
+
+    shown = run(uninstall, [host.name, "--dry-run"]).stdout
+    assert shown.count("\n--- ") + shown.startswith("--- ") == len({*_changed(before, everything_in(home))})
+    back = run(uninstall, [host.name])
+    assert back.exit_code == 0, back.output
+    named = [line.rpartition(": ")[0] for line in back.stdout.splitlines()]
+    assert len(named) == len({*named})
+    assert everything_in(home) == before
+
+
+def _changed(before: dict[str, bytes | None], after: dict[str, bytes | None]) -> list[str]:
+    """The settings that are new, without the copies kept beside them."""
+    return [
+        name for name, held in after.items() if held is not None and name not in before and "ctxfold-hooks" not in name
+    ]
+
+
+@every_host
+def test_a_host_that_is_not_on_this_machine_is_said_to_be_missing_and_one_that_is_there_is_not(
+    host: Host, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    missing = f"{host.name} was not found on this machine"
+    run = CliRunner().invoke
+    assert run(install, [host.name, "--dry-run"]).stderr == f"{missing}\n"
+    assert f"{missing}: written anyway; `ctxfold uninstall {host.name}`" in run(install, [host.name]).stderr
+    assert missing not in run(install, [host.name]).output
+    run(uninstall, [host.name])
+    if host.program:
+        (tmp_path / "bin").mkdir()
+        (tmp_path / "bin" / host.program).touch(0o755)
+    else:
+        Path(host.traces(Machine(tmp_path, tmp_path / ".config"))[-1]).mkdir(parents=True)
+    assert missing not in run(install, [host.name]).output

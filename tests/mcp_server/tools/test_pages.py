@@ -140,10 +140,12 @@ async def test_what_cannot_be_done_is_an_error_that_names_the_next_call() -> Non
             assert "--allow" in await host.wrong("page_open", url="http://169.254.169.254/latest/meta-data")
             assert "another address" in await host.wrong("page_open", url="http://127.0.0.1:9/")
             shown = await host.ok("page_open", url=site.url)
-            assert "expected tags" in await host.wrong("page_act", actions=[{"kind": "fly"}])
+            assert "kind should be one of navigate" in await host.wrong("page_act", actions=[{"kind": "fly"}])
             assert "1 to 8 actions" in await host.wrong("page_act", actions=[])
             assert "should be a list" in await host.wrong("page_act", actions="back")
-            assert "expected tags" in await host.wrong("page_act", actions=[{"kind": "answer", "text": "x"}])
+            assert "kind should be one of navigate" in await host.wrong(
+                "page_act", actions=[{"kind": "answer", "text": "x"}]
+            )
             waits = [{"kind": "wait_for", "text": "never", "seconds": 20}] * 2
             assert "wait 40 s in all" in await host.wrong("page_act", actions=waits)
             assert "one of the two" in await host.wrong("page_read", find="a", page=2)

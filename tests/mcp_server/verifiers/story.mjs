@@ -31,7 +31,7 @@ assert.equal((await call('fold', { first_step: 1, summary: 'TGV 9713, 49 EUR.' }
 assert.match((await call('context', {})).text, /By train\./);
 assert.equal((await call('recall', { ref: 's1.3' })).content[1].text, page);
 assert.match((await call('recall', { query: 'TGV price' })).text, /s1/);
-assert.equal((await call('undo', {})).structuredContent.in_force, false);
+assert.match((await call('undo', {})).structuredContent.undone, /^the fold of s1-s2/);
 const wrong = await client.callTool({ name: 'recall', arguments: { session, ref: 's99' } });
 assert(wrong.isError && /Next: /.test(wrong.content[0].text));
 const tree = await client.readResource({ uri: `ctxfold://sessions/${session}/tree` });

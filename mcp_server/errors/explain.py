@@ -1,4 +1,4 @@
-"""Turns any exception into the one line that a host's model reads: what is wrong, and the next call.
+"""Explains an exception in one line: what is wrong, and the next call.
 
 Everything that a tool, a resource or a prompt raises passes here, as the SDK passes on only the text of its own `ToolError`. The line is free of page
 text; of rejected arguments only the names are said.
@@ -7,7 +7,6 @@ text; of rejected arguments only the names are said.
 from __future__ import annotations
 
 import logging
-import re
 
 from pydantic import ValidationError
 
@@ -33,8 +32,11 @@ from ctxfold.errors import (
     UnknownRun,
     UnknownSession,
 )
+from mcp_server.errors.arguments import Form
 
 __all__ = ["explain_error", "name_next_call"]
+
+_PUT_RIGHT = "Next: the same call, put right."
 
 _NEXT: dict[type[CtxfoldError], str] = {
     SessionNameError: "Next: the same call with a name of lower-case letters, digits and hyphens, such as paris-trip.",
@@ -47,7 +49,7 @@ _NEXT: dict[type[CtxfoldError], str] = {
     UnknownPage: "Next: page_open with the address to go on from.",
     UnknownRun: "Next: context with that name, if it was a run's, to see what it found; or browse again.",
     StaleDecision: "Another writer moved on. Next: context, then decide again.",
-    InputError: "Next: the same call, put right.",
+    InputError: _PUT_RIGHT,
     BusyStore: "Next: the same call again.",
     FullDisk: "Next: ask the user to free space, then make the same call again.",
     StoreError: "Next: ask the user to run `ctxfold doctor`, then make the same call again.",
@@ -61,23 +63,34 @@ _NEXT: dict[type[CtxfoldError], str] = {
 
 _INSIDE = "ctxfold failed inside; everything recorded before is kept. Next: context to see what stands, and ask the user to run `ctxfold doctor`."
 _MOST = 600
-_IN_JSON = {"tuple_type": "Input should be a list", "dict_type": "Input should be an object"}
-"""What pydantic names as Python does, in the words of who writes JSON."""
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,39}")
 
 _log = logging.getLogger(__name__)
 
 
-def explain_error(error: Exception, where: str) -> str:
-    """What a model reads of a failure: one line, what is wrong and the next call."""
+def explain_error(error: Exception, where: str, form: Form | None = None) -> str:
+    """What a model reads of a failure: one line, what is wrong and the next call.
+
+    Args:
+        error: what was raised.
+        where: what was called.
+        form: what that takes; None where nobody knows.
+    """
     match _unwrap(error):
         case CtxfoldError() as ours:
-            return f"{_end_sentence(str(ours))} {name_next_call(type(ours))}"
+            following = name_next_call(type(ours))
+            return f"{_end_sentence(str(ours))} {following if following != _PUT_RIGHT else _ask_again(form)}"
         case ValidationError() as refused:
-            return f"{_end_sentence(f'{where}: {_list_complaints(refused)}')} {name_next_call(InputError)}"
+            wrong = form.list_complaints(refused) if form else "its arguments are not as it takes them"
+            return f"{_end_sentence(f'{where}: {wrong}')} {_ask_again(form, refused)}"
         case unexpected:
             _log.error("%s failed", where, exc_info=unexpected)
             return _INSIDE
+
+
+def _ask_again(form: Form | None, refused: ValidationError | None = None) -> str:
+    """The same call, with an example of one that passes."""
+    example = form.write_example(refused) if form else ""
+    return f"{_PUT_RIGHT.removesuffix('.')}, such as: {example}" if example else _PUT_RIGHT
 
 
 def name_next_call(kind: type[CtxfoldError]) -> str:
@@ -96,19 +109,6 @@ def _unwrap(error: BaseException) -> BaseException:
             case _:
                 break
     return error
-
-
-def _list_complaints(refused: ValidationError) -> str:
-    """Which arguments are wrong and how. pydantic's own text would also repeat their values."""
-    found = [
-        f"{_name_argument(error['loc'])}: {_IN_JSON.get(error['type'], error['msg'])}"
-        for error in refused.errors(include_url=False, include_context=False, include_input=False)
-    ]
-    return "; ".join(found[:4]) + (f"; and {len(found) - 4} more" if len(found) > 4 else "")
-
-
-def _name_argument(loc: tuple[int | str, ...]) -> str:
-    return ".".join(str(part) if isinstance(part, int) or _NAME.fullmatch(part) else "?" for part in loc) or "arguments"
 
 
 def _end_sentence(text: str) -> str:

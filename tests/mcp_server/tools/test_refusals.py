@@ -1,0 +1,96 @@
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from mcp.server.mcpserver.exceptions import ToolError
+
+from browser_agent.actions.union import ACTION
+from mcp_server.server import build_server
+from mcp_server.sessions.pool import Pools
+from mcp_server.tools import form_of, make_tools
+from mcp_server.tools.spec import make_plain
+from tests.mcp_server.conftest import said
+
+pytestmark = pytest.mark.anyio
+
+Connect = Callable[[], Any]
+
+WRONG: dict[str, Any] = {"string": ["x"], "integer": "many", "boolean": "perhaps", "array": {"a": 1}, "object": "x"}
+"""For each type a value that is none."""
+
+
+async def refused(client: Any, tool: str, **arguments: Any) -> tuple[str, dict[str, Any]]:
+    """What is wrong with a call, and the arguments of the call that is named instead."""
+    result = await client.call_tool(tool, arguments)
+    assert result.is_error, said(result)
+    wrong, _, example = said(result).partition(f" Next: the same call, put right, such as: {tool} ")
+    assert example, said(result)
+    return wrong, json.loads(example)
+
+
+async def test_each_wrong_argument_of_each_tool_is_named_with_what_it_should_be_and_a_call_that_passes() -> None:
+    server = build_server(Pools(), caps=("core", "browser"))
+    for tool in make_tools():
+        form = form_of(tool)
+        for name, schema in tool.parameters["properties"].items():
+            kind = schema.get("type", "string")
+            right = json.loads(form.write_example().partition(" ")[2])
+            with pytest.raises(ToolError, match=rf"{tool.name}: {name} should be") as told:
+                await server.call_tool(tool.name, right | {name: WRONG[kind]})
+            text = str(told.value)
+            assert "Input should" not in text
+            example = json.loads(text.partition(f"such as: {tool.name} ")[2])
+            assert name in example
+            assert form.accepts(example), (tool.name, example)
+
+
+async def test_a_malformed_action_of_each_kind_is_answered_with_one_of_that_kind_that_passes(connect: Connect) -> None:
+    kinds = [each["properties"]["kind"]["const"] for each in make_plain(ACTION.json_schema())["oneOf"]]
+    async with connect() as client:
+        for kind in kinds:
+            if kind in ("answer", "give_up"):
+                continue
+            wrong, example = await refused(client, "page_act", session="t", actions=[{"kind": kind, "bogus": 1}])
+            assert wrong.startswith("page_act: actions[0]."), wrong
+            assert [each["kind"] for each in example["actions"]] == [kind]
+            assert not isinstance(ACTION.validate_python(example["actions"][0]), str)
+
+
+async def test_a_refusal_says_in_plain_words_what_is_wrong(connect: Connect) -> None:
+    async with connect() as client:
+        wrong, example = await refused(client, "plan", session="t", constraints=[{"text": "at most 200"}])
+        assert wrong == "plan: constraints[0] should be text."
+        assert example == {"session": "paris-trip", "constraints": ["…"]}
+        wrong, example = await refused(client, "page_act", session="t", actions=[{"click": "e1"}])
+        assert wrong.startswith("page_act: actions[0].kind should be one of navigate, back, click,")
+        assert example["actions"] == [{"kind": "navigate", "url": "https://example.org/"}]
+        wrong, example = await refused(client, "page_act", session="t", actions=[{"kind": "press"}])
+        assert wrong == "page_act: actions[0].key is missing: it should be text such as Enter."
+        wrong, example = await refused(client, "page_act", session="t", actions=[{"kind": "click"}])
+        assert wrong == "page_act: actions[0].ref is missing: it should be text such as e12."
+        assert example == {"session": "paris-trip", "actions": [{"kind": "click", "ref": "e12"}]}
+        wrong, _ = await refused(client, "page_act", session="t", actions=[{"kind": "wait_for"}])
+        assert wrong == "page_act: actions[0]: wait_for needs exactly one of text, url, event."
+        wrong, _ = await refused(client, "extract", session="t", lines=[{"ref": "s1", "line": 4}])
+        assert (
+            wrong
+            == "extract: lines[0].line is not known there: that should be text or an object with ref (required), why, path."
+        )
+
+
+async def test_what_a_tool_itself_refuses_is_answered_with_a_call_that_it_takes(connect: Connect) -> None:
+    async with connect() as client:
+        await client.call_tool("open_session", {"session": "paris-trip"})
+        for tool, arguments in (("record", {"session": "paris-trip"}), ("record", {"text": "hello"})):
+            _, example = await refused(client, tool, **arguments)
+            assert not (await client.call_tool(tool, example)).is_error
+
+
+async def test_an_entry_that_is_given_as_its_text_is_taken(connect: Connect) -> None:
+    async with connect() as client:
+        await client.call_tool("open_session", {"session": "trip"})
+        await client.call_tool("record", {"session": "trip", "user": "Book a hotel."})
+        planned = await client.call_tool("plan", {"session": "trip", "todo": ["book the hotel", {"text": "pay"}]})
+        assert planned.structured_content["open"] == ["t1 book the hotel", "t2 pay"]
+        assert "Book a hotel." in said(await client.call_tool("extract", {"session": "trip", "lines": ["s1.1"]}))
