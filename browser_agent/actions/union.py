@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, WithJsonSchema, field_validator, model_validator
 
 Ref = Annotated[str, Field(pattern=r"^(f\d+)?e\d+$", description="Element ref from the last observation, such as e12.")]
 
@@ -167,15 +167,20 @@ class WaitFor(_Value):
 
 
 class Find(_Value):
-    """Show the places of the page that hold these words, or any of several `query`, with their refs; `links` adds where links lead."""
+    """Show the places of the page that hold these words, with their refs; `links` adds where links lead."""
 
     kind: Literal["find"]
-    query: Words | Annotated[tuple[Words, ...], Field(min_length=1, max_length=8)]
+    query: Annotated[
+        Words | Annotated[tuple[Words, ...], Field(min_length=1, max_length=8)],
+        WithJsonSchema(
+            {"type": "string", "minLength": 1}
+        ),  # several are for hosts: the union costs each request of a run
+    ]
     links: bool = False
 
 
 class Read(_Value):
-    """Show a part of the page in full: element `ref`, of a heading what stands under it, or the whole page; `page` counts from 1; `links` adds where links lead."""
+    """Show a part of the page in full: element `ref`, or the whole page; `page` counts from 1; `links` adds where links lead."""
 
     kind: Literal["read"]
     ref: Ref | None = None
