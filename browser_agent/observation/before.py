@@ -12,7 +12,7 @@ from browser_agent.observation.inline import REF, cut
 from browser_agent.observation.values import Observation
 from ctxfold.tokens import count
 
-__all__ = ["NOTHING_BEFORE", "Before", "Furniture", "find_changes", "find_own", "is_links", "name_all"]
+__all__ = ["NOTHING_BEFORE", "Before", "Furniture", "find_changes", "find_own", "name_all"]
 
 _MENUS = frozenset({"nav", "header", "footer"})
 _BESIDE = frozenset({"body", "aside"})
@@ -76,10 +76,10 @@ def name_furniture(block: Block, apart_from_main: bool) -> str:
     """
     if block.region in _MENUS or (apart_from_main and block.region in _BESIDE):
         return _MENU + REF.sub("", block.text)
-    return _LINKS + REF.sub("", block.text) if not block.controls and not block.level and is_links(block) else ""
+    return _LINKS + REF.sub("", block.text) if not block.controls and not block.level and _is_links(block) else ""
 
 
-def is_links(block: Block) -> bool:
+def _is_links(block: Block) -> bool:
     """Whether a line is of links alone."""
     apart = REF.split(block.text)[::2]
     return bool(block.links) and all(part.strip(" -·|") for part in apart[:-1]) and not apart[-1].strip(" -·|")
@@ -100,7 +100,7 @@ def _name_cards(blocks: Sequence[Block]) -> dict[int, str]:
     for i, block in enumerate(blocks):
         if block.region not in _INNER or block.controls:
             above = card = ""
-        elif block.level and is_links(block) and above and block.level > level:
+        elif block.level and _is_links(block) and above and block.level > level:
             card = f"{_LINKS}{above}\n{REF.sub('', block.text)}"
         elif block.level:
             above, level, card = REF.sub("", block.text), block.level, ""

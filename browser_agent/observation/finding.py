@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from browser_agent.observation.before import is_links
 from browser_agent.observation.blocks import Block, leads
 from browser_agent.observation.inline import cut, first_mention, terms, trim_torn_ref
 from browser_agent.observation.matching import NOWHERE, find_hits, find_nearest, say_counts
@@ -19,6 +18,8 @@ _HIT = 90
 _WIDE = 300
 """Tokens of a line of controls, such as a list with its options, where all places fit so."""
 _CONTROLS = 3
+_LINK = 40
+"""Characters a link takes in a line of links, with its ref; running text has fewer links."""
 _FEW = 3
 """So few places are shown with what stands beside them."""
 _SMALL = 200
@@ -211,7 +212,7 @@ def _line(page: _Page, place: int, hits: frozenset[int]) -> str:
     block = page.blocks[place]
     if place not in hits:
         return cut(block.text, _HIT * 4)
-    bar = block.controls >= _CONTROLS or (block.links >= _CONTROLS and is_links(page.bare[place]))
+    bar = block.controls >= _CONTROLS or block.links * _LINK >= len(page.bare[place].text) > _LINK
     return _part(block.text, page.queries, page.wide if bar else _HIT)
 
 
