@@ -26,17 +26,40 @@ class Look:
     Attributes:
         view: which view of it to show.
         need: what the task is after; parts that name it come first.
-        room: the most the text may cost, in o200k tokens; 0 for what the window says.
         acted: it was acted on since the last look, so what changed may do.
     """
 
     view: View = field(default_factory=Lean)
     need: str = ""
-    room: int = 0
     acted: bool = False
 
 
-async def look(window: Window, how: Look) -> Observation:
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """A page at one moment, and what was shown of it, which can be shown anew in less room."""
+
+    seen: Observation
+    capture: Capture
+    how: Look
+    before: Before
+    pages: int
+
+    async def within(self, room: int, above: frozenset[str] = frozenset()) -> Sight:
+        """This in `room` o200k tokens, without the places whose lines stand `above`."""
+        before = replace(self.before, above=above)
+        seen = await asyncio.to_thread(
+            observe,
+            self.capture,
+            view=self.how.view,
+            need=self.how.need,
+            budget=room,
+            pages=self.pages,
+            before=before,
+        )
+        return replace(self, seen=seen, before=before)
+
+
+async def look(window: Window, how: Look) -> Sight:
     """Observe the current tab, and remember its refs as the ones that live now.
 
     Raises:
@@ -46,20 +69,19 @@ async def look(window: Window, how: Look) -> Observation:
     return await _show(window, await read_tab(window, isinstance(how.view, Fields)), how)
 
 
-async def look_from_outside(window: Window) -> Observation:
+async def look_from_outside(window: Window) -> Sight:
     """Observe a tab that does not answer: its address, and that it is coming in or does not answer."""
     why = _ON_ITS_WAY if window.events.loading() else _SILENT
     return await _show(window, Capture(window.page.url, window.events.status, why, Structure()), Look())
 
 
-async def _show(window: Window, capture: Capture, how: Look) -> Observation:
+async def _show(window: Window, capture: Capture, how: Look) -> Sight:
     window.note_title(clean(window.settings.secrets.scrub(capture.structure.title)))
     capture = scrub_capture(window.settings.secrets, replace(capture, tabs=window.tabs(), notes=_notes(window)))
-    most = how.room or window.settings.budget
-    before = _before(window, capture, how)
-    observation = await asyncio.to_thread(observe, capture, view=how.view, need=how.need, budget=most, before=before)
-    window.remember(observation)
-    return observation
+    most, before = window.settings.budget, _before(window, capture, how)
+    seen = await asyncio.to_thread(observe, capture, view=how.view, need=how.need, budget=most, before=before)
+    window.remember(seen)
+    return Sight(seen, capture, how, before, most)
 
 
 def _notes(window: Window) -> tuple[str, ...]:

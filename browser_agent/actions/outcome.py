@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 from pydantic import BaseModel, ConfigDict
 
 from browser_agent.actions.union import PageAction
+from browser_agent.observation.heading import without_repeats
 from browser_agent.observation.values import Control, Observation
 
 __all__ = ["ActionResult", "Outcome", "OutcomeKind"]
@@ -76,9 +77,9 @@ class Outcome(_Value):
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """What was seen, in order, the page afterwards last."""
+        """What was seen, in order, the page afterwards last; title and address of a page once."""
         seen = [*(result.seen for result in self.results), self.observation]
-        return tuple(one.text for one in seen if one is not None)
+        return without_repeats([one for one in seen if one is not None])
 
     @property
     def notes(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import assert_never
 
 from browser_agent.actions import union as act
@@ -12,12 +12,13 @@ from browser_agent.actions.elements import require_known
 from browser_agent.actions.files import download, say_download, upload
 from browser_agent.actions.form import check, fill_form, select, type_text
 from browser_agent.actions.leave import LOST, make_way
-from browser_agent.actions.look import Look, look, look_from_outside
+from browser_agent.actions.look import Look, Sight, look, look_from_outside
 from browser_agent.actions.names import is_ref, name_targets
 from browser_agent.actions.navigate import back, check_barred, navigate
 from browser_agent.actions.outcome import ActionResult, Outcome, OutcomeKind, Said, Stop
 from browser_agent.actions.pointer import click, drag, hover, press, scroll
 from browser_agent.actions.resolve import resolve
+from browser_agent.actions.share import room_beside, share
 from browser_agent.actions.tabs import dialog, tab
 from browser_agent.actions.wait import settle, wait_for
 from browser_agent.browser.faults import DialogOpened, PageLost, PageSilent
@@ -49,32 +50,34 @@ async def perform(
     window.begin_call()
     window.begin()
     results: list[ActionResult] = []
+    sights: dict[int, Sight] = {}
     view: View = Lean()
-    room = window.settings.budget
     moved = False
     for number, action in enumerate(actions):
         later = actions[number + 1 :]
         if isinstance(action, act.Extract) and (action.urls or action.click) and action.wanted is not None:
-            result, changed = await _collect(window, action, need or "", room // (1 + len(later))), True
+            views = sum(_view(one) != Lean() for one in later)
+            room = room_beside(tuple(sights.values()), views, _left(window, results, sights))
+            result, changed = await _collect(window, action, need or "", room), True
         else:
             result, changed = await _do(window, action)
         view = _view(result.action) if result.ok else Lean()
         if later and result.seen is None and view != Lean():
-            weight = 2 if isinstance(action, act.Extract) else 1  # rows that are cut cost another call
-            share = (
-                weight * room // (weight + sum(_view(one) != Lean() for one in later) + (_view(later[-1]) == Lean()))
-            )
-            result = await _with_view(window, result, need or "", share)
-        room -= result.seen.tokens if result.seen is not None and later else 0
+            result = await _with_view(window, result, need or "", sights, number)
         results.append(result)
         moved = moved or changed
         if not result.ok or (
             later and ((moved and not _means_any_page(later[0])) or window.spent() > window.limits.call)
         ):
             break
-    return await _outcome(
-        window, tuple(results), len(actions) - len(results), Look(view, need or "", room, bool(results) and not whole)
-    )
+    how = Look(view, need or "", bool(results) and not whole)
+    return await _outcome(window, results, len(actions) - len(results), sights, how)
+
+
+def _left(window: Window, results: Sequence[ActionResult], sights: Mapping[int, Sight]) -> int:
+    """The room that is left to what can be shown in less."""
+    taken = (one.seen for at, one in enumerate(results) if at not in sights and one.seen is not None)
+    return window.settings.budget - sum(seen.tokens for seen in taken)
 
 
 def _means_any_page(action: act.PageAction) -> bool:
@@ -92,20 +95,22 @@ async def _collect(window: Window, action: act.Extract, need: str, room: int) ->
         return (await _do(window, one))[0]
 
     async def read(result: ActionResult) -> ActionResult:
-        return await _with_view(window, result, need, room)
+        return await _with_view(window, result, need, {}, 0)
 
     return await collect(window, action, do, read, room)
 
 
-async def _with_view(window: Window, result: ActionResult, need: str, room: int) -> ActionResult:
-    """A reading that others follow, with what it showed."""
+async def _with_view(
+    window: Window, result: ActionResult, need: str, sights: dict[int, Sight], number: int
+) -> ActionResult:
+    """A reading that others follow, with what it showed, which is put among the sights of the call."""
     try:
-        seen = await look(window, Look(_view(result.action), need, room))
+        sights[number] = sight = await look(window, Look(_view(result.action), need))
     except PageSilent:
         return ActionResult(action=result.action, kind="timed_out", message=_SILENT)
     except PageLost:
         return (await _recovered(window, result.action, LOST))[0]
-    return result.model_copy(update={"seen": seen})
+    return result.model_copy(update={"seen": sight.seen})
 
 
 async def _do(window: Window, action: act.PageAction) -> Done:
@@ -208,7 +213,7 @@ def _readable(window: Window, action: act.Find | act.Read | act.Extract) -> str:
 def _view(action: act.PageAction) -> View:
     match action:
         case act.Find(query=query, links=links):
-            return Places(query, links)
+            return Places((query,) if isinstance(query, str) else query, links)
         case act.Read(ref=ref, page=page, links=links):
             return Part(ref, page, links)
         case act.Extract(wanted=dict() as wanted):
@@ -226,7 +231,9 @@ async def _recovered(window: Window, action: act.PageAction, why: str) -> Done:
     return ActionResult(action=action, kind="page_recovered", message=why), True
 
 
-async def _outcome(window: Window, results: tuple[ActionResult, ...], skipped: int, how: Look) -> Outcome:
+async def _outcome(
+    window: Window, results: Sequence[ActionResult], skipped: int, sights: dict[int, Sight], how: Look
+) -> Outcome:
     last = results[-1] if results else None
     kind: OutcomeKind = last.kind if last is not None else "done"
     message = last.message if last is not None else "looked"
@@ -238,36 +245,44 @@ async def _outcome(window: Window, results: tuple[ActionResult, ...], skipped: i
     if kind == "unknown_ref" and len(results) == 1 and kept:
         observation = window.last  # nothing was done, so the last look still holds
     if observation is None and kind != "browser_gone":
+        sight: Sight | None = None
         try:
-            observation = await look(window, how)
+            sight = await look(window, how)
         except PageSilent:
-            kind, message, observation = "timed_out", _SILENT, await look_from_outside(window)
+            kind, message, sight = "timed_out", _SILENT, await look_from_outside(window)
         except PageLost:
-            lost, why, observation = await _look_again(window, how.need)
+            lost, why, sight = await _look_again(window, how.need)
             stays = kind == "refused" and lost == "page_recovered"
             kind, message = (kind, f"{message}; {why}") if stays else (lost, why)
+        if sight is not None:
+            sights[len(results)] = sight
     if kind == "done" and skipped and window.spent() > window.limits.call:
         kind, message = "timed_out", f"{message}; no time for {skipped} more: go on with those"
     elif kind == "done" and skipped:
         kind = "page_changed"
         message = f"{message}; the page changed, so {skipped} more were left: look and go on"
+    shared = await share(tuple(sights.values()), _left(window, results, sights))
+    seen = {at: sight.seen for at, sight in zip(sights, shared, strict=True)}
+    observation = seen.pop(len(results), observation)
     scrub = window.settings.secrets.scrub
     return Outcome(
         kind=kind,
         message=scrub(message),
         observation=observation,
-        results=tuple(_told(result, scrub(result.message), observation) for result in results),
+        results=tuple(
+            _told(one, scrub(one.message), seen.get(at, one.seen), observation) for at, one in enumerate(results)
+        ),
         skipped=skipped,
         downloads=window.downloads.take(),
     )
 
 
-def _told(result: ActionResult, message: str, shown: Observation | None) -> ActionResult:
+def _told(result: ActionResult, message: str, seen: Observation | None, shown: Observation | None) -> ActionResult:
     """A result with a message without secrets; what it showed stands once, where it is the page as it is shown at the end."""
-    return result.model_copy(update={"message": message, "seen": None if result.seen is shown else result.seen})
+    return result.model_copy(update={"message": message, "seen": None if seen is shown else seen})
 
 
-async def _look_again(window: Window, need: str) -> tuple[OutcomeKind, str, Observation | None]:
+async def _look_again(window: Window, need: str) -> tuple[OutcomeKind, str, Sight | None]:
     """After a page was lost while it was looked at: a fresh tab, and a look at that."""
     try:
         await window.recover()

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, WithJsonSchema, field_validator, model_validator
 
 Ref = Annotated[
     str,
     Field(min_length=1, max_length=200, description='Element ref such as e12, or name such as Save or button "Save".'),
 ]
 """An element: its ref from the last observation, or what it is called when its turn comes."""
+
+Words = Annotated[str, Field(min_length=1)]
 
 
 class _Value(BaseModel):
@@ -172,7 +174,12 @@ class Find(_Value):
     """Show the places of the page that hold these words, with their refs; `links` adds where links lead."""
 
     kind: Literal["find"]
-    query: str = Field(min_length=1)
+    query: Annotated[
+        Words | Annotated[tuple[Words, ...], Field(min_length=1, max_length=8)],
+        WithJsonSchema(
+            {"type": "string", "minLength": 1}
+        ),  # several are for hosts: the union costs each request of a run
+    ]
     links: bool = False
 
 

@@ -90,7 +90,7 @@ def _describe(action: Action, observation: Observation | None) -> str:
         case Tab(op=op):
             return f"{op} tab" if op != "list" else "list tabs"
         case Find(query=query):
-            return f"find {_quote(query)} on the page"
+            return f"find {_quote(query if isinstance(query, str) else ', '.join(query))} on the page"
         case Read(page=page):
             return f"read page {page} of it" if page > 1 else "read it in full"
         case Back() | WaitFor() | Extract() | Answer() | GiveUp():

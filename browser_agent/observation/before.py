@@ -28,10 +28,11 @@ _NOTHING = "(nothing on the page changed)"
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """What the reader of an observation has seen: `lines` of this page as it was last, None for none; `known`, the lines other pages of the site share with it."""
+    """What the reader of an observation has seen: `lines` of this page as it was last, None for none; `known`, the lines other pages of the site share with it; `above`, lines of this page that the same answer shows already."""
 
     lines: frozenset[str] | None = None
     known: frozenset[str] = frozenset()
+    above: frozenset[str] = frozenset()
 
 
 NOTHING_BEFORE = Before()

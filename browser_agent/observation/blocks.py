@@ -138,6 +138,20 @@ def leads(blocks: Sequence[Block]) -> tuple[int | None, ...]:
     return tuple(found)
 
 
+def blocks_under(blocks: Sequence[Block], ref: str | None) -> tuple[Block, ...]:
+    """The heading that `ref` addresses and what stands under it, up to the next of its level; nothing where it addresses no heading."""
+    start = next((at for at, block in enumerate(blocks) if block.level and block.ref == ref), None)
+    if start is None:
+        return ()
+    head = blocks[start]
+    ends = (
+        at
+        for at in range(start + 1, len(blocks))
+        if blocks[at].region != head.region or 0 < blocks[at].level <= head.level
+    )
+    return tuple(blocks[start : next(ends, len(blocks))])
+
+
 def _bare(node: Node) -> Node:
     """`node` by itself, to be named in a line."""
     return replace(node, children=(), role=node.role if node.role in INTERACTIVE else "generic", clickable=True)

@@ -2,111 +2,129 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from browser_agent.observation.blocks import Block, leads
-from browser_agent.observation.inline import REF, cut, first_mention, terms, trim_torn_ref
+from browser_agent.observation.inline import cut, first_mention, terms, trim_torn_ref
+from browser_agent.observation.matching import NOWHERE, find_hits, find_nearest, say_counts
 from ctxfold.text.words import counted
 from ctxfold.tokens import count, head
 
-__all__ = ["find"]
+__all__ = ["Found", "find"]
 
 _SECTION = 80
 _HIT = 90
+_WIDE = 300
+"""Tokens of a line of controls, such as a list with its options, where all places fit so."""
+_CONTROLS = 3
+_LINK = 40
+"""Characters a link takes in a line of links, with its ref; running text has fewer links."""
 _FEW = 3
 """So few places are shown with what stands beside them."""
+_SMALL = 200
+"""Tokens of a table that its head brings whole."""
 _AFTER = 4
 _MAIN = frozenset({"main", "body", "dialog", "search"})
-_WORDS, _WORD = 6, 30
-_REST = 24
+_WORD = 30
+_REST = 40
 """Tokens kept for the line that says where the rest stands."""
+_SECTIONS = 3
+_ENTRY = "- "
+_NAME = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What is shown of a search, and the lines of the page that stand whole in it."""
+
+    lines: tuple[str, ...]
+    whole: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """A page's blocks, the page of the whole each begins on, what is looked for, and the block each belongs to."""
+    """A page's blocks, bare and as they are shown, what is looked for, the block each belongs to, and how many tokens of a line of controls or links are shown."""
 
+    bare: Sequence[Block]
     blocks: Sequence[Block]
-    page_of: Callable[[int], int]
-    query: str
+    queries: tuple[str, ...]
     leads: tuple[int | None, ...]
+    wide: int = _WIDE
 
 
-def find(blocks: Sequence[Block], query: str, budget: int, page_of: Callable[[int], int]) -> tuple[str, ...]:
-    """Find the blocks that hold `query`, else those that hold all its words, their heading's included. `page_of`: the page a block stands on when the whole is read.
+def find(
+    blocks: Sequence[Block],
+    told: Sequence[Block],
+    queries: tuple[str, ...],
+    budget: int,
+    above: frozenset[str] = frozenset(),
+) -> Found:
+    """Find the blocks that hold one of `queries`, or all words of one, their heading's included. `told`: the blocks as they are shown; `budget`: o200k tokens; `above`: lines that stand in the same answer already.
 
     Returns:
         How many places are shown of how many, then these in page order under their headings, a row with the head of its
-        table, a note with its entry; where no place holds all the words, how often each stands on the page.
+        table, a note with its entry; of one query whose words stand in no place together, how often each stands on the page, and the places with most of them.
     """
-    hits = _hits(blocks, query)
-    page = _Page(blocks, page_of, query, leads(blocks))
+    each = [find_hits(blocks, query) for query in queries]
+    hits = sorted(set().union(*each))
+    nothing: tuple[str, ...] = ()
+    of = _count_each(queries, each) if len(queries) > 1 else ""
     if not hits:
-        return (_no_such_words(blocks, query), *_nearest(page))
-    room = budget - count(f"{len(hits)} of {len(hits)} places") - _REST
-    shown = _shown(page, hits, room)
-    lines = tuple(_written(page, shown, frozenset(hits)))
-    rest = [hit for hit in hits if hit not in shown]
-    told = (_where_else(page, rest),) if rest else ()
-    return (f"{len(hits) - len(rest)} of {counted(len(hits), 'place')}", *lines, *told)
+        nothing = (say_counts(blocks, queries[0]) if len(queries) == 1 else NOWHERE,)
+        most, hits = find_nearest(blocks, terms(queries[0])) if len(queries) == 1 else (0, [])
+        of = f" with most of them, {most} of {len(terms(queries[0]))}"
+    if not hits:
+        return Found(nothing)
+    page = _Page(blocks, told, queries, leads(blocks))
+    fresh = [hit for hit in hits if told[hit].text not in above]
+    of = f" of {counted(len(hits), 'place')}{of}"
+    page, shown = _fitting(page, fresh, budget - sum(count(line) + 1 for line in (*nothing, of)))
+    rest = [hit for hit in fresh if hit not in shown]
+    again = len(hits) - len(fresh)
+    of += f", {again} of them above" if again else ""
+    lines = (*nothing, f"{len(hits) - len(rest)}{of}", *_written(page, shown, frozenset(hits)))
+    lines += (*_name_tables(page, shown, frozenset(hits)), *((_where_else(page, rest),) if rest else ()))
+    whole = (told[at].text for at in shown if _line(page, at, frozenset(hits)) == told[at].text)
+    return Found(lines, frozenset(whole))
 
 
-def _hits(blocks: Sequence[Block], query: str) -> list[int]:
-    phrase = " ".join(query.lower().split())
-    texts = [REF.sub("", block.text).lower() for block in blocks]
-    hits = [place for place, text in enumerate(texts) if phrase in text]
-    if hits:
-        return hits
-    wanted = terms(query)
-    if not wanted:
-        return []
-    whole = [place for place, text in enumerate(texts) if all(word in text for word in wanted)]
-    under = [f"{text} {block.section.lower()}" for text, block in zip(texts, blocks, strict=True)]
-    return whole or [
-        place
-        for place, text in enumerate(texts)
-        if all(word in under[place] for word in wanted) and any(word in text for word in wanted)
-    ]
+def _count_each(queries: Sequence[str], each: Sequence[Sequence[int]]) -> str:
+    """How many places each query has."""
+    return ": " + ", ".join(f"{cut(one, _WORD)} {len(own) or 'none'}" for one, own in zip(queries, each, strict=True))
 
 
-def _no_such_words(blocks: Sequence[Block], query: str) -> str:
-    """That no place holds all the words, and how many hold each."""
-    texts = [block.text.lower() for block in blocks]
-    asked = list(dict.fromkeys(query.lower().split()))[:_WORDS]
-    counts = {word: sum(all(part in text for part in terms(word)) for text in texts) for word in asked}
-    if not any(counts.values()):
-        return "no such words on this page"
-    told = ", ".join(f"{cut(word, _WORD)} in {number or 'none'}" for word, number in counts.items())
-    return f"no such words in one place of this page: {told}"
-
-
-def _nearest(page: _Page) -> Iterator[str]:
-    """The place that holds most of the words, where that is more than one of them."""
-    wanted = terms(page.query)
-    held = [sum(word in f"{block.text} {block.section}".lower() for word in wanted) for block in page.blocks]
-    most = max(held, default=0)
-    if most > 1:
-        place = held.index(most)
-        yield f"the place with most of them, {most} of {len(wanted)}:"
-        yield from _written(page, {place, *_belonging(page, place)}, frozenset({place}))
-
-
-def _shown(page: _Page, hits: Sequence[int], room: int) -> set[int]:
-    """The hits that fit, of menus and margins only where the main part has none; with few, also what stands beside them."""
+def _fitting(page: _Page, hits: Sequence[int], whole: int) -> tuple[_Page, set[int]]:
+    """The places that fit, of menus and margins only where the main part has none; long lines of controls whole where all fit so."""
     order = [place for place in hits if page.blocks[place].region in _MAIN] or hits
+    room = whole - (_REST if len(order) < len(hits) else 0)
+    shown = _shown(page, order, room)
+    if all(hit in shown for hit in order):
+        return page, shown
+    page = replace(page, wide=_HIT)
+    return page, _shown(page, order, min(room, whole - _REST))
+
+
+def _shown(page: _Page, order: Sequence[int], room: int) -> set[int]:
+    """The first places that fit; with few, also what stands beside them."""
     shown: set[int] = set()
     for hit in order:
         wider = {*shown, hit, *_belonging(page, hit)}
-        if _cost(page, wider, hits) > room:
+        if _cost(page, wider, order) > room:
             if not shown:
                 shown = {hit}
             break
         shown = wider
+    for hit in [hit for hit in order if hit in shown]:
+        rows = _rows_below(page, hit)
+        whole = shown | set(rows)
+        if _cost(page, set(rows), order) <= _SMALL and _cost(page, whole, order) <= room:
+            shown = whole
     if len(order) > _FEW:
         return shown
-    for beside in (place for hit in order if hit in shown for place in _beside(page, hit)):
-        if _cost(page, shown | {beside}, hits) > room:
+    around = _around_one if len(order) == 1 else _beside
+    for beside in (place for hit in order if hit in shown for place in around(page, hit)):
+        if _cost(page, shown | {beside}, order) > room:
             break
         shown |= {beside}
     return shown
@@ -117,17 +135,36 @@ def _belonging(page: _Page, hit: int) -> Iterator[int]:
     above = page.leads[hit]
     if above is not None:
         yield above
+    if (head_row := _head_of(page, hit)) is not None:
+        yield head_row
+
+
+def _head_of(page: _Page, hit: int) -> int | None:
+    """The row that heads the columns of the table a place is in."""
     group = page.blocks[hit].group
-    if group is not None:
-        yield from _head_of(page, group.id, hit)
-
-
-def _head_of(page: _Page, group: int, before: int) -> Iterator[int]:
-    for place in range(before - 1, -1, -1):
+    for place in range(hit - 1, -1, -1) if group is not None else ():
         block = page.blocks[place]
-        if block.group is not None and block.group.id == group and block.head:
-            yield place
-            return
+        if block.group == group and block.head:
+            return place
+    return None
+
+
+def _rows_below(page: _Page, hit: int) -> list[int]:
+    """The rows of the table that a place heads."""
+    group = page.blocks[hit].group
+    if not page.blocks[hit].head or group is None:
+        return []
+    return [place for place in range(hit + 1, len(page.blocks)) if page.blocks[place].group == group]
+
+
+def _around_one(page: _Page, hit: int) -> Iterator[int]:
+    """What stands beside the only place: the line before and the line after too, but for a row that its head explains, and an entry of a list."""
+    block = page.blocks[hit]
+    if _head_of(page, hit) is None and not block.head and not block.text.startswith(_ENTRY):
+        for place in (hit - 1, hit + 1):
+            if 0 <= place < len(page.blocks) and _together(page, place, hit):
+                yield place
+    yield from _beside(page, hit)
 
 
 def _beside(page: _Page, hit: int) -> Iterator[int]:
@@ -140,11 +177,16 @@ def _beside(page: _Page, hit: int) -> Iterator[int]:
                 return
             yield place
         return
-    places = range(hit + 1, len(page.blocks)) if block.level else (hit + 1, hit - 1)
-    for place in places:
-        if not 0 <= place < len(page.blocks) or page.blocks[place].section != block.section:
+    for place in range(hit + 1, len(page.blocks)) if block.level else (hit + 1, hit - 1):
+        if not 0 <= place < len(page.blocks) or not _together(page, place, hit):
             return
         yield place
+
+
+def _together(page: _Page, one: int, other: int) -> bool:
+    """Whether two places stand under the same heading, in the same part of the page."""
+    first, second = page.blocks[one], page.blocks[other]
+    return (first.section, first.region) == (second.section, second.region)
 
 
 def _cost(page: _Page, places: set[int], hits: Sequence[int]) -> int:
@@ -152,33 +194,68 @@ def _cost(page: _Page, places: set[int], hits: Sequence[int]) -> int:
 
 
 def _written(page: _Page, places: set[int], hits: frozenset[int]) -> Iterator[str]:
-    """These places in page order, each heading once, with its page."""
-    section: str | None = None
+    """These places in page order, each heading once, with the ref by which its part of the page is read."""
+    section = ""
     for place in sorted(places):
         block = page.blocks[place]
-        text = _around(block.text, page.query) if place in hits else cut(block.text, _HIT * 4)
         if block.level:
-            yield f"§ {text} (page {page.page_of(place)})"
+            yield f"§ {_line(page, place, hits).lstrip('# ')}{_mark(block)}"
         else:
             if block.section != section and block.section:
-                yield f"§ {cut(block.section, _SECTION)} (page {page.page_of(place)})"
-            elif section is None:
-                yield f"(page {page.page_of(place)})"
-            yield " " * min(block.indent, 4) + text
+                yield f"§ {_name_section(page, place)}"
+            yield " " * min(block.indent, 4) + _line(page, place, hits)
         section = block.section
 
 
+def _line(page: _Page, place: int, hits: frozenset[int]) -> str:
+    """A place's text, of a long one what stands around what was found."""
+    block = page.blocks[place]
+    if place not in hits:
+        return cut(block.text, _HIT * 4)
+    bar = block.controls >= _CONTROLS or block.links * _LINK >= len(page.bare[place].text) > _LINK
+    return _part(block.text, page.queries, page.wide if bar else _HIT)
+
+
+def _name_section(page: _Page, place: int, most: int = _SECTION) -> str:
+    """The heading above a place, with its ref."""
+    section = page.blocks[place].section
+    above = (page.blocks[at] for at in range(place, -1, -1))
+    heading = next((block for block in above if block.level and block.section == section), None)
+    return cut(section, most) + (_mark(heading) if heading is not None else "")
+
+
+def _mark(heading: Block) -> str:
+    return f"[{heading.ref}]" if heading.ref and heading.ref not in heading.refs else ""
+
+
+def _name_tables(page: _Page, shown: set[int], hits: frozenset[int]) -> Iterator[str]:
+    """Where the rows stand of tables of which not much more than the head is shown."""
+    for hit in sorted(shown & hits):
+        left, group = set(_rows_below(page, hit)) - shown, page.blocks[hit].group
+        if left and group is not None and group.ref:
+            yield f"… {counted(len(left), 'row')} below that head: read [{group.ref}]"
+
+
 def _where_else(page: _Page, rest: Sequence[int]) -> str:
-    pages = ", ".join(map(str, sorted({page.page_of(place) for place in rest})))
-    return cut(f"… {len(rest)} more on page {pages}", _SECTION)
+    """How many more places there are, and under which headings."""
+    names = list(dict.fromkeys(filter(None, (_name_place(page, at) for at in rest))))
+    more = f" +{len(names) - _SECTIONS}" if len(names) > _SECTIONS else ""
+    return f"… {len(rest)} more" + (f" in {'; '.join(names[:_SECTIONS])}{more}" if names else "")
 
 
-def _around(text: str, query: str) -> str:
-    """The part of `text` around what was found in it."""
-    if len(text) <= _HIT * 4 and count(text) <= _HIT:
+def _name_place(page: _Page, place: int) -> str:
+    """What a place is read by: its heading with a ref, else its own."""
+    block = page.blocks[place]
+    return _name_section(page, place, _NAME) if block.section else f"[{block.ref}]" if block.ref else ""
+
+
+def _part(text: str, queries: tuple[str, ...], most: int) -> str:
+    """`text`, where it costs more than `most` tokens the part of it around what was found."""
+    if len(text) <= most * 2 or count(text) <= most:
         return text
-    at = text.lower().find(" ".join(query.lower().split()))
-    at = at if at >= 0 else first_mention(text, terms(query))
+    low = text.lower()
+    found = [at for query in queries if (at := low.find(" ".join(query.lower().split()))) >= 0]
+    at = min(found) if found else first_mention(text, terms(" ".join(queries)))
     start = text.rfind(" ", 0, max(0, at - 120)) + 1 if at > 160 else 0
-    part = trim_torn_ref(head(text[start:], _HIT))
+    part = trim_torn_ref(head(text[start:], most))
     return ("… " if start else "") + part + (" …" if start + len(part) < len(text) else "")

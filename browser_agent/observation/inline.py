@@ -193,7 +193,8 @@ def _inside(node: Node, pen: _Pen) -> str:
 
 
 def _unlabelled(nodes: Sequence[Node]) -> list[Node]:
-    """`nodes` without the labels of fields that stand among them: a field says its name itself."""
+    """`nodes` without the labels of fields that stand among them, as a field says its name itself, and without pictures whose name another says."""
+    nodes = _without_pictures(nodes)
     names = {
         _as_label(part.name)
         for node in nodes
@@ -211,6 +212,14 @@ def _unlabelled(nodes: Sequence[Node]) -> list[Node]:
             and not any(map(is_actionable, node.walk()))
         )
     ]
+
+
+def _without_pictures(nodes: Sequence[Node]) -> Sequence[Node]:
+    pictures = [node for node in nodes if node.role in {"img", "image"} and node.name and not is_actionable(node)]
+    if not pictures:
+        return nodes
+    said = {label(node) for node in nodes if node not in pictures}
+    return [node for node in nodes if node not in pictures or label(node) not in said]
 
 
 def _as_label(name: str) -> str:

@@ -11,17 +11,17 @@ from urllib.parse import urlsplit, urlunsplit
 
 from browser_agent.observation.addressing import address
 from browser_agent.observation.before import NOTHING_BEFORE, Before, find_changes, find_own, name_all
-from browser_agent.observation.blocks import Block, blocks
+from browser_agent.observation.blocks import Block, blocks, blocks_under
 from browser_agent.observation.capture import Capture
 from browser_agent.observation.fields import extract, format_extracted
 from browser_agent.observation.finding import find
 from browser_agent.observation.hidden import remove_hidden
 from browser_agent.observation.inline import REF, clean, cut
-from browser_agent.observation.paging import paginate
+from browser_agent.observation.paging import Pages, fitting, paginate
 from browser_agent.observation.prune import Interest, prune
 from browser_agent.observation.search_box import find_search
 from browser_agent.observation.spacing import respace
-from browser_agent.observation.values import BUDGET, Control, Cut, Extracted, Observation
+from browser_agent.observation.values import BUDGET, Control, Cut, Extracted, Link, Observation, Section
 from ctxfold.log.snapshot import Node, parse
 from ctxfold.text.words import counted
 from ctxfold.tokens import count, head
@@ -34,7 +34,7 @@ class Lean:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """All of the page, or of the element `ref`, page `page` of it (from 1), with the addresses of `links` where they are asked for."""
+    """All of the page, or of the element `ref`, a heading with what stands under it; page `page` of it (from 1), with the addresses of `links` where they are asked for."""
 
     ref: str | None = None
     page: int = 1
@@ -43,9 +43,9 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The places that hold `query`, with the addresses of `links` where they are asked for."""
+    """The places that hold one of `queries`, with the addresses of `links` where they are asked for."""
 
-    query: str
+    queries: tuple[str, ...]
     links: bool = False
 
 
@@ -62,6 +62,7 @@ View = Lean | Part | Places | Fields
 _VOLATILE = re.compile(r" \[(?:ref=[^\]]*|active|cursor=pointer)\]")
 _TITLE = 100
 _ADDRESS = 160
+_QUERY = 60
 _LEAST_ROOM = 24
 _STATUS_ROOM = 40
 
@@ -76,10 +77,49 @@ class _Rendered:
     pages: int
     cut: tuple[Cut, ...] = ()
     extracted: Extracted | None = None
+    places: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class _Room:
+    """o200k tokens of a view's lines, and of one page of the whole."""
+
+    lines: int
+    page: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """A page as its tree, its lines, its controls and its links."""
+
+    capture: Capture
+    root: Node
+    blocks: tuple[Block, ...]
+    refs: Mapping[str, Control]
+    links: tuple[Link, ...]
+
+    def told(self, blocks: tuple[Block, ...], view: View) -> tuple[Block, ...]:
+        """`blocks` with where each link leads behind its ref, as a path on the same site, where a view asks for that."""
+        if not isinstance(view, Part | Places) or not view.links:
+            return blocks
+        site = "{0.scheme}://{0.netloc}".format(urlsplit(self.capture.url))
+
+        def lead(ref: re.Match[str]) -> str:
+            control = self.refs.get(ref[1])
+            url = control.url.removeprefix(site) if control is not None and control.role == "link" else ""
+            return f"{ref[0]}({cut(clean(url), _ADDRESS)})" if url else ref[0]
+
+        return tuple(replace(block, text=REF.sub(lead, block.text)) for block in blocks)
 
 
 def observe(
-    capture: Capture, *, view: View = Lean(), need: str = "", budget: int = BUDGET, before: Before = NOTHING_BEFORE
+    capture: Capture,
+    *,
+    view: View = Lean(),
+    need: str = "",
+    budget: int = BUDGET,
+    pages: int = 0,
+    before: Before = NOTHING_BEFORE,
 ) -> Observation:
     """Say what stands on a page.
 
@@ -88,57 +128,70 @@ def observe(
         view: which view of it to show.
         need: what the task is after, in its words; parts that name it come first.
         budget: the most the text may cost, in o200k tokens.
+        pages: the budget by which the pages of the whole are counted, so that a number holds where less room is left; 0 for `budget`.
         before: what its reader has seen: of that only what changed is shown, where that is shorter.
 
     Returns:
         The observation. Its text never costs more than `budget`; what it leaves out can be had by page, by ref or by
         search, and every control the browser reports is in `refs`.
     """
-    root, unseen = remove_hidden(parse(capture.yaml), capture.structure.hidden, capture.structure.veiled)
-    page_blocks = respace(blocks(root), capture.structure.sections)
-    heading = head(_heading(capture, unseen), budget // 2)
-    room = max(_LEAST_ROOM, budget - count(heading) - _STATUS_ROOM)
-    interest = Interest(need, capture.structure.shown, before)
-    refs, links = address(root, capture)
-    shown = _render(root, page_blocks, view, interest, room, capture)
-    if isinstance(view, Part | Places) and view.links:
-        shown = replace(shown, lines=_with_addresses(shown.lines, refs, capture.url))
-    text = "\n".join(filter(None, (heading, _status_line(shown, len(page_blocks), view), *shown.lines)))
-    text = text if count(text) <= budget else head(text, budget)
+    page, heading = _page(capture)
+    room = _Room(_left(budget, heading, view), _left(pages or budget, heading, Lean()))
+    shown = _render(page, view, Interest(need, capture.structure.shown, before), room)
+    heading = head(heading, budget // 2)
+    status = _status_line(shown, len(page.blocks), view)
+    text = head("\n".join(filter(None, (heading, status, *shown.lines))), budget)
     return Observation(
         url=capture.url,
         title=clean(capture.structure.title),
         status=capture.status,
         fingerprint=_fingerprint(capture),
+        heading=heading,
         text=text,
         tokens=count(text),
         view=shown.view,
         page=shown.page,
         pages=shown.pages,
         full=capture.yaml,
-        refs=refs,
-        links=links,
-        sections=tuple(each.model_copy(update={"title": clean(each.title)}) for each in capture.structure.sections),
-        search=find_search(capture.structure.searches, root),
+        refs=page.refs,
+        links=page.links,
+        sections=_sections(capture),
+        search=find_search(capture.structure.searches, page.root),
         index=capture.structure.index,
         cut=shown.cut,
         dialog=capture.dialog,
         tabs=capture.tabs,
         extracted=shown.extracted,
-        lines=frozenset(block.text for block in page_blocks),
-        standing=tuple(filter(None, name_all(page_blocks))),
+        places=shown.places,
+        lines=frozenset(block.text for block in page.blocks),
+        standing=tuple(filter(None, name_all(page.blocks))),
     )
+
+
+def _page(capture: Capture) -> tuple[_Page, str]:
+    """A page without what nobody sees of it, and its heading."""
+    root, unseen = remove_hidden(parse(capture.yaml), capture.structure.hidden, capture.structure.veiled)
+    refs, links = address(root, capture)
+    return _Page(capture, root, respace(blocks(root), capture.structure.sections), refs, links), _heading(
+        capture, unseen
+    )
+
+
+def _sections(capture: Capture) -> tuple[Section, ...]:
+    return tuple(each.model_copy(update={"title": clean(each.title)}) for each in capture.structure.sections)
+
+
+def _left(budget: int, heading: str, view: View) -> int:
+    """What of a budget the lines below the heading may take, and below the line that says which part they are where there is one."""
+    told = _STATUS_ROOM if isinstance(view, Lean | Part) else 0
+    return max(_LEAST_ROOM, budget - count(head(heading, budget // 2)) - told)
 
 
 def _heading(capture: Capture, unseen: int) -> str:
     lines = []
     title = cut(clean(capture.structure.title), _TITLE)
     status = f" ({capture.status})" if capture.status is not None and capture.status >= 400 else ""
-    lines.append(
-        f"{title} — {cut(clean(capture.url), _ADDRESS)}{status}"
-        if title
-        else cut(clean(capture.url), _ADDRESS) + status
-    )
+    lines.append(f"{title} — {_address(capture.url)}{status}" if title else _address(capture.url) + status)
     if capture.dialog is not None:
         message = cut(clean(capture.dialog.message), 300)
         lines.append(f"An open {capture.dialog.kind} dialog blocks the page: {message!r}; answer it with dialog.")
@@ -155,56 +208,61 @@ def _heading(capture: Capture, unseen: int) -> str:
     return "\n".join(lines)
 
 
+def _address(url: str) -> str:
+    """An address with the start of its query: whoever gave a long one knows it."""
+    place, mark, query = clean(url).partition("?")
+    return cut(place, _ADDRESS) + mark + cut(query, _QUERY)
+
+
 def _tab(index: int, title: str, current: bool) -> str:
     return f"{index}{' (this one)' if current else ''} {cut(clean(title), 40)}"
 
 
-def _render(
-    root: Node, page_blocks: tuple[Block, ...], view: View, interest: Interest, room: int, capture: Capture
-) -> _Rendered:
-    room = room // 2 if isinstance(view, Part | Places) and view.links else room  # addresses take as much as the words
-    own = find_own(page_blocks, interest.before)
-    pages = paginate([page_blocks[i] for i in own], room).numbered(own)
+def _render(page: _Page, view: View, interest: Interest, room: _Room) -> _Rendered:
+    capture, told = page.capture, page.told(page.blocks, view)
+    own = find_own(page.blocks, interest.before)
+    pages = paginate([told[i] for i in own], room.page).numbered(own)
     match view:
         case Lean():
-            pruned = prune(page_blocks, interest, room, pages.page_of)
-            if (changed := _changes(page_blocks, interest.before, pruned.lines)) is not None:
+            pruned = prune(page.blocks, interest, room.lines, pages.page_of)
+            if (changed := _changes(page.blocks, interest.before, pruned.lines)) is not None:
                 return _Rendered(changed, "change", 1, len(pages.pages))
             return _Rendered(pruned.lines, "page", 1, len(pages.pages), pruned.cut)
-        case Part(ref=None, page=page):
-            number = min(page, len(pages.pages))
-            around = len(page_blocks) - len(own)
-            said = (
-                (f"(left out: {counted(around, 'line')} around this page that others of the site show too)",)
-                if around
-                else ()
-            )
-            return _Rendered((*said, *pages.pages[number - 1]), "read", number, len(pages.pages))
-        case Part(ref=ref, page=page):
-            node = next((node for node in root.walk() if node.ref == ref), None)
-            part = paginate(blocks(Node("page", children=(node,))) if node is not None else (), room)
-            number = min(page, len(part.pages))
-            return _Rendered(part.pages[number - 1], "read", number, len(part.pages))
-        case Places(query=query):
-            return _Rendered(find(page_blocks, query, room, pages.page_of), "find", 1, len(pages.pages))
+        case Part(ref=None):
+            return _read(pages, view, room.lines, _say_around(len(told) - len(own)))
+        case Part(ref=ref):
+            part = blocks_under(page.blocks, ref) or _blocks_of(page.root, ref)
+            return _read(paginate(page.told(part, view), room.page), view, room.lines)
+        case Places(queries=queries):
+            found = find(page.blocks, told, queries, room.lines, interest.before.above)
+            return _Rendered(found.lines, "find", 1, len(pages.pages), places=found.whole)
         case Fields(schema=schema):
             structure = capture.structure
-            extracted = extract(root, schema, structure.base or capture.url, structure.cards, structure.amounts)
-            return _Rendered(
-                format_extracted(extracted, room, capture.url), "extract", 1, len(pages.pages), extracted=extracted
-            )
+            extracted = extract(page.root, schema, structure.base or capture.url, structure.cards, structure.amounts)
+            lines = format_extracted(extracted, room.lines, capture.url)
+            return _Rendered(lines, "extract", 1, len(pages.pages), extracted=extracted)
 
 
-def _with_addresses(lines: tuple[str, ...], refs: Mapping[str, Control], here: str) -> tuple[str, ...]:
-    """`lines` with where each link leads behind its ref, as a path on the same site."""
-    site = "{0.scheme}://{0.netloc}".format(urlsplit(here))
+def _read(pages: Pages, view: Part, room: int, said: tuple[str, ...] = ()) -> _Rendered:
+    """One page of the whole or of an element; where less room is left than a page takes, as many of its lines as fit."""
+    number = min(view.page, len(pages.pages))
+    lines = pages.pages[number - 1]
+    fits = fitting(lines, room)
+    if len(fits) < len(lines):
+        fits = fitting(lines, room - _STATUS_ROOM)
+        fits += (f"… {counted(len(lines) - len(fits), 'more line')} of this page: read it by itself",)
+    return _Rendered((*said, *fits), "read", number, len(pages.pages))
 
-    def lead(ref: re.Match[str]) -> str:
-        control = refs.get(ref[1])
-        url = control.url.removeprefix(site) if control is not None and control.role == "link" else ""
-        return f"{ref[0]}({cut(clean(url), _ADDRESS)})" if url else ref[0]
 
-    return tuple(REF.sub(lead, line) for line in lines)
+def _say_around(around: int) -> tuple[str, ...]:
+    if not around:
+        return ()
+    return (f"(left out: {counted(around, 'line')} around this page that others of the site show too)",)
+
+
+def _blocks_of(root: Node, ref: str | None) -> tuple[Block, ...]:
+    node = next((node for node in root.walk() if node.ref == ref), None)
+    return blocks(Node("page", children=(node,))) if node is not None else ()
 
 
 def _changes(page_blocks: tuple[Block, ...], before: Before, instead: tuple[str, ...]) -> tuple[str, ...] | None:

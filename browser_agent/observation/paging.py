@@ -56,6 +56,17 @@ def paginate(blocks: Sequence[Block], budget: int) -> Pages:
     return Pages(tuple(pages), tuple(starts or [0]))
 
 
+def fitting(lines: Sequence[str], room: int) -> tuple[str, ...]:
+    """The first of some lines that cost no more than `room` o200k tokens together."""
+    fits: list[str] = []
+    for line in lines:
+        room -= count(line) + 1
+        if room < 0:
+            break
+        fits.append(line)
+    return tuple(fits)
+
+
 def _context(block: Block) -> str:
     return f"(in: {cut(block.section, _SECTION)})" if block.section and not block.level else ""
 

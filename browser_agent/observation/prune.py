@@ -17,6 +17,12 @@ from ctxfold.tokens import count, head
 _SHARE = 0.55
 """How much of the budget goes to what the page itself puts first; the rest only to what the task asks for."""
 _ASKED_SHARE = 0.9
+_HALF = 0.5
+"""A line is asked for that names so much of what the line with most of it does."""
+_CLEAR, _NEARLY = 0.6, 0.75
+"""Where a line names so much of what is needed, those are asked for that name nearly as much."""
+_CLEAR_SHARE = 0.3
+"""How much then goes to what the page puts first."""
 
 _LONG = 130
 _LONG_WANTED = 260
@@ -76,7 +82,8 @@ def prune(blocks: Sequence[Block], interest: Interest, budget: int, page_of: Cal
     ranked = sorted((i for i in range(len(blocks)) if scores[i] > -_AGAIN / 2), key=lambda i: (-scores[i], i))
     rows = _main_rows(blocks) if interest.need else frozenset()
     asked_for = _asked_for(wanted) | rows
-    taken = _take(ranked, costs, asked_for, budget)
+    clear = max(wanted, default=0.0) >= _CLEAR and not rows
+    taken = _take(ranked, costs, asked_for, budget, _CLEAR_SHARE if clear else _SHARE)
     by_worth = [i for i in ranked if i in taken]
     above = leads(blocks)
     while True:
@@ -143,7 +150,8 @@ def _bare(text: str) -> str:
 
 def _asked_for(wanted: Sequence[float]) -> frozenset[int]:
     """The blocks that name most of what is needed."""
-    threshold = max(wanted, default=0.0) * 0.5
+    most = max(wanted, default=0.0)
+    threshold = most * (_NEARLY if most >= _CLEAR else _HALF)
     return frozenset(i for i, want in enumerate(wanted) if threshold > 0 and want >= threshold)
 
 
@@ -158,13 +166,15 @@ def _main_rows(blocks: Sequence[Block]) -> frozenset[int]:
     return frozenset(most) if len(most) >= max(_FEWEST_ROWS, main * _ROWS_SHARE) else frozenset()
 
 
-def _take(ranked: Sequence[int], costs: Sequence[int], asked_for: frozenset[int], budget: int) -> set[int]:
+def _take(
+    ranked: Sequence[int], costs: Sequence[int], asked_for: frozenset[int], budget: int, common: float
+) -> set[int]:
     """The best blocks, as many as fit: up to the common share, and beyond it those the task asks for."""
     taken: set[int] = set()
     spent = 0
     for i in ranked:
         cost = costs[i] + (0 if i - 1 in taken else _MARKER)
-        if spent + cost <= budget * (_ASKED_SHARE if i in asked_for else _SHARE):
+        if spent + cost <= budget * (_ASKED_SHARE if i in asked_for else common):
             taken.add(i)
             spent += cost
     return taken
@@ -237,7 +247,7 @@ def _format_cut(missing: Cut) -> str:
 
 def _shortened(block: Block, wanted: bool, need: str) -> str:
     """A block's text, or as much of it as one line may cost, the needed words within it if it has them."""
-    most = _LONG_WANTED if wanted or block.controls else _LONG
+    most = _LONG_WANTED if wanted or block.controls > 1 else _LONG
     if len(block.text) <= most * 2 or count(block.text) <= most:
         return block.text
     place = f" [{block.ref}]" if block.ref else ""

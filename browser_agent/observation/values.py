@@ -150,7 +150,8 @@ class Observation(_Value):
     one element in full, what was found, or what was extracted (then `extracted` holds it whole). `full` is the whole snapshot, for the log. `fingerprint` is equal for two
     observations of the same address with the same content. `refs` holds every control the browser reports, also those
     that `text` leaves out; a ref lives for one observation. `pages` is how many pages reading the whole takes. `index` is there where
-    the page holds the site's search index itself, as some results pages do. `lines` are all lines of the page, and
+    the page holds the site's search index itself, as some results pages do. `heading` is what `text` begins with, whatever the view: title, address, notes.
+    `lines` are all lines of the page, `places` those that were found and stand whole in `text`, and
     `standing` those of menus and of links alone, by which they are known again on other pages.
     """
 
@@ -158,6 +159,7 @@ class Observation(_Value):
     title: str
     status: int | None
     fingerprint: str
+    heading: str = Field(default="", exclude=True)
     text: str
     tokens: int
     view: Literal["page", "change", "read", "find", "extract"] = "page"
@@ -174,6 +176,7 @@ class Observation(_Value):
     tabs: tuple[TabInfo, ...] = ()
     extracted: Extracted | None = None
     lines: frozenset[str] = Field(default=frozenset(), repr=False, exclude=True)
+    places: frozenset[str] = Field(default=frozenset(), repr=False, exclude=True)
     standing: tuple[str, ...] = Field(default=(), repr=False, exclude=True)
 
 

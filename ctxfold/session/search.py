@@ -27,19 +27,22 @@ _EXACT = 200
 class Hit:
     """A place that holds the words asked for: its address with lines, those lines, its step, and a score that grows with fit.
 
-    A long line is shown round the words; `…` stands where it goes on. Of a page the lines are those of its reading form, and the address is all of it.
+    A long line is shown round the words; `…` stands where it goes on. Of a page the lines are those of its reading form, and the address is all of it;
+    `page` is how it was shown begins: its title and address, where its recorder names them.
     """
 
     ref: str
     text: str
     step: int
     score: float
+    page: str = ""
 
 
 def search(tx: Reading, session: int, query: str, limit: int) -> list[Hit]:
     """The records that hold the words of a query, best first, each with its best lines; what was recorded several times as one, the newest.
 
-    What a query writes in one piece (a path, an id, or all of it) comes first where a record holds it letter by letter.
+    What a query writes in one piece (a path, an id, or all of it) comes first where a record holds it letter by letter. What was asked of a page is no
+    place: the page's answer is.
     """
     asked = _Asked.of(query)
     scores = dict(ranked(tx, session, query, 2 * limit))
@@ -52,10 +55,19 @@ def search(tx: Reading, session: int, query: str, limit: int) -> list[Hit]:
     known: set[int] = set()
     for row, score in sorted(scores.items(), key=lambda each: (-each[1], -each[0])):
         record = tx.log.record_by_id(row)
-        if record is not None and record.entry not in known and len(found) < limit:
-            known.add(record.entry)
-            found.append(_hit(record, tx.log.text(record.entry), asked, score))
+        if record is None or record.entry in known or len(found) >= limit or _asks_page(tx, session, record):
+            continue
+        known.add(record.entry)
+        found.append(_hit(tx, record, asked, score))
     return found
+
+
+def _asks_page(tx: Reading, session: int, record: StoredRecord) -> bool:
+    """Whether a record is a call that a page answered."""
+    return record.kind == "call" and any(
+        other.kind == "result" and other.origin == "page" and other.call_id == record.call_id
+        for other in tx.log.records(session, [record.step])
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,14 +122,21 @@ def _stands(low: str, word: str, start: int, end: int) -> bool:
     return False
 
 
-def _hit(record: StoredRecord, text: str, asked: _Asked, score: float) -> Hit:
+def _hit(tx: Reading, record: StoredRecord, asked: _Asked, score: float) -> Hit:
+    text = tx.log.text(record.entry)
     page = page_of(text, record.origin)
     lines = line_form(text) if page is None else page.splitlines() or [""]
     best, place = asked.place(lines)
     low, high = max(0, best - 1), min(len(lines), best + 2)
     shown = "\n".join(_cut(lines[at], place if at == best else 0) for at in range(low, high))
     ref = f"s{record.step}.{record.k}" + (f":{low + 1}-{high}" if len(lines) > 3 and page is None else "")
-    return Hit(ref, shown, record.step, round(score, 4))
+    return Hit(ref, shown, record.step, round(score, 4), _name_page(tx, record))
+
+
+def _name_page(tx: Reading, record: StoredRecord) -> str:
+    if record.origin != "page" or record.shown is None:
+        return ""
+    return _cut(tx.log.text(record.shown).partition("\n")[0], 0)
 
 
 def _cut(line: str, place: int) -> str:

@@ -45,6 +45,7 @@ LIMIT = 10_000
 _ROOM = LIMIT - 400
 """Characters left for text beside the line that labels it."""
 _SNIPPET = 300
+_PAGE = 100
 _ANSWER = 4000
 _QUOTE = 700
 _MOST_QUOTES = 5
@@ -172,11 +173,11 @@ def format_recalled(session: Session, ref: str, offset: int, raw: bool) -> list[
 
 
 def format_hits(session: Session, query: str, limit: int, skip: int) -> list[TextContent]:
-    """One line a hit: its ref and what was found there; where there may be more, how to get them."""
+    """One line a hit: its ref, the page where it is of one, and what was found there; where there may be more, how to get them."""
     if not 1 <= limit <= _MOST_HITS:
         raise InputError(f"limit must be 1 to {_MOST_HITS}, not {limit}")
     hits = session.recall(query=query, limit=limit, skip=skip)
-    lines = [f"{hit.ref} · {shorten(hit.text)}" for hit in hits]
+    lines = [" · ".join(filter(None, (hit.ref, shorten(hit.page, _PAGE), shorten(hit.text)))) for hit in hits]
     lines += [f"more: offset={skip + limit}"] if len(hits) == limit else []
     return _make_blocks("\n".join(lines) or "nothing found; recall with other words, or context to see what there is")
 

@@ -82,3 +82,19 @@ def test_a_name_written_in_one_piece_comes_before_names_that_share_its_words(ses
         assert best.step == step
         assert best.score > other.score
     assert session.recall(query="src/session/open.py")[0].text.splitlines()[1].startswith("This is src/session/open.py")
+
+
+def test_a_place_on_a_page_names_the_page_and_what_was_asked_of_it_is_none(session: Session) -> None:
+    calls = [
+        {"name": "take", "args": {"wanted": "ferry price"}, "id": "a"},
+        {"name": "book", "args": {"note": "the ferry price was agreed"}, "id": "b"},
+    ]
+    taken = {
+        "id": "a",
+        "text": '{"ferry price": "31.50"}',
+        "origin": "page",
+        "shown": "Ferries — https://sea.example/\n31.50",
+    }
+    session.record_step("", calls, [taken, {"id": "b", "text": "booked"}])
+    hits = session.recall(query="ferry price")
+    assert {hit.ref: hit.page for hit in hits} == {"s1.3": "Ferries — https://sea.example/", "s1.2:3-5": ""}

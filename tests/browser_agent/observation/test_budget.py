@@ -139,7 +139,7 @@ def test_nothing_on_a_page_can_pass_for_a_ref_that_is_not_there(lines: list[str]
     ids=["one line", "spaces", "ideographs", "special tokens", "links", "nesting", "rows", "torn", "nonsense"],
 )  # fmt: skip
 @pytest.mark.parametrize(
-    "view", [Lean(), Part(page=2), Places("x"), Part(ref="e1")], ids=["lean", "page", "find", "part"]
+    "view", [Lean(), Part(page=2), Places(("x",)), Part(ref="e1")], ids=["lean", "page", "find", "part"]
 )
 def test_pages_made_to_burst_a_budget_do_not(yaml: str, view: View) -> None:
     assert _seen(yaml, view, 2000, need="x deep row").tokens <= 2000

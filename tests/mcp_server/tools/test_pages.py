@@ -316,3 +316,20 @@ def test_the_words_on_actions_name_every_kind_and_field_there_is() -> None:
         assert re.search(rf"(^|[:;] ){name}( |;)", told), name
         for field in kind.model_fields.keys() - {"kind"}:
             assert field in told, f"{name}.{field}"
+
+
+async def test_several_finds_name_their_page_once_and_what_is_recalled_of_it_names_it_too() -> None:
+    page = "<title>Ferries</title><main><h1>Ferries</h1><p>To the isles: 31.50.</p><h2>Dogs</h2><p>Dogs travel free.</p></main>"
+    with Site(LAB, {"/": page}) as site:
+        async with driving(BrowsingSettings(trust=("127.0.0.1",))) as host:
+            await host.ok("page_open", url=f"{site.url}/")
+            acts = [{"kind": "find", "query": ["isles", "zebra"]}, {"kind": "find", "query": "dogs travel"}]
+            found = await host.ok("page_act", actions=acts)
+            assert found.count(site.url) == 1
+            assert "1 of 1 place: isles 1, zebra none" in found
+            under = await host.ok("page_read", ref=ref_of(found, "§ Dogs"))
+            assert "Dogs travel free." in under
+            assert "31.50" not in under
+            hits = await host.ok("recall", query="zebra isles")
+            assert f"Ferries — {site.url}/ · " in hits
+            assert '"query"' not in hits
