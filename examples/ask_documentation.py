@@ -48,6 +48,11 @@ class Quiet(SimpleHTTPRequestHandler):
         """Say nothing."""
 
 
+def ask(question: str) -> str:
+    print(f"\n{question}")
+    return question
+
+
 def tell(step: StepTaken) -> None:
     print(f"{step.step}. {step.did} ({step.view_tokens} of {step.budget} tokens)")
 
@@ -56,13 +61,15 @@ async def main() -> None:
     """Ask what the site answers, and what it does not."""
     with site() as url:
         async with BrowserAgent(model="explorer", budget=8000, keeping=Keeping(store=":memory:")) as agent:
-            found = await agent.run("Which VHF channel does the harbour master listen on?", url, Watching(step=tell))
+            found = await agent.run(
+                ask("Which VHF channel does the harbour master listen on?"), url, Watching(step=tell)
+            )
             print(found.answer)
             assert found.status == "answered"
             assert "channel 12" in found.sources[0].quote
             assert found.sources[0].url == f"{url}radio.html#channels"
 
-            missing = await agent.run("What does a fishing licence cost in winter?", url)
+            missing = await agent.run(ask("What does a fishing licence cost in winter?"), url, Watching(step=tell))
             print(missing.reason)
             assert missing.status == "none_found", "what the site does not say is not made up"
 

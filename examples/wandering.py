@@ -3,6 +3,7 @@
 python examples/wandering.py
 """
 
+from textwrap import fill
 from typing import Any
 
 from ctxfold import Session
@@ -16,6 +17,8 @@ DIALOGUE: list[tuple[str, dict[str, Any]]] = [
     ("Give me the final plan, with everything we discussed.", {"action": "continue"}),
 ]
 
+STEPS = [f"step {n}: compare what we have, and keep what fits the price and the days" for n in range(1, 4)]
+
 
 def main() -> None:
     """Say each line where it belongs, see which branches it is like, and read the view at the end."""
@@ -25,11 +28,12 @@ def main() -> None:
             assert stayed.action == "continue", "a message moves nothing by itself"
             like = ", ".join(f"{each.name} {each.score:.2f}" for each in stayed.ranked)
             move = session.branch(**where)
-            print(f"{move.action:<9} {move.branch:<6} {words}  [{like}]")
+            print(f"{move.action:<9} {move.branch:<6} {words}\n{'':<16} like: {like or 'nothing yet'}")
             session.record_turn(user=words)
-            session.record_reply("Noted: " + "here is what I would do. " * 40)
+            session.record_reply("\n".join(["Noted. Here is what I would do:", *(f"- {step}" for step in STEPS)]))
         view = session.view(budget=2000)
-        print(f"\n{view.text}\n\n{view.tokens} tokens in view, {len(session.tree())} topics.")
+        print("\n" + "\n".join(fill(line, 100, subsequent_indent="  ") for line in view.text.splitlines()))
+        print(f"\n{view.tokens} tokens in view, {len(session.tree())} topics.")
         assert all(view.text.count(words) == 1 for words, _ in DIALOGUE), "every word of the user, each once"
 
 

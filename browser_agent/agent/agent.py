@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import AsyncExitStack, suppress
 from types import TracebackType
 from typing import Self
@@ -18,7 +18,7 @@ from browser_agent.agent.many import side_by_side, streamed
 from browser_agent.agent.result import Result, StepTaken, Usage
 from browser_agent.agent.resume import CutOff
 from browser_agent.agent.run import Run
-from browser_agent.agent.script import ScriptFile
+from browser_agent.agent.script import ScriptFile, starting
 from browser_agent.agent.settings import (
     BrowserChoice,
     Keeping,
@@ -26,6 +26,7 @@ from browser_agent.agent.settings import (
     Watching,
     Written,
     counted_as,
+    folding,
     session_name,
     session_taken,
 )
@@ -42,6 +43,7 @@ from browser_agent.deciders.schema import SchemaDecider
 from browser_agent.deciders.sources import Evidence
 from browser_agent.network.egress import check_start, origin_of
 from browser_agent.network.secrets import Secrets
+from browser_agent.observation import Observation
 from ctxfold import Session
 from ctxfold.config import EXPLORER
 from ctxfold.errors import InputError, UnknownSession
@@ -129,12 +131,11 @@ class BrowserAgent:
     async def _carry_out(
         self, task: str, start_url: str | None, told: Watching, schema: Schema | None, written: Written
     ) -> Result:
-        task = self._secrets.scrub(task.strip())
+        task, window = self._secrets.scrub(task.strip()), None
         if start_url is not None:
             check_start(start_url)
         shape = None if schema is None else Shape.of(schema)
         async with AsyncExitStack() as held:
-            window = None
             if not self._keeping.resume:
                 await anyio.to_thread.run_sync(self._check_new, task, start_url)
                 window = await self._window(held, start_url, start_url, told, written)
@@ -143,15 +144,16 @@ class BrowserAgent:
             close_at_end(held, journal)
             goal = await anyio.to_thread.run_sync(lambda: session.goal)
             named = start_url or (await journal.start_address() if self._keeping.resume else None)
-            asked = Maintained()
-            if session.created or task:
-                asked = await journal.asked(task or goal, start_url)
+            new = session.created or task
+            asked = await journal.asked(task or goal, start_url) if new else Maintained()
             cut_off = await journal.cut_off() if self._keeping.resume else CutOff()
             begin = start_url or cut_off.address
             self._check_begin(begin)
             evidence = Evidence()
+            seen = await journal.seen_before(evidence, begin) if self._keeping.resume else ()
             window = window or await self._window(held, named, start_url, told, written)
-            run = Run(goal, self._decider(goal, evidence, shape), journal, window, self._terms(told, shape, written))
+            decider, terms = self._decider(goal, evidence, shape, seen), self._terms(told, shape, written)
+            run = Run(goal, decider, journal, window, terms)
             run.add_cost(asked)
             return await run.to_the_end(evidence, begin, cut_off)
 
@@ -243,12 +245,12 @@ class BrowserAgent:
 
     def _open(self, task: str) -> Session:
         """The run's session: made, once nothing that the run needs is missing, or with `resume` the one that is there."""
-        keeping = self._keeping
-        if keeping.resume:
-            if keeping.session is None:
+        store, named, settings = self._keeping.store, self._keeping.session, folding(self._budget)
+        if self._keeping.resume:
+            if named is None:
                 raise InputError("resuming needs the session's name; `ctxfold sessions list` shows them")
-            return Session.open(keeping.session, goal=task or None, store=keeping.store, create=False)
-        session = Session.open(keeping.session or session_name(task), goal=task, store=keeping.store)
+            return Session.open(named, goal=task or None, store=store, create=False, settings=settings)
+        session = Session.open(named or session_name(task), goal=task, store=store, settings=settings)
         if not session.created:
             session.close()
             raise session_taken(session.name)
@@ -260,16 +262,17 @@ class BrowserAgent:
                 "the explorer needs a page to start from: add --start-url URL, or name a model with --model claude-…"
             )
 
-    def _decider(self, goal: str, evidence: Evidence, shape: Shape | None) -> Decider:
-        """Who decides: the model, with the embedded decider behind it; or that alone."""
-        explorer = Explorer(goal)
+    def _decider(self, goal: str, evidence: Evidence, shape: Shape | None, seen: Sequence[Observation]) -> Decider:
+        """Who decides: the model, with the embedded decider behind it, which knows the pages `seen`; or that alone."""
+        explorer = Explorer(goal, seen)
         embedded: Decider = explorer if shape is None else SchemaDecider(explorer, shape, goal)
         if self._model is None:
             return embedded
         return ModelDecider(self._model, evidence, embedded, self._secrets, shape)
 
     def _terms(self, told: Watching, shape: Shape | None, written: Written) -> Terms:
-        script = None if written.script is None else ScriptFile(written.script, self._keeping.resume)
+        path, browser = written.script, starting(self._choice, self._browser.executable if self._browser else None)
+        script = None if path is None else ScriptFile(path, self._keeping.resume, browser)
         return Terms(self._limits, self._secrets, told, self._budget, shape, self._keeping.screenshots, script)
 
     async def _window(

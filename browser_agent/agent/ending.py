@@ -32,7 +32,7 @@ def ended(decided: Decided, end: Terminal, evidence: Evidence, shape: Shape | No
             only = () if quote is None else (Source(quote, url or ""),)
             sources = _with_refs(decided.sources or only, evidence)
             text, data = _shaped(text, data, shape)
-            said = "\n".join([text, *(f"“{source.quote}” ({source.url} {source.ref})" for source in sources)])
+            said = "\n".join([text, *(_cited(source, text) for source in sources)])
             return Ending("answered", "", text, sources, candidates or sources, data, decided.decider), said
         case GiveUp(reason=reason):
             return Ending("none_found", reason, None, (), candidates, None, decided.decider), reason
@@ -53,6 +53,12 @@ def _shaped(text: str, data: object, shape: Shape | None) -> tuple[str, object]:
     if faults:
         raise InvalidReply(f"the answer does not have the schema that was asked for: {'; '.join(faults)}")
     return json.dumps(data, ensure_ascii=False), data
+
+
+def _cited(source: Source, text: str) -> str:
+    """Where a passage stands, behind its words where `text` lacks them."""
+    where = f"({source.url} {source.ref})"
+    return where if source.quote in text else f"“{source.quote}” {where}"
 
 
 def _with_refs(sources: Sequence[Source], evidence: Evidence) -> tuple[Source, ...]:

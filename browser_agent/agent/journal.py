@@ -10,15 +10,17 @@ import anyio.to_thread
 
 from browser_agent.actions import Outcome
 from browser_agent.agent.folds import Folds, commit_all, commit_paying, want
-from browser_agent.agent.resume import CutOff, cut_off
+from browser_agent.agent.resume import CutOff, cut_off, pages_seen
 from browser_agent.agent.standing import kept_blocks, newest_runs, overflows, room_of_past
 from browser_agent.agent.steps import begin_step, end_step, forget_typed, refuse_step
 from browser_agent.agent.todo import apply_todo, close_answered
 from browser_agent.deciders.decision import Decision
 from browser_agent.deciders.protocol import Decided
-from browser_agent.deciders.sources import Source
+from browser_agent.deciders.sources import REMEMBERED, Evidence, Source, address
 from browser_agent.network.egress import origin_of
 from browser_agent.network.secrets import Secrets
+from browser_agent.observation import Observation
+from browser_agent.observation.logged import from_log
 from ctxfold import Session, View
 from ctxfold.decisions.intent.triggers import Trigger
 from ctxfold.models.deciders import Deciders, Maintained
@@ -206,6 +208,20 @@ class Journal:
     async def cut_off(self) -> CutOff:
         """Where the last run stood when the session was last written."""
         return await _threaded(lambda: cut_off(self._session))
+
+    async def seen_before(self, evidence: Evidence, begin: str | None) -> tuple[Observation, ...]:
+        """The pages that runs of this session have seen, which `evidence` takes in too; not the one at `begin`, which is about to be opened."""
+
+        def read() -> tuple[Observation, ...]:
+            logged = [
+                page for page in pages_seen(self._session, REMEMBERED) if address(page.url) != address(begin or "")
+            ]
+            pages = tuple(from_log(page.url, page.full) for page in logged)
+            for page, one in zip(pages, logged, strict=True):
+                evidence.add(page, one.ref)
+            return pages
+
+        return await _threaded(read)
 
     async def close(self) -> None:
         """Give up the session's store."""

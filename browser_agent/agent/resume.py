@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from browser_agent.actions import FillForm, PageAction
 from browser_agent.agent.steps import AT
 from browser_agent.deciders.decision import Decision
+from browser_agent.deciders.sources import address
 from ctxfold import Session
 from ctxfold.errors import RefError
 from ctxfold.session.recall import Recalled
 
-__all__ = ["CutOff", "cut_off", "match_refs", "rename_refs"]
+__all__ = ["CutOff", "Logged", "cut_off", "match_refs", "pages_seen", "rename_refs"]
 
 _REF = re.compile(r"\[ref=([^\]\s]+)\]")
 _GONE = "e0"
@@ -59,6 +60,30 @@ def cut_off(session: Session) -> CutOff:
     whole = bool(results) and len(results) == sum(record.kind == "call" for record in last)
     page = results[-1] if whole and results[-1].origin == "page" else None
     return CutOff(address, steps, page.text if page is not None else "", page.ref if page is not None else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """A page as the log has it: its address, its whole snapshot, and that snapshot's ref."""
+
+    url: str
+    full: str
+    ref: str
+
+
+def pages_seen(session: Session, most: int) -> tuple[Logged, ...]:
+    """The pages that a session's runs have seen, each as it last stood there: the newest `most`, oldest first."""
+    found: dict[str, Logged] = {}
+    for step in range(session.tip, 0, -1):
+        records = _records(session, step)
+        results = [record for record in records if record.kind == "result"]
+        where = _address(records)
+        page = results[-1] if results and results[-1].origin == "page" else None
+        if where is not None and page is not None:
+            found.setdefault(address(where), Logged(where, page.text, page.ref))
+        if len(found) == most:
+            break
+    return tuple(reversed(found.values()))
 
 
 def match_refs(shown: str, now: str) -> Mapping[str, str] | None:

@@ -191,7 +191,7 @@ class Run:
         if self._terms.screenshots:
             await self._journal.picture(begun, await take_screenshot(self._window, outcome.observation))
         if self._terms.script is not None:
-            self._terms.script.add(outcome.results, before)
+            self._terms.script.add(outcome.results, before, outcome.observation)
         self._note_page(outcome, ref, evidence)
         self._tell(begun, decided, "; ".join(filter(None, (short, self._now.failed))), context, before)
         if outcome.kind == "browser_gone":

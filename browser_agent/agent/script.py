@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from textwrap import indent
 from typing import assert_never
+from urllib.parse import urljoin
 
 from browser_agent.actions import (
     ActionResult,
@@ -33,23 +34,15 @@ from browser_agent.actions import (
     Upload,
     WaitFor,
 )
+from browser_agent.agent.settings import BrowserChoice
 from browser_agent.observation import Control, Observation
 from ctxfold.errors import InputError
 
-__all__ = ["ScriptFile", "as_lines"]
+__all__ = ["ScriptFile", "as_lines", "starting"]
 
 _TITLE = '"""What a ctxfold run did, as a Playwright script.'
-_OPENING = f'''{_TITLE} Run it with: python THIS_FILE"""
-
-import os
-import re
-
-from playwright.sync_api import sync_playwright
-
-with sync_playwright() as playwright:
-    browser = playwright.chromium.launch(headless=False)
-    page = browser.new_context().new_page()
-'''
+_NEEDS = (("os", "os.environ["), ("re", "re.compile("))
+_PAGE = re.compile(r"^    page = .*\.new_page\(\)\n", re.MULTILINE)
 _SECRET = re.compile(r"<secret:([^>]+)>")
 _WHEEL = {
     "up": (0, -600),
@@ -59,6 +52,9 @@ _WHEEL = {
     "top": (0, -100_000),
     "bottom": (0, 100_000),
 }
+_ACTS = (Click, Press, Type, Check, Select)
+"""What may set something in motion that Playwright does not wait for."""
+_REST = "page.wait_for_timeout(500)"
 
 
 class ScriptFile:
@@ -67,38 +63,78 @@ class ScriptFile:
     Args:
         path: where it is written; what was there is replaced.
         resume: go on with the script that is there, where one is.
+        starting: how the browser is come by and its context opened: `launch(headless=False)` and `storage_state='state.json'`.
 
     Raises:
         InputError: it cannot be written, or is no script to go on with.
     """
 
-    def __init__(self, path: Path, resume: bool = False) -> None:
+    def __init__(self, path: Path, resume: bool = False, starting: tuple[str, str] = ("launch()", "")) -> None:
         self._path = path
-        self._before = self._read() if resume and path.exists() else _OPENING
+        self._starting = starting
+        self._before = self._read() if resume and path.exists() else ""
         self._lines: list[str] = []
         self._write()
 
-    def add(self, results: Iterable[ActionResult], page: Observation | None) -> None:
-        """Add the actions that were done on a page. The answer to a dialog stands before what opened it, as Playwright wants it."""
+    def add(self, results: Iterable[ActionResult], page: Observation | None, after: Observation | None = None) -> None:
+        """Add the actions that were done on a page, and wait for the page `after` them where that is another.
+
+        The answer to a dialog stands before what opened it, as Playwright wants it.
+        """
+        acted = False
         for result in results:
-            lines = as_lines(result.action, page) if result.ok else ()
-            at = len(self._lines) - isinstance(result.action, Dialog)
-            self._lines[max(at, 0) : max(at, 0)] = lines
+            done = result.ok or result.kind == "http_error"  # an error page is where it led all the same
+            lines = as_lines(result.action, page) if done else ()
+            answers = isinstance(result.action, Dialog)
+            at = max(len(self._lines) - answers, 0)
+            self._lines[at:at] = lines
+            acted = bool(lines) and (isinstance(result.action, _ACTS) or (answers and at > 0))
+        if acted and page is not None and after is not None:
+            self._lines[-1] = _awaited(self._lines[-1], page, after)
         self._write()
 
     def _read(self) -> str:
+        """The acts of the script that is there."""
         with suppress(OSError, ValueError):
             there = self._path.read_text(encoding="utf-8")
-            if there.startswith(_TITLE):
-                return there
+            opening = _PAGE.search(there)
+            if there.startswith(_TITLE) and opening is not None:
+                return there[opening.end() :]
         raise InputError(f"{str(self._path)!r} holds no script of a run, so this one cannot go on in it; name another")
 
     def _write(self) -> None:
+        browser, context = self._starting
+        acts = self._before + indent("".join(f"{line}\n" for line in self._lines), "    ")
+        needs = [name for name, sign in _NEEDS if sign in acts]
+        opening = [
+            f'{_TITLE} Run it with: python THIS_FILE"""\n',
+            *(f"import {name}" + "\n" * (name == needs[-1]) for name in needs),
+            "from playwright.sync_api import sync_playwright\n",
+            "with sync_playwright() as playwright:",
+            f"    browser = playwright.chromium.{browser}",
+            f"    page = browser.new_context({context}).new_page()\n",
+        ]
         try:
-            lines = indent("".join(f"{line}\n" for line in self._lines), "    ")
-            self._path.write_text(self._before + lines, encoding="utf-8")
+            self._path.write_text("\n".join(opening) + acts, encoding="utf-8")
         except OSError as error:
             raise InputError(f"the script cannot be written to {str(self._path)!r} ({error.strerror})") from error
+
+
+def starting(choice: BrowserChoice, executable: Path | None) -> tuple[str, str]:
+    """How a script comes by the browser that a run used, and opens its context."""
+    shown = {"executable_path": executable and str(executable), "headless": False if choice.headed else None}
+    options = ", ".join(f"{name}={value!r}" for name, value in shown.items() if value is not None)
+    browser = f"launch({options})" if choice.endpoint is None else f"connect_over_cdp({choice.endpoint!r})"
+    return browser, "" if choice.storage_state is None else f"storage_state={str(choice.storage_state)!r}"
+
+
+def _awaited(line: str, before: Observation, after: Observation) -> str:
+    """A statement, and the wait for what it led to."""
+    if len(after.tabs) > max(len(before.tabs), 1):
+        return f"with page.expect_popup() as opened:\n{indent(line, '    ')}\npage = opened.value\npage.wait_for_load_state()"
+    if after.url != before.url:
+        return f"with page.expect_navigation():\n{indent(line.removesuffix(_REST).rstrip(), '    ')}"
+    return line if line.endswith(_REST) else f"{line}\n{_REST}"
 
 
 def as_lines(action: PageAction, page: Observation | None) -> Sequence[str]:
@@ -136,6 +172,8 @@ def as_lines(action: PageAction, page: Observation | None) -> Sequence[str]:
             return [f'page.once("dialog", lambda dialog: {answer})']
         case Tab() | WaitFor():
             return _tab_lines(action) if isinstance(action, Tab) else [_wait_line(action)]
+        case Extract(urls=[*_, last]):
+            return [f"page.goto({_value(urljoin(page.url if page is not None else '', last))})"]
         case Find() | Read() | Extract():
             return []
         case _:
@@ -188,10 +226,15 @@ def _wait_line(action: WaitFor) -> str:
 def _locator(ref: str, page: Observation | None) -> str:
     """The element behind a ref by its role and name, as a person would find it again; of several alike, which."""
     control = page.refs.get(ref) if page is not None else None
-    if page is None or control is None or not control.name:
+    if page is None or control is None:
         return f'page.locator("aria-ref={ref}")'
     alike = [each for each, other in page.refs.items() if _same(other, control)]
     which = f".nth({alike.index(ref)})" if len(alike) > 1 else ""
+    if not control.name:  # of all in its role, as nothing else tells it from the others
+        alike = [each for each, other in page.refs.items() if other.role == control.role]
+        return f"page.get_by_role({control.role!r}).nth({alike.index(ref)})"
+    if control.role == "generic":  # an element without a role has no name either
+        return f"page.get_by_text({control.name!r}, exact=True){which}"
     return f"page.get_by_role({control.role!r}, name={control.name!r}, exact=True){which}"
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from browser_agent.agent.hooks import Hooks
 from browser_agent.agent.result import StepTaken
 from browser_agent.browser.install import Report
+from ctxfold.decisions.fold.settings import FoldSettings
 from ctxfold.errors import InputError
 from ctxfold.models import Model, Roles
 
@@ -21,9 +22,12 @@ __all__ = [
     "Watching",
     "Written",
     "counted_as",
+    "folding",
     "session_name",
     "session_taken",
 ]
+
+_SMALL = 8_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,3 +146,13 @@ def counted_as(model: Model | None) -> str | None:
 def session_taken(session: str) -> InputError:
     """What is wrong with a name that a session has already."""
     return InputError(f"the session {session!r} is there already: add --resume to go on with it, or name another")
+
+
+def folding(budget: int) -> FoldSettings:
+    """How a run folds where its decider does not say: deep and so seldom, as each fold has what stands behind it written to the prompt cache again.
+
+    A page that was left can be opened or recalled. Below 8,000 tokens too little would be left of it.
+    """
+    if budget < _SMALL:
+        return FoldSettings(high=1.0, low=0.80, micro=0.10)
+    return FoldSettings(low=0.40, full=0.10, least=0.10, micro=0.05)

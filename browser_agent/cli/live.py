@@ -16,6 +16,7 @@ from rich.text import Text
 
 from browser_agent.agent.confirm import Asked
 from browser_agent.agent.result import Result, StepTaken
+from browser_agent.cli.typed import typed
 from browser_agent.deciders.sources import Source
 from ctxfold.cli.output import escape_controls, print_json
 from ctxfold.config import EXPLORER
@@ -203,7 +204,7 @@ def _print_cost(result: Result) -> None:
     click.echo("", err=True)
     for line in lines:
         click.echo(wrapped(line, err=True), err=True)
-    click.echo(f"see it:  ctxfold context {result.session}", err=True)  # in one piece, to be copied
+    click.echo(f"see it:  {typed('context', result.session)}", err=True)  # in one piece, to be copied
 
 
 def wrapped(text: str, indent: str = "", *, err: bool = False) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from browser_agent.agent.confirm import Safety
 from browser_agent.agent.settings import BrowserChoice, Keeping, RunLimits
+from browser_agent.cli.typed import typed
 from browser_agent.deciders.answer_schema import Shape
 from browser_agent.network.egress import origin_of
 
@@ -44,7 +44,7 @@ class RunRequest:
 def resume_command(request: RunRequest) -> str:
     """The command that goes on with a run as it was begun."""
     words = [word for option in _options(request) for word in option]
-    return shlex.join(["ctxfold", "browse", "--resume", *words])
+    return typed("browse", "--resume", *words)
 
 
 def _options(request: RunRequest) -> Iterator[list[str]]:

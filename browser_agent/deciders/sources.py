@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from browser_agent.observation import Observation
 from ctxfold.errors import InputError
 
-__all__ = ["Evidence", "Source", "address"]
+__all__ = ["REMEMBERED", "Evidence", "Source", "address"]
 
 REMEMBERED = 60
 """Pages whose text is kept, the newest. A quote from an older one is taken once it was opened again."""
@@ -27,7 +27,7 @@ class Source:
     Attributes:
         quote: an exact slice of the page's text, at most 80 words where the explorer chose it.
         url: the page, with the anchor where there is one.
-        ref: the page's snapshot in the session's log, for `ctxfold recall`; empty where the page was seen in an earlier run.
+        ref: the page's snapshot in the session's log, for `ctxfold recall`; empty where the session holds none.
         question: which question it answers, where a task asks several.
     """
 

@@ -9,7 +9,16 @@ from typing import Any, NamedTuple
 
 from browser_agent.observation.capture import Card
 from browser_agent.observation.inline import resolve_url, terms
-from browser_agent.observation.labelled import AMOUNT, NOTHING, Labelled, coerce, find_labelled, find_rows, read_card
+from browser_agent.observation.labelled import (
+    AMOUNT,
+    NOTHING,
+    Labelled,
+    coerce,
+    find_labelled,
+    find_rows,
+    read_card,
+    with_heads,
+)
 from browser_agent.observation.values import Extracted, Observation
 from ctxfold.log.snapshot import Node
 from ctxfold.tokens import count
@@ -94,7 +103,7 @@ class _Page:
         self._schema = schema
         self._base = base
         self._single = find_labelled(root)
-        self._tables = (*find_rows(root), *(tuple(map(read_card, group)) for group in cards))
+        self._tables = tuple(map(with_heads, (*find_rows(root), *(tuple(map(read_card, group)) for group in cards))))
 
     def fill(self, schema: Mapping[str, Any], path: str, depth: int) -> _Filled:
         schema = self._resolve(schema)
@@ -143,6 +152,7 @@ class _Page:
                 break
             one = among[-place]
             value = coerce(resolve_url(self._base, one.url) if wants_address and one.url else one.text, schema)
+            value = coerce(one.head, schema) if value is NOTHING and one.head else value
             if value is not NOTHING:
                 return value
         return NOTHING

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 from unicodedata import category
@@ -13,12 +13,14 @@ from browser_agent.observation.capture import Card
 from browser_agent.observation.inline import FIELDS, clean, label, render
 from ctxfold.log.snapshot import Node
 
-__all__ = ["AMOUNT", "NOTHING", "Labelled", "coerce", "find_labelled", "find_rows", "read_card"]
+__all__ = ["AMOUNT", "NOTHING", "Labelled", "coerce", "find_labelled", "find_rows", "read_card", "with_heads"]
 
 NOTHING = object()
 """Stands for no value, where None is one."""
 
 _NUMBER = re.compile(r"[-+−]?\d[\d.,'’\u00a0\u202f ]*")
+_SCALED = re.compile(rf"({_NUMBER.pattern})(\D+{_NUMBER.pattern})")
+"""A number at the head of a text, and what stands behind it to the next."""
 _TRUE, _FALSE = frozenset({"true", "✓", "✔"}), frozenset({"false", "✗", "✘"})
 
 
@@ -88,11 +90,19 @@ AMOUNT = "amount"
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """One value as the page has it: the words it stands under, its own, and the address it leads to where it is a link."""
+    """One value as the page has it.
+
+    Attributes:
+        label: the words it stands under.
+        text: its own.
+        url: the address it leads to where it is a link.
+        head: the number at its head, where that is known to be what it says, as in `4.5 out of 5`.
+    """
 
     label: str
     text: str
     url: str = ""
+    head: str = ""
 
 
 def find_labelled(root: Node) -> tuple[Labelled, ...]:
@@ -105,6 +115,25 @@ def find_rows(root: Node) -> tuple[tuple[tuple[Labelled, ...], ...], ...]:
     found = [_table(node) for node in root.walk() if node.role in _TABLES]
     found += [tuple(map(find_labelled, items)) for items in _siblings(root)]
     return tuple(rows for rows in found if rows)
+
+
+def with_heads(rows: Sequence[Sequence[Labelled]]) -> tuple[tuple[Labelled, ...], ...]:
+    """The rows with the heads of those columns whose first number differs from row to row and whose second, with all between them, does not: that is a scale."""
+    columns: dict[str, list[tuple[str, str]]] = {}
+    for one in (one for row in rows for one in row):
+        if scaled := _SCALED.match(one.text):
+            columns.setdefault(one.label, []).append((scaled[1].strip(), scaled[2].strip()))
+    on_scale = {
+        label
+        for label, found in columns.items()
+        if len({head for head, _ in found}) > 1 and len({scale for _, scale in found}) == 1
+    }
+    return tuple(tuple(_with_head(one) if one.label in on_scale else one for one in row) for row in rows)
+
+
+def _with_head(one: Labelled) -> Labelled:
+    scaled = _SCALED.match(one.text)
+    return one if scaled is None else replace(one, head=scaled[1])
 
 
 def read_card(card: Card) -> tuple[Labelled, ...]:

@@ -7,6 +7,7 @@ ANTHROPIC_API_KEY, and ANTHROPIC_BASE_URL for another server, are read by the SD
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -47,6 +48,12 @@ def run(session: Session, model: str, tools: list[dict[str, Any]], call: Callabl
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(
+            "say which model and what it is to do: python examples/loops/anthropic_sdk.py MODEL 'Look up order W-3.'"
+        )
+    if not os.environ.get("ANTHROPIC_API_KEY"):
+        sys.exit("there is no key: set ANTHROPIC_API_KEY")
     LOOK_UP = {
         "name": "look_up",
         "description": "What is known of an order.",

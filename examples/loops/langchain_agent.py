@@ -7,16 +7,20 @@ The agent's own state keeps every message, as LangGraph wants it; only what the 
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from langchain.agents import create_agent
-from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage, convert_to_messages
-from langchain_openai import ChatOpenAI
-
 from ctxfold import Session
+
+try:
+    from langchain.agents import create_agent
+    from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
+    from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage, convert_to_messages
+    from langchain_openai import ChatOpenAI
+except ImportError:
+    sys.exit("LangChain is missing: pip install langchain langchain-openai")
 
 BUDGET = 3_000
 
@@ -51,6 +55,12 @@ class FlatContext(AgentMiddleware[Any, Any, Any]):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(
+            "say which model and what it is to do: python examples/loops/langchain_agent.py MODEL 'Look up order W-3.'"
+        )
+    if not os.environ.get("OPENAI_API_KEY"):
+        sys.exit("there is no key: set OPENAI_API_KEY, to any word for a server of your own at OPENAI_BASE_URL")
 
     def look_up(order: str) -> str:
         """What is known of an order."""

@@ -8,13 +8,17 @@ OPENAI_API_KEY, and OPENAI_BASE_URL for any server that speaks chat completions,
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable
 from typing import Any
 
-import openai
-
 from ctxfold import Session
+
+try:
+    import openai
+except ImportError:
+    sys.exit("OpenAI's SDK is missing: pip install 'ctxfold[models]'")
 
 BUDGET = 3_000
 
@@ -42,6 +46,10 @@ def run(session: Session, model: str, tools: list[dict[str, Any]], call: Callabl
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit("say which model and what it is to do: python examples/loops/openai_sdk.py MODEL 'Look up order W-3.'")
+    if not os.environ.get("OPENAI_API_KEY"):
+        sys.exit("there is no key: set OPENAI_API_KEY, to any word for a server of your own at OPENAI_BASE_URL")
     LOOK_UP = {
         "type": "function",
         "function": {

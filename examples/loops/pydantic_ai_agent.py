@@ -7,19 +7,22 @@ from __future__ import annotations
 
 import sys
 
-from pydantic_ai import Agent
-from pydantic_ai.capabilities import ProcessHistory
-from pydantic_ai.messages import (
-    ModelMessage,
-    ModelRequest,
-    ModelResponse,
-    TextPart,
-    ToolCallPart,
-    ToolReturnPart,
-    UserPromptPart,
-)
-
 from ctxfold import Session
+
+try:
+    from pydantic_ai import Agent, UserError
+    from pydantic_ai.capabilities import ProcessHistory
+    from pydantic_ai.messages import (
+        ModelMessage,
+        ModelRequest,
+        ModelResponse,
+        TextPart,
+        ToolCallPart,
+        ToolReturnPart,
+        UserPromptPart,
+    )
+except ImportError:
+    sys.exit("pydantic-ai is missing: pip install 'ctxfold[models]'")
 
 BUDGET = 3_000
 
@@ -87,8 +90,18 @@ def as_messages(session: Session) -> list[ModelMessage]:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(
+            "say which model and what it is to do: python examples/loops/pydantic_ai_agent.py openai:MODEL 'Look up order W-3.'"
+        )
     with Session.open("native-pydantic-ai", goal=sys.argv[2]) as opened:
-        agent = Agent(sys.argv[1], capabilities=[ProcessHistory(FlatHistory(opened))])
+        try:
+            agent = Agent(sys.argv[1], capabilities=[ProcessHistory(FlatHistory(opened))])
+        except (
+            UserError,
+            ImportError,
+        ) as error:  # no key, no such provider, or its extra is missing: it says what to set or install
+            sys.exit(str(error))
 
         @agent.tool_plain
         def look_up(order: str) -> str:

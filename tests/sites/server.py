@@ -9,6 +9,7 @@
 ``/file?name=…``    a download of 12 bytes under that name
 ``/headers?s=2``    says at once that a page comes, and sends it after so many seconds
 ``/silent``         accepts, and never answers
+``/held``           answers once `released` is set
 ==================  ==============================================================================
 """
 
@@ -39,6 +40,7 @@ class Site:
         self.seen: list[str] = []
         self.sent: list[tuple[str, str]] = []
         self.closing = threading.Event()
+        self.released = threading.Event()
         site = self
 
         class Handler(_Handler):
@@ -62,6 +64,7 @@ class Site:
     def close(self) -> None:
         """Stop listening, and let go whoever waits for an answer."""
         self.closing.set()
+        self.released.set()
         self._server.shutdown()
         self._server.server_close()
         self._thread.join(5)
@@ -113,6 +116,9 @@ class _Handler(BaseHTTPRequestHandler):
                 self.wfile.flush()
                 self.owner.closing.wait(float(asked.get("s", "1")))
                 self.wfile.write(text)
+            case "/held":
+                self.owner.released.wait()
+                self._page("<title>Held</title><p>It came.</p>")
             case "/silent":
                 self.owner.closing.wait(60)
             case "/status":

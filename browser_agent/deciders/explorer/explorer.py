@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from anyio import to_thread
@@ -25,14 +26,15 @@ class Explorer:
 
     Args:
         task: what the user asked.
+        pages: what earlier runs have seen for it.
     """
 
     name = NAME
 
-    def __init__(self, task: str) -> None:
+    def __init__(self, task: str, pages: Sequence[Observation] = ()) -> None:
         first, *self._later = split_task(task)
-        self._quests = [Quest(Question.read(first))]
-        self._pages: list[Observation] = []
+        self._pages = list(pages)
+        self._quests = [Quest(Question.read(first), pages)]
 
     async def decide(self, situation: Situation) -> Decided:
         """Read the page that stands there, then open another, answer, or give up."""
@@ -89,10 +91,8 @@ class Explorer:
         """What to keep of the last step; of a stretch that brought nothing, one summary for all its steps."""
         if not summary or step < 1:
             return None
-        failed = self._quests[-1].take_dead_end()
-        return (
-            FoldDirective(summary=summary) if failed is None else FoldDirective(summary=failed[1], first_step=failed[0])
-        )
+        dry = self._quests[-1].take_dry()
+        return FoldDirective(summary=summary) if dry is None else FoldDirective(summary=dry[1], first_step=dry[0])
 
 
 def _firsts(candidates: tuple[Source, ...]) -> tuple[Source, ...]:

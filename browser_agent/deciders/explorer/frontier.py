@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import log
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -16,6 +16,7 @@ from ctxfold.tokens import rarity
 __all__ = [
     "Frontier",
     "Lead",
+    "asks",
     "bare_address",
     "find_search",
     "is_results",
@@ -141,6 +142,11 @@ def is_results(url: str, search: SearchBox) -> bool:
     here, there = urlsplit(url), urlsplit(search.action)
     same = (here.netloc, here.path) == (there.netloc, there.path)
     return same and any(name == search.param for name, _ in parse_qsl(here.query))
+
+
+def asks(url: str, queries: Sequence[str]) -> bool:
+    """Whether an address puts one of these queries to some search."""
+    return any(value in queries for _, value in parse_qsl(urlsplit(url).query))
 
 
 def bare_address(url: str) -> str:

@@ -9,6 +9,7 @@ from browser_agent.deciders.describe import shorten_address
 from browser_agent.deciders.explorer.frontier import (
     Frontier,
     Lead,
+    asks,
     find_search,
     is_results,
     rank_index,
@@ -28,14 +29,14 @@ MOST_LOADS = 20
 MOST_READ = 8
 """Pages read before the explorer ends with what it has."""
 LEAST_READ = 3
-"""Pages read before a passage counts as sure: the first that fits may not be the best."""
+"""Pages read before a passage that is sure ends the search, where it stands in no entry that the question names: the first that fits may not be the best."""
 ENOUGH_LEADS = 6
 """Search results that are enough to stop searching with fewer words."""
 LOST_IN_A_ROW = 4
 """Pages in a row that could not be read before the site counts as gone."""
 CANDIDATES = 3
 DRY = 4
-"""Pages in a row that brought nothing better before they are folded as one failed stretch."""
+"""Pages in a row that brought nothing better before they are folded as one stretch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ class Quest:
 
     Args:
         question: what is asked.
-        pages: what was read of the site before, for other questions.
+        pages: what was read of the site before, for other questions or in an earlier run.
     """
 
     def __init__(self, question: Question, pages: Sequence[Observation] = ()) -> None:
@@ -84,7 +85,8 @@ class Quest:
         self._library = Library(question)
         self._trail = Trail()
         for page in pages:
-            self._library.add(page)
+            if not asks(page.url, question.queries):  # the results of its own search have its words, and answer nothing
+                self._library.add(page)
             opened = self._trail.frontier.with_opened(page.url).with_leads(read_links(page, 1))
             self._trail = replace(self._trail, frontier=opened, search=find_search(page) or self._trail.search)
 
@@ -144,13 +146,24 @@ class Quest:
         if top is None or not better:
             return f"Read {shorten_address(page.url)} ({title}): nothing better for the question."
         name, quote = cut(top.passage.place.name, 6), cut(top.passage.quote, 24)
-        return f"Read {shorten_address(page.url)} ({title}): best so far, under {name}: “{quote}”"
+        where = f", under {name}" if name else ""
+        return f"Read {shorten_address(page.url)} ({title}): best so far{where}: “{quote}”"
+
+    def _stands(self) -> bool:
+        """Whether no page left to read is likely to hold a better passage: the entry that the question names was read, or the best is sure."""
+        found = self._library.rank(1)
+        if not found:
+            return False
+        if found[0].named and self._trail.frontier.find_named(self.question) is None:
+            return True
+        enough = found[0].named or self._trail.read >= LEAST_READ
+        return enough and self._library.is_sure(found[0].passage, whole=False)
 
     def next(self) -> tuple[str, str] | None:
         """Why and what to open next; None when it is time to end."""
         trail = self._trail
         left = len(trail.frontier.leads)
-        if trail.lost >= LOST_IN_A_ROW or trail.loads >= MOST_LOADS:
+        if self._stands() or trail.lost >= LOST_IN_A_ROW or trail.loads >= MOST_LOADS:
             return None
         if trail.read >= MOST_READ and trail.loads + left > MOST_LOADS:  # a smaller site is read to its end
             return None
@@ -172,16 +185,14 @@ class Quest:
         self._trail = replace(self._trail, lead=lead)
         return why, lead.url
 
-    def take_dead_end(self) -> tuple[int, str] | None:
+    def take_dry(self) -> tuple[int, str] | None:
         """The first step of a long stretch that brought nothing better, with a summary for all of it; None where there is none, or it was taken."""
         dry = self._trail.dry
         if len(dry) < DRY:
             return None
         self._trail = replace(self._trail, dry=())
         titles = "; ".join(dict.fromkeys(title for _, title in dry))
-        return dry[0][
-            0
-        ], f"Dead end, failed: {counted(len(dry), 'page')} held nothing better for the question: {titles}."
+        return dry[0][0], f"{counted(len(dry), 'page')} held nothing better for the question: {titles}."
 
 
 def cut(text: str, most: int) -> str:

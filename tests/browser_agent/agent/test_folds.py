@@ -10,6 +10,7 @@ import pytest
 from browser_agent.agent.folds import Folds, commit_all, commit_paying, want
 from browser_agent.agent.journal import Journal
 from browser_agent.agent.resume import cut_off
+from browser_agent.agent.settings import folding
 from browser_agent.agent.standing import kept_blocks, newest_runs, overflows, pays, room_of_past
 from browser_agent.deciders.decision import Decision
 from browser_agent.deciders.protocol import Decided
@@ -26,7 +27,7 @@ WORDS = "The quay at berth {n} takes ships of {n}0 metres, and the tide there tu
 @pytest.fixture
 def session() -> Iterator[Session]:
     """A session of five steps of about 300 tokens."""
-    with Session.open("folds", goal="Find a berth.", store=":memory:") as opened:
+    with Session.open("folds", goal="Find a berth.", store=":memory:", settings=folding(3_000)) as opened:
         add(opened, range(1, 6))
         yield opened
 
@@ -118,7 +119,7 @@ async def test_the_embedded_folder_folds_at_the_brim_alone_and_says_so(session: 
     add(session, [6, 7, 8])
     context = await journal.context("Step 9.")
     assert context.view.tokens <= 2_000
-    assert context.kept.notes == ("the view was full: the embedded folder folded s1-s5",)
+    assert context.kept.notes == ("the view was full: the embedded folder folded s1-s7",)
     assert (await journal.context("Step 9.")).kept.notes == ()
 
 

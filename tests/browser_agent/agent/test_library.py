@@ -13,7 +13,8 @@ import pytest
 from browser_agent import BrowserAgent, BrowserChoice, Hooks, Keeping, Result, Safety, Secret, StepTaken, Watching
 from browser_agent.actions import ActionResult, PageAction
 from browser_agent.actions.union import ACTION
-from browser_agent.agent.script import ScriptFile, as_lines
+from browser_agent.agent.script import ScriptFile, as_lines, starting
+from browser_agent.browser.install import installed
 from browser_agent.deciders.tool import decide_tool
 from browser_agent.observation import Control, Observation
 from ctxfold import Session
@@ -146,7 +147,7 @@ async def test_a_run_keeps_a_trace_and_a_script_that_does_it_again(serve: Serve,
         await agent.run("Ask for Elba.", site.url)
     assert any("trace" in name for name in zipfile.ZipFile(trace).namelist())
     asked = len(site.seen)
-    written = script.read_text("utf-8").replace("headless=False", "headless=True, executable_path='/usr/bin/chromium'")
+    written = script.read_text("utf-8")
     assert "page.get_by_role('textbox', name='Ship', exact=True).fill('Elba')" in written
     compile(written, str(script), "exec")
     assert len(site.seen) == asked
@@ -265,20 +266,89 @@ SHIP = (
     "<label>Flag <select name=flag><option>Malta<option>Elba</select></label><label><input type=checkbox name=sails value=yes> Sails</label>"
     "<button onclick=\"return confirm('Send it?')\">Send</button></form></main>"
 )
-EXECUTE = """
-import pathlib, sys
-from browser_agent.browser.install import installed
-text = pathlib.Path(sys.argv[1]).read_text("utf-8")
-options = f"headless=True, executable_path={str(next(installed()))!r}, args=['--no-sandbox']"
-exec(compile(text.replace("headless=False", options), sys.argv[1], "exec"))
-"""
+SHOP = (
+    "<title>Shop</title><header><form action=/found><input name=q><button>Go</button></form></header>"
+    "<main><h1>Shop</h1><p>Lamps.</p></main>"
+)
+FOUND = "<title>Found</title><main><h1>Found</h1><a href=/lamp target=_blank>Lamp</a></main>"
+LAMP = (
+    "<title>Lamp</title><main><h1>Lamp</h1><div style='cursor:pointer' onclick=\"location='/echo'\">Buy it</div></main>"
+)
+
+Named = Callable[[str], str]
+"""The ref of what the page is shown to name so."""
+
+
+class Acts:
+    """A model that does one act after the other, on the refs that it is shown, and then gives up."""
+
+    name = "script:acts"
+
+    def __init__(self, acts: list[Callable[[Named], list[dict[str, Any]]]]) -> None:
+        self._rest = iter(acts)
+
+    async def decide(self, request: Any) -> Any:
+        shown = "\n".join(block["text"] for message in request.messages for block in message["content"])
+        act = next(self._rest, None)
+        made = act(lambda name: shown.rpartition(f"{name}[")[2].partition("]")[0]) if act else []
+        return await ScriptedModel(decide("On.", *made) if made else STOP).decide(request)
+
+
+async def run_and_save(site: Site, acts: list[Callable[[Named], list[dict[str, Any]]]], script: Path) -> list[str]:
+    """The pages that a run asked for, and then its script by itself."""
+    told: list[StepTaken] = []
+    async with BrowserAgent(Acts(acts), keeping=Keeping(script=script)) as agent:
+        await agent.run("Do it.", site.url, Watching(step=told.append))
+    assert all(step.ok for step in told), [step.note for step in told]
+    first = [path for path in site.seen if "favicon" not in path]
+    done = await anyio.run_process([sys.executable, str(script)], check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    assert [path for path in site.seen if "favicon" not in path] == first * 2
+    return first
+
+
+async def test_a_saved_script_runs_by_itself_to_the_same_page(serve: Serve, tmp_path: Path):
+    site = serve({"/": SHOP, "/found": FOUND, "/lamp": LAMP})
+    script = tmp_path / "again.py"
+    seen = await run_and_save(
+        site,
+        [
+            lambda ref: [{"kind": "type", "ref": ref("textbox"), "text": "lamp", "submit": True}],
+            lambda ref: [{"kind": "click", "ref": ref("Lamp")}],
+            lambda ref: [{"kind": "click", "ref": ref("# Lamp\n")}],
+        ],
+        script,
+    )
+    assert seen == ["/", "/found?q=lamp", "/lamp", "/echo"]
+    written = script.read_text("utf-8")
+    assert "import os" not in written
+    assert "import re" not in written
+    assert "headless=False" not in written
+    assert f"executable_path={str(next(installed()))!r}" in written
+
+
+async def test_a_saved_script_says_how_its_browser_is_come_by(tmp_path: Path):
+    path = tmp_path / "again.py"
+    shown = starting(BrowserChoice(headed=True, storage_state=Path("state.json")), Path("/opt/chrome"))
+    ScriptFile(path, starting=shown)
+    assert path.read_text("utf-8").splitlines()[-2:] == [
+        "    browser = playwright.chromium.launch(executable_path='/opt/chrome', headless=False)",
+        "    page = browser.new_context(storage_state='state.json').new_page()",
+    ]
+    ScriptFile(path, resume=True, starting=starting(BrowserChoice(endpoint="http://127.0.0.1:9222"), None)).add(
+        [done(kind="wait_for", url="found", seconds=2)], None
+    )
+    written = path.read_text("utf-8")
+    assert "playwright.chromium.connect_over_cdp('http://127.0.0.1:9222')" in written
+    assert "import re\n\nfrom playwright" in written
+    compile(written, str(path), "exec")
 
 
 @pytest.mark.long
 async def test_a_saved_script_does_the_same_acts_when_it_is_run(serve: Serve, tmp_path: Path):
     site = serve({"/": HOME, "/tides": TIDES, "/ship": SHIP})
     script = tmp_path / "again.py"
-    acts: list[Callable[[Callable[[str], str]], list[dict[str, Any]]]] = [
+    acts: list[Callable[[Named], list[dict[str, Any]]]] = [
         lambda ref: [{"kind": "type", "ref": ref('textbox "Ship"'), "text": "Elba", "submit": True}],
         lambda ref: [{"kind": "back"}],
         lambda ref: [{"kind": "click", "ref": ref("Tides")}],
@@ -292,28 +362,8 @@ async def test_a_saved_script_does_the_same_acts_when_it_is_run(serve: Serve, tm
         lambda ref: [{"kind": "dialog", "accept": True}],
         lambda ref: [{"kind": "tab", "op": "close", "index": 2}],
     ]
-
-    class Acts:
-        name = "script:acts"
-        rest = iter(acts)
-
-        async def decide(self, request: Any) -> Any:
-            shown = "\n".join(block["text"] for message in request.messages for block in message["content"])
-            act = next(self.rest, None)
-            made = act(lambda name: shown.rpartition(f"{name}[")[2].partition("]")[0]) if act else []
-            return await ScriptedModel(decide("On.", *made) if made else STOP).decide(request)
-
-    told: list[StepTaken] = []
-    async with BrowserAgent(Acts(), keeping=Keeping(script=script)) as agent:
-        await agent.run("Send a ship.", site.url, Watching(step=told.append))
-    assert all(step.ok for step in told), [step.note for step in told]
-    first = [path for path in site.seen if "favicon" not in path]
+    first = await run_and_save(site, acts, script)
     assert first.count("/echo?ship=Elba") == 1
-    assert site.sent == [("POST", "/echo")]
-    run = [sys.executable, "-c", EXECUTE, str(script)]
-    done = await anyio.run_process(run, check=False)
-    assert done.returncode == 0, (done.stderr.decode(), script.read_text("utf-8"))
-    assert [path for path in site.seen if "favicon" not in path] == first * 2
     assert site.sent == [("POST", "/echo")] * 2
 
 
@@ -339,7 +389,7 @@ async def test_what_every_request_holds_beside_the_view_is_small_and_the_task_st
     async with BrowserAgent(model) as agent:
         await agent.run("Find the berth of the Elba.", site.url)
     tool = decide_tool()
-    assert count(prompt("system", "browser_agent.prompts")) <= 600
+    assert count(prompt("system", "browser_agent.prompts")) <= 575
     assert count(str({"name": tool.name, "description": tool.description, "input_schema": tool.schema})) <= 1_800
     assert "AgentFold" not in str(tool.schema)
     for request in model.requests:

@@ -13,7 +13,7 @@ import pytest
 
 from browser_agent.agent.agent import BrowserAgent
 from browser_agent.agent.resume import match_refs, rename_refs
-from browser_agent.agent.settings import Keeping
+from browser_agent.agent.settings import Keeping, RunLimits
 from browser_agent.deciders.decision import Decision
 from ctxfold import Session
 from ctxfold.errors import ModelUnavailable
@@ -90,6 +90,44 @@ async def test_a_page_that_is_another_now_is_opened_as_a_step_and_the_model_is_t
     assert result.status == "answered"
     assert "The browser was started anew" in again.sent[0]
     assert "by length" in again.sent[0]
+
+
+BERTHS = {
+    "/": "<title>Berths</title><main><h1>Berths</h1><p>One night at the long quay costs 18 EUR.</p>"
+    "<a href=/one>One</a> <a href=/two>Two</a></main>",
+    "/one": "<title>One</title><main><h1>One</h1><p>Ropes are sold here.</p></main>",
+    "/two": "<title>Two</title><main><h1>Two</h1><p>Sails are mended here.</p></main>",
+}
+
+
+async def test_the_explorer_answers_from_a_page_that_only_the_run_before_has_seen(serve: Serve):
+    site = serve(BERTHS)
+    task = "Which price has a night at the long quay?"
+    async with BrowserAgent(limits=RunLimits(steps=3), keeping=Keeping("berths")) as agent:
+        assert (await agent.run(task, site.url)).status == "none_found"
+    site.pages["/"] = "<title>Closed</title><p>Nothing."
+    site.seen.clear()
+    async with BrowserAgent(keeping=Keeping("berths", resume=True)) as agent:
+        result = await agent.run("")
+    assert result.status == "answered", result.reason
+    (source,) = result.sources
+    assert source.quote.startswith("One night at the long quay costs 18 EUR.")
+    assert "/" not in site.seen
+    with Session.open("berths", create=False) as session:
+        assert "One night at the long quay costs 18 EUR." in session.recall(source.ref).text
+
+
+async def test_a_model_may_quote_a_page_that_only_the_run_before_has_seen(serve: Serve):
+    site = serve({"/": HOME, "/form": FORM})
+    first = Cut([decide("On.", {"kind": "navigate", "url": f"{site.url}/form"})])
+    async with BrowserAgent(first, keeping=Keeping("quoted")) as agent:
+        with pytest.raises(ModelUnavailable):
+            await agent.run("What is this about?", site.url)
+    again = Cut([decide("Done.", {"kind": "answer", "text": "Ships.", "quote": "Ships and tides."})])
+    async with BrowserAgent(again, keeping=Keeping("quoted", resume=True)) as agent:
+        result = await agent.run("")
+    assert result.status == "answered"
+    assert (result.sources[0].url, bool(result.sources[0].ref)) == (f"{site.url}/", True)
 
 
 def test_refs_alone_are_renamed() -> None:

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -40,7 +41,7 @@ def test_an_answer_is_printed_with_its_source_and_its_cost(serve: Serve):
     assert "   2 open tides" in done.stderr
     assert "/8,000 tok" in done.stderr
     assert re.search(r"^(\d+) steps, \d+ decided by explorer; ", done.stderr, re.M)
-    assert "ctxfold context tides" in done.stderr
+    assert done.stderr.endswith(f"see it:  {shlex.join(CTXFOLD)} context tides\n")
 
 
 def test_nothing_found_is_said_and_exits_with_1(serve: Serve):
@@ -98,7 +99,7 @@ def test_a_failure_in_the_middle_is_one_line_and_says_how_to_go_on(serve: Serve,
     *_, kept, failed = done.stderr.strip().splitlines()
     assert done.returncode == 3
     said = f"--session ship --model {model} --budget 8000 --max-steps 200 --timeout 1800"
-    assert kept == f"what was done is kept. Go on with:  ctxfold browse --resume {said}"
+    assert kept == f"what was done is kept. Go on with:  {shlex.join(CTXFOLD)} browse --resume {said}"
     assert failed.startswith("error: script:")
     broken = [sys.executable, "-c", BROKEN, *command, "--session", "other"]
     done = subprocess.run(broken, capture_output=True, text=True, timeout=90, check=False)
@@ -122,10 +123,10 @@ def test_an_interrupt_leaves_no_browser_and_says_how_to_go_on(serve: Serve, tmp_
             said += line
         os.kill(running.pid, signal.SIGINT)
         said += running.stderr.read()
-        assert running.wait(20) == 130
+        assert running.wait(60) == 130
     assert "ctxfold browse --resume --session ship" in said
     assert "Traceback" not in said
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     while _in_group(running.pid) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert not _in_group(running.pid)

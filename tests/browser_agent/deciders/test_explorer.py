@@ -138,11 +138,37 @@ async def test_a_sites_index_says_which_pages_are_read_first():
     assert isinstance(decided.decision.actions[0], Answer)
 
 
-async def test_a_dead_end_is_folded_as_one_failed_stretch():
+async def test_pages_in_a_row_that_bring_nothing_better_are_folded_as_one_stretch():
     dull = {f"copy-{n}": page(f"copy-{n}", f"Copy {n}", heading("Copy", "Nothing here.")) for n in range(7)}
     links = {f"files.copy link {n}": f"copy-{n}" for n in range(7)}
     _, _, folds = await explore("What does files.copy do with a link?", {"": page("", "Home", links=links), **dull})
-    assert any(fold.startswith("Dead end, failed") for fold in folds)
+    stretches = [fold for fold in folds if fold.count("; Copy ") >= 3]
+    assert stretches
+    assert not any("failed" in fold for fold in folds), "nothing failed"
+
+
+async def test_once_the_answer_stands_no_other_page_is_opened():
+    task = "What does files.copy raise when source and target are the same file?"
+    others = {f"files, copied {n}": f"copied-{n}.html" for n in range(6)}
+    site = {"": page("", "Home", links={**LIBRARY, **others}), "library/files.html": COPYING}
+    decided, opened, _ = await explore(task, site)
+    assert opened == ["", "library/files.html"]
+    assert isinstance(decided.decision.actions[0], Answer)
+
+
+async def test_once_the_entry_that_is_named_was_read_the_rest_of_the_site_is_left_also_without_an_answer():
+    others = {f"files, copied {n}": f"copied-{n}.html" for n in range(6)}
+    site = {"": page("", "Home", links={**LIBRARY, **others}), "library/files.html": COPYING}
+    decided, opened, _ = await explore("How many gigabytes does files.rmtree free in an hour?", site)
+    assert opened == ["", "library/files.html"]
+    assert isinstance(decided.decision.actions[0], GiveUp)
+    assert "Delete a whole folder" in decided.candidates[0].quote
+
+
+async def test_a_passage_under_no_heading_is_kept_without_one():
+    site = {"": page("", "Home", heading("", "Lamps shine on files."), links=LIBRARY), "library/files.html": COPYING}
+    _, _, folds = await explore("Do lamps shine on walls?", site)
+    assert folds[0] == "Read docs.test (Home): best so far: “Lamps shine on files.”"
 
 
 async def test_it_opens_no_more_pages_than_it_may():

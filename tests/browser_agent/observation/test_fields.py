@@ -126,6 +126,33 @@ def test_an_amount_of_money_needs_no_label_and_a_number_behind_letters_is_none()
     ]
 
 
+def columns(*ratings: str) -> str:
+    """A table of lamps with these ratings."""
+    head = '- table:\n  - row:\n    - columnheader "Name"\n    - columnheader "Rating"\n'
+    return head + "".join(f'  - row:\n    - cell "L{n}"\n    - cell "{one}"\n' for n, one in enumerate(ratings))
+
+
+@pytest.mark.parametrize(
+    ("ratings", "read"),
+    [
+        (("4.5 out of 5", "3,8 out of 5", "new"), [4.5, 3.8]),
+        (("4.5 ★", "3 ★"), [4.5, 3]),
+        (("4.5/5 (128)", "4/5 (7)"), [4.5, 4]),
+        (("3 to 5", "2 to 4"), None),  # another second number in each: that is no scale
+        (("3 to 5 days", "3 to 5 days"), None),  # the first tells as little as the second
+        (("4.5 out of 5", "12 May 2026"), None),
+    ],
+)
+def test_a_number_at_the_head_of_its_cells_is_read_where_the_column_is_on_a_scale(
+    ratings: tuple[str, ...], read: list[float] | None
+) -> None:
+    page = parse(columns(*ratings))
+    found = extract(page, {"type": "array", "items": thing(name=TEXT, rating=NUMBER)}).value
+    assert (found and [row["rating"] for row in found]) == read
+    words = extract(page, {"type": "array", "items": thing(name=TEXT, rating=TEXT)}).value
+    assert [row["rating"] for row in words] == list(ratings)
+
+
 def test_what_is_not_labelled_is_missing_and_never_made_up() -> None:
     filled = extract(parse(PAGE), thing(price=NUMBER, phone=TEXT, owner=thing(age=WHOLE)))
     assert filled.value == {"price": 180}
