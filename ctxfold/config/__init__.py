@@ -21,18 +21,14 @@ The settings file is TOML: a table for each role, such as ``[models.folder]`` wi
 ``max_cost`` in ``[models]``. A variable goes before the file.
 """
 
-from ctxfold.config.children import NODE, child_environment, driver_program, kept_from_children, node_at
-from ctxfold.config.endpoints import ANTHROPIC_URL, LOOPBACK, Endpoint, endpoint
-from ctxfold.config.environment import default_store, home, settings_file
-from ctxfold.config.roles import (
-    EXPLORER,
-    KEYED_MODEL,
-    ROLES,
-    Role,
-    RoleSetting,
-    max_cost,
-    role_setting,
-)
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ctxfold.config.children import NODE, child_environment, driver_program, kept_from_children, node_at
+    from ctxfold.config.endpoints import ANTHROPIC_URL, LOOPBACK, Endpoint, endpoint
+    from ctxfold.config.environment import default_store, home, settings_file
+    from ctxfold.config.roles import EXPLORER, KEYED_MODEL, ROLES, Role, RoleSetting, max_cost, role_setting
 
 __all__ = [
     "ANTHROPIC_URL",
@@ -55,3 +51,21 @@ __all__ = [
     "role_setting",
     "settings_file",
 ]
+
+_NAMES = {
+    "children": "NODE child_environment driver_program kept_from_children node_at",
+    "endpoints": "ANTHROPIC_URL LOOPBACK Endpoint endpoint",
+    "environment": "default_store home settings_file",
+    "roles": "EXPLORER KEYED_MODEL ROLES Role RoleSetting max_cost role_setting",
+}
+"""The modules, and the names in each, which are imported when they are first used: most hooks need `home` alone."""
+_HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> object:
+    """A name of this room, from the module that holds it."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value

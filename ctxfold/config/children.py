@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ctxfold.config.environment import read
 
-__all__ = ["NODE", "child_environment", "driver_program", "kept_from_children", "node_at"]
+__all__ = ["NODE", "child_environment", "driver_program", "kept_from_children", "node_at", "store_environment"]
 
 _FOR_CHILDREN = re.compile(
     r"PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR|TEMP|TMP|DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|XDG_[A-Z_]+|FONTCONFIG_[A-Z]+"
@@ -30,6 +30,12 @@ def child_environment(*, downloads: bool = False) -> dict[str, str]:
         for name, value in os.environ.items()
         if _FOR_CHILDREN.fullmatch(name.upper()) or (downloads and _FOR_DOWNLOADS.fullmatch(name.upper()))
     }
+
+
+def store_environment() -> dict[str, str]:
+    """What a process of ours is given that serves this store and asks no model: that, and where the store lies."""
+    kept = {name: value for name in ("CTXFOLD_HOME", "CTXFOLD_DATABASE_URL") if (value := read(name))}
+    return child_environment() | kept
 
 
 def kept_from_children() -> tuple[str, ...]:

@@ -1,10 +1,10 @@
-"""Finds the compactions of a session's host, what each dropped, and puts that back as an extraction."""
+"""Finds the compactions of a session's host, what each dropped, and puts that back as an extraction; and what calls named and a text leaves out."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ctxfold.decisions.intent.dropped import Dropped, compare, refs_of
+from ctxfold.decisions.intent.dropped import Dropped, compare, named_besides, refs_of
 from ctxfold.decisions.intent.triggers import Trigger
 from ctxfold.decisions.intent.values import Source
 from ctxfold.errors import InputError
@@ -16,7 +16,7 @@ from ctxfold.store.values import StoredRecord
 from ctxfold.workspace.by import By
 from ctxfold.workspace.intent import Extraction
 
-__all__ = ["dropped", "restored"]
+__all__ = ["dropped", "named", "restored"]
 
 
 def dropped(tx: Reading, now: Handle, compaction: int) -> Dropped:
@@ -48,6 +48,12 @@ def restored(tx: Writing, now: Handle, compaction: int, budget: int, by: By) -> 
         raise InputError(f"compaction {found.compaction} dropped nothing that is in use: there is nothing to put back")
     why = Trigger("compaction", f"what compaction {found.compaction} dropped")
     return extracted(tx, now, Wanted(None, [{"ref": ref} for ref in refs], budget, why), by)
+
+
+def named(tx: Reading, now: Handle, besides: str, room: int) -> tuple[str, ...]:
+    """The values that calls named and a text leaves out, in some characters."""
+    calls = [each for each in tx.log.entries_of(now.session) if each.kind == "call"]
+    return named_besides(_sources(tx, calls), besides, room)
 
 
 def _sources(tx: Reading, records: Iterable[StoredRecord]) -> Iterator[Source]:

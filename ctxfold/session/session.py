@@ -20,7 +20,7 @@ from ctxfold.session import validate as check
 from ctxfold.session.begin import handle_of
 from ctxfold.session.branch import branched
 from ctxfold.session.calls import read_calls
-from ctxfold.session.compactions import dropped, restored
+from ctxfold.session.compactions import dropped, named, restored
 from ctxfold.session.fold import consolidated, folded, goal_set
 from ctxfold.session.handle import Handle
 from ctxfold.session.history.branches import check_name
@@ -214,14 +214,7 @@ class Session:
             return self._at.arrived(tx, number, result, once)
 
     def record_transcript(self, entries: Iterable[Entry]) -> dict[RecordRef, bool]:
-        """Record of a host's own transcript what the log does not hold yet, in one commit; an entry is known by its id.
-
-        Returns:
-            The records of the entries, in their order, each with whether it is new.
-
-        Raises:
-            InputError: what is no entry.
-        """
+        """Record of a host's own transcript what the log does not hold yet, in one commit; an entry is known by its id. Returns the records of the entries, in their order, each with whether it is new. Raises InputError: what is no entry."""
         given = tuple(check.as_entries(entries))
         with self._at.writing() as tx:
             return record_entries(tx, self._at, given)
@@ -483,6 +476,11 @@ class Session:
         """What a compaction of the host (its number, 0 for the newest) left out: the user's words, values in use, files. InputError: there is none."""
         with self._at.reading() as tx:
             return dropped(tx, self._at, check.as_number(compaction, "the number of a compaction"))
+
+    def named(self, besides: str, room: int) -> tuple[str, ...]:
+        """The ids, paths and numbers that calls named and a text leaves out: those named often and lately, as many as `room` characters hold."""
+        with self._at.reading() as tx:
+            return named(tx, self._at, check.as_text(besides), check.as_number(room, "the room for names"))
 
     def history(self, limit: int = 50) -> list[Event]:
         """What happened, newest first, at most `limit` events."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
@@ -36,6 +37,8 @@ _cells_of = attrgetter(*_STEP.split(", "))
 _RECORD = "id, step, k, at, kind, origin, call_id, entry, shown, form, idempotency"
 _CHECKED_STEP = f"{_STEP}, {holds('step')}"
 _CHECKED_RECORD = f"{_RECORD}, form_sum, form_sum = checksum(CAST(form AS BLOB)), {holds('record')}"
+_NAMES = "(SELECT value FROM json_each(?2))"
+_NAMED = f"AND (idempotency LIKE '%*%' OR idempotency IN {_NAMES} OR call_id IN {_NAMES})"
 _NEAREST = {"user": "words", "note": "noted"}
 """By the kind of a record: the column that leads to the nearest step back with one."""
 _RECORDED = ", ".join(f"?{at}" for at in range(1, 11))
@@ -101,9 +104,8 @@ class LogRows:
         lanes: list[tuple[int, int]] = []
         while lane:
             lanes.append((lane, depth))
-            rows = self._run(
-                f"SELECT parent, fork, {holds('lane')} FROM lane WHERE session = ? AND id = ?", (session, lane)
-            ).fetchall()
+            chosen = f"SELECT parent, fork, {holds('lane')} FROM lane WHERE session = ? AND id = ?"
+            rows = self._run(chosen, (session, lane)).fetchall()
             if not rows:
                 raise damaged(f"lane {lane} of a path")
             ((lane, depth),) = intact(rows, f"lane {lane} of a path")
@@ -117,10 +119,8 @@ class LogRows:
                 continue
             top = min(depth, high)
             bottom = max(low, found[-1].depth + 1 if found else low)
-            rows = self._run(
-                f"SELECT {_CHECKED_STEP} FROM step WHERE session = ? AND lane = ? AND depth BETWEEN ? AND ? ORDER BY depth",
-                (session, lane, bottom, top),
-            )
+            between = "session = ? AND lane = ? AND depth BETWEEN ? AND ? ORDER BY depth"
+            rows = self._run(f"SELECT {_CHECKED_STEP} FROM step WHERE {between}", (session, lane, bottom, top))
             found += map(_step, intact(rows, "a step"))
         if [step.depth for step in found] != list(range(low, min(high, path[0][1] if path else 0) + 1)):
             raise damaged("a path")
@@ -171,9 +171,11 @@ class LogRows:
         rows = self._run(f"SELECT {_CHECKED_RECORD} FROM record WHERE id = ?", (record,)).fetchall()
         return next(iter(_stored(rows)), None)
 
-    def entries_of(self, session: int) -> Iterable[StoredRecord]:
-        """All records of a session, oldest first."""
-        return _stored(self._run(f"SELECT {_CHECKED_RECORD} FROM record WHERE session = ? ORDER BY id", (session,)))
+    def entries_of(self, session: int, named: Sequence[str] | None = None) -> Iterable[StoredRecord]:
+        """All records of a session, oldest first; or those whose key or call id is one of some names, and those whose key a redaction blanked."""
+        where, told = ("", ()) if named is None else (_NAMED, (json.dumps(named),))
+        found = f"SELECT {_CHECKED_RECORD} FROM record WHERE session = ?1 {where} ORDER BY id"
+        return _stored(self._run(found, (session, *told)))
 
     def longer(self, session: int, size: int) -> list[StoredRecord]:
         """The records of more bytes than that, newest first."""
@@ -188,9 +190,8 @@ class LogRows:
         found: list[int] = []
         (step,) = self.along(session, path, high, high) or (None,)
         while step is not None and len(found) < limit:
-            row = self._run(
-                f"SELECT {_NEAREST[kind]} FROM step WHERE session = ? AND n = ?", (session, step.n)
-            ).fetchone()
+            nearest = f"SELECT {_NEAREST[kind]} FROM step WHERE session = ? AND n = ?"
+            row = self._run(nearest, (session, step.n)).fetchone()
             if not row[0]:
                 break
             found.append(int(row[0]))
@@ -274,9 +275,8 @@ class LogRows:
     def sweep(self) -> None:
         """Drop the bytes of entries that no record holds any more. A scrub is due then, until one is done."""
         self._run("INSERT INTO unscrubbed DEFAULT VALUES")
-        self._run(
-            "DELETE FROM entry WHERE id NOT IN (SELECT entry FROM record UNION SELECT shown FROM record WHERE shown IS NOT NULL)"
-        )
+        held = "SELECT entry FROM record UNION SELECT shown FROM record WHERE shown IS NOT NULL"
+        self._run(f"DELETE FROM entry WHERE id NOT IN ({held})")
 
 
 def _batches(numbers: Sequence[int]) -> Iterable[Sequence[int]]:

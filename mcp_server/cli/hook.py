@@ -18,11 +18,10 @@ def hook(host: str, part: str) -> None:
     `ctxfold install HOST --hooks` writes the same into the host's settings in a form that starts faster.
     """
     from ctxfold.errors import CtxfoldError
-    from mcp_server.hooks.__main__ import main
+    from mcp_server.hooks.__main__ import respond
 
     try:
-        answer = main([host, part], sys.stdin.buffer.read())
+        respond([host, part], sys.stdin.buffer.read())
     except CtxfoldError as error:
         click.echo(f"error: {error}", err=True)
         sys.exit(1)  # a host takes 2, the code of most of these, as a veto
-    sys.stdout.buffer.write(answer.encode("utf-8", "replace"))

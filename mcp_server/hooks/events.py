@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ctxfold import Session
 from ctxfold.errors import InputError
 from ctxfold.session.handover import drop_parts, hand_over, keep_parts, take
-from ctxfold.session.transcripts import HOSTS, HostCompacted, Transcript, name_conversation, without_keys
+from ctxfold.session.transcripts import HOSTS, HostCompacted, without_keys
+from mcp_server.hooks.conversations import Conversation, Conversations
 from mcp_server.hooks.kept import kept_after, kept_before, put_back, tell_idle
 from mcp_server.hooks.results import bound_result
 from mcp_server.hooks.spelling import SPELLINGS
 
-__all__ = ["answer_event"]
+__all__ = ["answer_event", "prepare_parts"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,13 @@ class Event:
     payload: Mapping[str, Any]
 
 
-def answer_event(arguments: list[str], raw: bytes) -> str:
+def answer_event(arguments: list[str], raw: bytes, kept: Conversations) -> str:
     """The answer to an event as its host wants it, empty for none.
+
+    Args:
+        arguments: the host's name, and where a hook runs several times its part, `1/3`.
+        raw: the JSON that the host wrote.
+        kept: the conversations that are open.
 
     Raises:
         InputError: an unknown host, or an event that cannot be read.
@@ -48,16 +53,15 @@ def answer_event(arguments: list[str], raw: bytes) -> str:
     """
     host, at = arguments[0], int(arguments[1].partition("/")[0]) if len(arguments) > 1 else 1
     event, spell = _read(host, raw), SPELLINGS[host]
-    with Session.open(name_conversation(host, event.session)) as session:
-        if _record(session, event) and spell.late:
+    with kept.using(host, event.session) as at_hand:
+        session = at_hand.session
+        if _record(at_hand, event) and spell.late:
             hand_over(session.name, "view")
         match spell.names.get(event.name, event.name):
             case "PostToolUse":
                 bounded = bound_result(session, spell.call(event.payload))
                 return "" if bounded is None else _dump(spell.replaced(bounded))
             case "PreCompact":
-                made = [_dump(spell.context("SessionStart", text)) for text in kept_after(session, *spell.parts)]
-                keep_parts(session.name, made + [""] * (spell.parts[0] - len(made)))
                 return "" if spell.summing is None else spell.summing(kept_before(session))
             case "SessionStart" if event.payload.get("source") == "compact":
                 every = kept_after(session, *spell.parts)
@@ -75,18 +79,39 @@ def answer_event(arguments: list[str], raw: bytes) -> str:
         return _dump(spell.context(event.name, text)) if text else ""
 
 
-def _record(session: Session, event: Event) -> bool:
+def prepare_parts(host: str, raw: bytes, kept: Conversations) -> None:
+    """Make the answers of the hooks after a compaction, and keep them.
+
+    Args:
+        host: a name of `SPELLINGS`.
+        raw: the event before it.
+        kept: the conversations that are open.
+
+    Raises:
+        InputError: an unknown host, or an event that cannot be read.
+        CtxfoldError: the session cannot be opened.
+    """
+    event, spell = _read(host, raw), SPELLINGS[host]
+    with kept.using(host, event.session) as at_hand:
+        session = at_hand.session
+        made = [_dump(spell.context("SessionStart", text)) for text in kept_after(session, *spell.parts)]
+        keep_parts(session.name, made + [""] * (spell.parts[0] - len(made)))
+
+
+def _record(kept: Conversation, event: Event) -> bool:
     """Record the conversation so far: from the host's transcript, or as a host without one sends it along. Whether the host compacted it since."""
     told = event.payload.get("messages")
     if isinstance(told, list):
         entries = list(HOSTS[event.host].read({"messages": told}))
     elif event.transcript.is_file():
-        entries = list(Transcript(HOSTS[event.host], event.transcript).new())
+        entries = list(kept.transcript(event.transcript).new())
     else:
         return False
-    recorded = session.record_transcript(entries)
-    marks = session.record_transcript([each for each in entries if isinstance(each, HostCompacted)])
-    return any(recorded[mark] for mark in marks)
+    if not entries:
+        return False
+    recorded = kept.session.record_transcript(entries)
+    marks = [each for each in entries if isinstance(each, HostCompacted)]
+    return bool(marks) and any(recorded[mark] for mark in kept.session.record_transcript(marks))
 
 
 def _read(host: str, raw: bytes) -> Event:

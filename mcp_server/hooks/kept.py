@@ -12,13 +12,17 @@ _BEFORE = 2_500
 """o200k tokens of the view that goes into the summary's prompt."""
 
 
+_NAMED = 0.2
+"""Of what is given after it, the share for what calls named and the view leaves out."""
+
+
 def kept_before(session: Session) -> str:
     """What the summary must not lose."""
     return fill_prompt("hooks/before", session=session.name, view=session.view(_BEFORE).text)
 
 
 def kept_after(session: Session, parts: int, size: int) -> list[str]:
-    """The view of all that was said before, cut between lines.
+    """The view of all that was said before, behind it what calls named that it leaves out, cut between lines.
 
     Args:
         session: the session of the conversation.
@@ -26,12 +30,14 @@ def kept_after(session: Session, parts: int, size: int) -> list[str]:
         size: characters of one, some words of ours above it not counted.
     """
     room = size * parts - (size // 4 if parts > 1 else 0)  # cut between lines, parts leave some of their ends
-    budget = room // 2
+    most = int(room * (1 - _NAMED))
+    budget = most // 2
     text = session.view(budget).text
-    while len(text) > room:
-        budget = budget * room // len(text) - MIN_BUDGET // 8
+    while len(text) > most:
+        budget = budget * most // len(text) - MIN_BUDGET // 8
         text = session.view(max(budget, MIN_BUDGET)).text
-    cut = _cut(text, size)[:parts]
+    names = "\n".join(session.named(text, int(room * _NAMED)))
+    cut = _cut(f"{text}\n{fill_prompt('hooks/named', names=names)}" if names else text, size)[:parts]
     return [
         fill_prompt("hooks/after", part=at, parts=len(cut), session=session.name, text=each)
         for at, each in enumerate(cut, 1)

@@ -169,6 +169,7 @@ PUBLIC = (
             "selections.facts": lambda value: not value or texts(value),
         },
     ),
+    PublicCall("named", {"besides": "so", "room": 90}, {"besides": text, "room": number}),
     PublicCall("dropped", {"compaction": 1}, {"compaction": number}),
     PublicCall("restore", {"compaction": 1, "budget": 900}, {"compaction": number, "budget": number, "by": lambda _: False}),
     PublicCall("maintain", {"budget": 900}, {"budget": maybe(number), "model": maybe(text), "act": flag}),

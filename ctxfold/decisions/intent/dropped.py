@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any, Literal
@@ -16,7 +16,7 @@ from ctxfold.text import sentences
 from ctxfold.view.pieces import values_in
 from ctxfold.workspace.intent import Intent
 
-__all__ = ["LOST_KINDS", "Dropped", "Lost", "LostKind", "compare", "refs_of"]
+__all__ = ["LOST_KINDS", "Dropped", "Lost", "LostKind", "compare", "named_besides", "refs_of"]
 
 LostKind = Literal["rule", "value", "file"]
 LOST_KINDS: tuple[LostKind, ...] = ("rule", "value", "file")
@@ -28,6 +28,8 @@ _SHORT = 2
 """Characters up to which a value is a count."""
 _PATH = re.compile(r"(?!\w+://)[^\s\"'`*?<>|]*(?:[/\\][^\s\"'`*?<>|]*\w|\w\.[A-Za-z]\w*)")
 _ARGUMENT = re.compile(r'\s*"[^"\\]*": ')
+_LATELY = 10
+"""How many calls ago one counts half as much as one now."""
 _TOOL = 2
 """Which line of a call names its tool."""
 _NAMING = frozenset({"call", "user", "assistant"})
@@ -92,15 +94,11 @@ class _Trail:
     def read(self, source: Source) -> None:
         """Take in one record."""
         paths = {path.lower(): path for path in _paths(source)}
-        found: dict[str, tuple[str, int]] = {}
-        for number, line in enumerate(source.lines, 1):
-            low = line.lower()
-            found |= {value: (_written(line, low, value), number) for value in _values(_said(source, number, line))}
-            found |= {path: (written, number) for path, written in paths.items() if path in low}
-            for said in _sentences(line) if source.kind == "user" else ():
+        for number, line in enumerate(source.lines, 1) if source.kind == "user" else ():
+            for said in _sentences(line):
                 self.rules.pop(_plain(said), None)
                 self.rules[_plain(said)] = Lost("rule", said, f"{source.ref}:{number}")
-        for value, (written, number) in found.items():
+        for value, (written, number) in _found(source, paths).items():
             seen = self.values.get(value)
             named = 0 if seen is None else seen.named + (source.kind in _NAMING)
             files = (0 if seen is None else seen.files) + (value in paths)
@@ -132,6 +130,40 @@ def refs_of(dropped: Dropped) -> list[str]:
     """The lines that hold what was lost, one of each kind in turn."""
     kinds = [[each.ref for each in dropped.lost if each.kind == kind and each.ref] for kind in LOST_KINDS]
     return [ref for ref in dict.fromkeys(ref for turn in zip_longest(*kinds) for ref in turn) if ref]
+
+
+def named_besides(calls: Iterable[Source], told: str, room: int) -> tuple[str, ...]:
+    """The values that calls named and a text leaves out: those named often and lately, as many as there is room for, in the order of their letters.
+
+    Args:
+        calls: the records of calls, in the order of the log.
+        told: the text.
+        room: characters that they may take, each with one behind it.
+    """
+    every, low = list(calls), told.lower()
+    worth: dict[str, float] = {}
+    written: dict[str, str] = {}
+    for age, source in zip(range(len(every), 0, -1), every, strict=True):
+        for value, (text, _) in _found(source, {path.lower(): path for path in _paths(source)}).items():
+            worth[value] = worth.get(value, 0.0) + 1 / (_LATELY + age)
+            written[value] = text
+    taken: dict[str, str] = {}
+    for value in sorted(worth, key=lambda each: -worth[each]):
+        size = len(written[value]) + 1
+        if size <= room and value not in low and not any(value in other for other in taken):
+            taken[value] = written[value]
+            room -= size
+    return tuple(taken[value] for value in sorted(taken))
+
+
+def _found(source: Source, paths: Mapping[str, str]) -> dict[str, tuple[str, int]]:
+    """The values in a record, lower case, and those of its paths, each as its last line writes it, and that line's number."""
+    found: dict[str, tuple[str, int]] = {}
+    for number, line in enumerate(source.lines, 1):
+        low = line.lower()
+        found |= {value: (_written(line, low, value), number) for value in _values(_said(source, number, line))}
+        found |= {path: (written, number) for path, written in paths.items() if path in low}
+    return found
 
 
 def _rules(trail: _Trail, summary: str, intent: Intent) -> Iterator[tuple[bool, Lost]]:

@@ -37,10 +37,11 @@ class Held:
     blanked: list[Blanked] = field(default_factory=list)
 
     @classmethod
-    def of(cls, tx: Reading, session: int) -> Held:
-        """As the store has it."""
+    def of(cls, tx: Reading, session: int, entries: Sequence[Entry]) -> Held:
+        """As far as the store has it of these entries."""
         held = cls()
-        for each in tx.log.entries_of(session):
+        named = {name for each in entries for name in (key_of(each), each.id)}
+        for each in tx.log.entries_of(session, sorted(named)):
             if each.idempotency is not None:
                 ref = held.keys[each.idempotency] = RecordRef(each.step, each.k)
                 if "*" in each.idempotency:
@@ -66,8 +67,8 @@ def record_entries(tx: Writing, at: Handle, entries: Sequence[Entry]) -> dict[Re
     Returns:
         The records of the entries, in their order, each with whether it is new.
     """
-    held = Held.of(tx, at.session)
     entries = list(_once(entries))
+    held = Held.of(tx, at.session, entries)
     held.know_again(entries)
     known = frozenset(held.keys)
     for group in _grouped([each for each in entries if key_of(each) not in known]):

@@ -55,6 +55,22 @@ def test_each_loss_has_the_line_that_holds_it_and_how_often_it_was_named(session
     assert (account.before, account.after) == (0, 1)
 
 
+def test_what_calls_named_and_a_text_leaves_out_is_named_as_it_was_written(session: Session) -> None:
+    assert session.named("work goes on in /WORK/shop/refunds.py", 1_000) == (
+        "/work/shop/accounts/rules.toml",
+        "ACC-9002",
+    )
+    assert session.named("", 16) == ("ACC-9002",), "the newest first where not all fit"
+    assert session.named("", 0) == ()
+
+
+def test_a_value_that_is_part_of_another_is_named_once() -> None:
+    with Session.open("host", store=":memory:") as opened:
+        for at, path in enumerate(("/srv/app/x.py", "app/x.py", "/srv/app/x.py")):
+            opened.record_step("", [{"name": "Read", "args": {"file_path": path}, "id": f"c{at}"}])
+        assert opened.named("", 1_000) == ("/srv/app/x.py",)
+
+
 def test_a_constraint_of_the_register_is_a_rule_and_what_an_open_item_holds_is_in_use(session: Session) -> None:
     session.plan(todo=["ask about ORD-777"], constraints=["refund in euros only"])
     found = session.dropped()

@@ -115,6 +115,20 @@ def test_after_a_compaction_the_view_comes_in_parts_that_a_host_takes_whole(host
     assert any("never touch rows above 400" in text for text in texts)
 
 
+@pytest.mark.parametrize("host", HOSTS)
+def test_what_calls_named_and_the_view_leaves_out_stands_behind_it(host: str) -> None:
+    paths = [f"/srv/part{at}/table-{at * 7919}.sql" for at in range(60)]
+    for at, path in enumerate(paths):
+        call = bash(f"{ROWS}\nrow of {at}", f"toolu_{at}") | {"tool_input": {"path": path}}
+        answered(host, "PostToolUse", **call)
+    parts = [answered(host, "SessionStart", f"{part}/3", source="compact") for part in (1, 2, 3)]
+    texts = "".join(part["hookSpecificOutput"]["additionalContext"] for part in parts if part)
+    with kept(host) as session:
+        view = session.view(4_000).text
+    assert not all(path in view for path in paths), "a view of this size leaves some out"
+    assert all(path in texts for path in paths)
+
+
 def test_a_start_that_follows_no_compaction_adds_nothing() -> None:
     assert answered("claude-code", "SessionStart", source="startup") is None
     assert answered("claude-code", "SessionStart", source="resume", prompt_cache_likely_expired=False) is None

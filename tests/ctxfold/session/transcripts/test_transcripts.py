@@ -8,11 +8,13 @@ import shutil
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ctxfold import HostCompacted, Session, UserSaid
 from ctxfold.errors import InputError
 from ctxfold.session.transcripts import HOSTS, Transcript, find_latest, name_conversation
-from ctxfold.session.transcripts.known_keys import hide_keys
+from ctxfold.session.transcripts.known_keys import _ANY, _NAMES, hide_keys
 
 RECORDED = Path(__file__).parent / "recorded"
 FILES = {name: next(RECORDED.glob(f"{name}.*")) for name in HOSTS}
@@ -154,6 +156,18 @@ def test_keys_of_known_forms_never_reach_the_store(name: str, tmp_path: Path) ->
 def test_what_only_looks_a_little_like_a_key_stays() -> None:
     text = "task-force sk-learn ghp_short AKIA eyJ.eyJ xoxo risk-assessment-of-the-whole-of-the-department"
     assert hide_keys(text) == text
+
+
+_PIECES = st.sampled_from((
+    "sk-", "sk-ant-", "sk-proj-", "ghp_", "ghr_", "github_pat_", "glpat-", "AKIA", "ASIA", "AIza", "xoxb-", "rk_live_", "npm_", "eyJ", ".eyJ", ".",
+    "-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----", "\n", " ", "-", "_", "A1" * 8, "a1B2" * 5, "Z9y8" * 15, "0123456789ABCDEF", "x",
+))  # fmt: skip
+
+
+@given(st.lists(_PIECES, max_size=12).map("".join))
+def test_looking_only_where_a_key_may_begin_finds_the_same_keys(text: str) -> None:
+    every = _ANY.sub(lambda found: f"[removed: {_NAMES[int((found.lastgroup or '')[1:])]}]", text)
+    assert hide_keys(text) == every
 
 
 @pytest.mark.parametrize("uuid", ["01a20515-33f2-7f83-a34d-ee9f11bcb408"])
