@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import assert_never
 
 from browser_agent.actions import union as act
@@ -18,7 +18,7 @@ from browser_agent.actions.navigate import back, check_barred, navigate
 from browser_agent.actions.outcome import ActionResult, Outcome, OutcomeKind, Said, Stop
 from browser_agent.actions.pointer import click, drag, hover, press, scroll
 from browser_agent.actions.resolve import resolve
-from browser_agent.actions.share import room_beside, share
+from browser_agent.actions.share import room_beside, room_left, share
 from browser_agent.actions.tabs import dialog, tab
 from browser_agent.actions.wait import settle, wait_for
 from browser_agent.browser.faults import DialogOpened, PageLost, PageSilent
@@ -57,7 +57,8 @@ async def perform(
         later = actions[number + 1 :]
         if isinstance(action, act.Extract) and (action.urls or action.click) and action.wanted is not None:
             views = sum(_view(one) != Lean() for one in later)
-            room = room_beside(tuple(sights.values()), views, _left(window, results, sights))
+            left = room_left(window.settings.budget, [one.seen for one in results], sights)
+            room = room_beside(tuple(sights.values()), views, left)
             result, changed = await _collect(window, action, need or "", room), True
         else:
             result, changed = await _do(window, action)
@@ -72,12 +73,6 @@ async def perform(
             break
     how = Look(view, need or "", bool(results) and not whole)
     return await _outcome(window, results, len(actions) - len(results), sights, how)
-
-
-def _left(window: Window, results: Sequence[ActionResult], sights: Mapping[int, Sight]) -> int:
-    """The room that is left to what can be shown in less."""
-    taken = (one.seen for at, one in enumerate(results) if at not in sights and one.seen is not None)
-    return window.settings.budget - sum(seen.tokens for seen in taken)
 
 
 def _means_any_page(action: act.PageAction) -> bool:
@@ -237,13 +232,7 @@ async def _outcome(
     last = results[-1] if results else None
     kind: OutcomeKind = last.kind if last is not None else "done"
     message = last.message if last is not None else "looked"
-    collected = (
-        last is not None and isinstance(last.action, act.Extract) and bool(last.action.urls or last.action.click)
-    )
-    observation = last.seen if last is not None and collected else None
-    kept = window.last is not None and window.last.view == "page" and window.controls.now is window.last.refs
-    if kind == "unknown_ref" and len(results) == 1 and kept:
-        observation = window.last  # nothing was done, so the last look still holds
+    observation = _known(window, results)
     if observation is None and kind != "browser_gone":
         sight: Sight | None = None
         try:
@@ -256,12 +245,12 @@ async def _outcome(
             kind, message = (kind, f"{message}; {why}") if stays else (lost, why)
         if sight is not None:
             sights[len(results)] = sight
-    if kind == "done" and skipped and window.spent() > window.limits.call:
-        kind, message = "timed_out", f"{message}; no time for {skipped} more: go on with those"
-    elif kind == "done" and skipped:
-        kind = "page_changed"
-        message = f"{message}; the page changed, so {skipped} more were left: look and go on"
-    shared = await share(tuple(sights.values()), _left(window, results, sights))
+    if kind == "done" and skipped:
+        kind, why = _why_left(window, skipped)
+        message = f"{message}; {why}"
+    shared = await share(
+        tuple(sights.values()), room_left(window.settings.budget, [one.seen for one in results], sights)
+    )
     seen = {at: sight.seen for at, sight in zip(sights, shared, strict=True)}
     observation = seen.pop(len(results), observation)
     scrub = window.settings.secrets.scrub
@@ -275,6 +264,24 @@ async def _outcome(
         skipped=skipped,
         downloads=window.downloads.take(),
     )
+
+
+def _known(window: Window, results: Sequence[ActionResult]) -> Observation | None:
+    """What shows the page without another look: rows that were collected over pages, or the last look where nothing was done since."""
+    if not results:
+        return None
+    last = results[-1]
+    if isinstance(last.action, act.Extract) and (last.action.urls or last.action.click):
+        return last.seen
+    kept = window.last is not None and window.last.view == "page" and window.controls.now is window.last.refs
+    return window.last if last.kind == "unknown_ref" and len(results) == 1 and kept else None
+
+
+def _why_left(window: Window, skipped: int) -> tuple[OutcomeKind, str]:
+    """Why actions were left though none failed."""
+    if window.spent() > window.limits.call:
+        return "timed_out", f"no time for {skipped} more: go on with those"
+    return "page_changed", f"the page changed, so {skipped} more were left: look and go on"
 
 
 def _told(result: ActionResult, message: str, seen: Observation | None, shown: Observation | None) -> ActionResult:

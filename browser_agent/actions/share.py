@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from browser_agent.actions.look import Sight
 from browser_agent.observation.heading import without_known
@@ -10,7 +10,7 @@ from browser_agent.observation.observe import Places
 from browser_agent.observation.values import Observation
 from ctxfold.tokens import count
 
-__all__ = ["room_beside", "share"]
+__all__ = ["room_beside", "room_left", "share"]
 
 _GAP = 1
 """Tokens between two texts."""
@@ -39,6 +39,11 @@ def room_beside(sights: Sequence[Sight], later: int, room: int) -> int:
     """The room of a look that is no sight, beside those before it and so many `later` ones: what is left, and no less than an equal part."""
     used = sum(_cost(sights, at) for at in range(len(sights)))
     return max(room // (1 + len(sights) + later), (room - used) // (1 + later))
+
+
+def room_left(budget: int, shown: Sequence[Observation | None], sights: Collection[int]) -> int:
+    """What is left of a budget to those of `shown` that can be shown in less: those whose places are among `sights`."""
+    return budget - sum(seen.tokens for at, seen in enumerate(shown) if at not in sights and seen is not None)
 
 
 def _portion(wanted: Sequence[int], room: int) -> int:

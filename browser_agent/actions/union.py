@@ -8,7 +8,12 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, WithJsonSchema, 
 
 Ref = Annotated[
     str,
-    Field(min_length=1, max_length=200, description='Element ref such as e12, or name such as Save or button "Save".'),
+    Field(
+        min_length=1,
+        max_length=200,
+        description='Element ref such as e12, or name such as Save or button "Save".',
+        json_schema_extra={"examples": ["e12"]},
+    ),
 ]
 """An element: its ref from the last observation, or what it is called when its turn comes."""
 

@@ -6,7 +6,7 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from browser_agent.actions import Action, PageAction, Terminal
+from browser_agent.actions.union import Action, PageAction, Terminal
 from ctxfold.decisions.fold.directive import FoldDirective
 from ctxfold.decisions.intent.written import ItemWritten
 
