@@ -6,7 +6,7 @@ from playwright.async_api import Locator
 
 from browser_agent.actions.elements import attempt, find_element, milliseconds, reveal_secrets
 from browser_agent.actions.names import BOXES
-from browser_agent.actions.outcome import Stop
+from browser_agent.actions.outcome import OutcomeKind, Stop
 from browser_agent.actions.passwords import learn_typed
 from browser_agent.actions.union import Check, FieldValue, FillForm, Select, Type
 from browser_agent.actions.wait import wait_for_suggestions
@@ -42,14 +42,16 @@ async def fill_form(window: Window, action: FillForm) -> str:
         Stop: a ref is stale, or a field does not take its value; the message says which.
     """
     found = [(field, *await find_element(window, field.ref)) for field in action.fields]
-    faults: list[str] = []
+    faults: list[Stop] = []
     for field, element, control in found:
         try:
             await _fill(window, field, element, control)
         except Stop as stop:
-            faults.append(str(stop))
+            faults.append(stop)
     if faults:
-        raise Stop("not_possible", "; ".join((f"filled {len(found) - len(faults)} of {len(found)} fields", *faults)))
+        kind: OutcomeKind = "refused" if any(stop.kind == "refused" for stop in faults) else "not_possible"
+        filled = f"filled {len(found) - len(faults)} of {len(found)} fields"
+        raise Stop(kind, "; ".join((filled, *map(str, faults))))
     return f"filled {counted(len(found), 'field')}"
 
 

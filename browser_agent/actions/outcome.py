@@ -82,6 +82,11 @@ class Outcome(_Value):
         return without_repeats([one for one in seen if one is not None])
 
     @property
+    def late(self) -> bool:
+        """Whether the page was kept from sending something after actions that were over."""
+        return any(result.late for result in self.results)
+
+    @property
     def notes(self) -> str:
         """What the page was kept from sending after actions that were over, and what is to be said of those that were done; empty where there is nothing."""
         return "; ".join(said for result in self.results for said in (result.late, result.note) if said)

@@ -185,7 +185,7 @@ class Run:
         if held and not actions:
             await self._journal.refuse(begun, held)
             self._now = replace(self._now, repeated=verdict != "go")
-            self._tell(begun, decided, f"not done: {short}", context, before)
+            self._tell(begun, decided, f"not done: {short}", context, before, ok=False)
             return await self._end_of_tries(verdict)
         outcome = self._scrubbed(await perform(self._window, actions, self._task))
         await self._journal.forget()
@@ -195,7 +195,8 @@ class Run:
         if self._terms.script is not None:
             self._terms.script.add(outcome.results, before, outcome.observation)
         self._note_page(outcome, ref, evidence)
-        self._tell(begun, decided, "; ".join(filter(None, (short, self._now.failed))), context, before)
+        note = "; ".join(filter(None, (short, self._now.failed)))
+        self._tell(begun, decided, note, context, before, ok=outcome.ok and not (short or outcome.late))
         if outcome.kind == "browser_gone":
             raise BrowserGone(outcome.message)
         return await self._stopped_by_hook(outcome.results)
@@ -276,7 +277,9 @@ class Run:
         self._tell(Begun(step, decided.decision), decided, "", context, self._now.observation)
         return ending
 
-    def _tell(self, begun: Begun, decided: Decided, note: str, context: View, before: Observation | None) -> None:
+    def _tell(
+        self, begun: Begun, decided: Decided, note: str, context: View, before: Observation | None, *, ok: bool = True
+    ) -> None:
         page, scrub = self._now.observation, self._terms.secrets.scrub
         notes = [part for part in (note, decided.note, begun.note, *self._now.aside) if part]
         self._now = replace(self._now, aside=())
@@ -284,7 +287,7 @@ class Run:
             step=begun.step,
             did=scrub(describe_decision(decided.decision, before)),
             why=scrub(decided.decision.thought),
-            ok=not note,
+            ok=ok,
             note=scrub("; ".join(notes)),
             title=page.title if page is not None else "",
             url=page.url if page is not None else "",

@@ -16,7 +16,7 @@ __all__ = ["decide_tool"]
 
 _REF = TypeAdapter(Ref).json_schema()["description"]
 
-_HELD = ("min", "max", "exclusive", "pattern", "additionalProperties", "discriminator")
+_HELD = ("min", "max", "exclusive", "pattern", "examples", "additionalProperties", "discriminator")
 """How the words begin for what validation checks anyway; its message says where a reply is at fault."""
 
 

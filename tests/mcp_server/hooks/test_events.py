@@ -23,6 +23,11 @@ ROWS = "\n".join(f"row-{n} value ID-{n * 7919}-XK" for n in range(1_000))
 HOSTS = ("claude-code", "codex")
 
 
+def rows_of(at: int) -> str:
+    """Rows of which none stands in those of another number."""
+    return "\n".join(f"row-{n} value ID-{n * 7919 + at}-XK{at}" for n in range(1_000))
+
+
 def event(host: str, name: str, **more: Any) -> bytes:
     payload = {"hook_event_name": name, "session_id": "5E55-ab", "transcript_path": str(FILES[host]), **more}
     return json.dumps(payload).encode()
@@ -107,7 +112,7 @@ def test_before_a_compaction_the_summary_is_told_what_must_stay(host: str) -> No
 @pytest.mark.parametrize("host", HOSTS)
 def test_after_a_compaction_the_view_comes_in_parts_that_a_host_takes_whole(host: str) -> None:
     for at in range(12):
-        answered(host, "PostToolUse", **bash(f"{ROWS} {at}", f"toolu_{at}"))
+        answered(host, "PostToolUse", **bash(rows_of(at), f"toolu_{at}"))
     parts = [answered(host, "SessionStart", f"{part}/3", source="compact") for part in (1, 2, 3)]
     texts = [part["hookSpecificOutput"]["additionalContext"] for part in parts if part]
     assert len(texts) == 3
@@ -251,7 +256,7 @@ def test_names_of_events_within_a_result_are_only_words() -> None:
 @pytest.mark.parametrize("host", HOSTS)
 def test_the_parts_made_before_a_compaction_are_handed_out_after_it_once(host: str) -> None:
     for at in range(12):
-        answered(host, "PostToolUse", **bash(f"{ROWS} {at}", f"toolu_{at}"))
+        answered(host, "PostToolUse", **bash(rows_of(at), f"toolu_{at}"))
     main([host], event(host, "PreCompact"))
     raw = event(host, "SessionStart", source="compact")
     asked = f"import sys; from mcp_server.hooks.__main__ import main; print(main(['{host}', '1/3'], sys.stdin.buffer.read()));"
