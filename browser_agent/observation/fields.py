@@ -75,7 +75,7 @@ def join_extracted(pages: Sequence[Observation], room: int) -> Observation:
     last = pages[-1]
     heading = f"{counted(len(pages), 'page')} to {last.url}"
     text = "\n".join((heading, *format_extracted(joined, room - count(heading), last.url, _say_lacking(found))))
-    return last.model_copy(update={"text": text, "tokens": count(text), "extracted": joined})
+    return last.model_copy(update={"heading": heading, "text": text, "tokens": count(text), "extracted": joined})
 
 
 def _say_lacking(found: Sequence[Extracted]) -> str:

@@ -309,6 +309,19 @@ async def test_values_taken_between_other_actions_of_a_call_stand_in_the_context
     assert told.index("4711 g") < told.index("4712 g")
 
 
+async def test_rows_over_pages_stand_whole_behind_another_look_in_one_answer() -> None:
+    row = {"type": "object", "properties": {"name": {"type": "string"}, "weight": {"type": "string"}}}
+    over = {"kind": "extract", "wanted": {"type": "array", "items": row}, "urls": ["1"]}
+    lamps = [f"<tr><td>Lamp {n}</td><td>{4711 + n} g</td></tr>" for n in range(4)]
+    head = "<title>Lamps of the year</title><main><table><tr><th>Name</th><th>Weight</th></tr>"
+    pages = {f"/{n}": f"{head}{''.join(lamps[2 * n : 2 * n + 2])}</table></main>" for n in range(2)}
+    with Site(pages=pages) as site:
+        async with driving() as host:
+            await host.ok("page_open", url=f"{site.url}/0")
+            told = await host.ok("page_act", actions=[{"kind": "find", "query": "Lamp 1"}, over])
+    assert f'2 pages to {site.url}/1\n["name", "weight"]\n["Lamp 0", "4711 g"]' in told
+
+
 def test_the_words_on_actions_name_every_kind_and_field_there_is() -> None:
     told = read_description("tools/page_act").arguments["actions"]
     for kind in get_args(PageAction):
