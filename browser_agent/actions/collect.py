@@ -8,7 +8,7 @@ from urllib.parse import urljoin
 from browser_agent.actions import union as act
 from browser_agent.actions.outcome import ActionResult
 from browser_agent.browser.window import Window
-from browser_agent.observation.fields import join_extracted
+from browser_agent.observation.rows import join_extracted
 from browser_agent.observation.values import Observation
 
 __all__ = ["collect"]

@@ -13,12 +13,13 @@ from browser_agent.observation.addressing import address
 from browser_agent.observation.before import NOTHING_BEFORE, Before, find_changes, find_own, name_all
 from browser_agent.observation.blocks import Block, blocks, blocks_under
 from browser_agent.observation.capture import Capture
-from browser_agent.observation.fields import extract, format_extracted
+from browser_agent.observation.fields import extract
 from browser_agent.observation.finding import find
 from browser_agent.observation.hidden import remove_hidden
 from browser_agent.observation.inline import REF, clean, cut
 from browser_agent.observation.paging import Pages, fitting, paginate
 from browser_agent.observation.prune import Interest, prune
+from browser_agent.observation.rows import format_extracted
 from browser_agent.observation.search_box import find_search
 from browser_agent.observation.spacing import respace
 from browser_agent.observation.values import BUDGET, Control, Cut, Extracted, Link, Observation, Section
