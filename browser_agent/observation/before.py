@@ -21,7 +21,7 @@ _OTHERS = 2
 """On so many other pages a line of links in the main part stands before it counts as what a site shows everywhere."""
 _MOST_LINES = 4_000
 _GONE = 3
-_GONE_LENGTH = 80
+_GONE_LENGTH, _SECTION = 48, 80
 _VALUE = re.compile(REF.pattern + r'(?: \([^()]*\))?(?: ?="[^"]*")?')
 """A control's ref, and what stands behind it: its states, its value."""
 _SAME = "(as last seen but for this)"
@@ -145,7 +145,7 @@ def _news(fresh: Sequence[Block]) -> Iterator[str]:
     section = ""
     for block in fresh:
         if block.section and block.section != section and not block.level:
-            yield f"§ {cut(block.section, _GONE_LENGTH)}"
+            yield f"§ {cut(block.section, _SECTION)}"
         section = block.section
         yield " " * min(block.indent, 4) + block.text
 

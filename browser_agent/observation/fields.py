@@ -34,6 +34,8 @@ __all__ = ["extract"]
 _TITLES, _ADDRESSES, _AMOUNTS = terms("name title heading"), terms("url link href address"), terms("price amount")
 """Names that the vocabularies of the web give to a heading, an address and an amount of money, which stand on a page without a label."""
 _DEEPEST = 6
+_VERY_WORDS = 3.0
+"""How well a label fits that is what a property is called."""
 
 
 def extract(
@@ -97,9 +99,10 @@ class _Page:
         if depth and schema.get("type") == "array":
             return self._fill_list(schema, path)
         name = path.rpartition(".")[2]
-        value = self._pick(name, schema, self._single)
-        value = self._pick_phrase(name, schema, path) if value is NOTHING else value
+        value = self._pick(name, schema, self._single, _VERY_WORDS)
         value = self._pick_beneath(name, schema, path) if value is NOTHING else value
+        value = self._pick(name, schema, self._single) if value is NOTHING else value
+        value = self._pick_phrase(name, schema, path) if value is NOTHING else value
         return _Filled(value, (path or "value",) if value is NOTHING else ())
 
     def _fill_object(self, schema: Mapping[str, Any], path: str, depth: int) -> _Filled:
@@ -159,21 +162,20 @@ class _Page:
             value = coerce(self._headed[exact[0]][0], schema)
             if value is not NOTHING:
                 self.beneath[path] = exact[0]
-                self.near.pop(path, None)
                 return value
         about = [title for title in self._headed if _called(name) and _called(name) <= terms(title)]
         if about:
             self.near.setdefault(path, f"§ {about[0]}")
         return NOTHING
 
-    def _pick(self, name: str, schema: Mapping[str, Any], among: Sequence[Labelled]) -> object:
-        """The value whose label fits best what a property is called."""
+    def _pick(self, name: str, schema: Mapping[str, Any], among: Sequence[Labelled], least: float = 0.0) -> object:
+        """The value whose label fits best what a property is called, and no less than `least`."""
         called = _called(name)
         about = terms(f"{schema.get('title', '')} {schema.get('description', '')}")
         wants_address = bool(called & _ADDRESSES) or schema.get("format") in ("uri", "uri-reference", "url")
         scored = sorted(((_fit(called, about, one.label), -place) for place, one in enumerate(among)), reverse=True)
         for fit, place in scored:
-            if fit <= 0:
+            if fit <= 0 or fit < least:
                 break
             one = among[-place]
             value = coerce(resolve_url(self._base, one.url) if wants_address and one.url else one.text, schema)
@@ -209,12 +211,12 @@ def _called(name: str) -> frozenset[str]:
 
 
 def _fit(called: frozenset[str], about: frozenset[str], label: str) -> float:
-    """How well a label fits: 3 for the very words, less for more or fewer of them, 0 for none."""
+    """How well a label fits: `_VERY_WORDS` for these, less for more or fewer of them, 0 for none."""
     words = terms(label)
     if not words or not called:
         return 0.0
     if words == called:
-        return 3.0
+        return _VERY_WORDS
     if called <= words:
         return 2.0 + len(called) / (len(words) + 1)
     if words <= called:

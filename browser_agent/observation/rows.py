@@ -31,6 +31,8 @@ def format_extracted(extracted: Extracted, room: int, here: str = "", said: Sequ
     names, items = _as_rows(_without_site(extracted.value, "{0.scheme}://{0.netloc}/".format(urlsplit(here))))
     lines += [json.dumps(names, ensure_ascii=False)] if names else []
     spent = sum(count(line) + 1 for line in lines) + 24
+    if len(items) == 1 and isinstance(items[0], dict) and spent + count(json.dumps(items[0])) > room:
+        items = [{name: value} for name, value in items[0].items()]
     for place, item in enumerate(items):
         line = json.dumps(item, ensure_ascii=False)
         spent += count(line) + 1

@@ -209,7 +209,7 @@ SHED = """<title>{0}</title><main><h1>{0}</h1><div>{2}<p>★ 4.0 (7 voices)</p><
 async def test_a_value_called_as_a_heading_is_the_text_beneath_it_and_is_said_to_be(
     window: Window, serve: Callable[..., Site]
 ) -> None:
-    await visit(window, serve({"/": SHED.format("Nerine", "Berth taken", "")}).url)
+    await visit(window, serve({"/": SHED.format("Nerine", "Berth taken", "<p>Freight for guests: ask first</p>")}).url)
     wanted = thing(name=TEXT, freight=TEXT, islands=TEXT, freight_costs=TEXT, history=TEXT)
     shown = seen(await perform(window, [Extract(kind="extract", wanted=wanted)]))
     assert shown.extracted is not None
@@ -220,6 +220,10 @@ async def test_a_value_called_as_a_heading_is_the_text_beneath_it_and_is_said_to
     }
     assert "text beneath a heading: freight (§ Freight), islands (§ Islands)" in shown.text
     assert "not found on this page: freight_costs, history (near: § Price history)" in shown.text
+    window.settings = replace(window.settings, budget=104)
+    narrow = seen(await perform(window, [Extract(kind="extract", wanted=wanted)]))
+    assert '{"name": "Nerine"}' in narrow.text
+    assert "more of 3: recall the record of this call" in narrow.text
 
 
 async def test_a_short_text_beside_a_number_is_a_value_and_one_apart_is_named_near(
