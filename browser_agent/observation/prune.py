@@ -14,7 +14,9 @@ from browser_agent.observation.values import Cut
 from ctxfold.text.words import counted
 from ctxfold.tokens import count, head
 
-_SHARE = 0.55
+_WHOLE = 0.55
+"""A page that takes no more of the budget is shown as it is."""
+_SHARE = 0.51
 """How much of the budget goes to what the page itself puts first; the rest only to what the task asks for."""
 _SMALL_TABLE = 12
 """So many rows come with the head or the caption of their table."""
@@ -77,7 +79,7 @@ def prune(blocks: Sequence[Block], interest: Interest, budget: int, page_of: Cal
     scores = _scores(blocks, wanted, interest)
     texts = _fitting(blocks, wanted, interest.need, budget)
     costs = [count(text) + 1 for text in texts]
-    if sum(costs) <= budget * _SHARE and min(scores, default=0.0) > -_AGAIN / 2:
+    if sum(costs) <= budget * _WHOLE and min(scores, default=0.0) > -_AGAIN / 2:
         return _lay_out(blocks, texts, set(range(len(blocks))), page_of)
     ranked = sorted((i for i in range(len(blocks)) if scores[i] > -_AGAIN / 2), key=lambda i: (-scores[i], i))
     rows = _main_rows(blocks) if interest.need else frozenset()
