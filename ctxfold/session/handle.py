@@ -22,7 +22,7 @@ from ctxfold.store.sqlite import Reading, Store, Writing
 from ctxfold.store.values import HeadRow, State
 from ctxfold.workspace.forest import ForestView
 from ctxfold.workspace.intent import Intent
-from ctxfold.workspace.workspace import HEADER, RawStep, Workspace
+from ctxfold.workspace.workspace import HEADER, Block, RawStep, Workspace
 
 __all__ = ["DEFAULT_BUDGET", "Handle"]
 
@@ -178,14 +178,14 @@ class Handle:
             lines = last.lines + lines
             self._waiting += taken.waiting
         else:
+            if self._waiting > 0 and blocks:
+                blocks[-1] = _followed(blocks[-1])
             self._waiting = taken.waiting
         if not step.open:
             for at in range(len(blocks) - 1, max(-1, len(blocks) - 8), -1):
                 block = blocks[at]
                 if isinstance(block, RawStep) and not block.settled:
-                    told = followed(block.lines)
-                    tokens = HEADER + sum(line.tokens for line in told)
-                    blocks[at] = replace(block, lines=told, tokens=tokens, settled=True)
+                    blocks[at] = replace(block, settled=True)
         tokens = HEADER + sum(line.tokens for line in lines)
         blocks.append(RawStep(step.n, lines, step.raw, tokens, not step.open and self._waiting <= 0))
         self._workspace = replace(self._workspace, path_length=step.depth, blocks=tuple(blocks), unfolded=step.raw_upto)
@@ -247,3 +247,11 @@ class Handle:
 
 def _holds_step(tx: Reading, session: int, state: State, step: Step) -> bool:
     return any(lane == step.lane and step.depth <= depth for lane, depth in tx.log.path(session, state.tip))
+
+
+def _followed(block: Block) -> Block:
+    """The newest block, whose calls were not all answered, as it stands before another step."""
+    if not isinstance(block, RawStep):
+        return block
+    lines = followed(block.lines)
+    return replace(block, lines=lines, tokens=HEADER + sum(line.tokens for line in lines))

@@ -114,9 +114,10 @@ def raw_steps(tx: Reading, session: int, steps: Sequence[Step], newest: bool = F
     now = time.time()
     for at, step in enumerate(steps):
         lines = tuple(line for record in by_step[step.n] for line in lines_at(tx, record))
+        last = newest and at == len(steps) - 1
         passed = not newest or any(not later.open for later in steps[at + 1 :])
         settled = not step.open and (passed or step.n not in waiting or now - step.time > TIMEOUT)
-        if passed and not step.open and step.n in unanswered:
+        if step.n in unanswered and not (last or step.open):
             lines = followed(lines)
         made.append(RawStep(step.n, lines, step.raw, HEADER + sum(line.tokens for line in lines), settled))
     return made
