@@ -6,6 +6,7 @@ What stands elsewhere in the view is worth little: weighted coverage under a bud
 from __future__ import annotations
 
 import heapq
+import math
 from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple, assert_never
@@ -23,10 +24,14 @@ GAP = "…"
 
 _MARKER = 2
 """o200k tokens of what a line begins with."""
-_SPOKEN, _BEYOND, _NEWEST = 3.0, 0.4, 2.0
-"""How much more the user's words and findings are worth, how much less those of one message beyond its share; how much more the newest step is."""
+_SPOKEN, _BEYOND = 3.0, 0.4
+"""How much more the user's words and findings are worth, how much less those of one message beyond its share."""
+_FADE = 12
+"""Steps in which a third is left of what a step is worth more for being near."""
 _MESSAGE = 0.2
 """Of the room of the user's words, the share of one message."""
+_ANSWER = 12
+"""o200k tokens up to which the answer of a call stands wherever the call does."""
 _ANY = 1e-6
 """What anything is worth while there is room: the newest before the oldest."""
 _STEP = 4
@@ -64,11 +69,7 @@ class _Choice:
         ]
         self.headings = [headings(line, each) for line, each in zip(stretch.lines, self.pieces, strict=True)]
         self.worth = Worth(stretch.lines, stretch.steps, self.pieces, query)
-        self.unanswered = {
-            self.above[at][0]: at
-            for at, line in enumerate(stretch.lines)
-            if line.kind == "data" and self.above[at] and line.ref == stretch.lines[self.above[at][0]].ref
-        }
+        self.answers = self._short_answers()
         self.open = [at for at, whole in enumerate(stretch.whole) if not whole]
         self.kept: list[set[int]] = [set() for _ in stretch.lines]
         self.steps: set[int] = set()
@@ -80,6 +81,15 @@ class _Choice:
                 self.steps.add(stretch.steps[at])
                 for piece in self.pieces[at]:
                     self.worth.take(piece)
+
+    def _short_answers(self) -> dict[int, int]:
+        """Of each call that one short line answers the place of that line: the call tells little without it."""
+        found: dict[int, list[int]] = {}
+        for at, line in enumerate(self.stretch.lines):
+            if self.above[at] and line.kind in ("data", "text"):
+                found.setdefault(self.above[at][0], []).append(at)
+        lines = self.stretch.lines
+        return {call: each[0] for call, each in found.items() if len(each) == 1 and lines[each[0]].tokens <= _ANSWER}
 
     def made(self, room: int, words: int, findings: int) -> Chosen:
         """The choice."""
@@ -125,12 +135,14 @@ class _Choice:
             gain *= _SPOKEN
         if kind == "user":
             gain *= _SPOKEN if self._is_spoken(item) else _BEYOND
-        return gain * (_NEWEST if self.stretch.steps[item.line] == self.last else 1.0)
+        return gain * (1 + math.exp((self.stretch.steps[item.line] - self.last) / _FADE))
 
     def _price(self, item: _Item) -> int:
         """What a piece costs with what it cannot be read without, as far as that does not stand yet."""
         lines = self.stretch.lines
         price = item.piece.tokens
+        for at in {item.line, *self.above[item.line]} & self.answers.keys():
+            price += self.stretch.lines[self.answers[at]].tokens * (self.answers[at] != item.line)
         for at in self.above[item.line]:
             if not self.kept[at]:
                 price += _MARKER + sum(self.pieces[at][place].tokens for place in self._subject(at))
@@ -151,8 +163,8 @@ class _Choice:
         self.kept[item.line].add(item.place)
         self.steps.add(self.stretch.steps[item.line])
         self.worth.take(item.piece)
-        for at in {item.line, *self.above[item.line]} & self.unanswered.keys():
-            self.kept[self.unanswered[at]].add(0)
+        for at in {item.line, *self.above[item.line]} & self.answers.keys():
+            self._keep(self.answers.pop(at), {0})
 
     def _keep(self, at: int, places: set[int]) -> None:
         self.kept[at].update(places or {HEAD})
@@ -170,7 +182,7 @@ class _Choice:
         """What a line cannot be read without: the first cell of a call, of columns, and of a row that answers no call; the address a text begins with."""
         line = self.stretch.lines[at]
         named = (line.kind == "call" and not line.depth) or (line.kind == "text" and bool(self.headings[at]))
-        bare = line.kind == "data" and (line.table == "columns" or not self.above[at])
+        bare = line.kind == "data" and (line.table != "none" or not self.above[at])
         return {0} if self.pieces[at] and (named or bare or len(self.pieces[at]) == 1) else set()
 
 

@@ -199,3 +199,24 @@ def test_what_is_left_of_a_list_stands_under_its_opener_each_item_on_its_own_row
     words = "Seen today:\n- Hoorn is low. Nobody knows why.\n- Enkhuizen is high.\n- Medemblik is shut.\nNothing else."
     given = stretch(told(1, words))
     assert text(given, Chosen(((0, 3),), 0)) == "ai: Seen today:\n- Hoorn is low. …\n- Medemblik is shut. …"
+
+
+def test_a_call_stands_with_its_answer_where_that_is_short() -> None:
+    steps = [looked_up(n, f"A-{n}{n * 7919}") for n in range(1, 9)]
+    ends = [list(lines_of(Record(n, 2, "result", "tool", f"{n}.5 mm", "c1", n))) for n in range(1, 9)]
+    given = stretch(*([step[0], *end] for step, end in zip(steps, ends, strict=True)))
+    shown = text(given, choose(given, 60, NO_QUERY, 0)).splitlines()
+    assert 2 < len(shown) < 2 * len(steps)
+    assert all(line.startswith("> ") for line in shown[::2])
+    assert all(line.endswith(" mm") for line in shown[1::2])
+
+
+def test_a_row_of_a_table_stands_with_its_first_cell() -> None:
+    about = " ".join(["la"] * 40)
+    names = [f"{first}{second}" for first in "abcd" for second in "nostr"]
+    rows = [{"name": name, "about": about, "key": f"K-{at * 7919 + 10_000}"} for at, name in enumerate(names)]
+    given = stretch(looked_up(1, "A-1", rows=rows))
+    shown = [line for line in shortened(given, choose(given, 200, NO_QUERY, 0)) if line.table == "none"]
+    cells = [line.text for line in shown if "key=" in line.text]
+    assert 0 < len(cells) < len(names)
+    assert all("name=" in cell for cell in cells)
