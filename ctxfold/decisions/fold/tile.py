@@ -8,10 +8,12 @@ from dataclasses import replace
 from ctxfold.errors import FoldError
 from ctxfold.log.lines import Line
 from ctxfold.tokens import count_lines
-from ctxfold.view.choose import HEAD, Chosen, Stretch, shortened
+from ctxfold.view.choose import shortened
 from ctxfold.view.condense import stub
-from ctxfold.view.pieces import above, pieces_of, values_in
+from ctxfold.view.headings import above
+from ctxfold.view.pieces import pieces_of, values_in
 from ctxfold.view.show import show, unkept
+from ctxfold.view.stretch import HEAD, Chosen, Stretch
 from ctxfold.view.trail import changes_of, trail
 from ctxfold.workspace.intent import Intent
 from ctxfold.workspace.workspace import Block, Origin, RawStep, Status, Tile, Workspace, spans

@@ -13,7 +13,7 @@ from ctxfold.errors import FoldError
 from ctxfold.log.lines import Line
 from ctxfold.log.refs import place_of
 from ctxfold.prompts import prompt
-from ctxfold.view.pieces import above
+from ctxfold.view.headings import above
 from ctxfold.workspace.workspace import Block, Tile, spans
 
 __all__ = ["path_prune", "without_repeats"]
