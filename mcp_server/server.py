@@ -49,10 +49,7 @@ _STATIC = AuthSettings(issuer_url=AnyHttpUrl("http://localhost"), resource_serve
 class CtxfoldServer(MCPServer[Pools]):
     """The SDK's server: whatever fails leaves as text that names the next call, and listeners are told of what changed.
 
-    Args:
-        pools: the sessions to serve; closed when the server ends.
-        tokens: who may come in over HTTP; None for everyone who reaches it.
-        caps: what it offers.
+    `pools`: closed when the server ends; `tokens`: who may come in over HTTP, None for everyone who reaches it.
     """
 
     def __init__(self, pools: Pools, tokens: Tokens | None, caps: Collection[Caps]) -> None:

@@ -45,7 +45,7 @@ from browser_agent.network.egress import check_start, origin_of
 from browser_agent.network.secrets import Secrets
 from browser_agent.observation import Observation
 from ctxfold import Session
-from ctxfold.config import EXPLORER
+from ctxfold.config.roles import EXPLORER
 from ctxfold.errors import InputError, UnknownSession
 from ctxfold.models import Model, helpers, load
 from ctxfold.models.deciders import Deciders, Maintained

@@ -25,7 +25,7 @@ from browser_agent.deciders.describe import describe_decision
 from browser_agent.deciders.protocol import Decided, Decider, Situation
 from browser_agent.deciders.sources import Evidence, address
 from browser_agent.observation import Observation
-from ctxfold.config import EXPLORER
+from ctxfold.config.roles import EXPLORER
 from ctxfold.errors import BrowserGone, InputError, PageUnreachable
 from ctxfold.models.deciders import Maintained
 from ctxfold.prompts import prompt

@@ -141,11 +141,7 @@ class Browser:
         return self._running.executable
 
     def permit(self, url: str) -> None:
-        """Allow the origin of `url`, such as that of an address a person gave to start from, private or not.
-
-        Raises:
-            InputError: it is no web address.
-        """
+        """Allow the origin of `url`, such as that of an address a person gave to start from, private or not. Raises InputError: it is no web address."""
         if self._proxy is not None:
             self._proxy.permit(url)
 

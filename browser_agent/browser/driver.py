@@ -20,7 +20,7 @@ import anyio
 import playwright
 from playwright.async_api import Error, Playwright, async_playwright
 
-from ctxfold.config import NODE, driver_program, kept_from_children, node_at
+from ctxfold.config.children import NODE, driver_program, kept_from_children, node_at
 
 __all__ = ["start_driver", "stop_driver"]
 

@@ -42,12 +42,7 @@ class _Held:
 
 
 class Gate:
-    """The gate of one window.
-
-    Args:
-        trust: what may be sent unasked.
-        ask: asks a person; None where nobody can be asked, and what is not trusted is then dropped at once.
-    """
+    """The gate of one window. `ask`: asks a person; None where nobody can be asked, and what is not trusted is then dropped at once."""
 
     def __init__(self, trust: Trust, ask: Ask | None = None) -> None:
         self.trust = trust

@@ -12,11 +12,10 @@ from pathlib import Path
 import anyio
 
 from ctxfold.cli.checks import Check
-from ctxfold.config import child_environment
+from ctxfold.config.children import child_environment
 from ctxfold.errors import BrowserMissing
 
 __all__ = ["browser"]
-
 
 Report = Callable[[str], None]
 """Told, in one line, each thing that is done to get a browser running."""

@@ -16,7 +16,7 @@ from playwright.async_api import Error, Playwright, ProxySettings
 from browser_agent.browser.driver import start_driver, stop_driver
 from browser_agent.browser.install import Report, installed, is_root, provide
 from browser_agent.browser.reaper import Reaper
-from ctxfold.config import child_environment
+from ctxfold.config.children import child_environment
 from ctxfold.errors import BrowserGone, BrowserMissing
 
 _FLAGS = (

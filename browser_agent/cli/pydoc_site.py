@@ -10,7 +10,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ctxfold.config import child_environment
+from ctxfold.config.children import child_environment
 from ctxfold.errors import PageUnreachable
 
 __all__ = ["pydoc_site"]

@@ -2,17 +2,40 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+import shutil
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from browser_agent.agent.confirm import Safety
 from browser_agent.agent.settings import BrowserChoice, Keeping, RunLimits
-from browser_agent.cli.typed import typed
 from browser_agent.deciders.answer_schema import Shape
 from browser_agent.network.egress import origin_of
 
-__all__ = ["AsSaid", "RunRequest", "resume_command"]
+__all__ = ["AsSaid", "RunRequest", "resume_command", "typed"]
+
+_NAME = "ctxfold"
+
+
+def typed(*arguments: str) -> str:
+    """A command of ctxfold with these arguments: by its name where the shell finds this very program, else by the path it was started by."""
+    return shlex.join([*_program(), *arguments])
+
+
+def _program() -> list[str]:
+    started = Path(sys.argv[0])
+    if started.name == "__main__.py":
+        return [sys.executable, "-m", _NAME]
+    found = shutil.which(_NAME)
+    if not started.is_file() or (found is not None and Path(found).resolve() == started.resolve()):
+        return [_NAME]
+    near = os.path.relpath(started)
+    if near.startswith(os.pardir):
+        return [str(started.absolute())]
+    return [near if os.sep in near else os.path.join(os.curdir, near)]
 
 
 @dataclass(frozen=True, slots=True)

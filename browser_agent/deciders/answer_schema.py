@@ -28,21 +28,13 @@ _LONGEST = 120
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A JSON schema that was checked.
-
-    Attributes:
-        schema: the schema. Nothing it refers to is fetched from anywhere.
-    """
+    """A JSON schema that was checked. Nothing it refers to is fetched from anywhere."""
 
     schema: Mapping[str, Any]
 
     @classmethod
     def of(cls, given: Schema) -> Shape:
-        """A shape from what a script gives.
-
-        Raises:
-            InputError: it is no JSON schema.
-        """
+        """A shape from what a script gives. Raises InputError: it is no JSON schema."""
         if isinstance(given, type) and issubclass(given, BaseModel):
             return cls(given.model_json_schema())
         if not isinstance(given, Mapping):
@@ -51,11 +43,7 @@ class Shape:
 
     @classmethod
     def read(cls, path: Path) -> Shape:
-        """A shape from a file of JSON.
-
-        Raises:
-            InputError: it cannot be read, or holds no JSON schema.
-        """
+        """A shape from a file of JSON. Raises InputError: it cannot be read, or holds no JSON schema."""
         try:
             given = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError) as error:

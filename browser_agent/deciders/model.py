@@ -29,14 +29,8 @@ MISSED = 3
 
 
 class ModelDecider:
-    """Asks a model for each step.
-
-    Args:
-        model: who is asked.
-        evidence: the pages seen, which an answer's quote must stand on.
-        explorer: who decides a step that the model twice got wrong.
-        secrets: what it may type by placeholder.
-        shape: the form the answer must have; None for words.
+    """Asks a model for each step. `evidence`: the pages seen, which an answer's quote must stand on; `explorer`: who decides a step that it twice got wrong;
+    `secrets`: what it may type by placeholder; `shape`: the form the answer must have, None for words.
     """
 
     def __init__(
@@ -118,11 +112,7 @@ class ModelDecider:
         return "\n".join([self._system, prompt("in_words", _PROMPTS, tool=self._tool.name, schema=schema)])
 
     def _read_words(self, reply: str, situation: Situation) -> Mapping[str, Any]:
-        """The arguments of a reply in words, its fold as AgentFold writes it.
-
-        Raises:
-            InputError: it holds none, or a fold that cannot be applied.
-        """
+        """The arguments of a reply in words, its fold as AgentFold writes it. Raises InputError: it holds none, or a fold that cannot be applied."""
         read = parse(reply, situation.workspace)
         self._compliance += read.compliance
         if read.reason is not None:

@@ -23,13 +23,7 @@ _ABOUT = 0.6
 
 
 class SchemaDecider:
-    """Decides the steps of a run whose answer has a schema, with no model.
-
-    Args:
-        explorer: finds the way.
-        shape: the form the answer must have.
-        task: what is wanted, in words.
-    """
+    """Decides the steps of a run whose answer has a schema, with no model; the explorer finds the way."""
 
     def __init__(self, explorer: Decider, shape: Shape, task: str) -> None:
         self.name = explorer.name

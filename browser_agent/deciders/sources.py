@@ -66,14 +66,9 @@ class Evidence:
         return page.ref if page is not None else ""
 
     def source(self, quote: str, url: str | None) -> Source:
-        """A quote as the exact slice of the page it is from.
+        """A quote as the exact slice of the page it is from: white space aside, and the marks that a model is shown between cells and behind controls.
 
-        Args:
-            quote: the words, white space aside, and the marks that a model is shown between cells and behind controls.
-            url: the page they are said to be from; None where that was not said.
-
-        Raises:
-            InputError: they stand on no page that was seen.
+        `url`: the page it is said to be from; None where that was not said. Raises InputError: it stands on no page that was seen.
         """
         words = _MARKS.sub(" ", quote).split()
         pattern = re.compile(r"[\s|]+".join(re.escape(word) for word in words)) if words else None

@@ -57,14 +57,7 @@ NO_WORDS = Words()
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What one call wants of a page.
-
-    Attributes:
-        words: what its caller says with it; without a need the one before holds on.
-        actions: what to do, in order; none for a look.
-        budget: o200k tokens the page's text may take.
-        anew: the need before is done with, also where none is said.
-    """
+    """What one call wants of a page, in order; no action for a look. Without a need the one before holds on; `anew`: it is done with, also where none is said."""
 
     words: Words = NO_WORDS
     actions: tuple[PageAction, ...] = ()

@@ -48,12 +48,9 @@ _ACTIONS: TypeAdapter[tuple[PageAction, ...]] = TypeAdapter(
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What a host browses with.
+    """What a host browses with. `safety`: what may be reached, typed and brought about; a host is asked by its own protocol, never by `safety.ask`.
 
-    Attributes:
-        safety: what may be reached, typed and brought about; a host is asked by its own protocol, never by `safety.ask`.
-        uploads: folders that files may be uploaded from; none for none.
-        folder: the model that folds, plans and extracts beside whoever drives; None for the embedded deciders.
+    `uploads`: folders that files may be uploaded from; `folder`: the model that folds, plans and extracts beside whoever drives.
     """
 
     downloads: Path

@@ -25,8 +25,7 @@ Origin = tuple[str, int]
 class Reach:
     """What a host may open. A frozen value: what was shown and agreed to gives another.
 
-    Attributes:
-        local: whether the host shares this machine; for one that does not, what is private here is opened only where a person listed it.
+    For a host that does not share this machine (`local`), what is private here is opened only where a person listed it.
     """
 
     rule: Egress

@@ -20,7 +20,7 @@ from browser_agent.host.pages import Means, Pages
 from browser_agent.network.secrets import Secrets
 from browser_agent.observation.inline import clean, cut
 from ctxfold import Session
-from ctxfold.config import EXPLORER
+from ctxfold.config.roles import EXPLORER
 from ctxfold.errors import CtxfoldError, InputError, UnknownRun
 from ctxfold.models.deciders.loop import SessionLease
 from ctxfold.text.words import counted

@@ -63,12 +63,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """Something that a page is about to send.
-
-    Attributes:
-        frame: the origin of the frame it comes from; None where that has none of its own, or it cannot be told.
-        carries: how much it carries, in words of ours; empty for nothing.
-    """
+    """Something that a page is about to send. `frame`: its origin, None where that has none of its own or it cannot be told; `carries`: how much, in our words."""
 
     method: str
     url: str

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import click
 
-from ctxfold.cli.options import store_option
-from ctxfold.cli.transcripts import find_transcript, name_of, transcript_options
+from ctxfold.cli.options import find_transcript, name_of, store_option, transcript_options
 from ctxfold.errors import InputError
 from ctxfold.text.words import counted
 

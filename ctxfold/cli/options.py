@@ -1,11 +1,13 @@
-"""The options that several commands share, and how a command opens its session."""
+"""The options that several commands share, and how a command opens its session or finds a transcript."""
 
 from __future__ import annotations
 
 import difflib
+import os
 import sys
 from collections.abc import Callable
 from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,17 +17,21 @@ from ctxfold.errors import InputError, UnknownSession
 if TYPE_CHECKING:
     from ctxfold import Session
     from ctxfold.models import Roles, Spending
+    from ctxfold.session.transcripts import Transcript
 
 __all__ = [
     "announced",
     "budget_option",
     "confirm",
+    "find_transcript",
     "json_option",
     "model_option",
+    "name_of",
     "open_existing",
     "session_argument",
     "session_command",
     "store_option",
+    "transcript_options",
     "yes_option",
 ]
 
@@ -75,10 +81,8 @@ def announced(model: str | None, dollars: float | None, helping: Roles, what: st
 
 
 def session_command(function: Callable[..., int | None]) -> click.Command:
-    """A command about one session that is there: it adds SESSION, `--json` and `--store`, and opens the session for the function.
-
-    Args:
-        function: takes the open session first, then the command's own parameters and `as_json`; what it returns is the exit code.
+    """A command about one session that is there: it adds SESSION, `--json` and `--store`, and opens the session for the function, which takes that first
+    and `as_json` beside its own parameters; what it returns is the exit code.
     """
 
     @wraps(function)
@@ -104,12 +108,7 @@ def open_existing(name: str, store: str | None) -> Session:
 
 
 def confirm(question: str, yes: bool) -> None:
-    """Go on only if a person agrees, or `--yes` said so beforehand.
-
-    Raises:
-        InputError: nobody is there to ask.
-        click.exceptions.Exit: the person said no; the command ends with 1.
-    """
+    """Go on only if a person agrees, or `--yes` said so beforehand; the command ends with 1 where they do not. Raises InputError: nobody is there to ask."""
     if yes:
         return
     if not sys.stdin.isatty():
@@ -124,3 +123,34 @@ def _suggest(name: str, names: list[str]) -> str:
     if near:
         return f"did you mean {near[0]!r}?"
     return "`ctxfold sessions list` shows those there are" if names else "there is none yet; `ctxfold record` makes one"
+
+
+def transcript_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add `--from` and `--latest` to a command."""
+    latest = click.option("--latest", is_flag=True, help="With --from: the transcript that was written to last.")
+    host = click.option(
+        "--from",
+        "host",
+        metavar="HOST",
+        help="Read a transcript as this host writes it: claude-code, codex, gemini, opencode, pi.",
+    )
+    return host(latest(command))
+
+
+def find_transcript(host: str, file: Path | None, latest: bool) -> Transcript:
+    """The transcript that a command's options name. Raises InputError: an unknown host, no file, or both a file and `--latest`."""
+    from ctxfold.session.transcripts import HOSTS, Transcript, find_latest
+
+    found = HOSTS.get(host)
+    if found is None:
+        raise InputError(f"no host {host!r} whose transcripts can be read: {', '.join(HOSTS)}")
+    if (file is None) != latest:
+        raise InputError("give the transcript's file, or --latest")
+    return Transcript(found, file or find_latest(found, Path.home(), os.environ.get(found.home[0])))
+
+
+def name_of(transcript: Transcript) -> str:
+    """A session's name made of the host's and the conversation's id, which stands in the file's name."""
+    from ctxfold.session.transcripts import name_conversation
+
+    return name_conversation(transcript.host.name, transcript.path.stem)

@@ -96,7 +96,7 @@ def _report_mistake(error: BaseException) -> int:
 
 def _write_details(error: BaseException) -> Path:
     """Keep where a failure happened, for its user alone, in the place of the one before. Raises ReadOnlyStore, OSError: it cannot be written."""
-    from ctxfold.config import home
+    from ctxfold.config.environment import home
 
     file = home() / LAST_FAILURE
     file.unlink(missing_ok=True)

@@ -6,9 +6,18 @@ from pathlib import Path
 
 import click
 
-from ctxfold.cli.options import confirm, json_option, open_existing, session_argument, store_option, yes_option
+from ctxfold.cli.options import (
+    confirm,
+    find_transcript,
+    json_option,
+    name_of,
+    open_existing,
+    session_argument,
+    store_option,
+    transcript_options,
+    yes_option,
+)
 from ctxfold.cli.output import escape_controls, format_time, print_json, print_table
-from ctxfold.cli.transcripts import find_transcript, name_of, transcript_options
 from ctxfold.errors import InputError
 from ctxfold.text.words import counted
 

@@ -21,51 +21,18 @@ The settings file is TOML: a table for each role, such as ``[models.folder]`` wi
 ``max_cost`` in ``[models]``. A variable goes before the file.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ctxfold.config.children import NODE, child_environment, driver_program, kept_from_children, node_at
-    from ctxfold.config.endpoints import ANTHROPIC_URL, LOOPBACK, Endpoint, endpoint
-    from ctxfold.config.environment import default_store, home, settings_file
-    from ctxfold.config.roles import EXPLORER, KEYED_MODEL, ROLES, Role, RoleSetting, max_cost, role_setting
+    from ctxfold.config.endpoints import Endpoint
 
-__all__ = [
-    "ANTHROPIC_URL",
-    "EXPLORER",
-    "KEYED_MODEL",
-    "LOOPBACK",
-    "NODE",
-    "ROLES",
-    "Endpoint",
-    "Role",
-    "RoleSetting",
-    "child_environment",
-    "default_store",
-    "driver_program",
-    "endpoint",
-    "home",
-    "kept_from_children",
-    "max_cost",
-    "node_at",
-    "role_setting",
-    "settings_file",
-]
-
-_NAMES = {
-    "children": "NODE child_environment driver_program kept_from_children node_at",
-    "endpoints": "ANTHROPIC_URL LOOPBACK Endpoint endpoint",
-    "environment": "default_store home settings_file",
-    "roles": "EXPLORER KEYED_MODEL ROLES Role RoleSetting max_cost role_setting",
-}
-"""The modules, and the names in each, which are imported when they are first used: most hooks need `home` alone."""
-_HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
+__all__ = ["Endpoint"]
 
 
 def __getattr__(name: str) -> object:
-    """A name of this room, from the module that holds it."""
-    if name not in _HOMES:
+    """`Endpoint`, which who provides a model is given; imported when it is first used, for most hooks need `home` alone."""
+    if name != "Endpoint":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
+    from ctxfold.config import endpoints
+
+    return endpoints.Endpoint

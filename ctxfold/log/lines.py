@@ -157,14 +157,7 @@ _POSING = re.compile(rf"(?<=[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])(?={POSING.patte
 
 
 def unposed(text: str) -> str:
-    """What the assistant said or wrote, as a view may show it without a fence.
-
-    Args:
-        text: the raw text; what stands before its first line break begins no line of a view.
-
-    Returns:
-        The same, with a backslash before each line that begins as another speaker's does: `user:`, `< `, `s7 >`.
-    """
+    """What the assistant said or wrote with a backslash before each line, but the first, that begins as another speaker's does: `user:`, `< `, `s7 >`."""
     return _POSING.sub(r"\\", text)
 
 

@@ -25,8 +25,7 @@ _CHECKED = frozenset({"checkbox", "radio", "switch", "menuitemcheckbox", "menuit
 def reading_form(snapshot: str) -> str | None:
     """The text of a page: headings with `#`, a row of a table as its cells between bars, an item of a list behind a dash, a field with its value.
 
-    Returns:
-        None for a text that is no snapshot of a page.
+    None for a text that is no snapshot of a page.
     """
     lines = [line for line in snapshot.splitlines() if line.strip()]
     if not lines or not all(map(_is_node, lines)):

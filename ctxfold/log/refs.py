@@ -104,17 +104,7 @@ _HOW = "use s12 (a step), s12.2 (a record), s12.2:40-80 (lines), s4-s9 (a stretc
 
 
 def parse_ref(text: str | Ref) -> Address:
-    """Read an address.
-
-    Args:
-        text: what a view or a person wrote, surrounding blanks allowed; or what recording returned.
-
-    Returns:
-        The address as a value.
-
-    Raises:
-        RefError: the text is not an address, or its ends stand in the wrong order.
-    """
+    """The address that a view or a person wrote, blanks around it allowed. Raises RefError: it is none, or its ends stand in the wrong order."""
     if isinstance(text, (StepRef, RecordRef)):
         return text
     if not isinstance(text, str):

@@ -1,9 +1,8 @@
 """The models that can be asked for a decision, by name and by role."""
 
-from ctxfold.models.named import Absent, load, role_model
+from ctxfold.models.named import Absent, Roles, helpers, load, role_model
 from ctxfold.models.prices import add_prices, cost
 from ctxfold.models.protocol import Message, Model, Reply, Request, Tool, Usage, Words, ask, settle
-from ctxfold.models.roles import Roles, helpers
 from ctxfold.models.script import ScriptedModel, read_script
 from ctxfold.models.spending import Spending, spending
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import anthropic
 
-from ctxfold.config import Endpoint
+from ctxfold.config.endpoints import Endpoint
 from ctxfold.errors import ModelError, ModelKeyMissing, ModelUnavailable
 
 __all__ = ["another_server", "explained", "pause"]

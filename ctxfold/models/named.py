@@ -1,4 +1,4 @@
-"""Finds a model by its name, with the server and key of the role that it is for."""
+"""Finds a model by its name, with the server and key of the role that it is for; `Roles`: those that fold, plan, route and read beside whoever decides."""
 
 from __future__ import annotations
 
@@ -8,18 +8,19 @@ from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
-from ctxfold import config
+from ctxfold.config import endpoints
+from ctxfold.config.roles import EXPLORER, KEYED_MODEL, Role, RoleSetting, role_setting
 from ctxfold.errors import InputError, ModelError, ModelKeyMissing
 from ctxfold.models.anthropic import AnthropicModel
 from ctxfold.models.protocol import Model, Reply, Request
 from ctxfold.models.script import read_script
 
-__all__ = ["GROUP", "Absent", "Address", "Maker", "load", "role_model"]
+__all__ = ["GROUP", "Absent", "Address", "Maker", "Roles", "helpers", "load", "role_model"]
 
 GROUP = "ctxfold.models"
 """The entry-point group of providers: each member's name is the one before the colon, and it is a `Maker`."""
 
-Maker = Callable[[str, config.Endpoint], Model]
+Maker = Callable[[str, endpoints.Endpoint], Model]
 """Makes a model of its name at its provider, and of where that is served. It raises ModelKeyMissing where a key lacks."""
 
 _AT = re.compile(r"(?P<name>.*)@(?P<url>https?://.*)")
@@ -29,13 +30,7 @@ _KNOWN = {"gpt": "openai", "chatgpt": "openai", "o1": "openai", "o3": "openai", 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A model's name in its parts: `PROVIDER:NAME@URL`.
-
-    Attributes:
-        provider: who serves it; empty where the name says none.
-        name: what the provider calls it.
-        url: the server it is asked at; None for the provider's own.
-    """
+    """A model's name in its parts, `PROVIDER:NAME@URL`; an empty provider where the name says none, no URL for the provider's own."""
 
     provider: str
     name: str
@@ -47,14 +42,14 @@ class Address:
         found = _AT.fullmatch(said)
         left, url = (found["name"], found["url"]) if found else (said, None)
         scheme, colon, rest = left.partition(":")
-        if left == config.EXPLORER:
-            return cls(config.EXPLORER, "")
+        if left == EXPLORER:
+            return cls(EXPLORER, "")
         if colon and (scheme in ("script", "anthropic") or _maker(scheme) is not None):
             return cls(scheme, rest, url)
         return cls("anthropic" if left.startswith("claude-") else "", left, url)
 
 
-def load(said: str, role: config.Role = "agent") -> Model | None:
+def load(said: str, role: Role = "agent") -> Model | None:
     """The model of a name.
 
     Args:
@@ -70,14 +65,14 @@ def load(said: str, role: config.Role = "agent") -> Model | None:
         ModelKeyMissing: a model that needs a key, and none is set.
     """
     address = Address.of(said)
-    if address.provider == config.EXPLORER:
+    if address.provider == EXPLORER:
         return None
     if address.provider == "script":
         return read_script(Path(said.partition(":")[2]))
-    setting = config.role_setting(role, said)
+    setting = role_setting(role, said)
     url = address.url or setting.endpoint
     provider = address.provider or ("openai" if url else "anthropic")
-    endpoint = config.endpoint(provider, url, _key_for(setting, address))
+    endpoint = endpoints.endpoint(provider, url, _key_for(setting, address))
     maker = _maker(provider)
     if provider == "anthropic" and address.name and (address.provider or endpoint.local):
         return AnthropicModel(address.name, endpoint)
@@ -87,14 +82,14 @@ def load(said: str, role: config.Role = "agent") -> Model | None:
     return loaded(address.name, endpoint)
 
 
-def _key_for(setting: config.RoleSetting, address: Address) -> tuple[str, str] | None:
+def _key_for(setting: RoleSetting, address: Address) -> tuple[str, str] | None:
     """The role's key, where it is meant for what is asked: the role's server, the server named where it has none, or the model that is set with the key."""
     if address.url is not None:
         return setting.key if setting.endpoint in (None, address.url) else None
     return setting.key if setting.endpoint is not None or setting.is_set else None
 
 
-def role_model(role: config.Role, named: str | None = None, *, must: bool = True) -> Model | None:
+def role_model(role: Role, named: str | None = None, *, must: bool = True) -> Model | None:
     """The model of a helping role, whoever decides the steps.
 
     Args:
@@ -109,7 +104,7 @@ def role_model(role: config.Role, named: str | None = None, *, must: bool = True
         InputError: no such model, or a script that cannot be read.
         ModelKeyMissing: it needs a key, and none is set.
     """
-    setting = config.role_setting(role, named)
+    setting = role_setting(role, named)
     name = setting.model
     try:
         return None if name is None else load(name, setting.role)
@@ -147,6 +142,68 @@ def _unknown(said: str) -> str:
         )
     known = ", ".join(f"{entry.name}:NAME" for entry in sorted(entry_points(group=GROUP), key=lambda each: each.name))
     return (
-        f"no model is named {said!r}: use explorer, claude-… (such as {config.KEYED_MODEL}), {known}, "
+        f"no model is named {said!r}: use explorer, claude-… (such as {KEYED_MODEL}), {known}, "
         "openai:NAME@URL for a server that speaks OpenAI's API, or script:FILE"
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """Who is asked for what; None for the embedded decider.
+
+    Attributes:
+        folder: writes tiles, and the texts of refactorings.
+        planner: writes the register.
+        router: chooses operators, and places messages on branches.
+        reader: chooses lines of the log.
+    """
+
+    folder: Model | None = None
+    planner: Model | None = None
+    router: Model | None = None
+    reader: Model | None = None
+
+    @classmethod
+    def of(cls, given: Model | Roles | None) -> Roles:
+        """Roles as they are; one model for all of them; or none."""
+        return given if isinstance(given, Roles) else cls(given, given, given, given)
+
+    @property
+    def models(self) -> tuple[Model, ...]:
+        """The models among them, each once by its name."""
+        there = (self.folder, self.planner, self.router, self.reader)
+        return tuple({model.name: model for model in there if model is not None}.values())
+
+    @property
+    def name(self) -> str:
+        """Their names, each once; empty for the embedded deciders."""
+        return " and ".join(model.name for model in self.models)
+
+    @property
+    def absent(self) -> tuple[Absent, ...]:
+        """Those that cannot be had now."""
+        return tuple(model for model in self.models if isinstance(model, Absent))
+
+
+def helpers(named: str | None = None, *, must: bool = True) -> Roles:
+    """The models of the four helping roles.
+
+    Args:
+        named: one model for all of them; None for those that are set, each for its role.
+        must: off, a missing key leaves a model that says so when it is asked.
+
+    Raises:
+        InputError: no such model, or a script that cannot be read.
+        ModelKeyMissing: one needs a key, and none is set.
+    """
+    if named is not None:
+        return Roles.of(role_model("folder", named, must=must))
+    made: dict[RoleSetting, Model | None] = {}
+
+    def of(role: Role) -> Model | None:
+        setting = role_setting(role)
+        if setting not in made:
+            made[setting] = role_model(setting.role, must=must)
+        return made[setting]
+
+    return Roles(of("folder"), of("planner"), of("router"), of("reader"))

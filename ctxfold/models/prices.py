@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from typing import Any
 from urllib.parse import urlsplit
 
-from ctxfold.config import LOOPBACK
+from ctxfold.config.endpoints import LOOPBACK
 from ctxfold.models.protocol import Usage
 
 __all__ = ["add_prices", "cost"]

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from ctxfold.errors import InputError, InvalidReply
 from ctxfold.models.spans import span
 from ctxfold.prompts import prompt
-from ctxfold.text.encodable import encodable
+from ctxfold.text.encodings import encodable
 from ctxfold.text.schemas import schema_of
 from ctxfold.text.strict_json import strictly
 

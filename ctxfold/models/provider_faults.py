@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic_ai import exceptions as failed
 
-from ctxfold.config import Endpoint
+from ctxfold.config.endpoints import Endpoint
 from ctxfold.errors import ModelError, ModelKeyMissing, ModelUnavailable
 
 __all__ = ["explained", "refuses_key"]

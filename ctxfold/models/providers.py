@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal, assert_never
 
-from ctxfold.config import Endpoint
+from ctxfold.config.endpoints import Endpoint
 from ctxfold.errors import InputError, ModelKeyMissing
 from ctxfold.models.protocol import Message, Reply, Request, Usage, blocks, reply_of
 from ctxfold.prompts import prompt
-from ctxfold.text.encodable import encodable
+from ctxfold.text.encodings import encodable
 from ctxfold.text.strict_json import strictly
 
 if TYPE_CHECKING:
@@ -34,21 +35,6 @@ REPLY_SECONDS = 300.0
 _NARROWER: dict[Form, Form | None] = {"tool": "schema", "schema": "words", "words": None}
 _MALFORMED = (400, 404, 422, 500, 501)
 """What servers answer that do not know a form of request; 500 is some local servers' word for it."""
-
-
-def openai(name: str, endpoint: Endpoint) -> ProviderModel:
-    """A model of OpenAI, or of any server that speaks its chat completions."""
-    return ProviderModel("openai", name, endpoint)
-
-
-def google(name: str, endpoint: Endpoint) -> ProviderModel:
-    """A Gemini model."""
-    return ProviderModel("google", name, endpoint)
-
-
-def ollama(name: str, endpoint: Endpoint) -> ProviderModel:
-    """A model that Ollama serves."""
-    return ProviderModel("ollama", name, endpoint)
 
 
 class ProviderModel:
@@ -186,3 +172,9 @@ def _reply(response: ModelResponse, tool: str) -> Reply:
     inputs = [args if isinstance(args, dict) else strictly(args or "") for args in calls]
     ended = "refusal" if response.finish_reason == "content_filter" else response.finish_reason
     return reply_of(ended, inputs, (response.text or "").strip(), usage, response.model_name or "", tool)
+
+
+openai = partial(ProviderModel, "openai")
+"""A model of OpenAI, or of any server that speaks its chat completions."""
+google = partial(ProviderModel, "google")
+ollama = partial(ProviderModel, "ollama")

@@ -34,11 +34,7 @@ class ScriptedModel:
         self._left: Iterator[Scripted] = iter(decisions)
 
     async def decide(self, request: Request) -> Reply:
-        """The next decision.
-
-        Raises:
-            ModelUnavailable: the script has come to its end.
-        """
+        """The next decision. Raises ModelUnavailable: the script has come to its end."""
         self.requests.append(request)
         scripted = next(self._left, None)
         match scripted:

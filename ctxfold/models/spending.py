@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ctxfold import config
-from ctxfold.models.named import Absent, Address
+from ctxfold.config import endpoints, roles
+from ctxfold.models.named import Absent, Address, Roles
 from ctxfold.models.prices import cost
 from ctxfold.models.protocol import Model, Usage
-from ctxfold.models.roles import Roles
 
 __all__ = ["MAX_COST", "Spending", "spending"]
 
@@ -41,9 +40,9 @@ def spending(named: str | None = None, dollars: float | None = None, helping: Mo
     Raises:
         InputError: settings that cannot be read.
     """
-    setting = config.role_setting("agent", named)
-    model = setting.model or config.EXPLORER
-    limit = dollars if dollars is not None else config.max_cost()
+    setting = roles.role_setting("agent", named)
+    model = setting.model or roles.EXPLORER
+    limit = dollars if dollars is not None else roles.max_cost()
     beside = [each.name for each in Roles.of(helping).models if not isinstance(each, Absent)]
     helpers = [name for name in beside if not _is_free(name, None)]
     paid = helpers if _is_free(model, setting.endpoint) else [model, *helpers]
@@ -70,7 +69,7 @@ def spending(named: str | None = None, dollars: float | None = None, helping: Mo
 def _is_free(model: str, endpoint: str | None) -> bool:
     """Whether nobody is paid for a model's replies: no model, a script, or a server on this machine."""
     address = Address.of(model)
-    if address.provider in (config.EXPLORER, "script"):
+    if address.provider in (roles.EXPLORER, "script"):
         return True
     provider = address.provider or "anthropic"
-    return config.endpoint(provider, address.url or endpoint).on_this_machine
+    return endpoints.endpoint(provider, address.url or endpoint).on_this_machine

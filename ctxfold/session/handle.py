@@ -97,12 +97,9 @@ class Handle:
         return self._around.forest(tx, self.branch, self.refresh(tx))
 
     def look(self, tx: Reading) -> int:
-        """See that the session is still there; the number of its newest event.
+        """See that the session is still there; the number of its newest event. Raises UnknownSession: it was deleted.
 
         A redaction since the last look, made on whatever branch, leaves nothing of what was read before it.
-
-        Raises:
-            UnknownSession: it was deleted.
         """
         found = tx.sessions.newest(self.session)
         if found is None:
@@ -209,10 +206,9 @@ class Handle:
         self._state, self._newest = state, state.seq
 
     def arrived(self, tx: Writing, step: int, result: Result, key: str | None) -> RecordRef:
-        """Record a late result where it is shown, and take it in where that is here. Returns its ref, also where its key was recorded before.
+        """Record a late result where it is shown, and take it in where that is here; its ref, also where its key was recorded before.
 
-        Raises:
-            RefError: no such step, or no such call in it.
+        Raises RefError: no such step, or no such call in it.
         """
         there = self.place_of(tx, step)
         taken = arrive(tx, there, step, result, key)

@@ -151,14 +151,10 @@ def _advanced(
 
 
 def arrive(tx: Writing, branch: Branch, step: int, result: Result, key: str | None) -> Taken | RecordRef:
-    """A result that came after its step was recorded. It is shown where it arrives: at the tip of its path, behind
-    whatever stands there; where another branch shares that step, at one opened for it. The same `key` on the same step is taken once.
+    """A result that came after its step was recorded, and the ref of the record that bears its key where there is one already.
 
-    Returns:
-        What was done; the ref of the record that bears the key, where there is one.
-
-    Raises:
-        RefError: no such step, or no such call in it.
+    It is shown where it arrives: at the tip of its path, behind whatever stands there; where another branch shares that step, at one opened for it.
+    Raises RefError: no such step, or no such call in it.
     """
     session = branch.session
     old = tx.log.step(session, step)

@@ -17,7 +17,6 @@ from ctxfold.log.records import Origin
 from ctxfold.log.refs import RecordRef, Ref, StepRef, parse_ref, parse_step
 from ctxfold.session import handover, screenshots
 from ctxfold.session import validate as check
-from ctxfold.session.begin import handle_of
 from ctxfold.session.branch import branched
 from ctxfold.session.calls import read_calls
 from ctxfold.session.compactions import dropped, named, restored
@@ -32,6 +31,7 @@ from ctxfold.session.history.tree import Topic, tree
 from ctxfold.session.history.undo import redo, undo
 from ctxfold.session.intent import Selections, Statements, Todo, Wanted, extracted, plan, plan_given
 from ctxfold.session.maintain import maintained, triggers
+from ctxfold.session.open import handle_of
 from ctxfold.session.recall import Recalled, recall
 from ctxfold.session.record import Draft, drafts, record
 from ctxfold.session.refactor import considered, refactored, wish_of

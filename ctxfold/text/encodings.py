@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from html import unescape as from_markup
 from unicodedata import normalize
 
-__all__ = ["SEPARATORS", "Spellings", "bare", "lowered", "spell", "unescape"]
+__all__ = ["SEPARATORS", "Spellings", "bare", "encodable", "lowered", "spell", "unescape"]
 
 _ESCAPES = re.compile(
     r"""[%\\&](?:
@@ -36,12 +36,7 @@ SEPARATORS = re.compile(r"0x(?=[0-9a-f]{2})|[\W_]+", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Spellings:
-    """How a value may be spelled.
-
-    Attributes:
-        plain: sign by sign, as it stands in a text once its escapes are taken out.
-        codes: letters and digits alone, as it stands in a text without blanks and punctuation.
-    """
+    """How a value may be spelled: `plain`, as it stands in a text once its escapes are taken out; `codes`, in one without blanks and punctuation."""
 
     plain: tuple[str, ...]
     codes: tuple[str, ...]
@@ -130,3 +125,8 @@ def _from_bytes(raw: bytes) -> str:
 
 def _kept(found: list[str], least: int) -> tuple[str, ...]:
     return tuple(dict.fromkeys(lowered(each) for each in found if len(each) >= least))
+
+
+def encodable(text: str) -> str:
+    """The text with each half of a surrogate pair that stands alone replaced: no server takes those, and pages hold them."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

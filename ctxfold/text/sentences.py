@@ -14,12 +14,7 @@ __all__ = ["MAX_SENTENCE", "Span", "lines", "sentences"]
 
 
 class Span(NamedTuple):
-    """Characters `start` to `end` of some text, `end` excluded.
-
-    Attributes:
-        start: offset of the first character, 0-based.
-        end: offset just past the last one; never below `start`.
-    """
+    """Characters `start` to `end` of some text, `end` excluded."""
 
     start: int
     end: int

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from difflib import unified_diff
 from functools import lru_cache
 from itertools import chain
 from math import log, sqrt
 
 from ctxfold.text.words import is_common, words
 
-__all__ = ["Vector", "Vocabulary", "cosine", "features"]
+__all__ = ["Vector", "Vocabulary", "changed_lines", "cosine", "features"]
 
 Vector = Mapping[str, float]
 """A sparse vector of length one, or empty. Keys are words, and fours of characters behind a `~`."""
@@ -22,6 +23,8 @@ Vector = Mapping[str, float]
 _GRAM = 4
 _WORDS_SHARE = 0.5
 """Of the squared length; the rest is the fours'."""
+_TURNED = 2_000
+"""Lines that may differ for the difference to be sought."""
 
 
 def features(text: str) -> Counter[str]:
@@ -84,3 +87,14 @@ def _scaled(weights: Mapping[str, float], share: float) -> dict[str, float]:
         return {}
     factor = sqrt(share) / length
     return {name: weight * factor for name, weight in weights.items()}
+
+
+@lru_cache(maxsize=256)
+def changed_lines(before: str, after: str) -> tuple[str, ...] | None:
+    """The lines that went and came, as a unified diff without context; None where that is half of both or more, or too long to be sought."""
+    old, new = before.split("\n"), after.split("\n")
+    same = set(old) & set(new)
+    turned = sum(line not in same for line in old) + sum(line not in same for line in new)
+    if turned > min(_TURNED, (len(old) + len(new)) // 2) or max(len(old), len(new)) > 20 * _TURNED:
+        return None
+    return tuple(unified_diff(old, new, n=0, lineterm=""))[2:]

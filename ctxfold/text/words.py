@@ -13,7 +13,7 @@ import unicodedata
 from functools import lru_cache
 from itertools import chain
 
-from ctxfold.tokens import rarity
+from ctxfold.tokens.ranks import rarity
 
 __all__ = ["counted", "is_common", "query_weights", "query_words", "stem", "words"]
 
@@ -74,12 +74,7 @@ def query_weights(query: str) -> dict[str, float]:
 
 
 def is_common(word: str, rarity_up_to: float = _COMMON) -> bool:
-    """Whether a word stands in so many texts of any kind that it tells nothing, judged by its place in the tokenizer's table.
-
-    Args:
-        word: one word in any case.
-        rarity_up_to: how rare it may be, as `ctxfold.tokens.rarity` says.
-    """
+    """Whether a word stands in so many texts of any kind that it tells nothing, judged by its place in the tokenizer's table."""
     return _rarity(word) <= rarity_up_to
 
 

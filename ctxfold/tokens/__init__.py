@@ -2,6 +2,6 @@
 
 from ctxfold.tokens.budget import MIN_BUDGET, Budget, factor
 from ctxfold.tokens.counter import count, count_lines, head
-from ctxfold.tokens.rarity import rarity
+from ctxfold.tokens.ranks import rarity
 
 __all__ = ["MIN_BUDGET", "Budget", "count", "count_lines", "factor", "head", "rarity"]

@@ -21,14 +21,7 @@ _MOST = 10**9
 
 
 def factor(model: str | None) -> float:
-    """Tokens of `model` for one o200k token: multiply a count by it, or divide a budget.
-
-    Args:
-        model: a model's name, with or without a provider before it; None where no model reads the view.
-
-    Returns:
-        1.0 for no model and for the embedded deciders, the table's figure for a model it names, and its guard for any other.
-    """
+    """Tokens of a model for one o200k token; 1.0 where no model reads the view, the table's figure for one it names, its guard for any other."""
     if model is None:
         return 1.0
     table = _table()

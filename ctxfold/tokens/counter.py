@@ -223,49 +223,6 @@ def _settle(text: str, end: int) -> int:
     return len(text[: places[-1]].rstrip()) or places[-1] if places else end
 
 
-_OPENS = re.compile(r"[^\s/]")
-"""What a text begins with that keeps apart from a newline before it."""
-_LOOK = 40
-"""Characters at the end of a text that are looked at."""
-_LAST = re.compile(r"(?:(?<=\S) |(?<=\n))[^\s/]\S*\Z")
-"""The end of a text from a place where the pattern parts it whatever follows: before a single blank and a word, or at the start of a line."""
-
-
 def count_lines(texts: Iterable[str]) -> int:
-    """What texts cost with a newline between each two: as many o200k tokens as `count` says of them joined.
-
-    A newline before anything but a blank or a slash ends a part of the tokenizer's pattern, and at most a run of signs before it goes on into it: the whole
-    costs what the texts cost, and for each newline what it adds to the last few characters before it.
-    """
-    parts = list(texts)
-    if not all(map(_can_be_cut, parts)):
-        return count("\n".join(parts))
-    total, held = 0, parts[0] if parts else ""
-    for part in parts[1:]:
-        added = _cost_of_newline(held) if _OPENS.match(part) else None
-        if added is None:
-            held = f"{held}\n{part}"
-        else:
-            total += count(held) + added
-            held = part
-    return total + count(held)
-
-
-def _can_be_cut(text: str) -> bool:
-    """Whether a text has good places to cut all along, so that its count is exact wherever in a longer text it stands."""
-    half = _REACH // 2
-    return all(
-        _LINE_END.search(text, at, at + half) or _WORD_END.search(text, at, at + half)
-        for at in range(0, len(text) - half, half)
-    )
-
-
-def _cost_of_newline(text: str) -> int | None:
-    """What a newline behind a text adds to its cost; None where that takes a look at more than its end."""
-    end = text[-1:]
-    if end.isascii() and end.isalnum():
-        return 1
-    if len(text) <= _LOOK:
-        return count(f"{text}\n") - count(text)
-    last = _LAST.search(text, len(text) - _LOOK)
-    return None if last is None else count(f"{last[0]}\n") - count(last[0])
+    """What texts cost with a newline between each two, in o200k tokens."""
+    return count("\n".join(texts))

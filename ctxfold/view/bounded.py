@@ -11,7 +11,7 @@ from ctxfold.log.form import lines_of
 from ctxfold.log.records import Record
 from ctxfold.log.rows import Row, rows_of
 from ctxfold.prompts import prompt
-from ctxfold.text.changes import changed_lines
+from ctxfold.text.similarity import changed_lines
 from ctxfold.text.words import counted
 from ctxfold.tokens import count, head
 from ctxfold.view.choose import GAP, choose, shortened

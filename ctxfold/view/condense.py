@@ -32,17 +32,9 @@ _NAMES = 12
 def condense(
     blocks: Sequence[Shown], newest: Sequence[Shown], room: int, budget: int, query: Sequence[str]
 ) -> list[list[Line]]:
-    """The lines that stand for blocks within a room.
+    """The lines that stand for each of some blocks within a room, which holds the addresses of their steps too.
 
-    Args:
-        blocks: what is shortened, in path order.
-        newest: what stands whole behind them: what it says need not be said again.
-        room: o200k tokens of the lines of `blocks`, the addresses of their steps included.
-        budget: o200k tokens of the view.
-        query: texts that say what the session is about now.
-
-    Returns:
-        The lines of each block.
+    `newest`: what stands whole behind them, so need not be said again; `budget`: o200k tokens of the view.
     """
     lines, steps, owner = _flat(blocks)
     dead = frozenset(name for each in lines if newest and each.kind == "text" for name in references_in(each.text))
@@ -102,14 +94,9 @@ def _cost(lines: Sequence[Line]) -> int:
 
 
 def stub(steps: Sequence[int], raw: int, lines: Sequence[Line], said: str = "", full: int | None = None) -> Line | None:
-    """What stands for steps of which nothing does: their address, their size, and names in them; None where it would cost too much.
+    """What stands for steps of which nothing does: their address, size, and names in them; None where it would cost too much.
 
-    Args:
-        steps: the steps, in path order.
-        raw: o200k tokens of their raw records.
-        lines: their lines.
-        said: what stands for them beside it: names in it need not be said again.
-        full: the most o200k tokens that they count for, where not all of `raw`.
+    Names that `said` holds, which stands beside it, need not be said again. `full`: the most that the steps count for, where not all of `raw`.
     """
     most = _STUB * (raw if full is None else min(raw, full))
     where = spans(steps)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from ctxfold.log.lines import ELSEWHERE, HERE, TOPIC, USER
-from ctxfold.text.values import facts_of
+from ctxfold.text.entities import facts_of
 from ctxfold.text.words import counted
 from ctxfold.tokens import count, head
 from ctxfold.workspace.forest import NOWHERE, BranchSummary, Elsewhere, Turn
@@ -42,14 +42,7 @@ _Piece = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class ElsewhereText:
-    """What stands elsewhere, in one of its forms.
-
-    Attributes:
-        held: what there is.
-        form: the form.
-        text: what stands in the view; empty for nothing.
-        tokens: o200k tokens of the text, with the seam before it.
-    """
+    """What stands elsewhere, in one of its forms; the text is empty for nothing, and `tokens` holds the seam before it."""
 
     held: Elsewhere = NOWHERE
     form: int = 0
@@ -62,12 +55,7 @@ class ElsewhereText:
         return NOTHING if held.empty else cls(held)._in(0, 0)
 
     def within(self, room: float, last: int = FORMS - 1) -> ElsewhereText:
-        """The first form from this one on that costs at most `room`; the form `last` where none does.
-
-        Args:
-            room: o200k tokens.
-            last: the shortest form it may take.
-        """
+        """The first form from this one on that costs at most `room`; the form `last` where none does."""
         found = self
         while found.text and found.form < last and found.tokens > room:
             found = found._in(found.form + 1, room)

@@ -37,13 +37,7 @@ def closed(parts: Parts, form: int) -> Parts:
 
 
 def fit(parts: Parts, aim: int, query: Sequence[str]) -> Parts:
-    """The parts at a cost of at most `aim` o200k tokens.
-
-    Args:
-        parts: everything in its settled form.
-        aim: o200k tokens.
-        query: texts that say what the session is about now.
-    """
+    """The parts at a cost of at most `aim` o200k tokens. `query`: texts that say what the session is about now."""
     parts = replace(parts, elsewhere=parts.elsewhere.within(int(SHARE * aim)))
     if parts.tokens <= aim:
         return parts

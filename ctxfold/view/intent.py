@@ -22,12 +22,7 @@ _NAMED = 40
 
 
 def closing(intent: Intent, form: int) -> str:
-    """What a view says of the intent at its end.
-
-    Args:
-        intent: as it stands.
-        form: 0 for the full form, to `FORMS` - 1.
-    """
+    """What a view says of the intent at its end, in a form from 0, the full one, to `FORMS` - 1."""
     most = _WORDS[form]
     parts = [
         _marked(f"{SO_FAR} {_clipped(intent.summary, _SUMMARY[form])}", intent.told.untrusted)

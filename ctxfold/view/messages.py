@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ctxfold.prompts import prompt
-from ctxfold.text.encodable import encodable
+from ctxfold.text.encodings import encodable
 from ctxfold.tokens import count
 
 __all__ = ["ANCHOR", "MARK", "Turn", "anthropic_messages", "cache_marks", "openai_messages"]
@@ -29,14 +29,9 @@ _OVERHEAD = 12
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One stretch of one side.
+    """One stretch of one side: what it says, calls (address, tool, arguments) or got back (the call's address, the text).
 
-    Attributes:
-        role: whose.
-        text: what is said; empty for none.
-        calls: of the assistant's, what is called: address, tool and arguments.
-        results: of the user's, what came back: the call's address and the text.
-        stable: whether the next view repeats it, unless something is folded.
+    `stable`: whether the next view repeats it, unless something is folded.
     """
 
     role: str

@@ -26,14 +26,7 @@ _LEAST = 24
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """A call as it was recorded.
-
-    Attributes:
-        ref: its address.
-        name: the tool.
-        args: the arguments.
-        results: the addresses of what came back.
-    """
+    """A call as it was recorded, with the addresses of what came back."""
 
     ref: str
     name: str

@@ -43,15 +43,7 @@ _LEAST = 8
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A part of a text that is shown or left out as one.
-
-    Attributes:
-        text: what is shown of it.
-        first: the line it begins at, from 1.
-        last: the line it ends at.
-        depth: how deep it stands.
-        shape: what it has in common with units that are alike.
-    """
+    """A part of a text that is shown or left out as one, with its lines from 1 and how deep it stands. `shape`: what units that are alike have in common."""
 
     text: str
     first: int
@@ -98,12 +90,7 @@ def folders(paths: Iterable[str], wide: int) -> list[Unit]:
 
 
 def ranked(units: Sequence[Unit], need: str) -> list[int]:
-    """The places of units, those most worth showing first.
-
-    Args:
-        units: in the order of the text.
-        need: what is wanted of it, in words.
-    """
+    """The places of units, those first that are most worth showing to whoever needs `need`."""
     if not units:
         return []
     edges = [0, len(units) - 1]

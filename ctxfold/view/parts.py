@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ctxfold.log.lines import Line
 from ctxfold.tokens import count
 from ctxfold.view.elsewhere import NOTHING, ElsewhereText, refs_of
 from ctxfold.view.show import Shown
@@ -54,10 +52,6 @@ class Parts:
             *([self.end] if self.end else []),
         ]
 
-    def text(self) -> str:
-        """All of it."""
-        return "\n".join(self.texts())
-
     @property
     def refs(self) -> tuple[str, ...]:
         """The addresses of steps that stand in it, in order."""
@@ -79,12 +73,6 @@ class Parts:
     def tokens(self) -> int:
         """o200k tokens of all of it, never less than its text costs but for seams."""
         return self.fixed + sum(block.tokens for block in self.blocks)
-
-    @property
-    def lines(self) -> Iterator[Line]:
-        """Every line that stands in it."""
-        for block in self.blocks:
-            yield from block.lines
 
 
 def _where(older: Older) -> str:

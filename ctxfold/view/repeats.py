@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ctxfold.log.lines import Line
-from ctxfold.text.changes import changed_lines
+from ctxfold.text.similarity import changed_lines
 from ctxfold.view.pieces import shape_of
 from ctxfold.workspace.workspace import Block, RawStep
 
@@ -23,9 +23,6 @@ _HEAD, _READ = 3, 2_000
 def without_repeats(blocks: Sequence[Block]) -> tuple[Block, ...]:
     """Blocks in which a result that stands in a step before it, in full and word for word, is one line that names it, and one that differs in a few lines
     from the last that began alike is those lines. Only steps in full are looked at: what a tile shows may be a part.
-
-    Args:
-        blocks: blocks in path order.
     """
     same: dict[str, Line] = {}
     alike: dict[str, Line] = {}

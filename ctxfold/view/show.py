@@ -98,12 +98,7 @@ def unkept(lines: tuple[Line, ...], lifted: frozenset[str]) -> tuple[Line, ...]:
 
 
 def show(block: Block, lifted: frozenset[str] = frozenset()) -> Shown:
-    """A block in its settled form.
-
-    Args:
-        block: what is shown.
-        lifted: the addresses of findings that hold no more.
-    """
+    """A block in its settled form. `lifted`: the addresses of findings that hold no more."""
     lines = unkept(block.lines, lifted)
     match block:
         case RawStep():

@@ -27,9 +27,6 @@ def changes_of(blocks: Sequence[Block]) -> tuple[Change, ...]:
     """What a stretch changed, in the order of the newest change.
 
     A call changes what it names where its tool mostly brings text over several lines, or where its text is a patch. Structure only: no tool is known by name.
-
-    Args:
-        blocks: the stretch, in path order.
     """
     writing = _tools_that_write(line for block in blocks if isinstance(block, RawStep) for line in block.lines)
     found: dict[str, dict[int, None]] = {}
@@ -42,13 +39,9 @@ def changes_of(blocks: Sequence[Block]) -> tuple[Change, ...]:
 
 
 def trail(changes: Sequence[Change], steps: Sequence[int], room: int, said: str = "") -> Line | None:
-    """The line that says what was changed; None where nothing was, or there is no room.
+    """The line that says what was changed, what was longest ago left out beyond `room`; None where nothing was, or there is no room.
 
-    Args:
-        changes: what was changed, oldest first.
-        steps: the stretch, in path order.
-        room: o200k tokens it may cost; beyond that what was changed longest ago is left out.
-        said: what stands beside it: an artifact that it names need not be named again.
+    An artifact that `said`, which stands beside it, names need not be named again.
     """
     left = [each for each in changes if each.name not in said and posixpath.basename(each.name) not in said]
     while left:

@@ -13,12 +13,7 @@ Decider = Literal["host", "model", "embedded"]
 
 @dataclass(frozen=True, slots=True)
 class By:
-    """Who made a decision, and why. No rule reads the reason: it is for whoever reads the history.
-
-    Attributes:
-        decider: who.
-        reason: why, in a few words; empty where nobody said.
-    """
+    """Who made a decision, and why in a few words. No rule reads the reason: it is for whoever reads the history."""
 
     decider: Decider = "host"
     reason: str = ""

@@ -12,13 +12,9 @@ Action = Literal["continue", "create", "switch", "new_topic", "rename"]
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One message of the user and what came of it.
+    """One message of the user, whole and with its address, and what came of it.
 
-    Attributes:
-        said: the user's words, whole; empty where the assistant began.
-        ref: the first record of those words, or the first step.
-        reply: what the assistant said, its first few thousand characters: to compare by, never shown.
-        gist: a short form of what came of it as a view shows it, marked where it is not to be trusted.
+    `reply`: what the assistant said first, to compare by, never shown; `gist`: a short form as a view shows it, marked where it is not to be trusted.
     """
 
     steps: tuple[int, ...]
@@ -30,13 +26,9 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class BranchSummary:
-    """What a branch holds that stands on no other: its own turns.
+    """What a branch holds that stands on no other: its own turns in path order, the newest when there are many.
 
-    Attributes:
-        forked_at: the step it leaves another branch after, 0 for none.
-        turns: its own turns in path order, the newest when there are many.
-        earlier: steps before those turns that are not shown one by one, as addresses; empty for none.
-        visited: the event it last moved at: what was left last is what one returns to.
+    `forked_at`: the step it leaves another branch after; `earlier`: addresses of steps before those turns; `visited`: the event it last moved at.
     """
 
     branch: str

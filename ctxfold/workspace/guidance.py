@@ -29,13 +29,7 @@ Slot = Literal["thought", "key_info"]
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """A note that a refactoring added.
-
-    Attributes:
-        depth: how many steps the path had when it was made.
-        refs: the records it was made of, oldest first; empty where a host or a model wrote it freely.
-        untrusted: whether it may derive from text of a tool or a page.
-    """
+    """A note that a refactoring added when the path had `depth` steps, and the records it was made of; none where a host or a model wrote it freely."""
 
     slot: Slot
     text: str
@@ -46,14 +40,7 @@ class Pin:
 
 @dataclass(frozen=True, slots=True)
 class Superseded:
-    """A value that a newer event took the place of.
-
-    Attributes:
-        of: what the value is of; empty where nobody said.
-        field: which of its fields; empty where nobody said.
-        at: the record that held it; empty where only a summary did.
-        by: the record that holds it.
-    """
+    """A value that a newer event took the place of. `at`: the record that held it; `by`: the one that does. `of`, `field` and `at` are empty where nobody said."""
 
     of: str
     field: str

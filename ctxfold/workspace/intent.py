@@ -156,9 +156,7 @@ class Extraction:
 class Passed:
     """What undone plans and extractions had looked at: it triggers nothing again.
 
-    Attributes:
-        read: the last record they had read, as (step, place in it).
-        seen: the last step of the newest fold of several that an undone extraction had looked behind.
+    `read`: the last record they had read, as (step, place in it); `seen`: the last step of the newest fold of several that one had looked behind.
     """
 
     read: tuple[int, int] = (0, 0)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from ctxfold.config import default_store
+from ctxfold.config.environment import default_store
 from ctxfold.errors import InputError
 from mcp_server.cli.serve import parse_caps
 from mcp_server.install.files import Desk, name_backup, read

@@ -37,13 +37,7 @@ Place = tuple[int | str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What one tool takes.
-
-    Attributes:
-        tool: its name.
-        schema: the JSON schema of its arguments, without references.
-        accepts: whether arguments pass.
-    """
+    """What one tool takes: the JSON schema of its arguments, without references, and whether arguments pass."""
 
     tool: str
     schema: Mapping[str, Any]

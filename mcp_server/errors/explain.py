@@ -68,13 +68,7 @@ _log = logging.getLogger(__name__)
 
 
 def explain_error(error: Exception, where: str, form: Form | None = None) -> str:
-    """What a model reads of a failure: one line, what is wrong and the next call.
-
-    Args:
-        error: what was raised.
-        where: what was called.
-        form: what that takes; None where nobody knows.
-    """
+    """What a model reads of a failure of `where`: one line, what is wrong and the next call. `form`: what that takes; None where nobody knows."""
     match _unwrap(error):
         case CtxfoldError() as ours:
             following = name_next_call(type(ours))

@@ -33,16 +33,9 @@ def is_short(event: bytes) -> bool:
 
 
 def answer(arguments: list[str], event: bytes, kept: Conversations | None = None) -> str:
-    """The answer to one event that is not short, empty for none. What it replaces is committed first.
+    """The answer to one event that is not short, empty for none. What it replaces is committed first. Arguments and errors are those of `answer_event`.
 
-    Args:
-        arguments: the host's name, and where a hook runs several times its part, `1/3`.
-        event: the JSON that the host wrote.
-        kept: the conversations that are open, of a caller that calls `prepare` too; None opens this one for the length of the call, which then does both.
-
-    Raises:
-        InputError: an unknown host, or an event that cannot be read.
-        CtxfoldError: the session cannot be opened or written.
+    `kept`: of a caller that calls `prepare` too; None opens this one conversation for the length of the call, which then does both.
     """
     if _name(event) == b"SessionStart" and _DUE[0] in event:
         made = _part(arguments, event)
@@ -60,16 +53,7 @@ def answer(arguments: list[str], event: bytes, kept: Conversations | None = None
 
 
 def prepare(arguments: list[str], event: bytes, kept: Conversations) -> None:
-    """Make what the events after this one will be answered with, where that can be told: after a compaction, which is about to come, the parts of the view.
-
-    Args:
-        arguments: as of `answer`.
-        event: as of `answer`.
-        kept: the conversations that are open.
-
-    Raises:
-        CtxfoldError: the session cannot be opened.
-    """
+    """Make what the events after this one will be answered with, where that can be told: after a compaction, which is about to come, the parts of the view."""
     if _name(event) == _COMPACTS:
         from mcp_server.hooks.events import prepare_parts
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ctxfold import Session
-from ctxfold.config import default_store
+from ctxfold.config.environment import default_store
 from ctxfold.session.transcripts import HOSTS, Transcript, name_conversation
 
 __all__ = ["Conversation", "Conversations"]
@@ -40,14 +40,9 @@ class Conversations:
 
     @contextmanager
     def using(self, host: str, named: str) -> Iterator[Conversation]:
-        """One conversation, opened where it is not yet. After a failure it is let go, so that what was read of its transcript and not recorded is read again.
+        """One conversation of a host by its id, opened where it is not yet. Raises CtxfoldError: its session cannot be opened.
 
-        Args:
-            host: a name of `HOSTS`.
-            named: the host's id of it.
-
-        Raises:
-            CtxfoldError: its session cannot be opened.
+        After a failure it is let go, so that what was read of its transcript and not recorded is read again.
         """
         name = name_conversation(host, named)
         one = self._open.pop(name, None)

@@ -22,15 +22,7 @@ __all__ = ["answer_event", "prepare_parts"]
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One event of a host, as far as hosts agree on it.
-
-    Attributes:
-        host: who sent it.
-        name: `PostToolUse`, `PreCompact`, `SessionStart`, `Stop` …
-        session: the host's id of the conversation.
-        transcript: where the host writes it.
-        payload: all that was sent.
-    """
+    """One event of a host, as far as hosts agree on it: `PostToolUse`, `PreCompact`, `SessionStart`, `Stop` … of a conversation by the host's id."""
 
     host: str
     name: str
@@ -80,12 +72,7 @@ def answer_event(arguments: list[str], raw: bytes, kept: Conversations) -> str:
 
 
 def prepare_parts(host: str, raw: bytes, kept: Conversations) -> None:
-    """Make the answers of the hooks after a compaction, and keep them.
-
-    Args:
-        host: a name of `SPELLINGS`.
-        raw: the event before it.
-        kept: the conversations that are open.
+    """Make the answers of the hooks after a compaction from the event before it, and keep them.
 
     Raises:
         InputError: an unknown host, or an event that cannot be read.

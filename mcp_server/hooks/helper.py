@@ -32,14 +32,9 @@ _PACKAGES = ("ctxfold", "mcp_server")
 
 
 def serve(path: str, idle: float = IDLE) -> None:
-    """Answer events at a socket until there is reason to end; at once where another process does.
+    """Answer events at a socket, in a folder of ours alone, until `idle` seconds pass without one; end at once where another process does.
 
-    Args:
-        path: the socket, in a folder of ours alone.
-        idle: seconds without an event after which it ends.
-
-    Raises:
-        OSError: the socket cannot be made.
+    Raises OSError: the socket cannot be made.
     """
     with _alone(path) as alone:
         if not alone:

@@ -22,13 +22,7 @@ def kept_before(session: Session) -> str:
 
 
 def kept_after(session: Session, parts: int, size: int) -> list[str]:
-    """The view of all that was said before, behind it what calls named that it leaves out, cut between lines.
-
-    Args:
-        session: the session of the conversation.
-        parts: how many parts there are at most.
-        size: characters of one, some words of ours above it not counted.
-    """
+    """The view of all that was said before, behind it what calls named that it leaves out, cut between lines into at most `parts` of `size` characters."""
     room = size * parts - (size // 4 if parts > 1 else 0)  # cut between lines, parts leave some of their ends
     most = int(room * (1 - _NAMED))
     budget = most // 2

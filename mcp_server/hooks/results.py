@@ -19,15 +19,7 @@ BUDGET = 2_000
 
 
 def bound_result(session: Session, call: HookCall) -> Any | None:
-    """Record a call and its whole result, of which views show the bounded form, and bound the long texts in it.
-
-    Args:
-        session: where they are recorded.
-        call: as the host told of it.
-
-    Returns:
-        The result with its long texts bounded; None where it has none, and nothing was recorded.
-    """
+    """Record a call and its whole result, of which views show the bounded form; the result with its long texts bounded, None where it has none."""
     every = _texts(call.answer)
     texts = [text for text in dict.fromkeys(every) if count(text) > BUDGET]
     if not texts:

@@ -30,11 +30,7 @@ def read(path: PurePath) -> str | None:
 
 
 class Desk:
-    """Changes that are planned one after the other and made together: each is planned on what those before it leave.
-
-    Args:
-        home: the user's folder, which stays whatever was in it.
-    """
+    """Changes that are planned one after the other, each on what those before it leave, and made together. The user's `home` stays whatever was in it."""
 
     def __init__(self, home: Path) -> None:
         self._home = home

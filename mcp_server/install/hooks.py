@@ -59,17 +59,9 @@ HOOKED: Mapping[str, Hooked] = {
 
 
 def plan_hooks(host: str, python: str, path: PurePath, before: str | None, backup: str | None) -> Change:
-    """Put our hooks behind those that are there; ours of an earlier time are replaced.
+    """Put our hooks behind those that are there, run by `python`, an absolute path; ours of an earlier time are replaced.
 
-    Args:
-        host: a name of `HOOKED`.
-        python: the program that runs them, an absolute path.
-        path: the host's file.
-        before: its text, None where there is no file.
-        backup: the text of its copy from before ours, None where there is none.
-
-    Raises:
-        InputError: the file is not what the host reads.
+    `before`: the file's text, None where there is none; `backup`: that of its copy from before ours. Raises InputError: the file is not what the host reads.
     """
     if not HOOKED[host].events:
         text = files("mcp_server.install").joinpath("opencode.js").read_text(encoding="utf-8")
@@ -91,11 +83,7 @@ def plan_hooks(host: str, python: str, path: PurePath, before: str | None, backu
 
 
 def plan_no_hooks(host: str, python: str, path: PurePath, before: str | None, backup: str | None) -> Change:
-    """Take our hooks out; a file that nothing else has changed since is put back as it was.
-
-    Raises:
-        InputError: the file is not what the host reads.
-    """
+    """Take our hooks out; a file that nothing else has changed since is put back as it was. Raises InputError: the file is not what the host reads."""
     try:
         plugin = not HOOKED[host].events
         if before is None or not (_MODULE in before if plugin else _holds_ours(before, host)):

@@ -28,11 +28,9 @@ class Launch:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """Where a user's things lie on one machine.
+    """Where a user's things lie on one machine; `config`: `~/.config`, `~/Library/Application Support`, `%APPDATA%`.
 
-    Attributes:
-        config: where programs keep settings: `~/.config`, `~/Library/Application Support`, `%APPDATA%`.
-        packages: on Windows, the data folders of Claude Desktop installed as a store package; that one reads nothing else.
+    `packages`: on Windows, the data folders of Claude Desktop installed as a store package; that one reads nothing else.
     """
 
     home: PurePath
@@ -42,15 +40,7 @@ class Machine:
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """One host.
-
-    Attributes:
-        files: its settings files.
-        path: the keys down to our entry.
-        shape: the form of an entry.
-        after: what the user does next.
-        program: what starts it; empty where nothing on PATH does.
-    """
+    """One host: its settings files, the keys down to our entry in them, the form of that, what the user does next, and what on PATH starts it."""
 
     name: str
     files: Callable[[Machine], tuple[PurePath, ...]]

@@ -22,14 +22,7 @@ KEPT = "before-ctxfold"
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One file before and after.
-
-    Attributes:
-        before: its text; None where there is no file.
-        after: its text then; None for no file.
-        backup: the text its copy should then have; None for no copy.
-        mark: what the copy's name ends with.
-    """
+    """One file before and after, None where there is none; the text of its copy, and what the copy's name ends with."""
 
     path: PurePath
     before: str | None

@@ -45,13 +45,7 @@ class BrowsingSettings:
 
 @dataclass
 class Browsing:
-    """The browsers of one session pool.
-
-    Attributes:
-        store: where sessions are kept; None for the configured default.
-        downloads: gives the folder below which downloads go, when it is first needed.
-        folder: the model that folds, plans and extracts beside whoever drives; None for the embedded deciders.
-    """
+    """The browsers of one session pool; `downloads` gives the folder below which downloads go, when it is first needed."""
 
     settings: BrowsingSettings
     store: str | None

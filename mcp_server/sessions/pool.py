@@ -14,8 +14,8 @@ from anyio.to_thread import run_sync
 from mcp.server.mcpserver import Context
 
 import ctxfold
-import ctxfold.config
 from ctxfold import Session, SessionInfo
+from ctxfold.config.environment import default_store, home
 from ctxfold.errors import InputError, UnknownSession
 from ctxfold.models import Model, Roles
 from ctxfold.models.deciders import Deciders, SessionLease
@@ -36,11 +36,7 @@ T = TypeVar("T")
 class SessionPool:
     """The open sessions of one store, for one event loop. One that another process opened is taken up at its first use here.
 
-    Args:
-        store: where the sessions are kept; None for the configured default.
-        local: whether its host shares this machine, so that it may name files on it.
-        browsing: its browsers; None for the usual ones.
-        folder: the model that decides what hosts leave to it; None for the embedded deciders.
+    `local`: whether its host shares this machine, so that it may name files on it; `folder`: the model that decides what hosts leave to it.
     """
 
     def __init__(
@@ -58,12 +54,7 @@ class SessionPool:
         self._locks: WeakValueDictionary[str, anyio.Lock] = WeakValueDictionary()
 
     async def open(self, name: str, goal: str | None, budget: int | None) -> Session:
-        """Create or resume a session.
-
-        Args:
-            name: the session.
-            goal: what it is for; None leaves what it has.
-            budget: tokens its view may take from now on; None leaves what it had, 8,000 at first.
+        """Create or resume a session; a goal or budget of None leaves what it has.
 
         Raises:
             SessionNameError: the name is outside the pattern.
@@ -133,13 +124,10 @@ class SessionPool:
 
 
 class Pools:
-    """One session pool for each principal, each over a store of its own: what one has recorded, another cannot even name.
+    """One session pool for each principal, each over a store of its own beside `store`: what one has recorded, another cannot even name.
 
-    Args:
-        store: the store of whoever needs no name; None for the configured default. A principal's own lies beside it.
-        local: whether its hosts share this machine, so that they may name files on it and, while nothing of the open internet was shown, addresses in it.
-        browsing: how it browses; None for the usual settings.
-        folder: the model that decides what hosts leave to it; None for the embedded deciders.
+    `local`: whether its hosts share this machine, so that they may name files on it and, while nothing of the open internet was shown, addresses in it;
+    `folder`: the model that decides what hosts leave to it.
     """
 
     def __init__(
@@ -179,7 +167,7 @@ def pool_for(ctx: Context[Pools, Any]) -> SessionPool:
 def _find_store(store: str | None, principal: str | None) -> str | None:
     if principal is None:
         return store
-    base = store or ctxfold.config.default_store()
+    base = store or default_store()
     if "://" in base:
         raise InputError(
             "a store on a server can't be divided among the names of a token file: give a file with --store, or a token without a name"
@@ -189,7 +177,7 @@ def _find_store(store: str | None, principal: str | None) -> str | None:
 
 def _find_downloads(principal: str | None) -> Path:
     """Where downloads go, each session's in a folder of its own. No session's name begins with `@`."""
-    folder = ctxfold.config.home() / "downloads"
+    folder = home() / "downloads"
     return folder if principal is None else folder / f"@{principal}"
 
 

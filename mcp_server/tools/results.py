@@ -118,18 +118,10 @@ def shorten(text: str, most: int = _SNIPPET) -> str:
 
 
 def format_view(session: Session, budget: int, offset: int) -> list[TextContent]:
-    """The view, then a line on its size.
+    """The view of a budget (0 for the session's own) from a character on, then a line on its size. Raises BudgetError: below the published least.
 
-    Where neither argument is said and the session's own view is too long for one result, a smaller view that fits is shown instead: the end of a
+    Where neither is said and the session's own view is too long for one result, a smaller view that fits is shown instead: the end of a
     view is its latest part, so a shorter whole serves better than the first piece of a long one.
-
-    Args:
-        session: whose view.
-        budget: tokens the view may take; 0 for the session's own budget.
-        offset: characters to leave out at the start; 0 for none.
-
-    Raises:
-        BudgetError: the budget is below the published least.
     """
     view = session.view(budget=budget or session.budget)
     if budget or offset or len(view.text) <= _ROOM:
@@ -234,11 +226,7 @@ class Browsed(BaseModel, frozen=True):
 
 
 def format_run(standing: Standing) -> CallToolResult:
-    """A run as a result.
-
-    Raises:
-        CtxfoldError: what it failed of.
-    """
+    """A run as a result. Raises CtxfoldError: what it failed of."""
     if standing.error is not None:
         raise standing.error
     run, status, steps, result = standing.run, standing.status, standing.steps, standing.result

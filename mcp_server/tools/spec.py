@@ -44,11 +44,7 @@ def make_plain(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def describe_arguments(schema: dict[str, Any], words: dict[str, str], owner: str) -> dict[str, Any]:
-    """The schema with a description on each argument.
-
-    Raises:
-        ValueError: an argument has no words, or words have no argument.
-    """
+    """The schema with a description on each argument. Raises ValueError: an argument has no words, or words have no argument."""
     properties: dict[str, Any] = schema.get("properties", {})
     if words.keys() != properties.keys():
         raise ValueError(f"{owner}: words and arguments differ in {sorted(words.keys() ^ properties.keys())}")

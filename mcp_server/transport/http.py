@@ -38,13 +38,7 @@ _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where the server is found.
-
-    Attributes:
-        port: the port; 0 for any that is free.
-        names: further names its clients may call it by.
-        open: whether it is reached without a token.
-    """
+    """Where the server is found: its port (0 for any that is free), further names its clients may call it by, and whether it is `open` without a token."""
 
     host: str
     port: int

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ctxfold import Session
+from ctxfold.text.words import counted
 from ctxfold.tokens import count
 from ctxfold.view.bounded import LEAST, NOWHERE, Bounded, Earlier, Result, bounded
 from mcp_server.wrap.listing import Listing
-from mcp_server.wrap.meter import Meter
 from mcp_server.wrap.recall import recall
 from mcp_server.wrap.results import fits, print_structured, repeats, shares, shorten_within, texts_of, with_texts
 
@@ -66,7 +66,7 @@ class Keeper:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.meter = Meter()
+        self.meter = _Meter()
         self._session: Session | None = None
         self._last: dict[str, Earlier] = {}
         self._turn = threading.Lock()
@@ -183,3 +183,40 @@ def _address(draft: _Draft, ref: str) -> str:
 def _holds(structured: Any, texts: Mapping[int, str]) -> bool:
     """Whether a structure is no more than texts that stand in the result by themselves."""
     return isinstance(structured, dict) and all(value in texts.values() for value in structured.values())
+
+
+@dataclass(slots=True)
+class _Row:
+    results: int = 0
+    raw: int = 0
+    shown: int = 0
+    whole: int = 0
+
+
+@dataclass(slots=True)
+class _Meter:
+    """Tokens of results as they came and as they were passed on, or would have been."""
+
+    rows: dict[str, _Row] = field(default_factory=dict)
+
+    def add(self, tool: str, raw: int, shown: int, whole: bool) -> None:
+        """Count one result. `whole`: it is long and yet passes as it is, because its schema permits nothing shorter."""
+        row = self.rows.setdefault(tool, _Row())
+        row.results += 1
+        row.raw += raw
+        row.shown += shown
+        row.whole += whole
+
+    def tell(self) -> str:
+        """A line for each tool, and one for all."""
+        named = [*sorted(self.rows.items(), key=lambda each: -each[1].raw), ("all", self._sum())]
+        return "\n".join(
+            f"{name}: {counted(row.results, 'result')}, {row.raw} tokens, {row.shown} bounded"
+            + (f" ({100 * row.shown / row.raw:.1f} %)" if row.raw else "")
+            + (f", {counted(row.whole, 'long one')} whole" if row.whole else "")
+            for name, row in named
+        )
+
+    def _sum(self) -> _Row:
+        every = self.rows.values()
+        return _Row(*(sum(getattr(row, name) for row in every) for name in ("results", "raw", "shown", "whole")))

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ctxfold import config
+from ctxfold.config.endpoints import endpoint
+from ctxfold.config.environment import default_store, home
+from ctxfold.config.roles import EXPLORER, KEYED_MODEL, role_setting
 from ctxfold.errors import ReadOnlyStore
 
 VARIABLES = (
@@ -31,52 +33,52 @@ def bare_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def test_home_is_made_private_to_its_owner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CTXFOLD_HOME", str(tmp_path / "deep" / "home"))
-    assert config.home() == tmp_path / "deep" / "home"
-    assert stat.S_IMODE(config.home().stat().st_mode) == 0o700
+    assert home() == tmp_path / "deep" / "home"
+    assert stat.S_IMODE(home().stat().st_mode) == 0o700
 
 
 def test_home_is_the_platforms_user_data_folder_when_nothing_is_set(tmp_path: Path) -> None:
-    assert tmp_path in config.home().parents
-    assert config.home().name == "ctxfold"
+    assert tmp_path in home().parents
+    assert home().name == "ctxfold"
 
 
 def test_a_home_that_cannot_be_made_names_the_variable_to_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
     monkeypatch.setenv("CTXFOLD_HOME", str(tmp_path / "file" / "home"))
     with pytest.raises(ReadOnlyStore, match="set CTXFOLD_HOME"):
-        config.home()
+        home()
 
 
 def test_the_store_is_a_file_in_home_unless_a_url_is_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CTXFOLD_HOME", str(tmp_path))
-    assert config.default_store() == str(tmp_path / "ctxfold.db")
+    assert default_store() == str(tmp_path / "ctxfold.db")
     monkeypatch.setenv("CTXFOLD_DATABASE_URL", "/elsewhere/sessions.db")
-    assert config.default_store() == "/elsewhere/sessions.db"
+    assert default_store() == "/elsewhere/sessions.db"
 
 
 def test_the_explorer_decides_when_there_is_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert config.role_setting("agent").model == config.EXPLORER
+    assert role_setting("agent").model == EXPLORER
     monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
-    assert config.role_setting("agent").model == config.KEYED_MODEL
+    assert role_setting("agent").model == KEYED_MODEL
     monkeypatch.setenv("CTXFOLD_MODEL", "script:steps.json")
-    assert config.role_setting("agent").model == "script:steps.json"
+    assert role_setting("agent").model == "script:steps.json"
 
 
 def test_a_blank_variable_counts_as_unset(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "  ")
-    assert config.endpoint().credential is None
-    assert config.role_setting("folder").model is None
+    assert endpoint().credential is None
+    assert role_setting("folder").model is None
 
 
 def test_a_key_goes_before_a_token_and_never_shows_in_repr(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "token-value")
     monkeypatch.setenv("ANTHROPIC_API_KEY", "key-value")
-    found = config.endpoint()
+    found = endpoint()
     assert (found.credential, found.secret, found.local) == ("ANTHROPIC_API_KEY", "key-value", False)
     assert "key-value" not in repr(found)
 
 
 def test_a_base_url_moves_the_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:8081/")
-    assert config.endpoint().url == "http://127.0.0.1:8081"
-    assert config.endpoint().local
+    assert endpoint().url == "http://127.0.0.1:8081"
+    assert endpoint().local

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from ctxfold import config
-from ctxfold.cli.model_checks import check_models
+from ctxfold.cli.checks import run_checks
+from ctxfold.config.environment import settings_file
+from ctxfold.config.roles import KEYED_MODEL, ROLES, Role, role_setting
 from ctxfold.errors import InputError, ModelKeyMissing
 from ctxfold.models import Roles, Spending, helpers, load, spending
 
@@ -33,7 +34,7 @@ key = "sk-reader"
 def settings(ctxfold_home: Path) -> Path:
     """A settings file of three roles."""
     ctxfold_home.mkdir(parents=True, exist_ok=True)
-    path = config.settings_file()
+    path = settings_file()
     path.write_text(FILE, encoding="utf-8")
     path.chmod(0o600)
     return path
@@ -45,7 +46,7 @@ def names(roles: Roles) -> list[str | None]:
 
 def test_each_role_has_its_own_and_who_has_none_has_the_folders(settings: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("FOLDERS_KEY", "sk-folder")
-    agent = load(config.role_setting("agent").model or "")
+    agent = load(role_setting("agent").model or "")
     assert agent is not None
     assert agent.name == "ollama:qwen3:8b"
     strong = "openai:strong@http://127.0.0.1:9/v1"
@@ -64,17 +65,17 @@ def test_a_variable_goes_before_the_file_and_a_server_and_key_belong_to_their_mo
     settings: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("FOLDERS_KEY", "sk-folder")
-    filed = config.role_setting("folder")
+    filed = role_setting("folder")
     assert (filed.endpoint, filed.key) == ("http://127.0.0.1:9/v1", ("FOLDERS_KEY", "sk-folder"))
     assert "sk-folder" not in repr(filed)
     monkeypatch.setenv("CTXFOLD_FOLDER_MODEL", "claude-opus-5-5")
-    moved = config.role_setting("folder")
+    moved = role_setting("folder")
     assert (moved.model, moved.source) == ("claude-opus-5-5", "CTXFOLD_FOLDER_MODEL")
     assert (moved.endpoint, moved.key) == (None, None)
     monkeypatch.setenv("CTXFOLD_FOLDER_ENDPOINT", "http://127.0.0.1:8/v1")
     monkeypatch.setenv("CTXFOLD_FOLDER_KEY", "sk-own")
-    assert config.role_setting("folder").endpoint == "http://127.0.0.1:8/v1"
-    named = config.role_setting("folder", "ollama:other")
+    assert role_setting("folder").endpoint == "http://127.0.0.1:8/v1"
+    named = role_setting("folder", "ollama:other")
     assert (named.model, named.endpoint, named.key) == ("ollama:other", None, None)
 
 
@@ -101,23 +102,23 @@ def test_a_helping_role_without_its_key_says_so_when_it_is_asked(monkeypatch: py
 def test_settings_that_cannot_be_read_name_what_to_mend(settings: Path, text: str, said: str):
     settings.write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=said) as raised:
-        config.role_setting("agent")
+        role_setting("agent")
     assert str(settings) in str(raised.value)
 
 
 def test_a_key_that_others_can_read_is_refused(settings: Path):
     settings.chmod(0o644)
     with pytest.raises(InputError, match="chmod 600"):
-        config.role_setting("agent")
+        role_setting("agent")
 
 
 def test_a_paid_model_that_a_key_brings_is_said_and_every_paid_one_is_limited(monkeypatch: pytest.MonkeyPatch):
     assert spending() == Spending("explorer", None)
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-lying-around")
     brought = spending()
-    assert (brought.model, brought.dollars) == (config.KEYED_MODEL, 1.0)
+    assert (brought.model, brought.dollars) == (KEYED_MODEL, 1.0)
     assert brought.notice == (
-        f"ANTHROPIC_API_KEY is set: {config.KEYED_MODEL} decides, for at most $1.00 (--max-cost); --model explorer costs nothing"
+        f"ANTHROPIC_API_KEY is set: {KEYED_MODEL} decides, for at most $1.00 (--max-cost); --model explorer costs nothing"
     )
     assert spending("claude-opus-5-5") == Spending("claude-opus-5-5", 1.0)
     assert spending("claude-opus-5-5", 5.0).dollars == 5.0
@@ -150,15 +151,15 @@ def test_a_paid_helper_beside_the_explorer_is_named_and_limited(monkeypatch: pyt
     assert "no price of claude-unheard-of is on file" in unknown.notice
 
 
-@pytest.mark.parametrize("role", [role for role in config.ROLES if role != "agent"])
+@pytest.mark.parametrize("role", [role for role in ROLES if role != "agent"])
 def test_a_server_or_key_of_a_helping_role_without_a_model_is_named_with_what_to_set(
-    role: config.Role, ctxfold_home: Path, monkeypatch: pytest.MonkeyPatch
+    role: Role, ctxfold_home: Path, monkeypatch: pytest.MonkeyPatch
 ):
     upper = f"CTXFOLD_{role.upper()}"
     monkeypatch.setenv(f"{upper}_KEY", "sk-lonely")
     with pytest.raises(InputError, match=f"{upper}_KEY set for the {role}, and no model: set {upper}_MODEL"):
         helpers()
-    checked = {check.name: check for check in check_models()}
+    checked = {check.name: check for check in run_checks()}
     assert not checked[role].ok
     assert f"{upper}_MODEL" in checked[role].fact
     assert "sk-lonely" not in repr(checked)
@@ -167,6 +168,6 @@ def test_a_server_or_key_of_a_helping_role_without_a_model_is_named_with_what_to
     monkeypatch.delenv(f"{upper}_MODEL")
     monkeypatch.delenv(f"{upper}_KEY")
     ctxfold_home.mkdir(parents=True, exist_ok=True)
-    config.settings_file().write_text(f'[models.{role}]\nendpoint = "http://127.0.0.1:9/v1"\n', encoding="utf-8")
+    settings_file().write_text(f'[models.{role}]\nendpoint = "http://127.0.0.1:9/v1"\n', encoding="utf-8")
     with pytest.raises(InputError, match=rf"endpoint of \[models\.{role}\] set"):
-        config.role_setting(role)
+        role_setting(role)

@@ -24,9 +24,7 @@ NAME = "explorer"
 class Explorer:
     """Decides the steps of one task; the questions of one that asks several are answered one by one, each with its source.
 
-    Args:
-        task: what the user asked.
-        pages: what earlier runs have seen for it.
+    `pages`: what earlier runs have seen for it.
     """
 
     name = NAME

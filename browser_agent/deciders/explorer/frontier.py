@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from browser_agent.deciders.explorer.question import Question
 from browser_agent.observation import Link, Observation, SearchBox, SiteIndex
 from ctxfold.text import BM25, words
-from ctxfold.tokens import rarity
+from ctxfold.tokens.ranks import rarity
 
 __all__ = [
     "Frontier",
@@ -37,14 +37,8 @@ _NO_PAGE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """A page that could be opened.
-
-    Attributes:
-        url: its address.
-        text: the words of the link.
-        words: what BM25 compares with the question: the link's words, its address and the heading it stands under.
-        credit: what the site's own search gives it, 0 to 1.
-        depth: how many links lead from the start to it.
+    """A page that could be opened: its address and the words of its link. `words`: what BM25 compares with the question, of both and the heading above;
+    `credit`: what the site's own search gives it, 0 to 1; `depth`: how many links lead from the start to it.
     """
 
     url: str

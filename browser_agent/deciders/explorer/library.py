@@ -98,12 +98,10 @@ class Library:
         return found
 
     def is_sure(self, passage: Passage, whole: bool) -> bool:
-        """Whether a passage is the answer, by the words of the question that it and the headings above it hold.
+        """Whether the best passage is the answer, by the words of the question that it and the headings above it hold.
 
-        Args:
-            passage: the best one.
-            whole: the library has every page of the site. Then it is known what each word tells there, those that stand nowhere most:
-                a passage that holds the most telling word, and more than it lacks, is the answer, as is anywhere one that holds nearly all.
+        Where the library has the `whole` site, it is known what each word tells there, those that stand nowhere most: a passage that holds the most
+        telling word, and more than it lacks, is the answer, as is anywhere one that holds nearly all.
         """
         place = passage.place
         above = (*place.path, *self._names_of(place), place.name, place.section.title)

@@ -19,14 +19,7 @@ _DEFINITION = 7
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """One section of one page.
-
-    Attributes:
-        url: the page's address without fragment.
-        section: the section.
-        path: the page's title and the headings above, outermost first.
-        whole: whether its lines follow one another on the page, with no definition between them.
-    """
+    """One section of one page. `path`: the page's title and the headings above, outermost first; `whole`: whether no definition stands between its lines."""
 
     url: str
     section: Section
@@ -46,13 +39,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A run of sentences, or the line that defines a name without text.
-
-    Attributes:
-        place: its section.
-        span: where it stands in the section's text; None for the section's title.
-        words: its words, as `ctxfold.text.words` gives them.
-    """
+    """A run of sentences, or the line that defines a name without text. `span`: where it stands in its section's text; None for the section's title."""
 
     place: Place
     span: Span | None

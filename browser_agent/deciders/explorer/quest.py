@@ -73,12 +73,7 @@ class Trail:
 
 
 class Quest:
-    """The way of one question.
-
-    Args:
-        question: what is asked.
-        pages: what was read of the site before, for other questions or in an earlier run.
-    """
+    """The way of one question. `pages`: what was read of the site before, for other questions or in an earlier run."""
 
     def __init__(self, question: Question, pages: Sequence[Observation] = ()) -> None:
         self.question = question

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ctxfold.text import query_weights, sentences, words
-from ctxfold.tokens import rarity
+from ctxfold.tokens.ranks import rarity
 
 __all__ = ["Question", "split_task"]
 
@@ -25,12 +25,9 @@ _RARE = 3
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A task as the explorer looks at it.
+    """A task as the explorer looks at it: its words, each with how rare it is in any text, since one that stands everywhere tells little.
 
-    Attributes:
-        text: the task.
-        words: its words, each with how rare it is in any text: a word that stands everywhere tells little.
-        names: what it writes as code is written, in lower case: `functools.lru_cache`, `Popen()`, `max_size`.
+    `names`: what it writes as code is written, in lower case: `functools.lru_cache`, `Popen()`, `max_size`.
     """
 
     text: str

@@ -18,10 +18,7 @@ Wish = Literal["auto", "continue", "create", "switch", "new_topic", "rename"]
 class BranchMove:
     """Where to go: stay, make a branch at a step, switch to one, begin a topic, or give the branch another name.
 
-    Attributes:
-        action: what to do. To continue changes nothing and is no event.
-        at: for `create`, the last step the new branch keeps; None for the current tip.
-        to: the branch's name; None lets one be given.
+    `at`: for `create`, the last step the new branch keeps, None for the current tip; `to`: the branch's name, None lets one be given.
     """
 
     action: Action

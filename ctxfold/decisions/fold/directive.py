@@ -31,15 +31,9 @@ class FoldDirective(BaseModel):
 
 
 def stretch(workspace: Workspace, first: int | None, last: int | None) -> tuple[Block, ...]:
-    """The blocks a directive names.
+    """The blocks from a first step (None for the last alone) to a last one (None for the latest).
 
-    Args:
-        workspace: what is folded.
-        first: its first step, None for the last alone.
-        last: its last step, None for the latest.
-
-    Raises:
-        FoldError: nothing to fold, a step that is not on this path, ends in the wrong order, or a cut through a tile.
+    Raises FoldError: nothing to fold, a step that is not on this path, ends in the wrong order, or a cut through a tile.
     """
     start, end = _bounds(workspace, first, last)
     return workspace.blocks[start:end]
@@ -82,11 +76,7 @@ def _before(older: Older | None) -> str:
 
 
 def fold(workspace: Workspace, tile: Tile) -> Workspace:
-    """Put a tile in place of the blocks whose steps it stands for. Pure.
-
-    Raises:
-        FoldError: those steps are not whole blocks of this workspace.
-    """
+    """Put a tile in place of the blocks whose steps it stands for. Pure. Raises FoldError: those steps are not whole blocks of this workspace."""
     start, end = _bounds(workspace, tile.first, tile.last)
     blocks = workspace.blocks
     if tuple(step for block in blocks[start:end] for step in block.steps) != tile.steps:

@@ -63,13 +63,7 @@ def front_room(budget: int, settings: FoldSettings) -> int:
 
 
 def due(workspace: Workspace, budget: int, settings: FoldSettings) -> Batch | None:
-    """What to fold so that the cover stands at the low-water mark; None below the high one, or where nothing may be folded.
-
-    Args:
-        workspace: the settled cover.
-        budget: o200k tokens of a view.
-        settings: water marks and shares.
-    """
+    """What to fold so that the cover stands at the low-water mark of a budget; None below the high one, or where nothing may be folded."""
     settings = settings.of(budget)
     blocks, older = workspace.blocks, 0 if workspace.older is None else workspace.older.raw
     if workspace.tokens + older <= settings.high * budget:
@@ -113,13 +107,7 @@ def embedded_tile(
 ) -> Tile:
     """The tile the embedded folder makes of a batch; it never costs more than its blocks do.
 
-    Args:
-        batch: what is folded.
-        opened: the same steps with more of their lines, read from the log.
-        number: the tile's number.
-        budget: o200k tokens of the view.
-        query: texts that say what the session is about now.
-        front: what was written to stand in front, in place of all that was written before; None keeps what there is.
+    `opened`: the same steps with more of their lines, read from the log; `front`: what was written to stand in front, None keeps what there is.
     """
     blocks = [show(block) for block in opened]
     room = min(batch.room, price(*batch.blocks) - _LEAST)
@@ -142,15 +130,7 @@ def embedded_tile(
 def micro_tile(
     workspace: Workspace, blocks: Sequence[Block], number: int, settings: FoldSettings, query: Sequence[str]
 ) -> Tile:
-    """The tile of a stretch that someone asked to fold without saying how.
-
-    Args:
-        workspace: where the blocks stand.
-        blocks: a contiguous stretch of it.
-        number: the tile's number.
-        settings: the shares.
-        query: texts that say what the session is about now.
-    """
+    """The tile of a stretch that someone asked to fold without saying how."""
     first = workspace.blocks.index(blocks[0])
     newest = workspace.blocks[first + len(blocks) :]
     tokens, said = sum(block.tokens for block in blocks), sum(_said(block) for block in blocks)

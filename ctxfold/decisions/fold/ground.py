@@ -40,11 +40,7 @@ _LARGEST = 200_000
 
 
 class Ground:
-    """Records of the log as one source.
-
-    Args:
-        texts: the records.
-    """
+    """Records of the log as one source."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._texts = texts

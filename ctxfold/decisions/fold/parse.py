@@ -63,13 +63,9 @@ class Compliance:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A reply, read.
+    """A reply, read: the directive in it that fits the workspace, if any, and the text as its user may see it, directives taken out.
 
-    Attributes:
-        directive: what it wants folded, fit for the workspace it was read against; None where nothing is to be folded.
-        text: the reply as its user may see it, directives taken out.
-        reason: why there is no directive although one was tried; None else.
-        compliance: what this reply adds to the count.
+    `reason`: why there is no directive although one was tried; `compliance`: what this reply adds to the count.
     """
 
     directive: FoldDirective | None
@@ -79,15 +75,7 @@ class Parsed:
 
 
 def parse(reply: object, workspace: Workspace) -> Parsed:
-    """Read a model's reply.
-
-    Args:
-        reply: what the model wrote. Anything but text holds no directive.
-        workspace: what the directive would be applied to.
-
-    Returns:
-        The reply, read. Nothing a model writes makes it raise.
-    """
+    """Read what a model wrote, for a workspace that its directive would be applied to. Nothing a model writes makes it raise."""
     if not isinstance(reply, str):
         return Parsed(None, "", "the reply is not text", Compliance(replies=1, refused=1))
     blocks = marked(reply)

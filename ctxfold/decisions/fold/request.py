@@ -56,15 +56,7 @@ _KEYS = frozenset(name for form in (_Context, _Fold, _Target, _Latest, _Compress
 
 
 def wanted(tag: Tag, body: Mapping[str, Any], workspace: Workspace) -> FoldDirective | None:
-    """The directive of a block; None where it asks for no fold.
-
-    Args:
-        tag: its tag, which says its form.
-        body: the JSON object in it.
-        workspace: what it would be applied to.
-
-    Returns:
-        The directive, with its first and last step; they are whole blocks of the workspace.
+    """The directive of a block, its first and last step whole blocks of the workspace; None where it asks for no fold.
 
     Raises:
         FoldError: it does not fit its form, or names what cannot be folded.
@@ -112,11 +104,7 @@ def _ends(fold: _Fold, path: _Path) -> tuple[int, int]:
 
 
 class _Path:
-    """The steps that can be folded, in path order, and the tiles among them.
-
-    Args:
-        workspace: where they stand.
-    """
+    """The steps of a workspace that can be folded, in path order, and the tiles among them."""
 
     def __init__(self, workspace: Workspace) -> None:
         if not workspace.blocks:

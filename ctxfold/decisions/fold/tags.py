@@ -20,15 +20,9 @@ Tag = Literal["context", "compress"]
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """One block of a reply.
+    """One block of a reply, from where its opening tag begins to its end, with the JSON object inside, or the fault that makes it not well-formed.
 
-    Attributes:
-        start: where its opening tag begins, in characters.
-        end: where it ends.
-        tag: which tag it has.
-        body: the JSON object inside; empty when there is a fault.
-        fault: why it is not well-formed; None when it is.
-        prose: whether it holds words rather than something like JSON, so that it is nothing to hide from a reader.
+    `prose`: whether it holds words rather than something like JSON, so that it is nothing to hide from a reader.
     """
 
     start: int
@@ -57,13 +51,9 @@ _THOUGHT = re.compile(r"<(/?)think>")
 
 
 def marked(reply: str) -> list[Marked]:
-    """Every attempt at a directive, in order.
+    """Every attempt at a directive in a reply, in order, none overlapping; one that is not closed runs to its end.
 
-    Args:
-        reply: what a model wrote. Blocks in fenced code, between backticks, and before the end of its thinking are none.
-
-    Returns:
-        The blocks, none overlapping. A block that is not closed runs to the end of the reply.
+    Blocks in fenced code, between backticks, and before the end of a model's thinking are none.
     """
     hidden = _Stretches([*_fenced(reply), *_thought(reply)])
     marks = [mark for mark in _marks(reply) if mark.start not in hidden]
@@ -148,11 +138,7 @@ def _tag(name: str) -> Tag:
 
 
 class _Stretches:
-    """Stretches of a text, to ask whether a place lies in one.
-
-    Args:
-        stretches: start and end of each; they may overlap.
-    """
+    """Stretches of a text, each a start and an end, which may overlap; to ask whether a place lies in one."""
 
     def __init__(self, stretches: Sequence[tuple[int, int]]) -> None:
         self._starts: list[int] = []

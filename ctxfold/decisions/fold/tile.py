@@ -1,20 +1,24 @@
-"""Makes tiles for blocks, counts their price, and refuses a written summary that saves nothing."""
+"""Makes tiles for blocks with the lines that stay beside a written summary, counts their price, and refuses a summary that saves nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from ctxfold.decisions.fold.beside import in_force, kept_beside
 from ctxfold.errors import FoldError
 from ctxfold.log.lines import Line
 from ctxfold.tokens import count_lines
+from ctxfold.view.choose import shortened
 from ctxfold.view.condense import stub
-from ctxfold.view.show import show
+from ctxfold.view.headings import above
+from ctxfold.view.pieces import pieces_of, values_in
+from ctxfold.view.show import show, unkept
+from ctxfold.view.stretch import HEAD, Chosen, Stretch
 from ctxfold.view.trail import changes_of, trail
+from ctxfold.workspace.intent import Intent
 from ctxfold.workspace.workspace import Block, Origin, RawStep, Status, Tile, Workspace, spans
 
-__all__ = ["TRAIL", "price", "status_of", "tile_of", "told_tile"]
+__all__ = ["TRAIL", "in_force", "kept_beside", "price", "status_of", "tile_of", "told_tile", "values_of", "values_said"]
 
 TRAIL = 0.1
 """Of what older steps may take, what the trail of artifacts may take at most."""
@@ -25,17 +29,7 @@ _SNAPSHOT = 2
 
 def told_tile(workspace: Workspace, blocks: Sequence[Block], number: int, summary: str, origin: Origin) -> Tile:
     """The tile of a summary that a host or a model wrote; the user's words, findings, what is in use since, and the names of what it leaves out stand
-    beside it.
-
-    Args:
-        workspace: where the blocks stand.
-        blocks: a contiguous stretch of it.
-        number: the tile's number.
-        summary: what was written.
-        origin: who wrote it.
-
-    Raises:
-        FoldError: the summary is empty, or costs more, with what stands beside it, than what it would replace.
+    beside it. Raises FoldError: it is empty, or costs more, with what stands beside it, than what it would replace.
     """
     summary = summary.strip()
     if not summary:
@@ -70,17 +64,7 @@ def tile_of(
     whole: bool = False,
     status: Status | None = None,
 ) -> Tile:
-    """A tile for blocks, its price counted.
-
-    Args:
-        blocks: what it stands for.
-        number: its number.
-        summary: prose that replaces them.
-        lines: what is kept of them.
-        origin: who wrote the summary.
-        whole: whether every line of them stands.
-        status: how they ended; None lets the evidence say.
-    """
+    """A tile for blocks, its price counted. `whole`: whether every line of them stands; `status`: how they ended, None lets the evidence say."""
     steps = tuple(step for block in blocks for step in block.steps)
     raw = sum(block.raw for block in blocks)
     untrusted = any(line.untrusted for block in blocks for line in block.lines) or any(
@@ -104,3 +88,55 @@ def status_of(blocks: Sequence[Block]) -> Status:
             return last.status
         case RawStep():
             return "completed" if last.settled else "partial"
+
+
+def values_of(lines: Iterable[Line]) -> set[str]:
+    """What of lines has to be exact to be of use, lower case."""
+    return {value for line in lines for piece in pieces_of(line) for value, _ in piece.values if len(value) > 1}
+
+
+def values_said(text: str) -> set[str]:
+    """The same of a text, whatever its length."""
+    return {value for row in text.splitlines() for value in values_in(row)}
+
+
+def in_force(blocks: Sequence[Block], naming: Sequence[Block], intent: Intent) -> set[str]:
+    """The values with a digit of a stretch that are in use: calls or words of `naming` name them, or an open item or a constraint holds them."""
+    named = values_of(
+        line
+        for block in naming
+        for line in block.lines
+        if line.kind in ("user", "say") or (line.kind == "call" and not line.depth)
+    )
+    for text in (*(item.text for item in intent.open), *(each.text for each in intent.binding)):
+        named |= values_said(text)
+    named = {value for value in named if any(map(str.isdigit, value))}
+    return named & values_of(line for block in blocks for line in block.lines if line.kind in ("call", "data", "text"))
+
+
+def kept_beside(
+    blocks: Sequence[Block], summary: str, needed: set[str], lifted: frozenset[str] = frozenset()
+) -> tuple[Line, ...]:
+    """The lines of a stretch that stay beside a summary, shortened to what they stay for.
+
+    Each needed value stands in the summary, or else in the first line that holds it, with the call it answers. `lifted`: findings that hold no more.
+    """
+    lines = [line for block in blocks for line in unkept(block.lines, lifted)]
+    whole = [line.kind in ("user", "note") for line in lines]
+    said = summary.lower()
+    left = {value for value in needed - values_said(summary) if value not in said}
+    left -= values_of(line for line, stays in zip(lines, whole, strict=True) if stays)
+    needs = above(lines)
+    kept: list[set[int]] = [{0} if stays else set() for stays in whole]
+    for at, line in enumerate(lines):
+        if whole[at] or line.kind not in ("call", "data", "text"):
+            continue
+        for place, piece in enumerate(pieces_of(line)):
+            values = {value for value, _ in piece.values}
+            if not left.isdisjoint(values):
+                left -= values
+                kept[at].add(place)
+        for place in needs[at] if kept[at] else ():
+            kept[place] |= set() if kept[place] else {0 if lines[place].kind == "call" else HEAD}
+    chosen = Chosen(tuple(tuple(sorted(each)) for each in kept), 0)
+    return tuple(shortened(Stretch(lines, [0] * len(lines), whole), chosen))

@@ -16,7 +16,7 @@ from ctxfold.errors import RefError, Ungrounded
 from ctxfold.log.refs import BlockRef, RangeRef, RecordRef, StepRef, StretchRef, parse_ref
 from ctxfold.text import entities, is_common
 from ctxfold.text.words import counted
-from ctxfold.tokens.rarity import rarity
+from ctxfold.tokens.ranks import rarity
 from ctxfold.workspace.workspace import Block, Tile, Workspace
 
 __all__ = ["check_summary", "invented", "known_texts"]
@@ -58,16 +58,9 @@ def known_texts(workspace: Workspace, blocks: Sequence[Block]) -> list[str]:
 
 
 def check_summary(what: str, text: str, source: Sequence[str], steps: frozenset[int]) -> None:
-    """Hold what a host or a model wrote against the log.
+    """Hold a text, which is called `what`, against the records it may say something of and the steps it may point at.
 
-    Args:
-        what: what it is called.
-        text: what was written.
-        source: the records it may say something of.
-        steps: the steps it may point at.
-
-    Raises:
-        Ungrounded: it holds ids, numbers, addresses or quotations that stand nowhere there.
+    Raises Ungrounded: it holds ids, numbers, addresses or quotations that stand nowhere there.
     """
     values = invented(text, source, steps)
     if values:
@@ -77,16 +70,7 @@ def check_summary(what: str, text: str, source: Sequence[str], steps: frozenset[
 
 
 def invented(summary: str, source: str | Sequence[str], steps: frozenset[int]) -> tuple[str, ...]:
-    """The values of a summary that its source does not hold.
-
-    Args:
-        summary: what a model wrote.
-        source: all that it was shown, as one text or record by record.
-        steps: the steps it may point at by `s12` and the like.
-
-    Returns:
-        Each value once, in the order of the summary; empty when it invents none.
-    """
+    """The values of a summary that its source does not hold, each once, in its order; it may point at `steps` by `s12` and the like."""
     ground = Ground([source] if isinstance(source, str) else source)
     found: dict[str, None] = {}
     known: list[Decimal] = []

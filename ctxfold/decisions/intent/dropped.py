@@ -57,14 +57,9 @@ class Lost:
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """What one compaction of a host left out.
+    """What a host's compaction, the first being 1, left out of `of` there are; `ref` is the record of its summary, `kept` how many of each kind that holds.
 
-    Attributes:
-        compaction: its number in the session, from 1.
-        of: how many there are.
-        ref: the record of the summary.
-        lost: rules, the newest first, then values and files, those named most often since and until then first.
-        kept: how many of each kind the summary holds.
+    `lost`: rules, the newest first, then values and files, those named most often since and until then first.
     """
 
     compaction: int
@@ -133,13 +128,7 @@ def refs_of(dropped: Dropped) -> list[str]:
 
 
 def named_besides(calls: Iterable[Source], told: str, room: int) -> tuple[str, ...]:
-    """The values that calls named and a text leaves out: those named often and lately, as many as there is room for, in the order of their letters.
-
-    Args:
-        calls: the records of calls, in the order of the log.
-        told: the text.
-        room: characters that they may take, each with one behind it.
-    """
+    """The values that calls named and a text leaves out, in the order of their letters: those named often and lately, as many as `room` characters hold."""
     every, low = list(calls), told.lower()
     worth: dict[str, float] = {}
     written: dict[str, str] = {}

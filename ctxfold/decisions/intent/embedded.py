@@ -59,11 +59,7 @@ class _Object:
 
 
 def choose_lines(query: str, sources: Sequence[Source], budget: int, shown: str = "") -> list[Extract]:
-    """The parts of records that fit a query best, within a budget. Nothing is chosen all of whose words stand in `shown`, what a view shows anyway.
-
-    Returns:
-        Extracts in the order of the log; empty when nothing has to do with the query.
-    """
+    """The parts of records that fit a query best, within a budget, in the order of the log. Nothing is chosen all of whose words stand in `shown`."""
     wanted, standing = query_words(query), frozenset(words(shown))
     units: list[_Unit] = []
     named: set[str] = set()

@@ -40,11 +40,7 @@ _OPTIONS = jmespath.Options(custom_functions=_Functions())
 
 
 def values_at(text: str, expression: str) -> tuple[str, str]:
-    """The values an expression chooses from a structured text.
-
-    Returns:
-        The values as JSON, each as the record spells it, and an empty string; or an empty string and why there are none.
-    """
+    """The values an expression chooses, as JSON with each as the record spells it, and an empty string; or an empty string and why there are none."""
     if parse(text) is None:
         return "", "the record is not structured"
     if len(expression) > _LONGEST:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from ctxfold.log.lines import Line
-from ctxfold.text.values import facts_of
+from ctxfold.text.entities import facts_of
 from ctxfold.workspace.intent import Cause
 from ctxfold.workspace.workspace import Tile, Workspace, spans
 
@@ -29,13 +29,7 @@ _STRETCH = 8
 
 @dataclass(frozen=True, slots=True)
 class Trigger:
-    """A reason to plan or to extract.
-
-    Attributes:
-        cause: which of the reasons.
-        detail: what it was in this case, in a few words.
-        need: what is to be looked for, in words; empty for what the intent is about.
-    """
+    """A reason to plan or to extract. `detail`: what it was in this case; `need`: what is to be looked for, empty for what the intent is about."""
 
     cause: Cause
     detail: str

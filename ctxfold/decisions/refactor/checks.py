@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import assert_never
 
-from ctxfold.decisions.fold.beside import in_force, values_of, values_said
-from ctxfold.decisions.fold.tile import price
+from ctxfold.decisions.fold.tile import in_force, price, values_of, values_said
 from ctxfold.decisions.fold.verify import invented, known_texts
 from ctxfold.decisions.refactor.apply import depth_of, refactor
 from ctxfold.decisions.refactor.values import AddNote, Case, Refactoring, Refusal, Supersede

@@ -12,8 +12,7 @@ from ctxfold.decisions.fold.directive import stretch
 from ctxfold.decisions.fold.embedded import Batch, due, embedded_tile
 from ctxfold.decisions.fold.tile import price, tile_of
 from ctxfold.decisions.refactor.checks import fault
-from ctxfold.decisions.refactor.lines import without_repeats
-from ctxfold.decisions.refactor.prune import path_prune
+from ctxfold.decisions.refactor.prune import path_prune, without_repeats
 from ctxfold.decisions.refactor.repetition import duplicates
 from ctxfold.decisions.refactor.values import Case, Operator, PutTile, Refactoring, Refusal, noted
 from ctxfold.errors import FoldError

@@ -25,12 +25,7 @@ _MARKS = re.compile(r"\s\[[a-z-]+(?:=[^\]\n]*)?\]")
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """A stretch that went in circles.
-
-    Attributes:
-        steps: its steps, contiguous in path order.
-        repeats: those of them that show what one before them showed.
-    """
+    """A stretch of contiguous steps that went in circles. `repeats`: those of them that show what one before them showed."""
 
     steps: tuple[int, ...]
     repeats: frozenset[int]

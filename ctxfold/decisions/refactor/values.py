@@ -85,12 +85,7 @@ class Refactoring:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why an operator is not applied.
-
-    Attributes:
-        reason: why, and what to give instead, in words of ours alone.
-        values: what it is about, as it was written or as the log has it, the first few.
-    """
+    """Why an operator is not applied, in words of ours alone. `values`: the first few that it is about, as they were written or as the log has them."""
 
     reason: str
     values: tuple[str, ...] = ()
@@ -98,11 +93,9 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call with what came back, reduced to what exact repetition is told by.
+    """A call with what came back, reduced to what exact repetition is told by: the tool and its arguments in canonical form, and a digest of the result.
 
-    Attributes:
-        key: the tool and its arguments, in canonical form.
-        outcome: a digest of its result; empty while there is none, and where nothing came back.
+    The digest is empty while there is none, and where nothing came back.
     """
 
     step: int

@@ -8,10 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from ctxfold.decisions.fold.beside import in_force, kept_beside
 from ctxfold.decisions.fold.directive import stretch
 from ctxfold.decisions.fold.embedded import due
-from ctxfold.decisions.fold.tile import tile_of
+from ctxfold.decisions.fold.tile import in_force, kept_beside, tile_of
 from ctxfold.decisions.refactor.prune import path_prune
 from ctxfold.decisions.refactor.values import (
     AddNote,
@@ -47,8 +46,7 @@ _CORRECTION = re.compile(r"^\W*(.{1,200}?)\s*=>\s*(.{1,200}?)\s*\((s\d+\.\d+)\)\
 def plain_text(reply: object) -> str:
     """The text of a reply, taken out of one `<summary>` around all of it.
 
-    Raises:
-        InputError: it is not text to be put in place: empty, too long, with control characters, tags of a reply, code or JSON.
+    Raises InputError: it is not text to be put in place: empty, too long, with control characters, tags of a reply, code or JSON.
     """
     if not isinstance(reply, str):
         raise InputError("the reply is not text")
@@ -85,12 +83,8 @@ def _looks_like_json(text: str) -> bool:
 def written(operator: Operator, case: Case, text: str, origin: Origin) -> Refactoring | Refusal:
     """What an operator makes of a case with a text that somebody wrote for it.
 
-    Args:
-        operator: which.
-        case: what is looked at.
-        text: the state for state_abstract, the history without its noise for noise_filter, what the newest loop showed for path_prune, the note for
-            cognitive_boosting and attention_anchor, corrections for fact_rectify.
-        origin: who wrote it.
+    The text is the state for state_abstract, the history without its noise for noise_filter, what the newest loop showed for path_prune, the note for
+    cognitive_boosting and attention_anchor, corrections for fact_rectify.
     """
     match operator:
         case "state_abstract":
@@ -140,12 +134,7 @@ def _pin(case: Case, slot: Slot, text: str) -> Pin:
 
 @dataclass(frozen=True, slots=True)
 class _Prose:
-    """A text that can be corrected: a tile's summary, a note's line in a block, or a pin.
-
-    Attributes:
-        block: the place of its block; None for a pin.
-        line: the place of its line in the block; -1 for a tile's summary.
-    """
+    """A text that can be corrected: a tile's summary, a note's line in a block, or a pin. `block`: None for a pin; `line`: -1 for a tile's summary."""
 
     text: str
     block: int | None = None

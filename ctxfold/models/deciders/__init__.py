@@ -20,9 +20,9 @@ from ctxfold.models.deciders.fold import Consolidate, Fold, is_due, micro_due
 from ctxfold.models.deciders.intent import Extract, Plan, line_parts, new_words, plan_parts
 from ctxfold.models.deciders.loop import Decided, Decision, SessionLease, Timed, decide, leased
 from ctxfold.models.deciders.refactor import Route, Write
+from ctxfold.models.named import Roles
 from ctxfold.models.prices import add_prices
 from ctxfold.models.protocol import Model, Usage
-from ctxfold.models.roles import Roles
 from ctxfold.session.intent import Wanted
 from ctxfold.session.maintain import extraction_of
 from ctxfold.session.session import Session

@@ -68,13 +68,7 @@ def state_of(tx: Reading, session: int, head: HeadRow) -> State:
 
 @dataclass(frozen=True, slots=True)
 class Happened:
-    """What an event says.
-
-    Attributes:
-        payload: its resolved content as JSON.
-        material: hashes of the content that came with it.
-        redoable: whether it is an undo that the branch should remember.
-    """
+    """What an event says: its resolved content as JSON, and hashes of what came with it. `redoable`: it is an undo that the branch should remember."""
 
     kind: EventKind
     payload: dict[str, Any]

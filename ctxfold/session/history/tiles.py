@@ -76,10 +76,7 @@ def read_tile(tx: Reading, session: int, tile: int) -> Tile:
 
 def is_lost(tx: Reading, session: int, tile: int) -> bool:
     """Whether a tile's body is not what was written and may be left out: the embedded folder made it, of what nobody wrote a summary of, so its steps
-    in full say all that it said.
-
-    Raises:
-        CorruptStore: it is not what was written, and holds what a host or a model wrote.
+    in full say all that it said. Raises CorruptStore: it is not what was written, and holds what a host or a model wrote.
     """
     if tx.cover.tile(session, tile) != b"":
         return False

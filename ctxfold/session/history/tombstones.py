@@ -27,13 +27,9 @@ _WORD = re.compile(r"[^\W_]+")
 
 @dataclass(frozen=True, slots=True)
 class Masks:
-    """What one redaction blanks.
+    """What one redaction blanks: parts of any text, whole lines of the records in `refs`, and names where the name of a branch, topic or the session tells of it.
 
-    Attributes:
-        text: blanks a text's parts, anywhere.
-        refs: the records of which whole lines are blanked, wherever they stand.
-        values: what was found, as it stood.
-        names: whether the name of a branch, a topic or the session tells of it.
+    `values`: what was found, as it stood.
     """
 
     text: Mask

@@ -26,13 +26,10 @@ _CHUNK = 16
 
 
 def unfolded(tx: Reading, session: int, workspace: Workspace, blocks: Sequence[Block], reach: int) -> tuple[Block, ...]:
-    """Blocks with the tiles among them opened: the steps they were made of, and the tiles inside them that somebody wrote. `reach`: o200k tokens of lines to open, and at most one chunk of steps more.
+    """Blocks of the same steps with the tiles among them opened: the steps they were made of, and the tiles inside them that somebody wrote.
 
-    Returns:
-        Blocks of the same steps, in path order. Of a tile that reaches further back, the older steps are one block of what it kept of them.
-
-    Raises:
-        CorruptStore: something of them does not read back.
+    `reach`: o200k tokens of lines to open, and at most one chunk of steps more. Of a tile that reaches further back, the older steps are one block
+    of what it kept of them. Raises CorruptStore: something of them does not read back.
     """
     if all(isinstance(block, RawStep) for block in blocks):
         return tuple(blocks)

@@ -57,16 +57,7 @@ HOSTS: Mapping[str, TranscriptHost] = {
 
 
 def find_latest(host: TranscriptHost, home: Path, moved: str | None) -> Path:
-    """The transcript of a host that was written to last.
-
-    Args:
-        host: whose.
-        home: the user's home.
-        moved: the value of the host's variable, None where it is not set.
-
-    Raises:
-        InputError: there is none.
-    """
+    """The transcript of a host that was written to last; `moved`: the value of the host's variable. Raises InputError: there is none."""
     if not host.files:
         raise InputError(f"{host.name} keeps no transcripts as files: export the session to one, and name it")
     folder = Path(moved) if moved else home / host.home[1]
@@ -77,12 +68,7 @@ def find_latest(host: TranscriptHost, home: Path, moved: str | None) -> Path:
 
 
 def name_conversation(host: str, named: str) -> str:
-    """The name of the session that a host's conversation is recorded in.
-
-    Args:
-        host: a name of `HOSTS`.
-        named: the host's id of the conversation, or the name of the file it is written to: the id in it is the same.
-    """
+    """The name of the session that a host's conversation is recorded in; `named`: the host's id of it, or the file's name, which holds that id."""
     slug = re.sub(r"[^a-z0-9]+", "-", named.lower()).strip("-")
     found, told = _ID.findall(slug), HOSTS[host].told
     if told:

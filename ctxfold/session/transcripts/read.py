@@ -20,15 +20,7 @@ _PART = 1 << 20
 
 
 class Transcript:
-    """A transcript on disk.
-
-    Args:
-        host: who writes it.
-        path: the file.
-
-    Attributes:
-        unread: how many lines were no JSON object, or of a kind that is not part of the conversation. They stay in the host's file.
-    """
+    """A transcript of a host on disk. `unread`: how many lines were no JSON object, or not of the conversation; they stay in the host's file."""
 
     def __init__(self, host: TranscriptHost, path: Path) -> None:
         self.host = host

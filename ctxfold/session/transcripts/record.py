@@ -1,8 +1,9 @@
-"""Recording the entries of a transcript in a session, each once."""
+"""Recording the entries of a transcript in a session, each once; one that was redacted since is known again."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import assert_never
@@ -10,7 +11,6 @@ from typing import assert_never
 from ctxfold.log.refs import RecordRef
 from ctxfold.session.handle import Handle
 from ctxfold.session.record import Draft, Result, record
-from ctxfold.session.transcripts.blanked import Blanked, known_again
 from ctxfold.session.transcripts.values import (
     AssistantSaid,
     Called,
@@ -20,12 +20,15 @@ from ctxfold.session.transcripts.values import (
     UserSaid,
     key_of,
 )
+from ctxfold.store.codec import encode
 from ctxfold.store.sqlite import Reading, Writing
 
 __all__ = ["Held", "record_entries"]
 
 _SHOWN = "The host put a summary of its own in place of all before this."
 """What stands in a view for a host's summary: the log below it says more."""
+_NUMBERED = re.compile(r"(?<=\*)-\d+$")
+"""What a redaction puts behind the second of two ids that it made alike."""
 
 
 @dataclass(slots=True)
@@ -62,10 +65,7 @@ class Held:
 def record_entries(tx: Writing, at: Handle, entries: Sequence[Entry]) -> dict[RecordRef, bool]:
     """Record what the log does not hold yet: an assistant's words, its calls and what they returned as one step.
 
-    A result whose call stands in an older step is added to that step; one whose call was never seen is left out.
-
-    Returns:
-        The records of the entries, in their order, each with whether it is new.
+    A result whose call stands in an older step is added to that step; one whose call was never seen is left out. Each record is told, and whether it is new.
     """
     entries = list(_once(entries))
     held = Held.of(tx, at.session, entries)
@@ -154,3 +154,31 @@ def _draft(entry: Entry, group: Sequence[Entry]) -> Draft | None:
             return Draft("note", "model", text, shown=_SHOWN, key=key)
         case _:
             assert_never(entry)
+
+
+@dataclass(frozen=True, slots=True)
+class Blanked:
+    """A record whose key a redaction blanked: the key and the text as they stand, its place, and the id of its call."""
+
+    key: str
+    text: str
+    ref: RecordRef
+    call: str | None
+
+
+def known_again(told: Iterable[tuple[str, str]], blanked: Iterable[Blanked]) -> Iterator[tuple[str, Blanked]]:
+    """The keys of entries that stand in the log with parts of them blanked, each with its record; each record is known once."""
+    left = list(blanked)
+    for key, text in told:
+        for each in left:
+            if (_fits(each.key, key) or _fits(_NUMBERED.sub("", each.key), key)) and _fits(each.text, text):
+                left.remove(each)
+                yield key, each
+                break
+
+
+def _fits(blanked: str, text: str) -> bool:
+    """Whether a text may be what a tombstone was put in: it keeps the length in bytes, and the line ends."""
+    parts = re.split(rb"(\*+)", encode(blanked))
+    pattern = b"".join(b".{%d}" % len(part) if part.startswith(b"*") else re.escape(part) for part in parts)
+    return re.fullmatch(pattern, encode(text), re.DOTALL) is not None

@@ -11,7 +11,8 @@ import pytest
 from browser_agent.agent.confirm import Asked, Safety
 from browser_agent.agent.settings import Keeping
 from browser_agent.network.secrets import Secret
-from ctxfold import config, sessions
+from ctxfold import sessions
+from ctxfold.config.environment import default_store
 from ctxfold.errors import InputError
 from tests.browser_agent.agent.scripts import browse, decide, script
 from tests.browser_agent.doing import ref, visit
@@ -116,7 +117,7 @@ async def test_a_secret_is_typed_and_written_nowhere(serve: Serve, tmp_path: Pat
     safety = Safety(secrets=(Secret("token", value, "127.0.0.1"),))
     result, told = await browse("Sign in.", site.url, script(tmp_path, fill, STOP), Keeping("secret"), safety=safety)
     assert any(quote(value, safe="") in path or "kalmar%2B42" in path for path in site.seen)
-    kept = Path(config.default_store()).parent
+    kept = Path(default_store()).parent
     forms = [value.encode(), quote(value, safe="").encode(), b64encode(value.encode()), b"kalmar"]
     for file in kept.rglob("*"):
         content = file.read_bytes() if file.is_file() else b""

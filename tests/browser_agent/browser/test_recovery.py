@@ -21,7 +21,7 @@ from browser_agent.browser.install import installed
 from browser_agent.browser.limits import LIMITS
 from browser_agent.browser.reaper import Reaper
 from browser_agent.browser.window import Window
-from ctxfold.config import child_environment
+from ctxfold.config.children import child_environment
 from ctxfold.errors import BrowserGone, BrowserMissing, InputError
 from tests.browser_agent.doing import do, ref, seen, visit
 from tests.sites.server import Site

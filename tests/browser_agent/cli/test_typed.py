@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from browser_agent.cli.typed import typed
+from browser_agent.cli.request import typed
 
 
 @pytest.fixture

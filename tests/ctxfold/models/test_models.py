@@ -9,7 +9,7 @@ from typing import Literal
 import pytest
 from pydantic import BaseModel
 
-from ctxfold import config
+from ctxfold.config import endpoints
 from ctxfold.errors import FoldError, InputError, InvalidReply, ModelKeyMissing, ModelUnavailable
 from ctxfold.models import Reply, Request, Tool, Usage, ask, cost, load
 from ctxfold.models.script import ScriptedModel
@@ -193,17 +193,17 @@ def test_the_sdk_is_not_imported_until_a_model_is_asked(monkeypatch: pytest.Monk
 def keys(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """The role's key of each endpoint that is made."""
     given: list[object] = []
-    known = config.endpoint
+    known = endpoints.endpoint
 
     def spied(
         provider: str = "anthropic", url: str | None = None, key: tuple[str, str] | None = None
-    ) -> config.Endpoint:
+    ) -> endpoints.Endpoint:
         given.append(key)
         return known(provider, url, key)
 
     monkeypatch.setenv("CTXFOLD_AGENT_KEY", "the-roles-own")
     monkeypatch.setenv("ANTHROPIC_API_KEY", "the-providers")
-    monkeypatch.setattr(config, "endpoint", spied)
+    monkeypatch.setattr(endpoints, "endpoint", spied)
     return given
 
 

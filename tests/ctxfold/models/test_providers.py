@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from ctxfold import config
+from ctxfold.config.endpoints import Endpoint, endpoint
 from ctxfold.errors import InputError, ModelError, ModelKeyMissing, ModelUnavailable
 from ctxfold.models import Model, Request, ScriptedModel, Tool, ask, cost, load, named
 from ctxfold.models.protocol import Usage
@@ -145,7 +145,7 @@ async def test_a_providers_key_never_goes_to_another_server(monkeypatch: pytest.
         assert found is not None
         await found.decide(request("the page"))
     assert server.keys == ["no-key", "for-that-server", "sk-openai-secret"]
-    assert "secret" not in repr(config.endpoint("openai"))
+    assert "secret" not in repr(endpoint("openai"))
 
 
 def test_a_key_that_lacks_is_named_before_anything_is_begun(monkeypatch: pytest.MonkeyPatch):
@@ -183,7 +183,7 @@ def test_another_package_brings_a_provider_through_an_entry_point(monkeypatch: p
     assert made.name == "road-runner at http://127.0.0.1:9/v2 with sk-acme"
 
 
-def acme(name: str, endpoint: config.Endpoint) -> Model:
+def acme(name: str, endpoint: Endpoint) -> Model:
     """A provider as another package would bring it."""
     return ScriptedModel(name=f"{name} at {endpoint.url} with {endpoint.secret}")
 

@@ -13,7 +13,7 @@ from mcp import Client
 from mcp_types import CallToolResult
 
 from ctxfold import Session
-from ctxfold.config import Endpoint
+from ctxfold.config.endpoints import Endpoint
 from ctxfold.errors import ModelUnavailable
 from ctxfold.models import Reply, Request
 from ctxfold.models.anthropic import AnthropicModel

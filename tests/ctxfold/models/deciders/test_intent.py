@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ctxfold import Session
-from ctxfold.config import Endpoint
+from ctxfold.config.endpoints import Endpoint
 from ctxfold.decisions.intent.triggers import Trigger
 from ctxfold.errors import InputError, ModelUnavailable
 from ctxfold.models import Model, Reply, Request, Usage, helpers
