@@ -98,6 +98,26 @@ def test_no_text_makes_a_view_larger_than_its_budget(
     assert view.text == session.view(budget).text
 
 
+def test_a_large_result_leaves_what_was_folded_before_it_in_the_view(tmp_path: Path) -> None:
+    """A view looks back by what blocks can take of it, so that no size of one pushes the others out."""
+    store, log = str(tmp_path / "large.db"), "\n".join(f"row {n} of the second log is fine" for n in range(40_000))
+    with Session.open("large", store=store) as session:
+        for n, found in enumerate(("SUP-2281 merged it", "tx_7731 was rolled back")):
+            session.record_turn(user=f"What is in log {n}?")
+            call = {"name": "read", "args": {"path": f"/log/{n}"}, "id": "c"}
+            session.record_step("", calls=[call], results=[{"id": "c", "text": log[: 40_000 * (n + 1)]}])
+            session.record_reply(f"In log {n}, {found}.")
+            session.consolidate(2_000)
+        session.record_step("", calls=[{"name": "read", "args": {}, "id": "c"}], results=[{"id": "c", "text": log}])
+        session.record_turn(user="What did you find?")
+        view = session.view(2_000)
+    assert "SUP-2281" in view.text
+    assert "tx_7731" in view.text
+    assert view.tokens <= 2_000
+    with Session.open("large", store=store) as fresh:
+        assert fresh.view(2_000).text == view.text
+
+
 LONG: dict[str, Callable[[str], str]] = {
     "a line": str,
     "a cell": lambda words: json.dumps({"id": "A1", "note": words}),
