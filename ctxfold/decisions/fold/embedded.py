@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 
 from ctxfold.decisions.fold.settings import FoldSettings
 from ctxfold.decisions.fold.tile import TRAIL, price, tile_of
+from ctxfold.errors import FoldError
 from ctxfold.log.lines import Line
 from ctxfold.tokens import count, count_lines
 from ctxfold.view.condense import condense, gists, stub
 from ctxfold.view.repeats import without_repeats
 from ctxfold.view.show import Shown, addressed, show
 from ctxfold.view.trail import changes_of, trail
-from ctxfold.workspace.workspace import Block, Origin, RawStep, Tile, Workspace
+from ctxfold.workspace.workspace import Block, Origin, RawStep, Tile, Workspace, spans
 
 __all__ = [
     "Batch",
@@ -150,6 +151,9 @@ def micro_tile(
         number: the tile's number.
         settings: the shares.
         query: texts that say what the session is about now.
+
+    Raises:
+        FoldError: the stretch would cost more as a tile.
     """
     first = workspace.blocks.index(blocks[0])
     newest = workspace.blocks[first + len(blocks) :]
@@ -157,7 +161,10 @@ def micro_tile(
     room = max(int(settings.micro * tokens), _DOCUMENT, _ROOM_A_WORD * said)
     if tokens <= room:
         every = tuple(line for block in blocks for line in block.lines)
-        return tile_of(blocks, number, _summaries(None, blocks, tokens, query), every, "embedded", whole=True)
+        tile = tile_of(blocks, number, _summaries(None, blocks, tokens, query), every, "embedded", whole=True)
+        if price(tile) > price(*blocks):
+            raise FoldError(f"{spans(tile.steps)} is short and stands as it is; fold more steps, or give a summary")
+        return tile
     return embedded_tile(Batch(blocks, newest, room), blocks, number, max(tokens, 3 * said), query)
 
 
