@@ -79,12 +79,12 @@ def due(workspace: Workspace, budget: int, settings: FoldSettings) -> Batch | No
     if sum(costs) + older <= settings.high * budget:
         return None
     end, full, said = len(blocks), 0, sum(_said(block) for block in blocks)
-    wanted = settings.full + _documents(blocks) * (settings.low - settings.least - settings.full)
+    newer = settings.full + _documents(blocks) * (settings.low - settings.least - settings.full)
     while end > 0:
         block = blocks[end - 1]
         newest = end == len(blocks)
         said -= _said(block)
-        most = max(settings.full, min(wanted, settings.low - _ROOM_A_WORD * said / budget)) * budget
+        most = max(settings.full, min(newer, settings.low - _ROOM_A_WORD * said / budget)) * budget
         if not newest and (not isinstance(block, RawStep) or (block.settled and full + costs[end - 1] > most)):
             break
         full += min(costs[-1], int(settings.latest * budget)) if newest else costs[end - 1]
@@ -93,7 +93,8 @@ def due(workspace: Workspace, budget: int, settings: FoldSettings) -> Batch | No
         return None
     bounded = max(blocks[-1].tokens - int(settings.latest * budget), 0)
     standing = price(*without_repeats(blocks[end:])) - bounded
-    return Batch(blocks[:end], blocks[end:], max(int(settings.low * budget) - standing, int(settings.least * budget)))
+    wanted = max(settings.low * budget, (1 - settings.drop) * min(sum(costs) + older, budget))
+    return Batch(blocks[:end], blocks[end:], max(int(wanted) - standing, int(settings.least * budget)))
 
 
 def _said(block: Block) -> int:
