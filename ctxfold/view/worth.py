@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from ctxfold.log.lines import Line
 from ctxfold.view.pieces import Piece, shape_of
@@ -27,6 +28,9 @@ _AGAIN = (1.0, 0.25, 0.06)
 _WORD, _REPLY, _NEAR = 0.03, 0.2, 0.3
 """What a word that is told for the first time is worth: any, one of the last that the assistant said to a request, one of what the session is about."""
 
+_ODD = 0.05
+"""What a line of a document is worth for each bit by which its shape is rarer than others in it."""
+
 
 class Worth:
     """What the pieces of some lines are worth beside what is taken already."""
@@ -36,7 +40,7 @@ class Worth:
     ) -> None:
         self.lines, self.query = lines, query
         self._replies = _replies(lines)
-        self._series = [_series(line, each) for line, each in zip(lines, pieces, strict=True)]
+        self._alike = [_alike(line, each) for line, each in zip(lines, pieces, strict=True)]
         self._covered: Counter[str] = Counter()
         self._told: Counter[str] = Counter()
         uses = _Uses()
@@ -54,7 +58,9 @@ class Worth:
         for word in piece.words:
             near = max(_NEAR, plain) if word in self.query else plain
             gain += self._words[word] * near * _AGAIN[min(self._told[word], 2)]
-        return gain * self._series[line].get(place, 1.0)
+        if self.lines[line].is_document:
+            gain = gain * self._alike[line][place].share + _ODD * self._alike[line][place].surprise
+        return gain
 
     def take(self, piece: Piece) -> None:
         """Count what a piece tells as told."""
@@ -157,13 +163,27 @@ def _shape(value: str) -> float:
     return 0.3
 
 
-def _series(line: Line, pieces: Sequence[Piece]) -> dict[int, float]:
-    """What is left of the worth of a document's pieces where others in it are alike: together they tell little more than a few of them."""
+class _Alike(NamedTuple):
+    """What a line of a document tells by standing among others.
+
+    Attributes:
+        share: what is left of its worth where others are alike: together they tell little more than a few of them.
+        surprise: bits by which its shape is rarer than the document's shapes are on average.
+    """
+
+    share: float
+    surprise: float
+
+
+def _alike(line: Line, pieces: Sequence[Piece]) -> list[_Alike]:
+    """Of each piece of a document what it tells by its shape; nothing for another line."""
     if not line.is_document:
-        return {}
+        return []
     shapes = [shape_of(piece.text) for piece in pieces]
-    alike = Counter(shapes)
-    return {place: 1 / math.sqrt(alike[shape]) for place, shape in enumerate(shapes) if alike[shape] > 1}
+    times = Counter(shapes)
+    bits = {shape: math.log2(len(shapes) / count) for shape, count in times.items()}
+    mean = sum(bits[shape] for shape in shapes) / len(shapes) if shapes else 0.0
+    return [_Alike(1 / math.sqrt(times[shape]), max(0.0, bits[shape] - mean)) for shape in shapes]
 
 
 def _evidence(name: str, seen: Counter[str], named: Counter[str], arguments: set[str]) -> float:
