@@ -64,6 +64,11 @@ class _Choice:
         ]
         self.headings = [headings(line, each) for line, each in zip(stretch.lines, self.pieces, strict=True)]
         self.worth = Worth(stretch.lines, stretch.steps, self.pieces, query)
+        self.unanswered = {
+            self.above[at][0]: at
+            for at, line in enumerate(stretch.lines)
+            if line.kind == "data" and self.above[at] and line.ref == stretch.lines[self.above[at][0]].ref
+        }
         self.open = [at for at, whole in enumerate(stretch.whole) if not whole]
         self.kept: list[set[int]] = [set() for _ in stretch.lines]
         self.steps: set[int] = set()
@@ -146,6 +151,8 @@ class _Choice:
         self.kept[item.line].add(item.place)
         self.steps.add(self.stretch.steps[item.line])
         self.worth.take(item.piece)
+        for at in {item.line, *self.above[item.line]} & self.unanswered.keys():
+            self.kept[self.unanswered[at]].add(0)
 
     def _keep(self, at: int, places: set[int]) -> None:
         self.kept[at].update(places or {HEAD})
