@@ -15,7 +15,7 @@ from ctxfold.session.evidence import Trail
 from ctxfold.session.history.commit import GENESIS, head_of, state_of
 from ctxfold.session.history.elsewhere import OtherBranches
 from ctxfold.session.history.intents import intent_of
-from ctxfold.session.history.load import REACH, load, waiting_at
+from ctxfold.session.history.load import REACH, load, reached, waiting_at
 from ctxfold.session.history.refactorings import guidance_of
 from ctxfold.session.record import Branch, Result, Taken, arrive
 from ctxfold.store.sqlite import Reading, Store, Writing
@@ -120,7 +120,8 @@ class Handle:
         newest = self.look(tx)
         older = self._workspace.older
         short = older is not None and (
-            self._loaded < 3 * reach or (upto is not None and self._workspace.holding(upto) is None)
+            reached(self._workspace.blocks, 4 * reach) < 4 * reach
+            or (upto is not None and self._workspace.holding(upto) is None)
         )
         wanted, (asked, least) = max(REACH, 4 * reach), self._floor
         other = short or (self._loaded > 3 * max(REACH, 3 * reach) and (asked > wanted or self._loaded > 2 * least))

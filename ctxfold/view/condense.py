@@ -96,7 +96,8 @@ def _cost(lines: Sequence[Line]) -> int:
 def stub(steps: Sequence[int], raw: int, lines: Sequence[Line], said: str = "", full: int | None = None) -> Line | None:
     """What stands for steps of which nothing does: their address, size, and names in them; None where it would cost too much.
 
-    Names that `said` holds, which stands beside it, need not be said again. `full`: the most that the steps count for, where not all of `raw`.
+    No mark tells it from our words: of what a tool or a page says it names ids and numbers alone, no phrase. Names that `said` holds, which stands beside
+    it, need not be said again. `full`: the most that the steps count for, where not all of `raw`.
     """
     most = _STUB * (raw if full is None else min(raw, full))
     where = spans(steps)
@@ -105,9 +106,8 @@ def stub(steps: Sequence[int], raw: int, lines: Sequence[Line], said: str = "", 
         if each.kind == "call" and not each.depth:
             names[each.text[2 : each.cuts[0] - 1] if each.cuts else each.text[2:]] = None
         for piece in pieces_of(each):
-            names.update(
-                (_spelled(value, piece), None) for value, _ in piece.values[:1] if any(map(str.isdigit, value))
-            )
+            told = [value for value, _ in piece.values if not (each.untrusted and len(value.split()) > 1)]
+            names.update((_spelled(value, piece), None) for value in told[:1] if any(map(str.isdigit, value)))
     low = said.lower()
     names = {name: None for name in names if name.lower() not in low}
     for many in (_NAMES, 4, 1):

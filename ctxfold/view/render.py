@@ -93,7 +93,7 @@ def render(workspace: Workspace, budget: Budget, log: CallLog = nothing_called) 
         The view; `tokens` never exceeds `budget.tokens`. Whatever it leaves out is at the end of a ref.
     """
     query = query_of(workspace)
-    workspace = narrowed(workspace, REACH * budget.tokens)
+    workspace = narrowed(workspace, budget.tokens)
     aim = budget.tokens
     settled = _settled(replace(workspace, blocks=without_repeats(workspace.blocks)))
     if settled.tokens > aim:  # what is named as standing whole may be shortened
@@ -117,15 +117,15 @@ def render(workspace: Workspace, budget: Budget, log: CallLog = nothing_called) 
 
 
 REACH = 4
-"""Times its budget a view looks back over blocks that nobody has consolidated."""
+"""Times its budget a view looks back over blocks; one that is larger than the budget counts as one budget, since no more of it can stand."""
 
 
-def narrowed(workspace: Workspace, tokens: int) -> Workspace:
-    """The newest blocks that cost at most `tokens`; what lies before them as one stretch, the summaries, the user's words and the findings in it kept. Pure."""
-    at, left = len(workspace.blocks), tokens
-    while at > 0 and (left > 0 or at == len(workspace.blocks)):
+def narrowed(workspace: Workspace, budget: int) -> Workspace:
+    """The newest blocks within reach of a budget; what lies before them as one stretch, the summaries, the user's words and the findings in it kept. Pure."""
+    at, left = len(workspace.blocks), REACH * budget
+    while at > 0 and left > 0:
         at -= 1
-        left -= workspace.blocks[at].tokens
+        left -= min(workspace.blocks[at].tokens, budget)
     if at == 0:
         return workspace
     written = tuple(

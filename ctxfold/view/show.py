@@ -51,7 +51,7 @@ class Shown:
                 else unposed(self.summary)
             )
             made.append(f"{self._mark} {told}")
-        elif self.status is not None and (not self.lines or self.lines[0].ref != self._mark):
+        elif self.status is not None and not self._plain and (not self.lines or self.lines[0].ref != self._mark):
             made.append(f"[{self._mark}]")
         made += addressed(self.lines[len(asked) :])
         return tuple(made) or (f"[{spans(self.steps)} | {self.raw} tok | recall {spans(self.steps)}]",)
@@ -59,6 +59,11 @@ class Shown:
     def _opens(self, line: Line) -> bool:
         """Whether a line is what the user said as the block began: a summary stands behind it."""
         return line.kind == "user" and line.ref.partition(".")[0] == f"s{self.steps[0]}"
+
+    @property
+    def _plain(self) -> bool:
+        """Whether each of its steps stands under its own address, so that the block needs none."""
+        return self.whole and len({line.ref.partition(".")[0] for line in self.lines}) >= len(self.steps)
 
     @property
     def _mark(self) -> str:
@@ -105,7 +110,4 @@ def show(block: Block, lifted: frozenset[str] = frozenset()) -> Shown:
             untrusted = any(line.untrusted for line in block.lines)
             return Shown(block.steps, block.raw, "", lines, None, untrusted, whole=True)
         case Tile():
-            standing = {line.ref.partition(".")[0] for line in block.lines}
-            plain = block.whole and len(standing) >= len(block.steps)
-            status = None if plain else block.status
-            return Shown(block.steps, block.raw, block.summary, lines, status, block.untrusted, block.whole)
+            return Shown(block.steps, block.raw, block.summary, lines, block.status, block.untrusted, block.whole)

@@ -168,6 +168,31 @@ def test_a_fold_that_would_grow_the_view_is_refused(session: Session) -> None:
     assert session.view(WIDE).text == before.text
 
 
+def test_a_fold_of_what_is_short_already_is_refused_where_it_would_grow_the_view(session: Session) -> None:
+    session.record_turn(user="copper " * 60)
+    session.record_reply("Two words.")
+    session.record_turn(user="river falcon ember delta " * 4)
+    session.record_reply("island harbor night " * 30)
+    session.fold(summary="Went on.", first_step=2, last_step=2)
+    session.record_turn(user="room")
+    before, log = session.view(60_000), len(events(session))
+    with pytest.raises(FoldError, match="stands as it is; fold more steps"):
+        session.fold(first_step=2, last_step=3)
+    assert session.view(60_000).text == before.text
+    assert len(events(session)) == log
+
+
+def test_a_tile_in_which_each_step_stands_names_its_steps_where_a_view_shows_less_of_it(session: Session) -> None:
+    for n in range(3):
+        session.record_reply(f"Number {n}: " + "copper delta ember falcon " * 4)
+    session.record_turn(user="river night island harbor " * 25)
+    session.record_reply("Noted.")
+    session.fold(first_step=1, last_step=4)
+    assert "[s1" not in settled(session)
+    session.record_turn(user="room view copper " * 50)
+    assert steps_addressed(session.view(256).text) >= {1, 2, 3, 4, 5}
+
+
 def test_a_fold_shrinks_the_view_by_what_it_took(session: Session) -> None:
     """The tile's tokens are fewer than its steps', and the view's fall with it."""
     add_steps(session, 6)

@@ -98,6 +98,26 @@ def test_no_text_makes_a_view_larger_than_its_budget(
     assert view.text == session.view(budget).text
 
 
+def test_a_large_result_leaves_what_was_folded_before_it_in_the_view(tmp_path: Path) -> None:
+    """A view looks back by what blocks can take of it, so that no size of one pushes the others out."""
+    store, log = str(tmp_path / "large.db"), "\n".join(f"row {n} of the second log is fine" for n in range(8_000))
+    with Session.open("large", store=store) as session:
+        for n, found in enumerate(("SUP-2281 merged it", "tx_7731 was rolled back")):
+            session.record_turn(user=f"What is in log {n}?")
+            call = {"name": "read", "args": {"path": f"/log/{n}"}, "id": "c"}
+            session.record_step("", calls=[call], results=[{"id": "c", "text": log[: 20_000 * (n + 1)]}])
+            session.record_reply(f"In log {n}, {found}.")
+            session.consolidate(2_000)
+        session.record_step("", calls=[{"name": "read", "args": {}, "id": "c"}], results=[{"id": "c", "text": log}])
+        session.record_turn(user="What did you find?")
+        view = session.view(2_000)
+    assert "SUP-2281" in view.text
+    assert "tx_7731" in view.text
+    assert view.tokens <= 2_000
+    with Session.open("large", store=store) as fresh:
+        assert fresh.view(2_000).text == view.text
+
+
 LONG: dict[str, Callable[[str], str]] = {
     "a line": str,
     "a cell": lambda words: json.dumps({"id": "A1", "note": words}),
@@ -145,6 +165,15 @@ def test_a_caller_sets_when_and_how_far_a_session_folds(tmp_path: Path) -> None:
     assert sizes[1] <= 0.5 * 8_000 < sizes[0]
     with pytest.raises(InputError, match="low below high"):
         FoldSettings(high=0.5)
+
+
+def test_no_consolidation_takes_more_away_than_the_settings_allow(tmp_path: Path) -> None:
+    drops: list[float] = []
+    for name, settings in (("usual", FoldSettings()), ("deep", FoldSettings(drop=0.6))):
+        with Session.open(name, store=str(tmp_path / "store.db"), settings=settings) as session:
+            sizes = dialogue(session, 100, 8_000)
+        drops.append(max((before - after) / before for before, after in pairwise(sizes)))
+    assert drops[0] <= 0.31 < drops[1]
 
 
 def test_a_fold_without_a_summary_keeps_the_users_words(session: Session) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -116,27 +116,11 @@ def ref_of(session: Session, step: int, text: str) -> str:
     return found[0]
 
 
-_HEADER = re.compile(r"\[?(s\d+(?:-s\d+)?(?:, s\d+(?:-s\d+)?)*)…?(?: |\]|\n|$)")
-"""What a block begins with: the steps it stands for, in brackets when nothing more is left of it."""
-
-
 def cover(session: Session) -> list[tuple[int, ...]]:
-    """The steps of each tile, in the order of the settled view, read from the header that each block of it begins with."""
-    shown = session.view(WIDE)
-    blocks = shown.messages[0]["content"][1 : shown.stable]
-    tiles: list[tuple[int, ...]] = []
-    for block in blocks:
-        header = _HEADER.match(block["text"])
-        assert header, f"no header of steps: {block['text'][:60]!r}"
-        tiles.append(tuple(_steps(header[1])))
-    return tiles
-
-
-def _steps(words: str) -> Iterator[int]:
-    """`s3, s9-s12` as numbers."""
-    for part in words.split(", "):
-        first, _, last = part.replace("s", "").partition("-")
-        yield from range(int(first), int(last or first) + 1)
+    """The steps of each tile, in the order of the settled view."""
+    native = session.view(WIDE).native
+    assert native is not None
+    return [block.steps for block in native.parts.blocks if block.steps]
 
 
 def path(session: Session) -> list[int]:

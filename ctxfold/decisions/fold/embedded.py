@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 
 from ctxfold.decisions.fold.settings import FoldSettings
 from ctxfold.decisions.fold.tile import TRAIL, price, tile_of
+from ctxfold.errors import FoldError
 from ctxfold.log.lines import Line
 from ctxfold.tokens import count, count_lines
 from ctxfold.view.condense import condense, gists, stub
 from ctxfold.view.repeats import without_repeats
 from ctxfold.view.show import Shown, addressed, show
 from ctxfold.view.trail import changes_of, trail
-from ctxfold.workspace.workspace import Block, Origin, RawStep, Tile, Workspace
+from ctxfold.workspace.workspace import Block, Origin, RawStep, Tile, Workspace, spans
 
 __all__ = [
     "Batch",
@@ -72,12 +73,12 @@ def due(workspace: Workspace, budget: int, settings: FoldSettings) -> Batch | No
     if sum(costs) + older <= settings.high * budget:
         return None
     end, full, said = len(blocks), 0, sum(_said(block) for block in blocks)
-    wanted = settings.full + _documents(blocks) * (settings.low - settings.least - settings.full)
+    newer = settings.full + _documents(blocks) * (settings.low - settings.least - settings.full)
     while end > 0:
         block = blocks[end - 1]
         newest = end == len(blocks)
         said -= _said(block)
-        most = max(settings.full, min(wanted, settings.low - _ROOM_A_WORD * said / budget)) * budget
+        most = max(settings.full, min(newer, settings.low - _ROOM_A_WORD * said / budget)) * budget
         if not newest and (not isinstance(block, RawStep) or (block.settled and full + costs[end - 1] > most)):
             break
         full += min(costs[-1], int(settings.latest * budget)) if newest else costs[end - 1]
@@ -86,7 +87,8 @@ def due(workspace: Workspace, budget: int, settings: FoldSettings) -> Batch | No
         return None
     bounded = max(blocks[-1].tokens - int(settings.latest * budget), 0)
     standing = price(*without_repeats(blocks[end:])) - bounded
-    return Batch(blocks[:end], blocks[end:], max(int(settings.low * budget) - standing, int(settings.least * budget)))
+    wanted = max(settings.low * budget, (1 - settings.drop) * min(sum(costs) + older, budget))
+    return Batch(blocks[:end], blocks[end:], max(int(wanted) - standing, int(settings.least * budget)))
 
 
 def _said(block: Block) -> int:
@@ -130,14 +132,17 @@ def embedded_tile(
 def micro_tile(
     workspace: Workspace, blocks: Sequence[Block], number: int, settings: FoldSettings, query: Sequence[str]
 ) -> Tile:
-    """The tile of a stretch that someone asked to fold without saying how."""
+    """The tile of a stretch that someone asked to fold without saying how; a `FoldError` where it would cost more as a tile."""
     first = workspace.blocks.index(blocks[0])
     newest = workspace.blocks[first + len(blocks) :]
     tokens, said = sum(block.tokens for block in blocks), sum(_said(block) for block in blocks)
     room = max(int(settings.micro * tokens), _DOCUMENT, _ROOM_A_WORD * said)
     if tokens <= room:
         every = tuple(line for block in blocks for line in block.lines)
-        return tile_of(blocks, number, _summaries(None, blocks, tokens, query), every, "embedded", whole=True)
+        tile = tile_of(blocks, number, _summaries(None, blocks, tokens, query), every, "embedded", whole=True)
+        if price(tile) > price(*blocks):
+            raise FoldError(f"{spans(tile.steps)} is short and stands as it is; fold more steps, or give a summary")
+        return tile
     return embedded_tile(Batch(blocks, newest, room), blocks, number, max(tokens, 3 * said), query)
 
 

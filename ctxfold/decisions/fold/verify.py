@@ -29,6 +29,9 @@ _NUMBER = re.compile(r"([€£¥₹$+-]?)(\d[\d,]*(?:\.\d+)?)(%|st|nd|rd|th|[kKM
 _UNIT = re.compile(r"\s?(?:[A-Z]{2,4}\b|[%€£$¥₹°])")
 _BEFORE = re.compile(r"(?:\b[A-Z]{2,4}|[€£$¥₹#])\s?$")
 """What makes a small number an amount: a sign of money or measure, or a code in capitals, beside it."""
+_CLOCK = re.compile(r"\d{1,2}:\d\d(?::\d\d)?")
+_HALF = re.compile(r" [ap]\.?m\b", re.IGNORECASE)
+"""What says behind a time of twelve hours which half of the day it is."""
 _SMALL = 20
 _JOINED = re.compile(r"[@_/\\]|\w\.\w")
 _HUMP = re.compile(r"[a-z][A-Z]")
@@ -83,7 +86,8 @@ def invented(summary: str, source: str | Sequence[str], steps: frozenset[int]) -
             known += _number(value)
         else:
             open_.append(value)
-    sums = _sums(known[:_SUMMED], few)
+    told = [number for value in open_ for number in _number(value) if number in ground.derived]
+    sums = _sums([*known, *told][:_SUMMED], few)
     for value in open_:
         if not any(number in ground.derived or number in sums for number in _number(value)):
             found[value] = None
@@ -114,7 +118,10 @@ def _values(summary: str) -> Iterator[tuple[str, bool]]:
         for part in _parts(run[0]):
             kept = part.strip(_EDGES)
             exact = any(letter.isdigit() for letter in kept) or _is_code(kept)
-            if exact or (at in joined and _JOINED.search(kept)):
+            half = _HALF.match(summary, run.end()) if _CLOCK.fullmatch(kept) and run[0].endswith(part) else None
+            if half:
+                yield kept + half[0], False
+            elif exact or (at in joined and _JOINED.search(kept)):
                 alone = not _UNIT.match(summary, run.end()) and not _BEFORE.search(summary[max(0, at - 8) : at])
                 yield kept, alone and _is_small(kept)
 

@@ -17,10 +17,12 @@ from ctxfold.store.sqlite import Reading
 from ctxfold.store.values import Path, State, StoredRecord
 from ctxfold.workspace.workspace import HEADER, STANDING, Block, Note, Older, RawStep, Workspace, load_lines
 
-__all__ = ["REACH", "goals", "lines_at", "load", "raw_steps", "waiting_at"]
+__all__ = ["REACH", "goals", "lines_at", "load", "raw_steps", "reached", "waiting_at"]
 
 REACH = 64_000
 """o200k tokens of blocks that are loaded, unless more are asked for."""
+_PART = 4
+"""Of what is loaded, the part that one block counts for at most: behind a result of any size stands what was folded before it."""
 TIMEOUT = 600.0
 """Seconds after which a call without an answer no longer keeps its step from being consolidated."""
 _WORDS = 60
@@ -69,14 +71,19 @@ def _blocks(
             low = max(floor + 1, depth - _CHUNK + 1)
             steps = raw_steps(tx, session, tx.log.along(session, path, low, depth), newest=depth == tip.depth)
             found.extend(reversed(steps))
-            tokens += sum(step.tokens for step in steps)
+            tokens += reached(steps, reach)
             depth = low - 1
         elif tile is not None and row is not None:
             found.append(tile)
-            tokens += tile.tokens
+            tokens += reached([tile], reach)
             depth -= len(tile.steps)
             cell = row[0]
     return found[::-1], depth + 1
+
+
+def reached(blocks: Sequence[Block], reach: int) -> int:
+    """What blocks count for in o200k tokens where `reach` are to be loaded."""
+    return sum(min(block.tokens, reach // _PART) for block in blocks)
 
 
 def _depth_of(tx: Reading, session: int, n: int | None) -> int | None:

@@ -87,6 +87,18 @@ def test_what_it_does_not_hold_is_found(summary: str, value: str):
     assert invented(summary, SOURCE, STEPS) == (value,)
 
 
+def test_a_time_of_twelve_hours_is_read_with_what_stands_behind_it() -> None:
+    source = "departs 04:00:00, arrives 16:30:00"
+    assert invented("It leaves at 4:00 a.m. and lands at 4:30 pm.", source, STEPS) == ()
+    assert invented("It leaves at 4:00 p.m. and lands at 4:30 am.", source, STEPS) == ("4:00 p.m", "4:30 am")
+
+
+def test_a_sum_of_the_log_may_be_told_apart_from_what_the_log_says() -> None:
+    source = '{"fares": [{"price": 71}, {"price": 60}], "paid": 161}'
+    assert invented("Of $161 the fares were $131, so $30 is for insurance.", source, STEPS) == ()
+    assert invented("Of $161 the fares were $132, so $30 is for insurance.", source, STEPS) == ("$132", "$30")
+
+
 _LETTERS = st.text(string.ascii_uppercase, min_size=1, max_size=4)
 _DIGITS = st.integers(10_000, 999_999_999).map(str)
 _IDS = st.one_of(
