@@ -1,8 +1,8 @@
 """Says what pieces of a stretch are worth: its values, each once, and its words.
 
 A value counts the more the rarer it is and the likelier its kind: it was named by a later call or message, others under the same name were, or it looks
-like an id and nothing has named it yet. The assistant's last words before the user's next tell what came of a request, and count for more than those
-between calls. No word of any language is known here.
+like an id and nothing has named it yet. What of a page answers the words that it was asked for counts for more, and so do the assistant's last words
+before the user's next, which tell what came of a request, beside those between calls. No word of any language is known here.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from ctxfold.log.lines import Line
-from ctxfold.view.pieces import Piece, shape_of
+from ctxfold.view.pieces import Piece, above, headings, shape_of, words_of
 
 __all__ = ["Worth", "is_id"]
 
@@ -27,6 +27,9 @@ _AGAIN = (1.0, 0.25, 0.06)
 _WORD, _REPLY, _NEAR = 0.03, 0.2, 0.3
 """What a word that is told for the first time is worth: any, one of the last that the assistant said to a request, one of what the session is about."""
 
+_ASKED = 3.0
+"""What a piece of a page is worth for each word of the page's call that it alone holds."""
+
 
 class Worth:
     """What the pieces of some lines are worth beside what is taken already."""
@@ -36,6 +39,7 @@ class Worth:
     ) -> None:
         self.lines, self.query = lines, query
         self._replies = _replies(lines)
+        self._asked = _asked(lines, pieces)
         self._series = [_series(line, each) for line, each in zip(lines, pieces, strict=True)]
         self._covered: Counter[str] = Counter()
         self._told: Counter[str] = Counter()
@@ -54,7 +58,7 @@ class Worth:
         for word in piece.words:
             near = max(_NEAR, plain) if word in self.query else plain
             gain += self._words[word] * near * _AGAIN[min(self._told[word], 2)]
-        return gain * self._series[line].get(place, 1.0)
+        return gain * self._series[line].get(place, 1.0) + _ASKED * self._asked.get(line, {}).get(place, 0.0)
 
     def take(self, piece: Piece) -> None:
         """Count what a piece tells as told."""
@@ -164,6 +168,18 @@ def _series(line: Line, pieces: Sequence[Piece]) -> dict[int, float]:
     shapes = [shape_of(piece.text) for piece in pieces]
     alike = Counter(shapes)
     return {place: 1 / math.sqrt(alike[shape]) for place, shape in enumerate(shapes) if alike[shape] > 1}
+
+
+def _asked(lines: Sequence[Line], pieces: Sequence[Sequence[Piece]]) -> dict[int, dict[int, float]]:
+    """Of each page the places of its pieces that hold words of the call it came to: how many, each word shared among all pieces of the page that hold it."""
+    found: dict[int, dict[int, float]] = {}
+    for at, over in enumerate(above(lines)):
+        if over and lines[at].kind == "text" and headings(pieces[at]):
+            wanted = frozenset(words_of(lines[over[0]].text))
+            held = [wanted.intersection(piece.words) for piece in pieces[at]]
+            times = Counter(word for words in held for word in words)
+            found[at] = {place: sum(1 / times[word] for word in words) for place, words in enumerate(held) if words}
+    return found
 
 
 def _evidence(name: str, seen: Counter[str], named: Counter[str], arguments: set[str]) -> float:
