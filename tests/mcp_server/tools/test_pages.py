@@ -360,4 +360,6 @@ async def test_what_was_asked_of_pages_stays_in_the_view_when_they_are_folded() 
                 await host.ok("page_open", url=f"{site.url}/{n}", need=f"warranty of lamp {n}")
         shown = await host.ok("context")
     assert [n for n in range(8) if str(values[n, "Warranty"]) not in shown] == []
-    assert sum(str(value) not in shown for value in values.values()) > len(values) // 4, "hardly anything had to be left out"
+    assert sum(str(value) not in shown for value in values.values()) > len(values) // 4, (
+        "hardly anything had to be left out"
+    )
