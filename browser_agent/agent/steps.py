@@ -89,8 +89,7 @@ def end_step(session: Session, step: int, asked: int, outcome: Outcome, undone: 
         if at == len(outcome.results) and observation is not None and observation.extracted is not None:
             seen = observation
         if seen is not None:
-            last = observation is not None and seen.text == observation.text
-            ref = _record_seen(session, step, f"c{at}", seen, last)
+            ref = _record_seen(session, step, f"c{at}", seen)
             values = ref if seen.extracted is not None else values
             continue
         done = outcome.results[at - 1].message if at <= len(outcome.results) else undone
@@ -102,16 +101,18 @@ def end_step(session: Session, step: int, asked: int, outcome: Outcome, undone: 
     if observation is None:
         session.record_result(step, LOOK, "there is no page to look at")
         return "", values
-    return str(session.record_result(step, LOOK, observation.full, origin="page", shown=observation.text)), values
+    taken = observation.extracted is not None and observation.extracted.value is not None
+    shown = (observation.heading or observation.url) if taken else observation.text
+    return str(session.record_result(step, LOOK, observation.full, origin="page", shown=shown)), values
 
 
-def _record_seen(session: Session, step: int, call: str, seen: Observation, last: bool) -> str:
-    """Record what an action that reads showed: the values it took off the page, or the page in full. What the `last` one showed stands as the page."""
-    if seen.extracted is not None:
-        found = json.dumps(seen.extracted.value, ensure_ascii=False)
-        shown = f"extracted; now at {seen.url}" if last else seen.text
-        return str(session.record_result(step, call, found, origin="page", shown=shown))
-    return str(session.record_result(step, call, seen.full, origin="page", shown=seen.text))
+def _record_seen(session: Session, step: int, call: str, seen: Observation) -> str:
+    """Record what an action that reads showed: the values it took off pages, all of them with their address, or the page in full."""
+    if seen.extracted is None:
+        return str(session.record_result(step, call, seen.full, origin="page", shown=seen.text))
+    found = {AT: seen.url, "extracted": seen.extracted.value}
+    lacking = {"missing": seen.extracted.missing} if seen.extracted.missing else {}
+    return str(session.record_result(step, call, json.dumps(found | lacking, ensure_ascii=False), origin="page"))
 
 
 def forget_typed(session: Session, values: Sequence[str]) -> None:

@@ -15,7 +15,7 @@ from ctxfold.log.rows import inline, rows_of, word
 from ctxfold.text.sentences import Span
 from ctxfold.tokens import count
 
-__all__ = ["VERSION", "blobs", "lines_of"]
+__all__ = ["VERSION", "blobs", "followed", "lines_of"]
 
 VERSION = 9
 """Of the full form. Events hold the lines, so an older session keeps its bytes when this grows."""
@@ -54,6 +54,12 @@ def lines_of(record: Record) -> tuple[Line, ...]:
             return (*_late(record), *_result(record))
         case _:
             assert_never(record.kind)
+
+
+def followed(lines: tuple[Line, ...]) -> tuple[Line, ...]:
+    """The lines of a step whose calls were not all answered, as they stand once another step follows it."""
+    call = next((each.ref for each in reversed(lines) if each.kind == "call"), None)
+    return lines if call is None else (*lines, line("data", call, "< no result yet"))
 
 
 def blobs(text: str) -> list[tuple[Span, str]]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from ctxfold.decisions.fold.settings import SETTINGS, FoldSettings
 from ctxfold.errors import UnknownSession
+from ctxfold.log.form import followed
 from ctxfold.log.records import Step
 from ctxfold.log.refs import RecordRef
 from ctxfold.session.evidence import Trail
@@ -182,7 +183,9 @@ class Handle:
             for at in range(len(blocks) - 1, max(-1, len(blocks) - 8), -1):
                 block = blocks[at]
                 if isinstance(block, RawStep) and not block.settled:
-                    blocks[at] = replace(block, settled=True)
+                    told = followed(block.lines)
+                    tokens = HEADER + sum(line.tokens for line in told)
+                    blocks[at] = replace(block, lines=told, tokens=tokens, settled=True)
         tokens = HEADER + sum(line.tokens for line in lines)
         blocks.append(RawStep(step.n, lines, step.raw, tokens, not step.open and self._waiting <= 0))
         self._workspace = replace(self._workspace, path_length=step.depth, blocks=tuple(blocks), unfolded=step.raw_upto)

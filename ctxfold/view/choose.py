@@ -8,20 +8,18 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, assert_never
 
 from ctxfold.log.lines import Line
-from ctxfold.view.pieces import Piece, above, columns_of, headings, pieces_of
+from ctxfold.view.headings import above, columns_of, headings
+from ctxfold.view.pieces import Piece, pieces_of, words_of
+from ctxfold.view.stretch import HEAD, Chosen, Stretch
 from ctxfold.view.worth import Worth
 
-__all__ = ["GAP", "HEAD", "Chosen", "Stretch", "choose", "shortened"]
+__all__ = ["GAP", "choose", "shortened"]
 
 GAP = "…"
 """Stands where something was left out."""
-
-HEAD = -1
-"""Stands among the places of a line of which nothing but its beginning is kept, for the sake of lines under it."""
 
 _MARKER = 2
 """o200k tokens of what a line begins with."""
@@ -33,29 +31,6 @@ _ANY = 1e-6
 """What anything is worth while there is room: the newest before the oldest."""
 _STEP = 4
 """o200k tokens of the address that a step begins with."""
-
-
-@dataclass(frozen=True)
-class Stretch:
-    """Lines to choose from, in path order.
-
-    Attributes:
-        lines: all of them.
-        steps: of each line the place on the path of the step it stands in, from 0.
-        whole: of each whether it stands whole, whatever is chosen.
-    """
-
-    lines: Sequence[Line]
-    steps: Sequence[int]
-    whole: Sequence[bool]
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """What stands of each line: its pieces by their places, in order; and what that costs in o200k tokens."""
-
-    kept: tuple[tuple[int, ...], ...]
-    tokens: int
 
 
 class _Item(NamedTuple):
@@ -87,10 +62,8 @@ class _Choice:
         self.pieces = [
             pieces_of(line, columns_of(stretch.lines, self.above[at])) for at, line in enumerate(stretch.lines)
         ]
-        self.headings = [
-            headings(each) if line.kind == "text" else [] for line, each in zip(stretch.lines, self.pieces, strict=True)
-        ]
-        self.worth = Worth(stretch.lines, stretch.steps, self.pieces, query)
+        self.headings = [headings(line, each) for line, each in zip(stretch.lines, self.pieces, strict=True)]
+        self.worth = Worth(stretch.lines, stretch.steps, self.pieces, query, self._asked())
         self.open = [at for at, whole in enumerate(stretch.whole) if not whole]
         self.kept: list[set[int]] = [set() for _ in stretch.lines]
         self.steps: set[int] = set()
@@ -125,6 +98,17 @@ class _Choice:
                 continue
             self._take(item)
         return Chosen(tuple(tuple(sorted(each)) for each in self.kept), self.spent)
+
+    def _asked(self) -> dict[int, dict[int, float]]:
+        """Of each page its pieces that hold words of the call it came to: how many, each shared among all pieces of the page that hold it."""
+        found: dict[int, dict[int, float]] = {}
+        for at, line in enumerate(self.stretch.lines):
+            if self.above[at] and line.kind == "text" and self.headings[at]:
+                wanted = frozenset(words_of(self.stretch.lines[self.above[at][0]].text))
+                held = [wanted.intersection(piece.words) for piece in self.pieces[at]]
+                times = Counter(word for words in held for word in words)
+                found[at] = {place: sum(1 / times[word] for word in words) for place, words in enumerate(held) if words}
+        return found
 
     def _is_spoken(self, item: _Item) -> bool:
         """Whether a piece is the user's, within the share of one message."""
@@ -180,7 +164,7 @@ class _Choice:
             self.worth.take(self.pieces[at][place])
 
     def _missing(self, item: _Item) -> set[int]:
-        """What of its line a piece cannot be read without and does not stand: the line's subject, and on a page the heading it stands under."""
+        """What of its line a piece cannot be read without and does not stand: the line's subject, and the heading or the opener of the list it stands under."""
         needed = self._subject(item.line) if not self.kept[item.line] else set()
         if self.headings[item.line]:
             needed = needed | self.headings[item.line][item.place]
@@ -189,7 +173,7 @@ class _Choice:
     def _subject(self, at: int) -> set[int]:
         """What a line cannot be read without: the first cell of a call, of columns, and of a row that answers no call; the address a text begins with."""
         line = self.stretch.lines[at]
-        named = (line.kind == "call" and not line.depth) or bool(self.headings[at])
+        named = (line.kind == "call" and not line.depth) or (line.kind == "text" and bool(self.headings[at]))
         bare = line.kind == "data" and (line.table == "columns" or not self.above[at])
         return {0} if self.pieces[at] and (named or bare or len(self.pieces[at]) == 1) else set()
 
@@ -240,17 +224,23 @@ def _short(line: Line, pieces: Sequence[Piece], places: Sequence[int]) -> Line:
 
 
 def _prose(line: Line, pieces: Sequence[Piece], kept: Sequence[Piece]) -> str:
-    """Sentences as they stand, a mark where others stood between them."""
+    """Sentences as they stand, one mark where others stood between them, and a row of its own for each that begins one."""
     text, at = "", pieces[0].span.start if pieces else 0
     for piece in kept:
         between = line.text[at : piece.span.start]
         if between.strip():
-            text += f" {GAP} " if text else f"{GAP} "
+            text = _marked(text) + ("\n" if text and between.rstrip(" \t").endswith("\n") else " ")
         else:
             text += between
         text += piece.text
         at = piece.span.end
-    return text + (f" {GAP}" if pieces and at < pieces[-1].span.end else "")
+    return _marked(text) if pieces and at < pieces[-1].span.end else text
+
+
+def _marked(text: str) -> str:
+    """A text with a mark at its end, once."""
+    text = text.rstrip()
+    return text if text.endswith(GAP) else f"{text} {GAP}".lstrip()
 
 
 def _head(line: Line, pieces: Sequence[Piece]) -> str:
@@ -266,10 +256,14 @@ def _cells(line: Line, pieces: Sequence[Piece], kept: Sequence[Piece]) -> list[s
 
 
 def _document(line: Line, pieces: Sequence[Piece], kept: Sequence[Piece], head: str) -> str:
-    """Lines of a document as they stand, a mark on its own line where others stood between them, and within a long one where it stood."""
+    """Lines of a document as they stand, a mark on its own line where others stood between them, and within a long one where it stood; a single line
+    with its marks beside it.
+    """
     rows = _runs(line, pieces, kept)
     if head != "< ":
         return head + "\n".join(rows)
+    if len(kept) == 1:
+        return f"< {' '.join(rows)}"
     text = "\n".join(rows)
     return f"< {text}" if len(text.splitlines()) <= 1 else f"<<{line.ref}\n{text}\n{line.ref}>>"
 

@@ -12,7 +12,7 @@ from ctxfold.text.entities import entities
 from ctxfold.text.sentences import Span, sentences
 from ctxfold.tokens import count
 
-__all__ = ["Piece", "above", "cells_of", "columns_of", "headings", "pieces_of", "shape_of", "values_in", "words_of"]
+__all__ = ["Piece", "cells_of", "opens", "pieces_of", "shape_of", "values_in", "words_of"]
 
 _WORD = re.compile(r"[^\W\d_][\w'’-]{3,}|\d[\d.,:/-]*\d")
 _NAME = re.compile(r"(?<![.!?:]\s)(?<!^)\b[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
@@ -101,7 +101,7 @@ def _with_openers(text: str, spans: Sequence[Span]) -> Iterator[Span]:
     at = 0
     while at < len(spans):
         first = spans[at]
-        while at + 1 < len(spans) and _OPENER.search(text, spans[at].start, spans[at].end):
+        while at + 1 < len(spans) and opens(spans[at].of(text)):
             if spans[at + 1].end - first.start > _LONG:
                 break
             at += 1
@@ -235,57 +235,9 @@ def shape_of(line: str) -> str:
     return _VARYING.sub("#", line[:_SHAPE].strip())
 
 
-def columns_of(lines: Sequence[Line], above: tuple[int, ...]) -> Line | None:
-    """The row of columns among what a line stands under; None for another line."""
-    return lines[above[-1]] if above and lines[above[-1]].table == "columns" else None
-
-
-def headings(pieces: Sequence[Piece]) -> list[frozenset[int]]:
-    """Of each line of a text that begins with its address, as that of a page does, the place of the heading it stands under, none for a heading; nothing
-    for any other text.
-    """
-    found: list[frozenset[int]] = []
-    under: frozenset[int] = frozenset()
-    for place, piece in enumerate(pieces if pieces and "://" in pieces[0].text else ()):
-        heads = piece.text.lstrip("§ ").startswith("#")
-        found.append(frozenset() if heads else under)
-        under = frozenset({place}) if heads else under
-    return found
-
-
-def above(lines: Sequence[Line]) -> list[tuple[int, ...]]:
-    """Of each line the lines it cannot be read without: the call that it answers or is an argument of, what says of which step a late result is, and
-    the rows it stands under.
-    """
-    found: list[tuple[int, ...]] = []
-    rows: list[int] = []
-    call: int | None = None
-    late: int | None = None
-    for at, line in enumerate(lines):
-        if line.kind == "data" and "." not in line.ref:
-            late, call = at, None
-            found.append(())
-            continue
-        if late is not None and (line.kind not in ("data", "text") or line.ref != lines[late + 1].ref):
-            late = None
-        if call is not None and _step(lines[call]) != _step(line):
-            call = None
-        while rows and (lines[rows[-1]].ref != line.ref or lines[rows[-1]].depth >= line.depth):
-            rows.pop()
-        if line.kind == "call" and not line.depth:
-            found.append(())
-            call = at
-            continue
-        spoken = line.kind in ("user", "say", "note")
-        first = late if late is not None else call
-        found.append(tuple(rows) if first is None or spoken else (first, *rows))
-        if line.kind == "data":
-            rows.append(at)
-    return found
-
-
-def _step(line: Line) -> str:
-    return line.ref.partition(".")[0]
+def opens(text: str) -> bool:
+    """Whether a text ends in a colon: it tells nothing without what it opens."""
+    return _OPENER.search(text) is not None
 
 
 def values_in(text: str) -> set[str]:

@@ -1,4 +1,4 @@
-"""The artifact trail of a stretch: which files and records its calls changed, each once, with the newest steps that did."""
+"""The artifact trail of a stretch: which files and records its calls changed, each once, with the first step that did and the newest."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["changes_of", "trail"]
 _PATCHED = re.compile(r"^(?:\*\*\* \w+ File: |\+\+\+ (?:b/)?)(\S.*)$", re.M)
 """What a patch changes, in the forms of apply_patch and of a unified diff."""
 _STEPS = 3
-"""Steps named of one artifact, the newest; one more is known, so that a mark can say that there were others."""
+"""Steps named of one artifact, the newest, behind the first."""
 _NAMES = 200
 """Artifacts that a tile knows, the newest changed."""
 
@@ -38,7 +38,7 @@ def changes_of(blocks: Sequence[Block]) -> tuple[Change, ...]:
             for each in change:
                 steps = {**found.pop(each.name, {}), **dict.fromkeys(each.steps)}
                 found[each.name] = steps
-    return tuple(Change(name, tuple(steps)[-_STEPS - 1 :]) for name, steps in found.items())[-_NAMES:]
+    return tuple(Change(name, _ends(tuple(steps))) for name, steps in found.items())[-_NAMES:]
 
 
 def trail(changes: Sequence[Change], steps: Sequence[int], room: int, said: str = "") -> Line | None:
@@ -53,7 +53,7 @@ def trail(changes: Sequence[Change], steps: Sequence[int], room: int, said: str 
     left = [each for each in changes if each.name not in said and posixpath.basename(each.name) not in said]
     while left:
         folder = _folder([each.name for each in left])
-        names = "; ".join(f"{each.name.removeprefix(folder)} {_newest(each.steps)}" for each in left)
+        names = "; ".join(f"{each.name.removeprefix(folder)} {_named(each.steps)}" for each in left)
         more = "… " if len(left) < len(changes) and not said else ""
         text = f"[{spans(steps)} changed{f' in {folder}' if folder else ''}: {more}{names}]"
         if count(text) + 1 <= room:
@@ -62,8 +62,13 @@ def trail(changes: Sequence[Change], steps: Sequence[int], room: int, said: str 
     return None
 
 
-def _newest(steps: Sequence[int]) -> str:
-    return f"{'… ' if len(steps) > _STEPS else ''}{spans(steps[-_STEPS:])}"
+def _ends(steps: tuple[int, ...]) -> tuple[int, ...]:
+    """The first of some steps and the newest."""
+    return steps if len(steps) <= _STEPS else (steps[0], *steps[-_STEPS:])
+
+
+def _named(steps: Sequence[int]) -> str:
+    return spans(steps) if len(steps) <= _STEPS else f"s{steps[0]} … {spans(steps[-_STEPS:])}"
 
 
 def _changed(step: RawStep, writing: frozenset[str]) -> list[Change]:

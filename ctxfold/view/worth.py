@@ -10,11 +10,12 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from ctxfold.log.lines import Line
-from ctxfold.view.pieces import Piece, above, headings, shape_of, words_of
+from ctxfold.view.pieces import Piece, shape_of
 
 __all__ = ["Worth", "is_id"]
 
@@ -30,17 +31,24 @@ _WORD, _REPLY, _NEAR = 0.03, 0.2, 0.3
 _ASKED = 3.0
 """What a piece of a page is worth for each word of the page's call that it alone holds."""
 
+_ODD = 0.05
+"""What a line of a document is worth for each bit by which its shape is rarer than others in it."""
+
 
 class Worth:
     """What the pieces of some lines are worth beside what is taken already."""
 
     def __init__(
-        self, lines: Sequence[Line], steps: Sequence[int], pieces: Sequence[Sequence[Piece]], query: frozenset[str]
+        self,
+        lines: Sequence[Line],
+        steps: Sequence[int],
+        pieces: Sequence[Sequence[Piece]],
+        query: frozenset[str],
+        asked: Mapping[int, Mapping[int, float]],
     ) -> None:
-        self.lines, self.query = lines, query
+        self.lines, self.query, self._asked = lines, query, asked
         self._replies = _replies(lines)
-        self._asked = _asked(lines, pieces)
-        self._series = [_series(line, each) for line, each in zip(lines, pieces, strict=True)]
+        self._alike = [_alike(line, each) for line, each in zip(lines, pieces, strict=True)]
         self._covered: Counter[str] = Counter()
         self._told: Counter[str] = Counter()
         uses = _Uses()
@@ -58,7 +66,9 @@ class Worth:
         for word in piece.words:
             near = max(_NEAR, plain) if word in self.query else plain
             gain += self._words[word] * near * _AGAIN[min(self._told[word], 2)]
-        return gain * self._series[line].get(place, 1.0) + _ASKED * self._asked.get(line, {}).get(place, 0.0)
+        if self.lines[line].is_document:
+            gain = gain * self._alike[line][place].share + _ODD * self._alike[line][place].surprise
+        return gain + _ASKED * self._asked.get(line, {}).get(place, 0.0)
 
     def take(self, piece: Piece) -> None:
         """Count what a piece tells as told."""
@@ -161,25 +171,27 @@ def _shape(value: str) -> float:
     return 0.3
 
 
-def _series(line: Line, pieces: Sequence[Piece]) -> dict[int, float]:
-    """What is left of the worth of a document's pieces where others in it are alike: together they tell little more than a few of them."""
+class _Alike(NamedTuple):
+    """What a line of a document tells by standing among others.
+
+    Attributes:
+        share: what is left of its worth where others are alike: together they tell little more than a few of them.
+        surprise: bits by which its shape is rarer than the document's shapes are on average.
+    """
+
+    share: float
+    surprise: float
+
+
+def _alike(line: Line, pieces: Sequence[Piece]) -> list[_Alike]:
+    """Of each piece of a document what it tells by its shape; nothing for another line."""
     if not line.is_document:
-        return {}
+        return []
     shapes = [shape_of(piece.text) for piece in pieces]
-    alike = Counter(shapes)
-    return {place: 1 / math.sqrt(alike[shape]) for place, shape in enumerate(shapes) if alike[shape] > 1}
-
-
-def _asked(lines: Sequence[Line], pieces: Sequence[Sequence[Piece]]) -> dict[int, dict[int, float]]:
-    """Of each page the places of its pieces that hold words of the call it came to: how many, each word shared among all pieces of the page that hold it."""
-    found: dict[int, dict[int, float]] = {}
-    for at, over in enumerate(above(lines)):
-        if over and lines[at].kind == "text" and headings(pieces[at]):
-            wanted = frozenset(words_of(lines[over[0]].text))
-            held = [wanted.intersection(piece.words) for piece in pieces[at]]
-            times = Counter(word for words in held for word in words)
-            found[at] = {place: sum(1 / times[word] for word in words) for place, words in enumerate(held) if words}
-    return found
+    times = Counter(shapes)
+    bits = {shape: math.log2(len(shapes) / count) for shape, count in times.items()}
+    mean = sum(bits[shape] for shape in shapes) / len(shapes) if shapes else 0.0
+    return [_Alike(1 / math.sqrt(times[shape]), max(0.0, bits[shape] - mean)) for shape in shapes]
 
 
 def _evidence(name: str, seen: Counter[str], named: Counter[str], arguments: set[str]) -> float:

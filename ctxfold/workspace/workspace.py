@@ -94,7 +94,7 @@ class RawStep(_Lined):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A file or a record that calls changed: its path or id as they name it, and the newest steps that changed it, in path order."""
+    """A file or a record that calls changed: its path or id as they name it, and the first step that changed it with the newest, in path order."""
 
     name: str
     steps: tuple[int, ...]

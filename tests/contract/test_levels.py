@@ -175,3 +175,16 @@ def test_a_fold_keeps_call_and_result_together(session: Session) -> None:
     text = session.view(1_000).text
     for row in (row for row in text.splitlines() if row.startswith("< ") and "track=" in row):
         assert "> get_order(" in text[: text.index(row)]
+
+
+@pytest.mark.parametrize("budget", [600, 800, 1_200])
+def test_the_odd_line_of_a_report_stands_before_the_lines_that_are_alike(session: Session, budget: int) -> None:
+    same = [f"tests/test_tide_{at}.py ........ passed" for at in range(18)]
+    for n in range(4):
+        text = "\n".join(["collected 40 items", *same, f"1 failed in {n + 2} s"])
+        session.record_step("Check.", [{"name": "bash", "args": {"command": "pytest"}}], [{"text": text}])
+    read = "\n".join(f"row {at}: {at * 17 % 60}" for at in range(200))
+    session.record_step("Read.", [{"name": "read", "args": {"path": "/srv/t.py"}}], [{"text": read}])
+    view = session.view(budget).text
+    assert view.count("passed") < 4 * len(same)
+    assert all(f"1 failed in {n + 2} s" in view for n in range(4))

@@ -24,8 +24,8 @@ def visit(session: Session, at: int, name: str) -> None:
     )
     session.record_result(step, "c1", f"- link [ref={tab}]", origin="page", shown=shown)
     session.record_result(step, "c2", f"clicked {tab}")
-    values = json.dumps({"weight": f"{WEIGHTS[name]} g"})
-    session.record_result(step, "c3", values, origin="page", shown=f"{name} — {page}\n{values}")
+    values = {"now_at": page, "extracted": {"weight": f"{WEIGHTS[name]} g"}}
+    session.record_result(step, "c3", json.dumps(values), origin="page")
 
 
 def test_folded_page_steps_keep_the_values_that_were_taken_and_no_reference_to_elements(session: Session) -> None:
@@ -39,7 +39,7 @@ def test_folded_page_steps_keep_the_values_that_were_taken_and_no_reference_to_e
     assert not re.search(r"\bf\d+e\d+\b", folded)
     view = session.view(BUDGET)
     for name, weight in WEIGHTS.items():
-        assert re.search(rf"{name} — \S+\n(?:…\n)?\{{\"weight\": \"{weight} g\"\}}", view.text), name
+        assert re.search(rf"now_at=http://shop.test/{name}, extracted=\{{weight={weight} g\}}", view.text), name
 
 
 def test_the_newest_page_keeps_its_references(session: Session) -> None:

@@ -56,6 +56,8 @@ HOTELS = [
     )
 ]
 
+NOT_YET = "< no result yet"
+
 
 def test_json_becomes_keyed_rows_that_cost_fewer_tokens_and_keep_every_value(session: Session) -> None:
     """Deterministic, complete in facts, smaller in tokens: every leaf value of the JSON can be read in the view."""
@@ -320,3 +322,14 @@ def test_a_written_summary_stands_behind_the_words_that_its_stretch_began_with(s
     text = session.view(4_000).text
     places = [text.index(each) for each in ("user: How far", "It is 6.4 km to Belem.", "user: And to Sintra?")]
     assert places == sorted(places)
+
+
+def test_a_call_that_was_never_answered_says_so_from_the_next_step_on(stored: Session, database: Path) -> None:
+    stored.record_step("Ask both.", [{"name": "ask", "args": {"who": who}, "id": who} for who in ("ana", "omar")], [])
+    stored.record_result(1, "ana", "yes")
+    assert NOT_YET not in stored.view().text
+    stored.record_step("Go on.", [{"name": "ask", "args": {"who": "mei"}, "id": "mei"}], [{"id": "mei", "text": "no"}])
+    assert stored.view().text.count(NOT_YET) == 1
+    assert stored.view().text.index("< yes") < stored.view().text.index(NOT_YET) < stored.view().text.index("Go on.")
+    with Session.open("trip", store=str(database), create=False) as again:
+        assert again.view().text == stored.view().text

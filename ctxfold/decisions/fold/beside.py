@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ctxfold.log.lines import Line
-from ctxfold.view.choose import HEAD, Chosen, Stretch, shortened
-from ctxfold.view.pieces import above, pieces_of, values_in
+from ctxfold.view.choose import shortened
+from ctxfold.view.headings import above
+from ctxfold.view.pieces import pieces_of, values_in
 from ctxfold.view.show import unkept
+from ctxfold.view.stretch import HEAD, Chosen, Stretch
 from ctxfold.workspace.intent import Intent
 from ctxfold.workspace.workspace import Block
 

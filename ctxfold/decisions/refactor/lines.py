@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ctxfold.decisions.fold.beside import values_of
 from ctxfold.log.lines import Line
 from ctxfold.log.refs import place_of
-from ctxfold.view.pieces import above
+from ctxfold.view.headings import above
 from ctxfold.workspace.workspace import Block
 
 __all__ = ["without_repeats"]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import cast
 
 from ctxfold.errors import CorruptStore
-from ctxfold.log.form import lines_of
+from ctxfold.log.form import followed, lines_of
 from ctxfold.log.lines import Line
 from ctxfold.log.records import Kind, Origin, Record, Step
 from ctxfold.session.history.tiles import is_lost, read_tile
@@ -100,10 +101,11 @@ def raw_steps(tx: Reading, session: int, steps: Sequence[Step], newest: bool = F
     """Steps with their lines, in path order; `newest` says the last of them ends its path."""
     numbers = [step.n for step in steps]
     by_step: dict[int, list[StoredRecord]] = {n: [] for n in numbers}
-    for record in tx.log.records(session, numbers):
-        if record.at == record.step:
-            by_step[record.step].append(record)
-    answered = _answered(tx, session, numbers)
+    own = list(tx.log.records(session, numbers))
+    in_time = [record for record in own if record.at == record.step]
+    for record in in_time:
+        by_step[record.step].append(record)
+    waiting, unanswered = _waiting(own), _waiting(in_time)
     for record in tx.log.records(session, numbers, late=True):
         by_step[record.at].append(record)
     for records in by_step.values():
@@ -111,19 +113,21 @@ def raw_steps(tx: Reading, session: int, steps: Sequence[Step], newest: bool = F
     made: list[RawStep] = []
     now = time.time()
     for at, step in enumerate(steps):
-        lines: list[Line] = [line for record in by_step[step.n] for line in lines_at(tx, record)]
-        followed = not newest or any(not later.open for later in steps[at + 1 :])
-        settled = not step.open and (followed or step.n in answered or now - step.time > TIMEOUT)
-        made.append(RawStep(step.n, tuple(lines), step.raw, HEADER + sum(line.tokens for line in lines), settled))
+        lines = tuple(line for record in by_step[step.n] for line in lines_at(tx, record))
+        passed = not newest or any(not later.open for later in steps[at + 1 :])
+        settled = not step.open and (passed or step.n not in waiting or now - step.time > TIMEOUT)
+        if passed and not step.open and step.n in unanswered:
+            lines = followed(lines)
+        made.append(RawStep(step.n, lines, step.raw, HEADER + sum(line.tokens for line in lines), settled))
     return made
 
 
-def _answered(tx: Reading, session: int, numbers: Sequence[int]) -> set[int]:
-    """The steps none of whose calls waits for an answer."""
-    waiting: dict[int, int] = dict.fromkeys(numbers, 0)
-    for record in tx.log.records(session, numbers):
-        waiting[record.step] += {"call": 1, "result": -1}.get(record.kind, 0)
-    return {n for n, calls in waiting.items() if calls <= 0}
+def _waiting(records: Iterable[StoredRecord]) -> set[int]:
+    """The steps that have a call without a result among some records."""
+    calls: Counter[int] = Counter()
+    for record in records:
+        calls[record.step] += {"call": 1, "result": -1}.get(record.kind, 0)
+    return {n for n, left in calls.items() if left > 0}
 
 
 def _older(tx: Reading, session: int, path: Path, depth: int) -> tuple[Older, tuple[Line, ...]]:

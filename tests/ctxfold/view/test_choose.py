@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from ctxfold.log.form import lines_of
 from ctxfold.log.lines import Line
 from ctxfold.log.records import Record
-from ctxfold.view.choose import HEAD, Chosen, Stretch, choose, shortened
+from ctxfold.view.choose import choose, shortened
+from ctxfold.view.stretch import HEAD, Chosen, Stretch
 
 NO_QUERY: frozenset[str] = frozenset()
 
@@ -202,3 +203,18 @@ def test_what_answers_the_words_of_its_own_call_stands_before_what_is_like_it(as
     assert f"{asked} |" in shown(f"{asked.lower()} of the kettle")
     others = [row for row in rows if row != asked]
     assert sum(f"{asked} |" in shown(f"{other.lower()} of the kettle") for other in others) < len(others)
+
+
+def test_a_document_of_which_one_line_stands_is_one_line() -> None:
+    page = "\n".join(["# Tides of Hoorn", *(f"Paragraph {at} on the hours of the desk." for at in range(12))])
+    result = lines_of(Record(1, 2, "result", "tool", page, "c1", 1))
+    call = lines_of(Record(1, 1, "call", "model", json.dumps({"name": "read", "args": {"page": "tides"}}), "c1", 1))
+    given = stretch([*call, *result])
+    assert text(given, Chosen(((0,), (0,)), 0)).splitlines()[1] == "< # Tides of Hoorn …"
+    assert text(given, Chosen(((0,), (4,)), 0)).splitlines()[1] == "< … Paragraph 3 on the hours of the desk. …"
+
+
+def test_what_is_left_of_a_list_stands_under_its_opener_each_item_on_its_own_row() -> None:
+    words = "Seen today:\n- Hoorn is low. Nobody knows why.\n- Enkhuizen is high.\n- Medemblik is shut.\nNothing else."
+    given = stretch(told(1, words))
+    assert text(given, Chosen(((0, 3),), 0)) == "ai: Seen today:\n- Hoorn is low. …\n- Medemblik is shut. …"
