@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field, replace
+from typing import assert_never
 
 from browser_agent.actions.reading import read_tab, scrub_capture
 from browser_agent.browser.window import Window
 from browser_agent.observation.before import NOTHING_BEFORE, Before
 from browser_agent.observation.capture import Capture, Structure
 from browser_agent.observation.inline import clean
-from browser_agent.observation.observe import Fields, Lean, View, observe
+from browser_agent.observation.observe import Fields, Lean, Part, Places, View, observe
 from browser_agent.observation.values import Observation
 
 _ON_ITS_WAY = (
@@ -44,8 +45,26 @@ class Sight:
     before: Before
     pages: int
 
+    @property
+    def above(self) -> frozenset[str]:
+        """The lines that stand in the same answer already, and are left out of it."""
+        return self.before.above
+
+    @property
+    def alike(self) -> object:
+        """What is equal for those whose lines are not said twice, finds or reads of one part; None for one that stands for itself."""
+        match self.how.view:
+            case Places(links=links):
+                return links
+            case Part(links=False) as part:
+                return part
+            case Lean() | Part() | Fields():
+                return None
+            case _:
+                assert_never(self.how.view)
+
     async def within(self, room: int, above: frozenset[str] = frozenset()) -> Sight:
-        """This in `room` o200k tokens, without the places whose lines stand `above`."""
+        """This in `room` o200k tokens, without the lines that stand `above`."""
         before = replace(self.before, above=above)
         seen = await asyncio.to_thread(
             observe,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import assert_never
 
 from browser_agent.actions import union as act
@@ -16,6 +16,10 @@ BOXES = frozenset({"checkbox", "radio", "switch", "menuitemcheckbox", "menuitemr
 _REF = re.compile(r"(?:f\d+)?e\d+")
 _WITH_ROLE = re.compile(r'([a-z]+) "(.+)"')
 _NO_LETTERS = re.compile(r"[\W\d_]+")
+_MARK = re.compile(r"\s+[^\w\s]|[^\w\s]+(?:\s|$)|[(\[]")
+"""How the rest of a name begins behind words that may stand for all of it."""
+_WORD = re.compile(rf"\s|{_MARK.pattern}")
+"""The same for fields and boxes, which show what is put into them."""
 
 
 def is_ref(target: str) -> bool:
@@ -56,6 +60,7 @@ def find_named(controls: Mapping[str, Control], name: str, takes: frozenset[str]
 
     Returns:
         All that fit equally well. Numbers and marks count only where a name fits letter by letter, so `Reviews` is also `Reviews (12)`.
+        Where none fits so, those that the action is meant for and whose name begins so: up to a mark, that of a field or box up to any word.
         Of links alike that lead to one address, the first.
     """
     with_role = _WITH_ROLE.fullmatch(name.strip())
@@ -73,8 +78,19 @@ def find_named(controls: Mapping[str, Control], name: str, takes: frozenset[str]
         for roles in (takes, INTERACTIVE, None):
             fit = [control for control in alike if roles is None or control.role in roles]
             if fit:
-                return tuple({(one.role, one.url) if one.url else one.ref: one for one in reversed(fit)}.values())[::-1]
-    return ()
+                return _without_copies(fit)
+    return _without_copies([control for control in among if control.role in takes and _begins(control, name)])
+
+
+def _without_copies(fit: Sequence[Control]) -> tuple[Control, ...]:
+    return tuple({(one.role, one.url) if one.url else one.ref: one for one in reversed(fit)}.values())[::-1]
+
+
+def _begins(control: Control, name: str) -> bool:
+    """Whether a control is called by a name and more."""
+    called, start = _plain(control.name), _plain(name)
+    rest = _WORD if control.role in FIELDS | BOXES else _MARK
+    return bool(start) and called.startswith(start) and rest.match(called[len(start) :]) is not None
 
 
 def roles_taken(action: act.PageAction) -> frozenset[str]:

@@ -7,7 +7,7 @@ from typing import assert_never
 
 from browser_agent.actions import union as act
 from browser_agent.actions.asking import Done, do_guarded, only_looks
-from browser_agent.actions.collect import collect
+from browser_agent.actions.collect import Collected, collect
 from browser_agent.actions.elements import require_known
 from browser_agent.actions.files import download, say_download, upload
 from browser_agent.actions.form import check, fill_form, select, type_text
@@ -18,7 +18,7 @@ from browser_agent.actions.navigate import back, check_barred, navigate
 from browser_agent.actions.outcome import ActionResult, Outcome, OutcomeKind, Said, Stop
 from browser_agent.actions.pointer import click, drag, hover, press, scroll
 from browser_agent.actions.resolve import resolve
-from browser_agent.actions.share import room_beside, room_left, share
+from browser_agent.actions.share import Showing, share
 from browser_agent.actions.tabs import dialog, tab
 from browser_agent.actions.wait import settle, wait_for
 from browser_agent.browser.faults import DialogOpened, PageLost, PageSilent
@@ -50,16 +50,15 @@ async def perform(
     window.begin_call()
     window.begin()
     results: list[ActionResult] = []
-    sights: dict[int, Sight] = {}
+    sights: dict[int, Showing] = {}
     view: View = Lean()
     moved = False
     for number, action in enumerate(actions):
         later = actions[number + 1 :]
         if isinstance(action, act.Extract) and (action.urls or action.click) and action.wanted is not None:
-            views = sum(_view(one) != Lean() for one in later)
-            left = room_left(window.settings.budget, [one.seen for one in results], sights)
-            room = room_beside(tuple(sights.values()), views, left)
-            result, changed = await _collect(window, action, need or "", room), True
+            (result, taken), changed = await _collect(window, action, need or ""), True
+            if taken is not None:
+                sights[number] = taken
         else:
             result, changed = await _do(window, action)
         view = _view(result.action) if result.ok else Lean()
@@ -83,7 +82,7 @@ def _means_any_page(action: act.PageAction) -> bool:
     return isinstance(action, act.Navigate | act.Back | act.WaitFor | act.Find | act.Extract | act.Read | act.Scroll)
 
 
-async def _collect(window: Window, action: act.Extract, need: str, room: int) -> ActionResult:
+async def _collect(window: Window, action: act.Extract, need: str) -> tuple[ActionResult, Collected | None]:
     """An extraction over several pages; each has as long as one page has."""
 
     async def do(one: act.PageAction) -> ActionResult:
@@ -92,11 +91,11 @@ async def _collect(window: Window, action: act.Extract, need: str, room: int) ->
     async def read(result: ActionResult) -> ActionResult:
         return await _with_view(window, result, need, {}, 0)
 
-    return await collect(window, action, do, read, room)
+    return await collect(window, action, do, read, window.settings.budget)
 
 
 async def _with_view(
-    window: Window, result: ActionResult, need: str, sights: dict[int, Sight], number: int
+    window: Window, result: ActionResult, need: str, sights: dict[int, Showing], number: int
 ) -> ActionResult:
     """A reading that others follow, with what it showed, which is put among the sights of the call."""
     try:
@@ -227,13 +226,15 @@ async def _recovered(window: Window, action: act.PageAction, why: str) -> Done:
 
 
 async def _outcome(
-    window: Window, results: Sequence[ActionResult], skipped: int, sights: dict[int, Sight], how: Look
+    window: Window, results: Sequence[ActionResult], skipped: int, sights: dict[int, Showing], how: Look
 ) -> Outcome:
     last = results[-1] if results else None
     kind: OutcomeKind = last.kind if last is not None else "done"
     message = last.message if last is not None else "looked"
-    observation = _known(window, results)
-    if observation is None and kind != "browser_gone":
+    known = _known(window, results)
+    if isinstance(sights.get(len(results) - 1), Collected):  # rows off several pages stand for the page
+        sights[len(results)] = sights.pop(len(results) - 1)
+    elif known is None and kind != "browser_gone":
         sight: Sight | None = None
         try:
             sight = await look(window, how)
@@ -248,18 +249,17 @@ async def _outcome(
     if kind == "done" and skipped:
         kind, why = _why_left(window, skipped)
         message = f"{message}; {why}"
-    shared = await share(
-        tuple(sights.values()), room_left(window.settings.budget, [one.seen for one in results], sights)
-    )
+    shared = await share(tuple(sights.values()), window.settings.budget)
     seen = {at: sight.seen for at, sight in zip(sights, shared, strict=True)}
-    observation = seen.pop(len(results), observation)
+    observation = seen.pop(len(results), known)
     scrub = window.settings.secrets.scrub
     return Outcome(
         kind=kind,
         message=scrub(message),
         observation=observation,
         results=tuple(
-            _told(one, scrub(one.message), seen.get(at, one.seen), observation) for at, one in enumerate(results)
+            one.model_copy(update={"message": scrub(one.message), "seen": seen.get(at)})
+            for at, one in enumerate(results)
         ),
         skipped=skipped,
         downloads=window.downloads.take(),
@@ -267,14 +267,9 @@ async def _outcome(
 
 
 def _known(window: Window, results: Sequence[ActionResult]) -> Observation | None:
-    """What shows the page without another look: rows that were collected over pages, or the last look where nothing was done since."""
-    if not results:
-        return None
-    last = results[-1]
-    if isinstance(last.action, act.Extract) and (last.action.urls or last.action.click):
-        return last.seen
+    """What shows the page without another look: the last look, where nothing was done since."""
     kept = window.last is not None and window.last.view == "page" and window.controls.now is window.last.refs
-    return window.last if last.kind == "unknown_ref" and len(results) == 1 and kept else None
+    return window.last if kept and len(results) == 1 and results[0].kind == "unknown_ref" else None
 
 
 def _why_left(window: Window, skipped: int) -> tuple[OutcomeKind, str]:
@@ -282,11 +277,6 @@ def _why_left(window: Window, skipped: int) -> tuple[OutcomeKind, str]:
     if window.spent() > window.limits.call:
         return "timed_out", f"no time for {skipped} more: go on with those"
     return "page_changed", f"the page changed, so {skipped} more were left: look and go on"
-
-
-def _told(result: ActionResult, message: str, seen: Observation | None, shown: Observation | None) -> ActionResult:
-    """A result with a message without secrets; what it showed stands once, where it is the page as it is shown at the end."""
-    return result.model_copy(update={"message": message, "seen": None if seen is shown else seen})
 
 
 async def _look_again(window: Window, need: str, why: str) -> tuple[OutcomeKind, str, Sight | None]:

@@ -2,48 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
+from browser_agent.actions.collect import Collected
 from browser_agent.actions.look import Sight
 from browser_agent.observation.heading import without_known
-from browser_agent.observation.observe import Places
 from browser_agent.observation.values import Observation
 from ctxfold.tokens import count
 
-__all__ = ["room_beside", "room_left", "share"]
+__all__ = ["Showing", "share"]
+
+Showing = Sight | Collected
+"""What can be shown in more room or less."""
 
 _GAP = 1
 """Tokens between two texts."""
 
 
-async def share(sights: Sequence[Sight], room: int) -> tuple[Sight, ...]:
-    """Show several looks in `room` o200k tokens together: each as it wants where all fit, else the small ones so and the large ones alike; a place that is found again stands once."""
-    shown: list[Sight] = []
-    wanted = [_cost(sights, at) for at in range(len(sights))]
-    for at, sight in enumerate(sights):
-        above = _found_above(shown, sight)
+async def share(sights: Sequence[Showing], room: int) -> tuple[Showing, ...]:
+    """Show several looks in `room` o200k tokens together: each as it wants where all fit, else the small ones so and the large ones alike; a line of a page that is found or read again stands once."""
+    whole: list[Showing] = []
+    for sight in sights:
+        above = _shown_above(whole, sight)
+        whole.append(await sight.within(room, above) if above & sight.seen.places else sight)
+    shown: list[Showing] = []
+    wanted = [_cost(whole, at) for at in range(len(whole))]
+    for at, sight in enumerate(whole):
+        above = _shown_above(shown, sight)
         most = _portion(wanted[at:], room)
-        fits = wanted[at] <= most and not above & sight.seen.places
+        fits = wanted[at] <= most and above >= sight.above
         shown.append(sight if fits else await sight.within(most + _repeated(shown, sight.seen), above))
         room -= _cost(shown, at) + _GAP
     for at, sight in enumerate(shown):  # what later ones did not use
         cost = _cost(shown, at)
-        if cost < wanted[at] and room > _GAP and not sight.before.above:
+        if cost < wanted[at] and room > _GAP:
             most = cost + room + _repeated(shown[:at], sight.seen)
-            shown[at] = await sight.within(most)
+            shown[at] = await sight.within(most, sight.above)
             room -= _cost(shown, at) - cost
     return tuple(shown)
-
-
-def room_beside(sights: Sequence[Sight], later: int, room: int) -> int:
-    """The room of a look that is no sight, beside those before it and so many `later` ones: what is left, and no less than an equal part."""
-    used = sum(_cost(sights, at) for at in range(len(sights)))
-    return max(room // (1 + len(sights) + later), (room - used) // (1 + later))
-
-
-def room_left(budget: int, shown: Sequence[Observation | None], sights: Collection[int]) -> int:
-    """What is left of a budget to those of `shown` that can be shown in less: those whose places are among `sights`."""
-    return budget - sum(seen.tokens for at, seen in enumerate(shown) if at not in sights and seen is not None)
 
 
 def _portion(wanted: Sequence[int], room: int) -> int:
@@ -57,26 +53,21 @@ def _portion(wanted: Sequence[int], room: int) -> int:
     return left
 
 
-def _cost(sights: Sequence[Sight], at: int) -> int:
+def _cost(sights: Sequence[Showing], at: int) -> int:
     seen = sights[at].seen
     return seen.tokens - _repeated(sights[:at], seen)
 
 
-def _repeated(before: Sequence[Sight], seen: Observation) -> int:
+def _repeated(before: Sequence[Showing], seen: Observation) -> int:
     """What the lines of its heading cost that stand above already."""
     return seen.tokens - count(without_known(seen, before[-1].seen)) if before else 0
 
 
-def _found_above(shown: Sequence[Sight], sight: Sight) -> frozenset[str]:
-    """The lines that finds before it show of the same page."""
-    view, page = sight.how.view, (sight.seen.url, sight.seen.title)
-    if not isinstance(view, Places):
-        return frozenset()
-    alike = (
-        one.seen.places
-        for one in shown
-        if (one.seen.url, one.seen.title) == page
-        and isinstance(one.how.view, Places)
-        and one.how.view.links == view.links
-    )
-    return frozenset().union(*alike)
+def _shown_above(shown: Sequence[Showing], sight: Showing) -> frozenset[str]:
+    """The lines of the same page that stand in those before it that are alike, and were there still when it was looked at last."""
+    page = (sight.seen.url, sight.seen.title)
+    above: frozenset[str] = frozenset()
+    for seen in (one.seen for one in shown if sight.alike is not None and one.alike == sight.alike):
+        if (seen.url, seen.title) == page:
+            above = (above & seen.lines) | seen.places
+    return above

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -10,9 +11,8 @@ from urllib.parse import urlsplit
 from browser_agent.observation.blocks import Block
 from browser_agent.observation.inline import REF, cut
 from browser_agent.observation.values import Observation
-from ctxfold.tokens import count
 
-__all__ = ["NOTHING_BEFORE", "Before", "Furniture", "find_changes", "find_own", "name_all"]
+__all__ = ["NOTHING_BEFORE", "Before", "Furniture", "find_own", "is_links", "name_all", "tell_changes"]
 
 _MENUS = frozenset({"nav", "header", "footer"})
 _BESIDE = frozenset({"body", "aside"})
@@ -21,7 +21,9 @@ _OTHERS = 2
 """On so many other pages a line of links in the main part stands before it counts as what a site shows everywhere."""
 _MOST_LINES = 4_000
 _GONE = 3
-_GONE_LENGTH = 80
+_GONE_LENGTH, _SECTION = 48, 80
+_VALUE = re.compile(REF.pattern + r'(?: \([^()]*\))?(?: ?="[^"]*")?')
+"""A control's ref, and what stands behind it: its states, its value."""
 _SAME = "(as last seen but for this)"
 _NOTHING = "(nothing on the page changed)"
 
@@ -76,10 +78,10 @@ def name_furniture(block: Block, apart_from_main: bool) -> str:
     """
     if block.region in _MENUS or (apart_from_main and block.region in _BESIDE):
         return _MENU + REF.sub("", block.text)
-    return _LINKS + REF.sub("", block.text) if not block.controls and not block.level and _is_links(block) else ""
+    return _LINKS + REF.sub("", block.text) if not block.controls and not block.level and is_links(block) else ""
 
 
-def _is_links(block: Block) -> bool:
+def is_links(block: Block) -> bool:
     """Whether a line is of links alone."""
     apart = REF.split(block.text)[::2]
     return bool(block.links) and all(part.strip(" -·|") for part in apart[:-1]) and not apart[-1].strip(" -·|")
@@ -100,7 +102,7 @@ def _name_cards(blocks: Sequence[Block]) -> dict[int, str]:
     for i, block in enumerate(blocks):
         if block.region not in _INNER or block.controls:
             above = card = ""
-        elif block.level and _is_links(block) and above and block.level > level:
+        elif block.level and is_links(block) and above and block.level > level:
             card = f"{_LINKS}{above}\n{REF.sub('', block.text)}"
         elif block.level:
             above, level, card = REF.sub("", block.text), block.level, ""
@@ -116,23 +118,34 @@ def find_own(blocks: Sequence[Block], before: Before) -> tuple[int, ...]:
     return own or tuple(range(len(blocks)))
 
 
-def find_changes(blocks: Sequence[Block], lines: frozenset[str], room: int) -> tuple[str, ...] | None:
-    """What is new on a page since it had these lines, and what is gone; None where that takes more than `room` tokens."""
+def tell_changes(
+    blocks: Sequence[Block], lines: frozenset[str], part: Sequence[Block] | None = None
+) -> tuple[str, ...]:
+    """What is new on a page, or in a `part` of it, since it had these lines, and what is gone. A line that stands there with other values is new alone."""
     now = {block.text for block in blocks}
-    fresh = [block for block in blocks if block.text not in lines]
-    again = {REF.sub("", block.text) for block in fresh}
-    gone = [line for line in lines if line not in now and REF.sub("", line) not in again]
-    if not fresh and not gone:
-        return (_NOTHING,)
-    told = (_SAME, *_news(fresh), *_losses(gone))
-    return told if sum(count(line) + 1 for line in told) <= room else None
+    fresh = [block for block in (blocks if part is None else part) if block.text not in lines]
+    again = {_bare(block.text) for block in fresh}
+    refs = {ref for block in fresh for ref in block.refs}
+    gone = [line for line in lines if line not in now and _bare(line) not in again and not _keeps(line, refs)]
+    return (_SAME, *_news(fresh), *_losses(gone)) if fresh or gone else (_NOTHING,)
+
+
+def _bare(line: str) -> str:
+    """A line without the refs, values and states of its controls."""
+    return _VALUE.sub("", line)
+
+
+def _keeps(line: str, refs: set[str]) -> bool:
+    """Whether every element of a line is among `refs`, and there is one."""
+    own = REF.findall(line)
+    return bool(own) and refs.issuperset(own)
 
 
 def _news(fresh: Sequence[Block]) -> Iterator[str]:
     section = ""
     for block in fresh:
         if block.section and block.section != section and not block.level:
-            yield f"§ {cut(block.section, _GONE_LENGTH)}"
+            yield f"§ {cut(block.section, _SECTION)}"
         section = block.section
         yield " " * min(block.indent, 4) + block.text
 

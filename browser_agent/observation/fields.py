@@ -1,13 +1,10 @@
-"""Fills a JSON schema with the values that a page labels, says what is missing, and prints both within a budget."""
+"""Fills a JSON schema with the values that a page labels, and says what is missing."""
 
 from __future__ import annotations
 
-import json
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
 
 from browser_agent.observation.capture import Card
 from browser_agent.observation.inline import resolve_url, terms
@@ -22,17 +19,23 @@ from browser_agent.observation.labelled import (
     read_card,
     with_heads,
 )
-from browser_agent.observation.unlabelled import find_phrases, names_itself, pick_column
-from browser_agent.observation.values import Extracted, Observation
+from browser_agent.observation.unlabelled import (
+    find_beneath,
+    find_phrases,
+    names_itself,
+    pick_column,
+    stands_by_number,
+)
+from browser_agent.observation.values import Extracted
 from ctxfold.log.snapshot import Node
-from ctxfold.text.words import counted
-from ctxfold.tokens import count
 
-__all__ = ["extract", "format_extracted", "join_extracted"]
+__all__ = ["extract"]
 
 _TITLES, _ADDRESSES, _AMOUNTS = terms("name title heading"), terms("url link href address"), terms("price amount")
 """Names that the vocabularies of the web give to a heading, an address and an amount of money, which stand on a page without a label."""
 _DEEPEST = 6
+_VERY_WORDS = 3.0
+"""How well a label fits that is what a property is called."""
 
 
 def extract(
@@ -43,84 +46,16 @@ def extract(
     amounts: Sequence[str] = (),
 ) -> Extracted:
     """Fill a schema from a page: an object from single values, a list from the rows that fit it best: of a table, of a list, or of a group of `cards`. `amounts`: texts that may be the amount of money it is about."""
-    filled = _Page(root, schema, base, cards, amounts).fill(schema, "", _DEEPEST)
-    return Extracted(value=None if filled.value is NOTHING else filled.value, missing=filled.missing)
-
-
-def format_extracted(extracted: Extracted, room: int, here: str = "", lacking: str = "") -> tuple[str, ...]:
-    """What is missing (`lacking` says it for several pages), then the value, an item a line, as many as fit in `room` o200k tokens; the names of rows stand once, above them, and addresses on the site of `here` as paths."""
-    lacking = lacking or (f"not found on this page: {', '.join(extracted.missing)}" if extracted.missing else "")
-    lines = [lacking] if lacking else []
-    if extracted.value is None:
-        return (*lines, "nothing on this page is labelled so; read or find shows what stands there")
-    names, items = _as_rows(_without_site(extracted.value, "{0.scheme}://{0.netloc}/".format(urlsplit(here))))
-    lines += [json.dumps(names, ensure_ascii=False)] if names else []
-    spent = sum(count(line) + 1 for line in lines) + 24
-    for place, item in enumerate(items):
-        line = json.dumps(item, ensure_ascii=False)
-        spent += count(line) + 1
-        if spent > room:
-            lines.append(f"… {len(items) - place} more of {len(items)}: recall the record of this call")
-            break
-        lines.append(line)
-    return tuple(lines)
-
-
-def join_extracted(pages: Sequence[Observation], room: int) -> Observation:
-    """The last of several pages with the values of all of them: rows after rows, else the value of each page."""
-    found = [page.extracted for page in pages if page.extracted is not None]
-    values = [each.value for each in found if each.value is not None]
-    missing = tuple(dict.fromkeys(name for each in found for name in each.missing))
-    joined = Extracted(value=_join(values), missing=missing)
-    last = pages[-1]
-    heading = f"{counted(len(pages), 'page')} to {last.url}"
-    text = "\n".join((heading, *format_extracted(joined, room - count(heading), last.url, _say_lacking(found))))
-    return last.model_copy(update={"heading": heading, "text": text, "tokens": count(text), "extracted": joined})
-
-
-def _say_lacking(found: Sequence[Extracted]) -> str:
-    """What some of several pages have not, and how many have it."""
-    lacking = Counter(name for each in found for name in each.missing)
-    said = (f"{name} {len(found) - without or 'none'}" for name, without in lacking.items())
-    return f"found on so many of {counted(len(found), 'page')}: {', '.join(said)}" if lacking else ""
-
-
-def _without_site(value: object, site: str) -> object:
-    """A value with each address on a site as its path."""
-    match value:
-        case str() if value.startswith(site):
-            return value[len(site) - 1 :]
-        case dict():
-            return {name: _without_site(inner, site) for name, inner in value.items()}
-        case list():
-            return [_without_site(inner, site) for inner in value]
-        case _:
-            return value
-
-
-def _join(values: Sequence[Any]) -> Any:
-    """Lists end to end, of objects those under one name; anything else as a list."""
-    if values and all(isinstance(value, list) for value in values):
-        return [row for value in values for row in value]
-    names = dict.fromkeys(name for value in values if isinstance(value, dict) for name in value)
-    if names and all(isinstance(part, list) for value in values for part in _parts(value)):
-        return {name: [row for value in values for row in value.get(name, ())] for name in names}
-    return list(values) or None
-
-
-def _parts(value: object) -> Sequence[object]:
-    return list(value.values()) if isinstance(value, dict) else [value]
-
-
-def _as_rows(value: object) -> tuple[list[str], list[object]]:
-    """The names of a list's objects and each as a row of its values; a value alone, and a list of anything else, without names."""
-    if isinstance(value, dict) and len(value) == 1 and isinstance(only := next(iter(value.values())), list):
-        value = only
-    items = value if isinstance(value, list) else [value]
-    names = list(dict.fromkeys(name for item in items if isinstance(item, dict) for name in item))
-    if len(items) < 2 or not all(isinstance(item, dict) for item in items):
-        return [], items
-    return names, [[item.get(name) for name in names] for item in items if isinstance(item, dict)]
+    page = _Page(root, schema, base, cards, amounts)
+    filled = page.fill(schema, "", _DEEPEST)
+    return Extracted(
+        value=None if filled.value is NOTHING else filled.value,
+        missing=filled.missing,
+        beneath=page.beneath,
+        near=page.near,
+        spots=page.spots,
+        phrases={one.spot: one.text for one in page.phrases},
+    )
 
 
 class _Filled(NamedTuple):
@@ -129,7 +64,14 @@ class _Filled(NamedTuple):
 
 
 class _Page:
-    """A page's labelled values and rows, and the schema that references are looked up in."""
+    """A page's labelled values and rows, and the schema that references are looked up in.
+
+    Attributes:
+        phrases: its short texts without a label.
+        beneath: of values that are the text beneath a heading, that heading.
+        near: of what was not found, what stands there and names itself so.
+        spots: of values that are such short texts, where they stand.
+    """
 
     def __init__(
         self,
@@ -142,7 +84,12 @@ class _Page:
         self._schema = schema
         self._base = base
         self._single = (*find_labelled(root), *find_amount(amounts))
-        self._phrases = find_phrases(root)
+        self._headed: Mapping[str, tuple[str, ...]] | None = None
+        self._root = root
+        self.phrases = find_phrases(root)
+        self.beneath: dict[str, str] = {}
+        self.near: dict[str, str] = {}
+        self.spots: dict[str, str] = {}
         self._tables = tuple(map(with_heads, (*find_rows(root), *(tuple(map(read_card, group)) for group in cards))))
 
     def fill(self, schema: Mapping[str, Any], path: str, depth: int) -> _Filled:
@@ -152,8 +99,10 @@ class _Page:
         if depth and schema.get("type") == "array":
             return self._fill_list(schema, path)
         name = path.rpartition(".")[2]
-        value = self._pick(name, schema, self._single)
-        value = self._pick_phrase(name, schema) if value is NOTHING else value
+        value = self._pick(name, schema, self._single, _VERY_WORDS)
+        value = self._pick_beneath(name, schema, path) if value is NOTHING else value
+        value = self._pick(name, schema, self._single) if value is NOTHING else value
+        value = self._pick_phrase(name, schema, path) if value is NOTHING else value
         return _Filled(value, (path or "value",) if value is NOTHING else ())
 
     def _fill_object(self, schema: Mapping[str, Any], path: str, depth: int) -> _Filled:
@@ -170,6 +119,8 @@ class _Page:
         item = self._resolve(schema.get("items", {}))
         lists = [self._fill_rows(rows, item, path.rpartition(".")[2]) for rows in self._tables]
         best = max(([row for row in rows if _is_whole(row, item)] for rows in lists), key=_count_values, default=[])
+        most = schema.get("maxItems")
+        best = best[:most] if isinstance(most, int) and most > 0 else best
         if not best:
             return _Filled(NOTHING, _lacking(lists, item, path or "items"))
         given = {name for row in best if isinstance(row, dict) for name in row}
@@ -183,26 +134,48 @@ class _Page:
             return [value for row in rows if (value := self._pick(name, item, row)) is not NOTHING]
         wanted = {name: self._resolve(its) for name, its in properties.items()}
         made = [{name: self._pick(name, its, row) for name, its in wanted.items()} for row in rows]
-        texts = [[one.text for one in row if not one.url] for row in rows]
+        texts = [[one for one in row if not one.url] for row in rows]
         for name in (name for name in wanted if all(row[name] is NOTHING for row in made)):
             for values, text in zip(made, pick_column(_called(name), texts) or (), strict=False):
                 values[name] = coerce(text, wanted[name]) if text else NOTHING
         return [{name: value for name, value in row.items() if value is not NOTHING} for row in made]
 
-    def _pick_phrase(self, name: str, schema: Mapping[str, Any]) -> object:
-        """The only short text of the page that holds a number and the words that a property is called by."""
-        said = (text for text in self._phrases if names_itself(_called(name), text) and re.search(r"\d", text))
-        values = [value for text in said if (value := coerce(text, schema)) is not NOTHING]
-        return values[0] if len(values) == 1 else NOTHING
+    def _pick_phrase(self, name: str, schema: Mapping[str, Any], path: str) -> object:
+        """The only short text of the page that holds the words that a property is called by and a number, else the only one that stands beside a number."""
+        said = [one for one in self.phrases if names_itself(_called(name), one.text)]
+        with_number = [one for one in said if re.search(r"\d", one.text)]
+        meant = with_number or filter(stands_by_number, said)
+        found = [(value, one.spot) for one in meant if (value := coerce(one.text, schema)) is not NOTHING]
+        if len(found) == 1:
+            value, self.spots[path] = found[0]
+            return value
+        if said:
+            self.near[path] = said[0].text
+        return NOTHING
 
-    def _pick(self, name: str, schema: Mapping[str, Any], among: Sequence[Labelled]) -> object:
-        """The value whose label fits best what a property is called."""
+    def _pick_beneath(self, name: str, schema: Mapping[str, Any], path: str) -> object:
+        """The text beneath the only heading that is what a property is called."""
+        if self._headed is None:
+            self._headed = find_beneath(self._root)
+        exact = [title for title in self._headed if terms(title) == _called(name) != frozenset()]
+        if len(exact) == 1 and len(self._headed[exact[0]]) == 1:
+            value = coerce(self._headed[exact[0]][0], schema)
+            if value is not NOTHING:
+                self.beneath[path] = exact[0]
+                return value
+        about = [title for title in self._headed if _called(name) and _called(name) <= terms(title)]
+        if about:
+            self.near.setdefault(path, f"§ {about[0]}")
+        return NOTHING
+
+    def _pick(self, name: str, schema: Mapping[str, Any], among: Sequence[Labelled], least: float = 0.0) -> object:
+        """The value whose label fits best what a property is called, and no less than `least`."""
         called = _called(name)
         about = terms(f"{schema.get('title', '')} {schema.get('description', '')}")
         wants_address = bool(called & _ADDRESSES) or schema.get("format") in ("uri", "uri-reference", "url")
         scored = sorted(((_fit(called, about, one.label), -place) for place, one in enumerate(among)), reverse=True)
         for fit, place in scored:
-            if fit <= 0:
+            if fit <= 0 or fit < least:
                 break
             one = among[-place]
             value = coerce(resolve_url(self._base, one.url) if wants_address and one.url else one.text, schema)
@@ -238,12 +211,12 @@ def _called(name: str) -> frozenset[str]:
 
 
 def _fit(called: frozenset[str], about: frozenset[str], label: str) -> float:
-    """How well a label fits: 3 for the very words, less for more or fewer of them, 0 for none."""
+    """How well a label fits: `_VERY_WORDS` for these, less for more or fewer of them, 0 for none."""
     words = terms(label)
     if not words or not called:
         return 0.0
     if words == called:
-        return 3.0
+        return _VERY_WORDS
     if called <= words:
         return 2.0 + len(called) / (len(words) + 1)
     if words <= called:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from browser_agent.observation.before import is_links
 from browser_agent.observation.blocks import Block, leads
-from browser_agent.observation.inline import cut, first_mention, terms, trim_torn_ref
+from browser_agent.observation.inline import REF, cut, first_mention, terms, trim_torn_ref
 from browser_agent.observation.matching import NOWHERE, find_hits, find_nearest, say_counts
 from ctxfold.text.words import counted
 from ctxfold.tokens import count, head
@@ -27,8 +29,12 @@ _SMALL = 200
 _AFTER = 4
 _MAIN = frozenset({"main", "body", "dialog", "search"})
 _WORD = 30
-_REST = 40
-"""Tokens kept for the line that says where the rest stands."""
+_REST, _REST_SHARE = 40, 4
+"""Tokens kept for the line that says where the rest stands, and the part of the room that they are at most."""
+_MISSES = 8
+"""After so many places that do not fit the next are not tried."""
+_NAMED = re.compile(rf'\b[a-z]+ "[^"]*"{REF.pattern}')
+"""A control with its name."""
 _SECTIONS = 3
 _ENTRY = "- "
 _NAME = 40
@@ -44,11 +50,12 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """A page's blocks, bare and as they are shown, what is looked for, the block each belongs to, and how many tokens of a line of controls or links are shown."""
+    """A page's blocks, bare and as they are shown, what is looked for, how much of it each place holds, the block each belongs to, and how many tokens of a line of controls or links are shown."""
 
     bare: Sequence[Block]
     blocks: Sequence[Block]
     queries: tuple[str, ...]
+    worth: Mapping[int, float]
     leads: tuple[int | None, ...]
     wide: int = _WIDE
 
@@ -64,7 +71,7 @@ def find(
 
     Returns:
         How many places are shown of how many, then these in page order under their headings, a row with the head of its
-        table, a note with its entry; of one query whose words stand in no place together, how often each stands on the page, and the places with most of them.
+        table, a note with its entry; where not all fit, those with most and the rarest of the queries, a name of a control last; of one query whose words stand in no place together, how often each stands on the page, and the places with most of them.
     """
     each = [find_hits(blocks, query) for query in queries]
     hits = sorted(set().union(*each))
@@ -76,15 +83,17 @@ def find(
         of = f" with most of them, {most} of {len(terms(queries[0]))}"
     if not hits:
         return Found(nothing)
-    page = _Page(blocks, told, queries, leads(blocks))
+    page = _Page(blocks, told, queries, _weigh(blocks, queries, hits, each), leads(blocks))
     fresh = [hit for hit in hits if told[hit].text not in above]
     of = f" of {counted(len(hits), 'place')}{of}"
-    page, shown = _fitting(page, fresh, budget - sum(count(line) + 1 for line in (*nothing, of)))
+    room = budget - sum(count(line) + 1 for line in (*nothing, of))
+    page, shown = _fitting(page, fresh, room)
     rest = [hit for hit in fresh if hit not in shown]
     again = len(hits) - len(fresh)
     of += f", {again} of them above" if again else ""
-    lines = (*nothing, f"{len(hits) - len(rest)}{of}", *_written(page, shown, frozenset(hits)))
-    lines += (*_name_tables(page, shown, frozenset(hits)), *((_where_else(page, rest),) if rest else ()))
+    places = (*_written(page, shown, frozenset(hits)), *_name_tables(page, shown, frozenset(hits)))
+    left = room - sum(count(line) + 1 for line in places)
+    lines = (*nothing, f"{len(hits) - len(rest)}{of}", *places, *((_where_else(page, rest, left),) if rest else ()))
     whole = (told[at].text for at in shown if _line(page, at, frozenset(hits)) == told[at].text)
     return Found(lines, frozenset(whole))
 
@@ -94,27 +103,49 @@ def _count_each(queries: Sequence[str], each: Sequence[Sequence[int]]) -> str:
     return ": " + ", ".join(f"{cut(one, _WORD)} {len(own) or 'none'}" for one, own in zip(queries, each, strict=True))
 
 
+def _weigh(
+    blocks: Sequence[Block], queries: Sequence[str], hits: Sequence[int], each: Sequence[Sequence[int]]
+) -> dict[int, float]:
+    """How much of what is looked for each place holds, what stands in few places weighing more; less than nothing where the names of controls alone hold it."""
+    words = terms(" ".join(queries))
+    worth = dict.fromkeys(hits, 0.0)
+    for own in each:
+        for hit in own:
+            worth[hit] += 1 / len(own)
+    for hit in hits:
+        block = blocks[hit]
+        said = "" if is_links(block) and not block.level else _NAMED.sub("", block.text).lower()
+        if not any(word in said for word in words):
+            worth[hit] -= len(queries) + 1
+    return worth
+
+
 def _fitting(page: _Page, hits: Sequence[int], whole: int) -> tuple[_Page, set[int]]:
     """The places that fit, of menus and margins only where the main part has none; long lines of controls whole where all fit so."""
-    order = [place for place in hits if page.blocks[place].region in _MAIN] or hits
-    room = whole - (_REST if len(order) < len(hits) else 0)
-    shown = _shown(page, order, room)
+    order = [place for place in hits if page.blocks[place].region in _MAIN] or list(hits)
+    order.sort(key=lambda place: (-page.worth[place], place))
+    less = whole - min(_REST, whole // _REST_SHARE)
+    shown = _shown(page, order, less if len(order) < len(hits) else whole)
     if all(hit in shown for hit in order):
         return page, shown
     page = replace(page, wide=_HIT)
-    return page, _shown(page, order, min(room, whole - _REST))
+    return page, _shown(page, order, less)
 
 
 def _shown(page: _Page, order: Sequence[int], room: int) -> set[int]:
     """The first places that fit; with few, also what stands beside them."""
     shown: set[int] = set()
+    misses = 0
     for hit in order:
         wider = {*shown, hit, *_belonging(page, hit)}
-        if _cost(page, wider, order) > room:
-            if not shown:
-                shown = {hit}
+        if _cost(page, wider, order) <= room:
+            shown = wider
+        elif not shown:
+            shown = {hit}
+        else:
+            misses += 1
+        if misses == _MISSES:
             break
-        shown = wider
     for hit in [hit for hit in order if hit in shown]:
         rows = _rows_below(page, hit)
         whole = shown | set(rows)
@@ -236,11 +267,15 @@ def _name_tables(page: _Page, shown: set[int], hits: frozenset[int]) -> Iterator
             yield f"… {counted(len(left), 'row')} below that head: read [{group.ref}]"
 
 
-def _where_else(page: _Page, rest: Sequence[int]) -> str:
-    """How many more places there are, and under which headings."""
+def _where_else(page: _Page, rest: Sequence[int], room: int) -> str:
+    """How many more places there are, and under which headings, of these as many as fit."""
     names = list(dict.fromkeys(filter(None, (_name_place(page, at) for at in rest))))
-    more = f" +{len(names) - _SECTIONS}" if len(names) > _SECTIONS else ""
-    return f"… {len(rest)} more" + (f" in {'; '.join(names[:_SECTIONS])}{more}" if names else "")
+    for named in range(min(len(names), _SECTIONS), 0, -1):
+        more = f" +{len(names) - named}" if len(names) > named else ""
+        line = f"… {len(rest)} more in {'; '.join(names[:named])}{more}"
+        if count(line) < room:
+            return line
+    return f"… {len(rest)} more"
 
 
 def _name_place(page: _Page, place: int) -> str:

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any, Literal
 from urllib.parse import urlsplit, urlunsplit
 
 from browser_agent.observation.addressing import address
-from browser_agent.observation.before import NOTHING_BEFORE, Before, find_changes, find_own, name_all
+from browser_agent.observation.before import NOTHING_BEFORE, Before, find_own, name_all, tell_changes
 from browser_agent.observation.blocks import Block, blocks, blocks_under
 from browser_agent.observation.capture import Capture
-from browser_agent.observation.fields import extract, format_extracted
+from browser_agent.observation.fields import extract
 from browser_agent.observation.finding import find
+from browser_agent.observation.heading import write_heading
 from browser_agent.observation.hidden import remove_hidden
 from browser_agent.observation.inline import REF, clean, cut
 from browser_agent.observation.paging import Pages, fitting, paginate
 from browser_agent.observation.prune import Interest, prune
+from browser_agent.observation.rows import format_extracted
 from browser_agent.observation.search_box import find_search
 from browser_agent.observation.spacing import respace
 from browser_agent.observation.values import BUDGET, Control, Cut, Extracted, Link, Observation, Section
@@ -60,11 +62,9 @@ View = Lean | Part | Places | Fields
 
 
 _VOLATILE = re.compile(r" \[(?:ref=[^\]]*|active|cursor=pointer)\]")
-_TITLE = 100
 _ADDRESS = 160
-_QUERY = 60
 _LEAST_ROOM = 24
-_STATUS_ROOM = 40
+_STATUS_ROOM = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,9 +172,8 @@ def _page(capture: Capture) -> tuple[_Page, str]:
     """A page without what nobody sees of it, and its heading."""
     root, unseen = remove_hidden(parse(capture.yaml), capture.structure.hidden, capture.structure.veiled)
     refs, links = address(root, capture)
-    return _Page(capture, root, respace(blocks(root), capture.structure.sections), refs, links), _heading(
-        capture, unseen
-    )
+    lines = respace(blocks(root), capture.structure.sections)
+    return _Page(capture, root, lines, refs, links), write_heading(capture, unseen)
 
 
 def _sections(capture: Capture) -> tuple[Section, ...]:
@@ -187,52 +186,22 @@ def _left(budget: int, heading: str, view: View) -> int:
     return max(_LEAST_ROOM, budget - count(head(heading, budget // 2)) - told)
 
 
-def _heading(capture: Capture, unseen: int) -> str:
-    lines = []
-    title = cut(clean(capture.structure.title), _TITLE)
-    status = f" ({capture.status})" if capture.status is not None and capture.status >= 400 else ""
-    lines.append(f"{title} — {_address(capture.url)}{status}" if title else _address(capture.url) + status)
-    if capture.dialog is not None:
-        message = cut(clean(capture.dialog.message), 300)
-        lines.append(f"An open {capture.dialog.kind} dialog blocks the page: {message!r}; answer it with dialog.")
-    if len(capture.tabs) > 1:
-        lines.append(
-            "tabs: " + " · ".join(_tab(tab.index, tab.title or tab.url, tab.current) for tab in capture.tabs[:8])
-        )
-    lines.extend(f"({note})" for note in capture.notes)
-    if capture.structure.drawn:
-        drawn = "; ".join(cut(clean(one), _ADDRESS) for one in capture.structure.drawn)
-        lines.append(f"(drawn, so none of it can be read or addressed: {drawn})")
-    if unseen:
-        lines.append(f"({unseen} unseen text{'s' if unseen > 1 else ''} left out)")
-    return "\n".join(lines)
-
-
-def _address(url: str) -> str:
-    """An address with the start of its query: whoever gave a long one knows it."""
-    place, mark, query = clean(url).partition("?")
-    return cut(place, _ADDRESS) + mark + cut(query, _QUERY)
-
-
-def _tab(index: int, title: str, current: bool) -> str:
-    return f"{index}{' (this one)' if current else ''} {cut(clean(title), 40)}"
-
-
 def _render(page: _Page, view: View, interest: Interest, room: _Room) -> _Rendered:
     capture, told = page.capture, page.told(page.blocks, view)
     own = find_own(page.blocks, interest.before)
-    pages = paginate([told[i] for i in own], room.page).numbered(own)
+    pages = paginate([told[i] for i in own], room.page)
     match view:
         case Lean():
-            pruned = prune(page.blocks, interest, room.lines, pages.page_of)
+            pruned = prune(page.blocks, interest, room.lines, pages.numbered(own).page_of)
             if (changed := _changes(page.blocks, interest.before, pruned.lines)) is not None:
                 return _Rendered(changed, "change", 1, len(pages.pages))
             return _Rendered(pruned.lines, "page", 1, len(pages.pages), pruned.cut)
         case Part(ref=None):
-            return _read(pages, view, room.lines, _say_around(len(told) - len(own)))
+            around, part = _say_around(len(told) - len(own)), tuple(told[i] for i in own)
+            return _read(pages, part, view, room.lines, interest.before.above, around)
         case Part(ref=ref):
-            part = blocks_under(page.blocks, ref) or _blocks_of(page.root, ref)
-            return _read(paginate(page.told(part, view), room.page), view, room.lines)
+            part = page.told(blocks_under(page.blocks, ref) or _blocks_of(page.root, ref), view)
+            return _read(paginate(part, room.page), part, view, room.lines, interest.before.above)
         case Places(queries=queries):
             found = find(page.blocks, told, queries, room.lines, interest.before.above)
             return _Rendered(found.lines, "find", 1, len(pages.pages), places=found.whole)
@@ -243,15 +212,21 @@ def _render(page: _Page, view: View, interest: Interest, room: _Room) -> _Render
             return _Rendered(lines, "extract", 1, len(pages.pages), extracted=extracted)
 
 
-def _read(pages: Pages, view: Part, room: int, said: tuple[str, ...] = ()) -> _Rendered:
-    """One page of the whole or of an element; where less room is left than a page takes, as many of its lines as fit."""
+def _read(
+    pages: Pages, part: Sequence[Block], view: Part, room: int, above: frozenset[str], said: tuple[str, ...] = ()
+) -> _Rendered:
+    """One page of the whole or of an element, or what is new on it since it had the lines `above`; where less room is left than that takes, as many of its lines as fit."""
     number = min(view.page, len(pages.pages))
-    lines = pages.pages[number - 1]
+    lines = (*said, *pages.pages[number - 1])
+    if above:
+        start, after = (*pages.starts, len(part))[number - 1 : number + 1]
+        lines = tell_changes(part, above, part[start : max(start + 1, after)])
     fits = fitting(lines, room)
     if len(fits) < len(lines):
         fits = fitting(lines, room - _STATUS_ROOM)
         fits += (f"… {counted(len(lines) - len(fits), 'more line')} of this page: read it by itself",)
-    return _Rendered((*said, *fits), "read", number, len(pages.pages))
+    known = frozenset(block.text for block in part)
+    return _Rendered(fits, "change" if above else "read", number, len(pages.pages), places=known)
 
 
 def _say_around(around: int) -> tuple[str, ...]:
@@ -267,21 +242,26 @@ def _blocks_of(root: Node, ref: str | None) -> tuple[Block, ...]:
 
 def _changes(page_blocks: tuple[Block, ...], before: Before, instead: tuple[str, ...]) -> tuple[str, ...] | None:
     """What changed on the page, where that is shorter than the page."""
-    if before.lines is None:
-        return None
-    return find_changes(page_blocks, before.lines, sum(count(line) + 1 for line in instead))
+    changed = tell_changes(page_blocks, before.lines) if before.lines is not None else None
+    return changed if changed is not None and _cost(changed) <= _cost(instead) else None
+
+
+def _cost(lines: Sequence[str]) -> int:
+    return sum(count(line) + 1 for line in lines)
 
 
 def _status_line(shown: _Rendered, lines: int, view: View) -> str:
-    if isinstance(view, Places):
+    if isinstance(view, Places) or shown.view == "change":
         return ""
     if isinstance(view, Part):
         of = f" of [{view.ref}]" if view.ref else ""
         beyond = f", there is no page {view.page}" if view.page > shown.pages else ""
         return f"(page {shown.page} of {shown.pages}{of}{beyond})"
-    if not shown.cut or shown.view == "change":
-        return ""
-    return f"(shown in part; whole: {shown.pages} page{'s' if shown.pages > 1 else ''}, {lines} lines)"
+    return (
+        ""
+        if not shown.cut
+        else f"(shown in part; whole: {shown.pages} page{'s' if shown.pages > 1 else ''}, {lines} lines)"
+    )
 
 
 def _fingerprint(capture: Capture) -> str:

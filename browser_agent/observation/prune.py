@@ -14,9 +14,12 @@ from browser_agent.observation.values import Cut
 from ctxfold.text.words import counted
 from ctxfold.tokens import count, head
 
-_SHARE = 0.55
+_WHOLE = 0.55
+"""A page that takes no more of the budget is shown as it is."""
+_SHARE = 0.51
 """How much of the budget goes to what the page itself puts first; the rest only to what the task asks for."""
-_ASKED_SHARE = 0.9
+_SMALL_TABLE = 12
+"""So many rows come with the head or the caption of their table."""
 _HALF = 0.5
 """A line is asked for that names so much of what the line with most of it does."""
 _CLEAR, _NEARLY = 0.6, 0.75
@@ -31,7 +34,6 @@ _MARKER = 10
 _INNER = frozenset({"main", "body", "dialog"})
 _NAMES = 3
 _NAME = 48
-_STEP = 0.15
 _LEADING = 5
 _AGAIN = 100.0
 """What a line loses that stands on the page already, or stood on pages of the site before."""
@@ -75,13 +77,13 @@ def prune(blocks: Sequence[Block], interest: Interest, budget: int, page_of: Cal
     """
     wanted = _wanted(blocks, interest.need)
     scores = _scores(blocks, wanted, interest)
-    texts = [_shortened(block, wanted[i] > 0, interest.need) for i, block in enumerate(blocks)]
+    texts = _fitting(blocks, wanted, interest.need, budget)
     costs = [count(text) + 1 for text in texts]
-    if sum(costs) <= budget * _SHARE and min(scores, default=0.0) > -_AGAIN / 2:
+    if sum(costs) <= budget * _WHOLE and min(scores, default=0.0) > -_AGAIN / 2:
         return _lay_out(blocks, texts, set(range(len(blocks))), page_of)
     ranked = sorted((i for i in range(len(blocks)) if scores[i] > -_AGAIN / 2), key=lambda i: (-scores[i], i))
     rows = _main_rows(blocks) if interest.need else frozenset()
-    asked_for = _asked_for(wanted) | rows
+    asked_for = _with_rows(blocks, _asked_for(wanted)) | rows
     clear = max(wanted, default=0.0) >= _CLEAR and not rows
     taken = _take(ranked, costs, asked_for, budget, _CLEAR_SHARE if clear else _SHARE)
     by_worth = [i for i in ranked if i in taken]
@@ -90,9 +92,11 @@ def prune(blocks: Sequence[Block], interest: Interest, budget: int, page_of: Cal
         chosen = set(by_worth)
         chosen |= {lead for i in chosen if (lead := above[i]) is not None}  # a note never without its entry
         laid = _lay_out(blocks, texts, _without_small_gaps(chosen, costs), page_of)
-        if count("\n".join(laid.lines)) <= budget or not by_worth:
+        over = count("\n".join(laid.lines)) - budget
+        if over <= 0 or not by_worth:
             return laid
-        by_worth = by_worth[: int(len(by_worth) * (1 - _STEP))]
+        while over > 0 and by_worth:
+            over -= costs[by_worth.pop()]
 
 
 def _wanted(blocks: Sequence[Block], need: str) -> list[float]:
@@ -166,15 +170,27 @@ def _main_rows(blocks: Sequence[Block]) -> frozenset[int]:
     return frozenset(most) if len(most) >= max(_FEWEST_ROWS, main * _ROWS_SHARE) else frozenset()
 
 
+def _with_rows(blocks: Sequence[Block], asked_for: frozenset[int]) -> frozenset[int]:
+    """These blocks, and the rows of each small table whose head or caption is among them."""
+    tables: dict[Group, list[int]] = {}
+    for i, block in enumerate(blocks):
+        if block.group is not None and block.group.kind == "row":
+            tables.setdefault(block.group, []).append(i)
+    small = [(group, rows) for group, rows in tables.items() if len(rows) <= _SMALL_TABLE + 1]
+    heads = [[i for i in rows if blocks[i].head] + ([rows[0] - 1] if group.name else []) for group, rows in small]
+    meant = (rows for (_, rows), above in zip(small, heads, strict=True) if asked_for.intersection(above))
+    return asked_for.union(*meant)
+
+
 def _take(
     ranked: Sequence[int], costs: Sequence[int], asked_for: frozenset[int], budget: int, common: float
 ) -> set[int]:
-    """The best blocks, as many as fit: up to the common share, and beyond it those the task asks for."""
+    """The best blocks, as many as fit: the first, more up to the common share, and beyond it those the task asks for."""
     taken: set[int] = set()
     spent = 0
     for i in ranked:
-        cost = costs[i] + (0 if i - 1 in taken else _MARKER)
-        if spent + cost <= budget * (_ASKED_SHARE if i in asked_for else common):
+        cost = costs[i] + _MARKER * (1 - (i - 1 in taken) - (i + 1 in taken))  # it splits a gap, shortens or closes it
+        if spent + cost <= budget * (1 if i in asked_for or not taken else common):
             taken.add(i)
             spent += cost
     return taken
@@ -243,6 +259,16 @@ def _name_headings(gap: Sequence[Block]) -> str:
 def _format_cut(missing: Cut) -> str:
     where = f"read [{missing.ref}]" if missing.ref else f"read page {missing.page}"
     return f"… {missing.what} ({where})"
+
+
+def _fitting(blocks: Sequence[Block], wanted: Sequence[float], need: str, budget: int) -> list[str]:
+    """The text of each block: as it is where the page fits as a whole, else no longer than one line may be."""
+    room = budget
+    for block in blocks:
+        room -= count(block.text) + 1 if room > 0 else 0
+    if room >= 0:
+        return [block.text for block in blocks]
+    return [_shortened(block, wanted[i] > 0, need) for i, block in enumerate(blocks)]
 
 
 def _shortened(block: Block, wanted: bool, need: str) -> str:

@@ -136,10 +136,18 @@ class TabInfo(_Value):
 
 
 class Extracted(_Value):
-    """What a page gave for a JSON schema: the value as far as it was found (None: nothing was), and what was asked for and is not there."""
+    """What a page gave for a JSON schema: the value as far as it was found (None: nothing was), and what was asked for and is not there.
+
+    By their names: `beneath` the headings of values that are the text beneath one; `near` what the page says where a value
+    is missing; `spots` where the values without a label stand. `phrases` are all short texts without one, by where they stand.
+    """
 
     value: Any
     missing: tuple[str, ...] = ()
+    beneath: Mapping[str, str] = Field(default={}, exclude=True)
+    near: Mapping[str, str] = Field(default={}, exclude=True)
+    spots: Mapping[str, str] = Field(default={}, repr=False, exclude=True)
+    phrases: Mapping[str, str] = Field(default={}, repr=False, exclude=True)
 
 
 class Observation(_Value):
@@ -151,7 +159,7 @@ class Observation(_Value):
     observations of the same address with the same content. `refs` holds every control the browser reports, also those
     that `text` leaves out; a ref lives for one observation. `pages` is how many pages reading the whole takes. `index` is there where
     the page holds the site's search index itself, as some results pages do. `heading` is what `text` begins with, whatever the view: title, address, notes.
-    `lines` are all lines of the page, `places` those that were found and stand whole in `text`, and
+    `lines` are all lines of the page, `places` those that the next of its kind in one answer leaves out: what was found and stands whole in `text`, what was read, and
     `standing` those of menus and of links alone, by which they are known again on other pages.
     """
 

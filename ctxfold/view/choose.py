@@ -64,11 +64,15 @@ class _Choice:
         ]
         self.headings = [headings(line, each) for line, each in zip(stretch.lines, self.pieces, strict=True)]
         self.worth = Worth(stretch.lines, stretch.steps, self.pieces, query, self._asked())
+        self.unanswered = {
+            self.above[at][0]: at
+            for at, line in enumerate(stretch.lines)
+            if line.kind == "data" and self.above[at] and line.ref == stretch.lines[self.above[at][0]].ref
+        }
         self.open = [at for at, whole in enumerate(stretch.whole) if not whole]
         self.kept: list[set[int]] = [set() for _ in stretch.lines]
         self.steps: set[int] = set()
-        self.spent = self.words = 0
-        self.spoken: Counter[int] = Counter()
+        self.spent, self.words, self.spoken = 0, 0, Counter[int]()
         for at, whole in enumerate(stretch.whole):
             if whole:
                 self.kept[at].update(range(len(self.pieces[at])))
@@ -101,10 +105,10 @@ class _Choice:
 
     def _asked(self) -> dict[int, dict[int, float]]:
         """Of each page its pieces that hold words of the call it came to: how many, each shared among all pieces of the page that hold it."""
-        found: dict[int, dict[int, float]] = {}
-        for at, line in enumerate(self.stretch.lines):
-            if self.above[at] and line.kind == "text" and self.headings[at]:
-                wanted = frozenset(words_of(self.stretch.lines[self.above[at][0]].text))
+        lines, found = self.stretch.lines, dict[int, dict[int, float]]()
+        for at, over in enumerate(self.above):
+            if over and lines[at].kind == "text" and self.headings[at]:
+                wanted = frozenset(words_of(lines[over[0]].text))
                 held = [wanted.intersection(piece.words) for piece in self.pieces[at]]
                 times = Counter(word for words in held for word in words)
                 found[at] = {place: sum(1 / times[word] for word in words) for place, words in enumerate(held) if words}
@@ -157,6 +161,8 @@ class _Choice:
         self.kept[item.line].add(item.place)
         self.steps.add(self.stretch.steps[item.line])
         self.worth.take(item.piece)
+        for at in {item.line, *self.above[item.line]} & self.unanswered.keys():
+            self.kept[self.unanswered[at]].add(0)
 
     def _keep(self, at: int, places: set[int]) -> None:
         self.kept[at].update(places or {HEAD})

@@ -72,6 +72,10 @@ def _named(steps: Sequence[int]) -> str:
 
 
 def _changed(step: RawStep, writing: frozenset[str]) -> list[Change]:
+    """What the calls of a step changed; nothing where none of them was answered."""
+    calls = {each.ref for each in step.lines if each.kind == "call"}
+    if step.settled and not any(each.kind in ("data", "text") and each.ref not in calls for each in step.lines):
+        return []
     found: dict[str, None] = {}
     for at, each in enumerate(step.lines):
         if each.kind != "call":

@@ -333,3 +333,17 @@ def test_a_call_that_was_never_answered_says_so_from_the_next_step_on(stored: Se
     assert stored.view().text.index("< yes") < stored.view().text.index(NOT_YET) < stored.view().text.index("Go on.")
     with Session.open("trip", store=str(database), create=False) as again:
         assert again.view().text == stored.view().text
+
+
+def test_a_fold_does_not_take_a_call_that_was_never_answered_for_done(session: Session) -> None:
+    edit = {"path": "/srv/table.py", "old": "offset = 1\nsummer = False", "new": "offset = 2\nsummer = True"}
+    session.record_step("Mend it.", [{"name": "edit", "args": edit, "id": "e"}], [])
+    add_steps(session, 12, first=2)
+    session.consolidate(1_500)
+    view = session.view(1_500).text
+    assert "changed" not in view
+    assert "edit(" not in view or NOT_YET in view
+    session.record_step("Mend it.", [{"name": "edit", "args": edit, "id": "e"}], [{"id": "e", "text": "ok"}])
+    add_steps(session, 12, first=15)
+    session.consolidate(1_500)
+    assert "changed: /srv/table.py s14]" in session.view(1_500).text

@@ -110,7 +110,8 @@ BUTTONS, FIELDS = frozenset({"button", "link"}), frozenset({"textbox"})
 PAGE = shown(
     ("heading", "Search", ""), ("button", "Search", ""), ("textbox", "Search", ""), ("link", "Old map", "/m"), ("link", "Old map", "/m"),
     ("button", "Delete", ""), ("button", "Delete", ""), ("button", "Delete all", ""), ("button", "Notes (12)", ""), ("gridcell", "24", ""),
-    ("gridcell", "25", ""), ("link", 'Say "Hello"', "/h"), ("textbox", "Name *", ""),
+    ("gridcell", "25", ""), ("link", 'Say "Hello"', "/h"), ("textbox", "Name *", ""), ("textbox", "Phone (by day)", ""), ("button", "Send (to all)", ""),
+    ("textbox", "Order number", ""), ("textbox", "Order date", ""), ("radio", "a hut", ""), ("textbox", "Hut name", ""), ("button", "Send back now", ""),
 )  # fmt: skip
 
 
@@ -128,6 +129,15 @@ PAGE = shown(
         ('Say "Hello"', BUTTONS, "e11"),
         ("Name", FIELDS, "e12"),
         ("Not", BUTTONS, ""),
+        ("Phone", FIELDS, "e13"),
+        ("Pho", FIELDS, ""),
+        ("Phone by night", FIELDS, ""),
+        ("Send", BUTTONS, "e14"),
+        ("Send back", BUTTONS, ""),
+        ("Phone", BUTTONS, ""),
+        ("order", FIELDS, "e15 e16"),
+        ('textbox "Order n"', FIELDS, ""),
+        ('textbox "Hut"', FIELDS, "e18"),
         ("()", BUTTONS, ""),
     ],
 )
@@ -135,6 +145,25 @@ def test_a_name_fits_the_kind_of_element_that_the_action_is_for_and_no_part_of_a
     name: str, takes: frozenset[str], found: str
 ) -> None:
     assert " ".join(one.ref for one in find_named(PAGE, name, takes)) == found
+
+
+async def test_a_field_is_filled_by_the_first_words_of_its_name_where_no_other_begins_so(
+    window: Window, serve: Serve
+) -> None:
+    labels = ("Company name", "Order number", "Order date", "Contact ashore (phone)")
+    fields = "".join(f"<p><label>{label} <input></label></p>" for label in labels)
+    page = f"<main><h1>Bill</h1><form>{fields}<label><input type=radio>a company</label></form></main>"
+    await visit(window, serve({"/": page}).url)
+    given = {"Company": "Ness AS", "Contact ashore": "402"}
+    filled = await do(
+        window,
+        FillForm(kind="fill_form", fields=tuple(FieldValue(ref=name, value=value) for name, value in given.items())),
+    )
+    assert filled.ok, filled.message
+    assert [one.value for one in seen(filled).refs.values() if one.role == "textbox"] == ["Ness AS", "", "", "402"]
+    several = await do(window, Type(kind="type", ref="Order", text="7"))
+    assert several.kind == "unknown_ref"
+    assert "2 are called 'Order'" in several.message
 
 
 async def test_a_name_that_fits_several_or_none_is_refused_with_the_refs_that_come_near(

@@ -202,6 +202,100 @@ async def test_what_is_extracted_has_more_room_than_what_is_found_after_it_and_a
     assert "http://127.0.0.1" in str(outcome.results[0].seen.extracted)
 
 
+SHED = """<title>{0}</title><main><h1>{0}</h1><div>{2}<p>★ 4.0 (7 voices)</p><p>€ 80.00</p><p>{1}</p></div><p>Berth for boats of all kinds</p>
+<h2>Freight</h2><p>By barge, <a href=/t>as the tide allows</a>.</p><ul><li>No Sundays</ul><h3>Islands</h3><p>On request.</p><h2>Price history</h2><p>€ 90.00 in May.</p></main>"""
+
+
+async def test_a_value_called_as_a_heading_is_the_text_beneath_it_and_is_said_to_be(
+    window: Window, serve: Callable[..., Site]
+) -> None:
+    await visit(window, serve({"/": SHED.format("Nerine", "Berth taken", "<p>Freight for guests: ask first</p>")}).url)
+    wanted = thing(name=TEXT, freight=TEXT, islands=TEXT, freight_costs=TEXT, history=TEXT)
+    shown = seen(await perform(window, [Extract(kind="extract", wanted=wanted)]))
+    assert shown.extracted is not None
+    assert shown.extracted.value == {
+        "name": "Nerine",
+        "freight": "By barge, as the tide allows. - No Sundays Islands On request.",
+        "islands": "On request.",
+    }
+    assert "text beneath a heading: freight (§ Freight), islands (§ Islands)" in shown.text
+    assert "not found on this page: freight_costs, history (near: § Price history)" in shown.text
+    window.settings = replace(window.settings, budget=104)
+    narrow = seen(await perform(window, [Extract(kind="extract", wanted=wanted)]))
+    assert '{"name": "Nerine"}' in narrow.text
+    assert "more of 3: recall the record of this call" in narrow.text
+
+
+async def test_a_short_text_beside_a_number_is_a_value_and_one_apart_is_named_near(
+    window: Window, serve: Callable[..., Site]
+) -> None:
+    site = serve({"/": SHED.format("Nerine", "Berth taken", ""), "/b": SHED.format("Aster", "Let by the week", "")})
+    await visit(window, f"{site.url}/")
+    wanted = thing(name=TEXT, berth=TEXT)
+    assert "Berth taken" in seen(await perform(window, [Extract(kind="extract", wanted=wanted)])).text
+    await visit(window, f"{site.url}/b")
+    apart = seen(await perform(window, [Extract(kind="extract", wanted=wanted)]))
+    assert apart.extracted is not None
+    assert apart.extracted.value == {"name": "Aster"}
+    assert "not found on this page: berth (near: Berth for boats of all kinds)" in apart.text
+
+
+async def test_what_stands_where_most_pages_have_a_value_is_that_of_the_others_and_of_none_built_otherwise(
+    window: Window, serve: Callable[..., Site]
+) -> None:
+    said = {"a": "Berth free (3)", "b": "Berth free (1)", "c": "Let by the week", "d": "Berth taken"}
+    pages = {f"/{name}": SHED.format(name.upper(), text, "") for name, text in said.items()}
+    odd = SHED.format("E", "Let by the week", "<p>New here</p>")
+    site = serve({**pages, "/e": odd})
+    await visit(window, f"{site.url}/a")
+    urls = ("/b", "/c", "/d", "/e")
+    shown = seen(await perform(window, [Extract(kind="extract", wanted=thing(name=TEXT, berth=TEXT), urls=urls)]))
+    assert shown.extracted is not None
+    assert [row.get("berth") for row in shown.extracted.value] == [*said.values(), None]
+    assert "found on so many of 5 pages: berth 4" in shown.text
+    assert "by the place where other pages have it: berth 1" in shown.text
+
+
+SHELF = "<article class=card><h3><a href=/{0}>{0}</a></h3><b>{1} €</b>{2}<button>Put {0} by</button></article>"
+
+
+async def test_a_row_that_says_it_in_other_words_has_what_stands_in_the_same_place_of_a_kind_of_its_own(
+    window: Window, serve: Callable[..., Site]
+) -> None:
+    states = (
+        "<i class=in>In store</i>",
+        "<i class=out>Out of store</i>",
+        "<i class=in>In store</i>",
+        "<i class=late>Back in 3 weeks</i>",
+        "",
+    )
+    shelf = "".join(SHELF.format(f"Lamp{n}", 5 + n, state) for n, state in enumerate(states))
+    await visit(window, serve({"/": f"<main><h1>All</h1><div>{shelf}</div></main>"}).url)
+    wanted = {"type": "array", "items": {"type": "object", "properties": {"name": TEXT, "price": TEXT, "store": TEXT}}}
+    shown = seen(await perform(window, [Extract(kind="extract", wanted=wanted)]))
+    assert shown.extracted is not None
+    assert [row.get("store") for row in shown.extracted.value] == [
+        "In store",
+        "Out of store",
+        "In store",
+        "Back in 3 weeks",
+        None,
+    ]
+
+
+async def test_a_list_has_no_more_items_of_a_page_than_its_schema_allows(
+    window: Window, serve: Callable[..., Site]
+) -> None:
+    rows = "".join(f"<tr><td>Log {n}<td>{n} h</tr>" for n in range(9))
+    page = f"<main><table><tr><th>Log<th>Time</tr>{rows}</table></main>"
+    await visit(window, serve({"/": page}).url)
+    wanted = {"type": "array", "maxItems": 3, "items": thing(log=TEXT, time=TEXT)}
+    shown = seen(await perform(window, [Extract(kind="extract", wanted=wanted)]))
+    assert shown.extracted is not None
+    assert [row["log"] for row in shown.extracted.value] == ["Log 0", "Log 1", "Log 2"]
+    assert "Log 3" not in shown.text
+
+
 def columns(*ratings: str) -> str:
     """A table of lamps with these ratings."""
     head = '- table:\n  - row:\n    - columnheader "Name"\n    - columnheader "Rating"\n'

@@ -3,7 +3,7 @@
 import pytest
 
 from browser_agent.actions.look import Look, Sight
-from browser_agent.actions.share import room_beside, share
+from browser_agent.actions.share import share
 from browser_agent.observation.before import NOTHING_BEFORE
 from browser_agent.observation.capture import Capture, Structure
 from browser_agent.observation.heading import without_repeats
@@ -165,8 +165,6 @@ async def test_the_looks_of_one_call_share_its_room_so_that_small_ones_are_whole
     assert 240 < sum(map(count, texts)) < 300
     whole = await share([small, small, large], 900)
     assert "40 of 40 places" in whole[2].seen.text
-    assert room_beside([small], 1, 900) == (900 - small.seen.tokens) // 2
-    assert room_beside([large, large, large], 0, 900) == 225
 
 
 async def test_a_page_is_named_once_in_an_answer_and_a_place_is_shown_once() -> None:
