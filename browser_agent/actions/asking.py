@@ -99,7 +99,7 @@ async def _arm(window: Window, gate: Gate, action: act.PageAction) -> None:
             case _:
                 await gate.arm(_cause(window, action), [frame.url for each in window.pages for frame in each.frames])
     except (Error, TimeoutError) as error:
-        raise PageLost("the browser does not answer") from error
+        raise PageLost("could not be guarded, since the browser did not answer, and was closed") from error
 
 
 async def _ask_about_late(window: Window, gate: Gate) -> tuple[Effect, ...]:

@@ -130,6 +130,6 @@ def _explain(message: str, ref: str, *, timed_out: bool) -> Stop:
 def suggest(window: Window, ref: str) -> str:
     """What to use in the place of a ref that is none now."""
     near = window.controls.nearest(ref)
-    if near is not None:
+    if near is not None and near.ref != ref:
         return f"; the nearest now is {near.ref} ({near.role})"
     return "; refs live for one observation: use one from the latest"

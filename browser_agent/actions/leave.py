@@ -6,14 +6,17 @@ from browser_agent.actions.union import Dialog, Navigate, PageAction, Tab
 from browser_agent.browser.faults import PageLost
 from browser_agent.browser.window import Window
 
-__all__ = ["LOST", "make_way"]
+__all__ = ["lost", "make_way"]
 
-LOST = "the page hung or crashed and was closed; an empty tab stands in its place: navigate on from there"
-_STORM = "the page opened dialog after dialog and was closed; an empty tab stands in its place: navigate on from there"
 _DIALOGS = 5
 """Dialogs answered in a row, without another action between, after which the next costs a page its life."""
 _NEXT = 0.15
 """Seconds in which a page that opens dialog after dialog opens the next."""
+
+
+def lost(how: PageLost) -> str:
+    """What became of a page, and what to do next."""
+    return f"the page {how}; an empty tab stands in its place: navigate on from there"
 
 
 async def make_way(window: Window, action: PageAction) -> None:
@@ -27,7 +30,7 @@ async def make_way(window: Window, action: PageAction) -> None:
         BrowserGone: no browser could be brought back.
     """
     if isinstance(action, Dialog) and window.dialog is not None and window.answered >= _DIALOGS:
-        raise PageLost(_STORM)
+        raise PageLost("opened dialog after dialog and was closed")
     if not _leaves(action):
         return
     for _ in range(_DIALOGS):

@@ -11,7 +11,7 @@ from browser_agent.actions.collect import Collected, collect
 from browser_agent.actions.elements import require_known
 from browser_agent.actions.files import download, say_download, upload
 from browser_agent.actions.form import check, fill_form, select, type_text
-from browser_agent.actions.leave import LOST, make_way
+from browser_agent.actions.leave import lost, make_way
 from browser_agent.actions.look import Look, Sight, look, look_from_outside
 from browser_agent.actions.names import is_ref, name_targets
 from browser_agent.actions.navigate import back, check_barred, navigate
@@ -102,8 +102,8 @@ async def _with_view(
         sights[number] = sight = await look(window, Look(_view(result.action), need))
     except PageSilent:
         return ActionResult(action=result.action, kind="timed_out", message=_SILENT)
-    except PageLost:
-        return (await _recovered(window, result.action, LOST))[0]
+    except PageLost as how:
+        return (await _recovered(window, result.action, lost(how)))[0]
     return result.model_copy(update={"seen": sight.seen})
 
 
@@ -118,15 +118,15 @@ async def _do(window: Window, action: act.PageAction) -> Done:
         return ActionResult(action=action, kind=stop.kind, message=str(stop)), False
     except PageSilent:
         return ActionResult(action=action, kind="timed_out", message=_SILENT), False
-    except PageLost:
-        return await _recovered(window, action, LOST)
+    except PageLost as how:
+        return await _recovered(window, action, lost(how))
 
 
 async def _do_unguarded(window: Window, action: act.PageAction) -> Done:
     try:
         await make_way(window, action)
-    except PageLost as lost:
-        return await _recovered(window, action, str(lost))
+    except PageLost as how:
+        return await _recovered(window, action, lost(how))
     except BrowserGone as gone:
         return ActionResult(action=action, kind="browser_gone", message=str(gone)), False
     page = window.page
@@ -151,8 +151,8 @@ async def _do_unguarded(window: Window, action: act.PageAction) -> Done:
         return ActionResult(action=action, kind="done", message="done, and a dialog opened"), True
     except PageSilent:
         return ActionResult(action=action, kind="timed_out", message=_SILENT), False
-    except PageLost:
-        return await _recovered(window, action, LOST)
+    except PageLost as how:
+        return await _recovered(window, action, lost(how))
     if not isinstance(action, act.Dialog):
         window.answered = 0
     return ActionResult(action=action, kind="done", message=message, note=note), changed
@@ -240,10 +240,10 @@ async def _outcome(
             sight = await look(window, how)
         except PageSilent:
             kind, message, sight = "timed_out", _SILENT, await look_from_outside(window)
-        except PageLost:
-            lost, why, sight = await _look_again(window, how.need)
-            stays = kind == "refused" and lost == "page_recovered"
-            kind, message = (kind, f"{message}; {why}") if stays else (lost, why)
+        except PageLost as fault:
+            became, why, sight = await _look_again(window, how.need, lost(fault))
+            stays = kind == "refused" and became == "page_recovered"
+            kind, message = (kind, f"{message}; {why}") if stays else (became, why)
         if sight is not None:
             sights[len(results)] = sight
     if kind == "done" and skipped:
@@ -279,12 +279,12 @@ def _why_left(window: Window, skipped: int) -> tuple[OutcomeKind, str]:
     return "page_changed", f"the page changed, so {skipped} more were left: look and go on"
 
 
-async def _look_again(window: Window, need: str) -> tuple[OutcomeKind, str, Sight | None]:
+async def _look_again(window: Window, need: str, why: str) -> tuple[OutcomeKind, str, Sight | None]:
     """After a page was lost while it was looked at: a fresh tab, and a look at that."""
     try:
         await window.recover()
-        return "page_recovered", LOST, await look(window, Look(need=need))
+        return "page_recovered", why, await look(window, Look(need=need))
     except (PageLost, PageSilent):
-        return "page_recovered", LOST, None
+        return "page_recovered", why, None
     except BrowserGone as gone:
         return "browser_gone", str(gone), None

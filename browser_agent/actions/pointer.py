@@ -15,12 +15,16 @@ from browser_agent.browser.window import Window
 _ASIDE = ((0.1, 0.5), (0.9, 0.5), (0.5, 0.1), (0.5, 0.9))
 _ASIDE_MS = 250
 _SCROLL = files("browser_agent.actions").joinpath("scroll.js").read_text(encoding="utf-8")
-_PAST_MIDDLE = """(from, to) => {
+_LET_GO = """(from, to) => {
   const start = from.getBoundingClientRect(), end = to.getBoundingClientRect();
-  const beyond = (from, to) => Math.abs(to - from) > 1 ? Math.sign(to - from) : 0;
-  return { x: end.width * (4 + beyond(start.x, end.x)) / 8, y: end.height * (4 + beyond(start.y, end.y)) / 8 };
+  const past = (from, to) => Math.abs(to - from) > 1 ? Math.sign(to - from) : 0;
+  const x = end.width * (4 + past(start.x, end.x)) / 8, y = end.height * (4 + past(start.y, end.y)) / 8;
+  const under = document.elementFromPoint(end.x + x, end.y + y);
+  return { place: { x: x - to.clientLeft, y: y - to.clientTop }, over: from.contains(under) && !from.contains(to) };
 }"""
-"""Where to let go: what sorts by halves takes the exact middle for the half that a drag comes from."""
+"""Where to let go, from the inner edge of a border: what sorts by halves takes the exact middle for the half that a drag comes from, and a straight drag
+that ends a border's width aside for one that goes there. And whether what is dragged lies over that place already.
+"""
 _STEPS = 10
 """Moves in one drag: what sorts as it is dragged over compares each with the one before."""
 _FOCUSED = "() => document.activeElement !== null && ![document.body, document.documentElement].includes(document.activeElement)"
@@ -87,8 +91,12 @@ async def drag(window: Window, action: Drag) -> str:
     """Drag an element onto another. Raises Stop: a ref is stale, or an element cannot be reached."""
     element, _ = await find_element(window, action.ref)
     onto, _ = await find_element(window, action.to)
-    place = await attempt(window, element.evaluate(_PAST_MIDDLE, await onto.element_handle()), action.ref)
-    moved = element.drag_to(onto, target_position=place, steps=_STEPS, timeout=milliseconds(window))
+    found = await attempt(window, element.evaluate(_LET_GO, await onto.element_handle()), action.ref)
+    if found["over"]:  # Playwright takes it for a cover
+        await attempt(window, element.hover(timeout=milliseconds(window), trial=True), action.ref)
+    moved = element.drag_to(
+        onto, target_position=found["place"], steps=_STEPS, timeout=milliseconds(window), force=found["over"]
+    )
     await attempt(window, moved, action.ref)
     return f"dragged {action.ref} to {action.to}"
 

@@ -108,7 +108,7 @@ async def read_tab(window: Window, cards: bool) -> Capture:
             await events.until(lambda events=events: not events.loading(), window.limits.repair)  # type: ignore[misc]
     if late:
         raise PageSilent
-    raise PageLost("changing faster than it can be read")
+    raise PageLost("went on changing faster than it can be read and was closed")
 
 
 async def _capture_words(window: Window, elements: int) -> Capture:

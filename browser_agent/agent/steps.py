@@ -40,6 +40,7 @@ def begin_step(
     scrub: Scrub,
     refused: str = "",
     found: str = "",
+    need: str = "",
 ) -> int:
     """Record a step without its results, before it is done: should the process die now, the log says what was tried.
 
@@ -50,6 +51,7 @@ def begin_step(
         scrub: masks secrets.
         refused: what of the decision beside its actions was refused, and why; empty where nothing was.
         found: what was found on pages before it, which every view then holds.
+        need: what is looked for on the page after it.
     """
     calls: list[dict[str, object]] = [
         {
@@ -59,7 +61,7 @@ def begin_step(
         }
         for at, action in enumerate(actions, 1)
     ]
-    calls.append({"name": LOOK, "args": {}, "id": LOOK})
+    calls.append({"name": LOOK, "args": {"need": scrub(need)} if need else {}, "id": LOOK})
     if not refused:
         return session.record_step(scrub(thought), calls=calls, found=scrub(found)).step
     calls.append({"name": KEEP, "args": {}, "id": KEEP})

@@ -17,7 +17,7 @@ _COMING = 2.0
 
 
 class PageLost(Exception):
-    """The page hung, crashed or closed under us. Inner to this package: `perform` turns it into an outcome."""
+    """The page hung, crashed or closed under us; its text says which, behind "the page". Inner to this package: `perform` turns it into an outcome."""
 
 
 class PageSilent(Exception):
@@ -37,7 +37,7 @@ async def check_answers(page: Page, events: PageEvents, seconds: float, silence:
     except TimeoutError as error:
         since = events.silent_since = events.silent_since or asked
         if clock() - since >= silence * (_COMING if events.loading() else 1.0):
-            raise PageLost("hung") from error
+            raise PageLost("hung and was closed") from error
         raise PageSilent from error
     except Error as error:
         check_gone(error)
@@ -47,4 +47,4 @@ async def check_answers(page: Page, events: PageEvents, seconds: float, silence:
 def check_gone(error: Error) -> None:
     """See whether an error says that the page is gone. Raises PageLost: it crashed or closed."""
     if any(sign in error.message.lower() for sign in _GONE):
-        raise PageLost("closed or crashed") from error
+        raise PageLost("crashed or was closed") from error

@@ -179,7 +179,9 @@ class Page:
             held = self._held_back(wish)
             await self._forget(book)
             count, scrub = len(wish.actions), self._secrets.scrub
-            step = await book(lambda session: begin_step(session, words.why, wish.actions, scrub, found=words.found))
+            step = await book(
+                lambda session: begin_step(session, words.why, wish.actions, scrub, found=words.found, need=words.need)
+            )
             if held:
                 await book(lambda session: refuse_step(session, step, count, held))
                 return Shown(step, "refused", held, 0, count)

@@ -20,7 +20,7 @@ _NAMED = re.compile(r'^ *- generic "')
 _BARE = re.compile(r"^ *- (?:generic|img)(?: \[[^\]]*\])*:?$")
 _REF = re.compile(r" \[ref=([^\]]+)\]")
 _UNSAFE = re.compile(r"[^\w#.-]+")
-_MOST = 40
+_MOST = 80
 _LENGTH = 40
 _SECONDS = 2.0
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, assert_never
 
 from ctxfold.log.lines import Line
-from ctxfold.view.headings import above, columns_of, headings
+from ctxfold.view.headings import above, asked_of, columns_of, headings, short_answers
 from ctxfold.view.pieces import Piece, pieces_of
 from ctxfold.view.stretch import HEAD, Chosen, Stretch
 from ctxfold.view.worth import Worth
@@ -30,8 +30,6 @@ _FADE = 12
 """Steps in which a third is left of what a step is worth more for being near."""
 _MESSAGE = 0.2
 """Of the room of the user's words, the share of one message."""
-_ANSWER = 12
-"""o200k tokens up to which the answer of a call stands wherever the call does."""
 _ANY = 1e-6
 """What anything is worth while there is room: the newest before the oldest."""
 _STEP = 4
@@ -68,28 +66,24 @@ class _Choice:
             pieces_of(line, columns_of(stretch.lines, self.above[at])) for at, line in enumerate(stretch.lines)
         ]
         self.headings = [headings(line, each) for line, each in zip(stretch.lines, self.pieces, strict=True)]
-        self.worth = Worth(stretch.lines, stretch.steps, self.pieces, query)
-        self.answers = self._short_answers()
+        self.worth = Worth(
+            stretch.lines,
+            stretch.steps,
+            self.pieces,
+            query,
+            asked_of(stretch.lines, self.above, self.pieces, self.headings),
+        )
+        self.answers = short_answers(stretch.lines, self.above, self.pieces)
         self.open = [at for at, whole in enumerate(stretch.whole) if not whole]
         self.kept: list[set[int]] = [set() for _ in stretch.lines]
         self.steps: set[int] = set()
-        self.spent = self.words = 0
-        self.spoken: Counter[int] = Counter()
+        self.spent, self.words, self.spoken = 0, 0, Counter[int]()
         for at, whole in enumerate(stretch.whole):
             if whole:
                 self.kept[at].update(range(len(self.pieces[at])))
                 self.steps.add(stretch.steps[at])
                 for piece in self.pieces[at]:
                     self.worth.take(piece)
-
-    def _short_answers(self) -> dict[int, int]:
-        """Of each call that one short line answers the place of that line: the call tells little without it."""
-        found: dict[int, list[int]] = {}
-        for at, line in enumerate(self.stretch.lines):
-            if self.above[at] and line.kind in ("data", "text"):
-                found.setdefault(self.above[at][0], []).append(at)
-        lines = self.stretch.lines
-        return {call: each[0] for call, each in found.items() if len(each) == 1 and lines[each[0]].tokens <= _ANSWER}
 
     def made(self, room: int, words: int, findings: int) -> Chosen:
         """The choice."""

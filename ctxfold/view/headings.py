@@ -1,17 +1,20 @@
-"""Says what lines and pieces of them cannot be read without: the call, the columns, the heading or the opener of a list that they stand under."""
+"""Says how lines and their pieces belong together: the call, the columns, the heading or opener they stand under, the answer that goes with a call."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from ctxfold.log.lines import Line
-from ctxfold.view.pieces import Piece, opens
+from ctxfold.view.pieces import Piece, opens, words_of
 
-__all__ = ["above", "columns_of", "headings"]
+__all__ = ["above", "asked_of", "columns_of", "headings", "short_answers"]
 
 _ITEM = re.compile(r"([ \t]*)([-*+•|]|\d+[.)])(?=\s)")
 """How an item of a list or a row of a table begins."""
+_ANSWER = 12
+"""o200k tokens up to which the answer of a call stands wherever the call does."""
 
 
 def columns_of(lines: Sequence[Line], above: tuple[int, ...]) -> Line | None:
@@ -100,6 +103,38 @@ def above(lines: Sequence[Line]) -> list[tuple[int, ...]]:
         if line.kind == "data":
             rows.append(at)
     return found
+
+
+def asked_of(
+    lines: Sequence[Line],
+    above: Sequence[tuple[int, ...]],
+    pieces: Sequence[Sequence[Piece]],
+    under: Sequence[Sequence[frozenset[int]]],
+) -> dict[int, dict[int, float]]:
+    """Of each page its pieces that hold words of the call it came to: how many, each shared among all pieces of the page that hold it.
+
+    `above` and `under`: what each line and each of its pieces stand under.
+    """
+    found: dict[int, dict[int, float]] = {}
+    for at, over in enumerate(above):
+        if over and lines[at].kind == "text" and under[at]:
+            wanted = frozenset(words_of(lines[over[0]].text))
+            held = [wanted.intersection(piece.words) for piece in pieces[at]]
+            times = Counter(word for words in held for word in words)
+            found[at] = {place: sum(1 / times[word] for word in words) for place, words in enumerate(held) if words}
+    return found
+
+
+def short_answers(
+    lines: Sequence[Line], above: Sequence[tuple[int, ...]], pieces: Sequence[Sequence[Piece]]
+) -> dict[int, int]:
+    """Of each call that one short line of one piece answers the place of that line: the call tells little without it. `above`: what each stands under."""
+    found: dict[int, list[int]] = {}
+    for at, line in enumerate(lines):
+        if above[at] and line.kind in ("data", "text"):
+            found.setdefault(above[at][0], []).append(at)
+    alone = {call: each[0] for call, each in found.items() if len(each) == 1}
+    return {call: at for call, at in alone.items() if len(pieces[at]) == 1 and lines[at].tokens <= _ANSWER}
 
 
 def _step(line: Line) -> str:

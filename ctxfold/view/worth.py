@@ -1,8 +1,8 @@
 """Says what pieces of a stretch are worth: its values, each once, and its words.
 
 A value counts the more the rarer it is and the likelier its kind: it was named by a later call or message, others under the same name were, or it looks
-like an id and nothing has named it yet. The assistant's last words before the user's next tell what came of a request, and count for more than those
-between calls. No word of any language is known here.
+like an id and nothing has named it yet. What of a page answers the words that it was asked for counts for more, and so do the assistant's last words
+before the user's next, which tell what came of a request, beside those between calls. No word of any language is known here.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -28,6 +28,9 @@ _AGAIN = (1.0, 0.25, 0.06)
 _WORD, _REPLY, _NEAR = 0.03, 0.2, 0.3
 """What a word that is told for the first time is worth: any, one of the last that the assistant said to a request, one of what the session is about."""
 
+_ASKED = 3.0
+"""What a piece of a page is worth for each word of the page's call that it alone holds."""
+
 _ODD = 0.05
 """What a line of a document is worth for each bit by which its shape is rarer than others in it."""
 
@@ -36,9 +39,14 @@ class Worth:
     """What the pieces of some lines are worth beside what is taken already."""
 
     def __init__(
-        self, lines: Sequence[Line], steps: Sequence[int], pieces: Sequence[Sequence[Piece]], query: frozenset[str]
+        self,
+        lines: Sequence[Line],
+        steps: Sequence[int],
+        pieces: Sequence[Sequence[Piece]],
+        query: frozenset[str],
+        asked: Mapping[int, Mapping[int, float]],
     ) -> None:
-        self.lines, self.query = lines, query
+        self.lines, self.query, self._asked = lines, query, asked
         self._replies = _replies(lines)
         self._alike = [_alike(line, each) for line, each in zip(lines, pieces, strict=True)]
         self._covered: Counter[str] = Counter()
@@ -60,7 +68,7 @@ class Worth:
             gain += self._words[word] * near * _AGAIN[min(self._told[word], 2)]
         if self.lines[line].is_document:
             gain = gain * self._alike[line][place].share + _ODD * self._alike[line][place].surprise
-        return gain
+        return gain + _ASKED * self._asked.get(line, {}).get(place, 0.0)
 
     def take(self, piece: Piece) -> None:
         """Count what a piece tells as told."""

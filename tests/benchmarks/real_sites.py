@@ -89,7 +89,7 @@ def sites(folder: Path) -> Iterator[list[Page]]:
             Page("Django admin, 150 users", f"{admin}/admin/auth/user/", "person003"),
             Page("Django admin, a form", f"{admin}/admin/auth/user/1/change/", "History"),
             Page("Datasette, 2,000 rows", f"{data}/stock/boxes", "city"),
-            Page("Swagger UI", f"{api}/index.html", "get one of boxes"),
+            Page("Swagger UI", f"{api}/index.html", "get /boxes/{id}"),
             *(
                 Page(f"MiniWoB {task}", f"{tasks}/miniwob/{task}.html", click, _EPISODE)
                 for task, click in (("email-inbox", None), ("book-flight", "Search"), ("login-user", "Login"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from browser_agent.actions import Outcome
@@ -20,13 +21,15 @@ __all__ = ["STREAMS", "Bill", "Priced", "append_only", "decisions"]
 READ, WRITE, OUT = 0.05, 1.25, 5.0
 """Prices beside that of a token read in full."""
 
+_STATM = Path("/proc/self/statm")
+
 STREAMS = ("folds", "every", "none")
 """`folds`: two of three steps folded, and each twentieth several at once; `every`: each step folded; `none`: no fold at all."""
 
 
 @dataclass
 class Bill:
-    """What the requests of one run cost, in tokens read in full."""
+    """What the requests of one run cost, in tokens read in full; `rewritten`: how many did not read all that the one before had put into the cache."""
 
     requests: list[int] = field(default_factory=list)
     read: int = 0
@@ -34,10 +37,14 @@ class Bill:
     full: int = 0
     output: int = 0
     cache: PrefixCache = field(default_factory=PrefixCache)
+    rewritten: int = 0
+    _kept: int = 0
 
     def add(self, sent: Mapping[str, Any], said: int) -> Usage:
         """Charge one request, and what was said to it."""
         charge = self.cache.charge(checked(dict(sent), counting=False))
+        self.rewritten += charge.cache_read < self._kept
+        self._kept = charge.cache_read + charge.cache_write
         self.requests.append(charge.input + charge.cache_read + charge.cache_write)
         self.read += charge.cache_read
         self.written += charge.cache_write
@@ -89,14 +96,21 @@ class Priced:
     def __init__(self, script: Sequence[dict[str, Any]]) -> None:
         self.bill = Bill()
         self.first: Request | None = None
+        self.resident: list[int] = []
         self._left = iter(script)
 
     async def decide(self, request: Request) -> Reply:
         """The next decision."""
         self.first = self.first or request
         decision = next(self._left)
+        self.resident.append(_resident())
         usage = self.bill.add(body("claude-priced", request), count(json.dumps(decision)))
         return Reply(arguments=decision, usage=usage, model=self.name)
+
+
+def _resident() -> int:
+    """Pages of memory that this process has."""
+    return int(_STATM.read_text().split()[1])
 
 
 def append_only(first: Request, script: Sequence[dict[str, Any]], outcomes: Sequence[Outcome]) -> Bill:

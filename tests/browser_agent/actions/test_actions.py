@@ -170,6 +170,7 @@ async def test_a_ref_whose_element_is_gone_is_stale_at_once(window: Window, lab:
     remove, going = ref(page, "button", "Remove"), ref(page, "button", "Going")
     outcome = await do(window, Click(kind="click", ref=remove), Click(kind="click", ref=going))
     assert outcome.kind == "stale_ref"
+    assert outcome.message.count(going) == 1, "what is gone is not what to use in its place"
 
 
 @pytest.mark.parametrize(("name", "word"), [("Never", "disabled"), ("Covered", "covers")])

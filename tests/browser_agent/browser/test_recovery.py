@@ -56,6 +56,7 @@ async def test_a_page_that_hangs_on_arrival_is_replaced_and_the_run_goes_on(
     assert seen(outcome).url == f"{site.url}/"
     outcome = await _until_it_is_known(window, outcome)
     assert outcome.kind == "page_recovered"
+    assert "the page hung and was closed" in outcome.message
     assert (await visit(window, f"{lab}/index.html")).title == "Lab"
 
 
@@ -138,6 +139,7 @@ async def test_a_crashed_page_is_replaced_at_once(window: Window, lab: str) -> N
     await visit(window, f"{lab}/index.html")
     outcome = await do(window, Click(kind="click", ref=await _crash(window)))
     assert outcome.kind == "page_recovered"
+    assert "the page crashed" in outcome.message
     assert (await visit(window, f"{lab}/form.html")).title == "Form"
 
 

@@ -39,6 +39,9 @@ PAGES = {
     "/sort": "<style>li { height: 40px; user-select: none }</style><ul id=l><li>One</li><li>Two</li><li>Three</li></ul><script>let held, last; l.onmousedown = e => { held = e.target; last = e.y };"
     "onmouseup = () => held = null; onmousemove = e => { const over = held && [...l.children].find(one => one !== held && one.getBoundingClientRect().top <= e.y && e.y < one.getBoundingClientRect().bottom);"
     "if (over) { const middle = over.getBoundingClientRect().top + 20; if (e.y < last && e.y < middle) over.before(held); if (e.y > last && e.y > middle) over.after(held) } last = e.y }</script>",
+    "/over": "<style>div { position: absolute; border: 9px solid; width: 20px; height: 20px; top: 60px; left: 60px; z-index: 1 } #large { width: 94px; height: 94px; top: 20px; left: 20px; z-index: 0 }</style><p id=out></p>"
+    "<div id=small role=button>s</div><div id=large role=button>L</div><script>let held; small.onmousedown = () => held = true; onmousemove = e => { if (held) small.style.left = e.x - 19 + 'px' };"
+    "onmouseup = e => { held = false; out.textContent = `Let go ${e.x - 76} right of the middle, ${e.y - 76} below` }</script>",
     "/closed": SHADOW + ".innerHTML = '<p>Inside the card</p><button>Buy inside</button>' } })</script><x-card></x-card>",
     "/canvas": "<h1>Chart</h1><canvas width=400 height=300></canvas>",
     "/pdf": "<h1>Paper</h1><embed type=application/pdf src=/paper.pdf width=300 height=300>",
@@ -113,6 +116,15 @@ async def test_what_is_dragged_onto_another_of_a_sorted_list_takes_its_place(
     page = await visit(window, f"{site.url}/sort")
     moved = Drag(kind="drag", ref=ref(page, "listitem", name), to=ref(page, "listitem", onto))
     assert order in REF.sub("", seen(await do(window, moved)).text)
+
+
+async def test_what_lies_over_the_place_it_is_dragged_to_is_dragged_all_the_same(window: Window, site: Site) -> None:
+    page = await visit(window, f"{site.url}/over")
+    moved = await do(window, Drag(kind="drag", ref=ref(page, "button", "s"), to=ref(page, "button", "L")))
+    assert moved.ok, moved.message
+    assert "Let go -14 right of the middle, -14 below" in seen(moved).text, (
+        "an eighth of 112 from the middle, borders included"
+    )
 
 
 async def test_what_a_closed_component_holds_is_read_and_pressed(window: Window, site: Site) -> None:

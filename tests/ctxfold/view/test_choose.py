@@ -186,6 +186,25 @@ def test_a_value_of_a_page_stands_under_its_address_and_its_heading() -> None:
                 assert shop[0] in rows
 
 
+@pytest.mark.parametrize("asked", ["Warranty", "Noise", "Power"])
+def test_what_answers_the_words_of_its_own_call_stands_before_what_is_like_it(asked: str) -> None:
+    rows = ("Price", "Height", "Warranty", "Weight", "Noise", "Power", "Cable length")
+    page = ["Kettle 4 — http://127.0.0.1/p/4", "# Kettle 4", *(f"{row} | {24500 + n} mm" for n, row in enumerate(rows))]
+
+    def shown(need: str) -> str:
+        call = json.dumps({"name": "look", "args": {"need": need}})
+        step = [
+            *lines_of(Record(1, 1, "call", "model", call, "look", 1)),
+            *lines_of(Record(1, 2, "result", "page", "\n".join(page), "look", 1)),
+        ]
+        made = stretch(step, said(2, "Go on."))
+        return text(made, choose(made, 65, NO_QUERY, 20))
+
+    assert f"{asked} |" in shown(f"{asked.lower()} of the kettle")
+    others = [row for row in rows if row != asked]
+    assert sum(f"{asked} |" in shown(f"{other.lower()} of the kettle") for other in others) < len(others)
+
+
 def test_a_document_of_which_one_line_stands_is_one_line() -> None:
     page = "\n".join(["# Tides of Hoorn", *(f"Paragraph {at} on the hours of the desk." for at in range(12))])
     result = lines_of(Record(1, 2, "result", "tool", page, "c1", 1))

@@ -346,3 +346,20 @@ async def test_several_finds_name_their_page_once_and_what_is_recalled_of_it_nam
             hits = await host.ok("recall", query="zebra isles")
             assert f"Ferries — {site.url}/ · " in hits
             assert '"query"' not in hits
+
+
+async def test_what_was_asked_of_pages_stays_in_the_view_when_they_are_folded() -> None:
+    labels = ("Price", "Height", "Weight", "Noise", "Power", "Warranty", "Length", "Width", "Colour", "Voltage")
+    values = {(n, label): 20_000 + 37 * n + at for n in range(8) for at, label in enumerate(labels)}
+    table = {n: "".join(f"<tr><th>{label}<td>{values[n, label]}" for label in labels) for n in range(8)}
+    pages = {f"/{n}": f"<title>Lamp {n}</title><h1>Lamp {n}</h1><table>{rows}</table>" for n, rows in table.items()}
+    async with driving() as host:
+        await host.ok("open_session", budget=900)
+        with Site(pages=pages) as site:
+            for n in range(8):
+                await host.ok("page_open", url=f"{site.url}/{n}", need=f"warranty of lamp {n}")
+        shown = await host.ok("context")
+    assert [n for n in range(8) if str(values[n, "Warranty"]) not in shown] == []
+    assert sum(str(value) not in shown for value in values.values()) > len(values) // 4, (
+        "hardly anything had to be left out"
+    )
