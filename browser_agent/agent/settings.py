@@ -155,4 +155,4 @@ def folding(budget: int) -> FoldSettings:
     """
     if budget < _SMALL:
         return FoldSettings(high=1.0, low=0.80, micro=0.10)
-    return FoldSettings(low=0.40, drop=0.60, full=0.10, least=0.10, micro=0.05)
+    return FoldSettings(low=0.40, full=0.10, least=0.10, micro=0.05)

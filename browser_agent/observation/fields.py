@@ -206,13 +206,13 @@ class _Page:
 
 
 def _called(name: str) -> frozenset[str]:
-    """The words that a property is called by."""
+    """The words that a property or what stands on a page is called by."""
     return terms(re.sub(r"[_-]+", " ", name))
 
 
 def _fit(called: frozenset[str], about: frozenset[str], label: str) -> float:
     """How well a label fits: `_VERY_WORDS` for these, less for more or fewer of them, 0 for none."""
-    words = terms(label)
+    words = _called(label)
     if not words or not called:
         return 0.0
     if words == called:

@@ -86,7 +86,7 @@ class _Uses:
         self._newest: dict[str, int] = {}
         self._used: dict[str, int] = {}
         self._names: dict[str, set[str]] = {}
-        self._arguments: set[str] = set()
+        self._asked: set[str] = set()
         self._stated: set[str] = set()
         self._given: set[str] = set()
 
@@ -105,7 +105,7 @@ class _Uses:
                 if not line.is_document:
                     self._stated.add(value)
                 if line.kind == "call":
-                    self._arguments.add(name)
+                    self._asked.update((name, value))
                 else:
                     self._given.add(value)
 
@@ -113,7 +113,7 @@ class _Uses:
         """What each value is worth at the end of the path."""
         seen = Counter(name for each in self._names.values() for name in each)
         named = Counter(name for value, each in self._names.items() if value in self._used for name in each)
-        names = {name: _evidence(name, seen, named, self._arguments) for name in seen}
+        names = {name: _evidence(name, seen, named, self._asked) for name in seen}
         return {
             value: _shape(value)
             * _rarity(value, self._times[value])
@@ -194,9 +194,9 @@ def _alike(line: Line, pieces: Sequence[Piece]) -> list[_Alike]:
     return [_Alike(1 / math.sqrt(times[shape]), max(0.0, bits[shape] - mean)) for shape in shapes]
 
 
-def _evidence(name: str, seen: Counter[str], named: Counter[str], arguments: set[str]) -> float:
-    """How often values under a name were named again, and whether calls have an argument of that name."""
-    return 0.2 + 1.4 * ((4 + named[name]) / (8 + seen[name]) + 0.5 * (name in arguments))
+def _evidence(name: str, seen: Counter[str], named: Counter[str], asked: set[str]) -> float:
+    """How often values under a name were named again, and whether calls have an argument of that name or asked for it, as a schema does."""
+    return 0.2 + 1.4 * ((4 + named[name]) / (8 + seen[name]) + 0.5 * (name in asked))
 
 
 def _replies(lines: Sequence[Line]) -> frozenset[int]:

@@ -167,15 +167,6 @@ def test_a_caller_sets_when_and_how_far_a_session_folds(tmp_path: Path) -> None:
         FoldSettings(high=0.5)
 
 
-def test_no_consolidation_takes_more_away_than_the_settings_allow(tmp_path: Path) -> None:
-    drops: list[float] = []
-    for name, settings in (("usual", FoldSettings()), ("deep", FoldSettings(drop=0.6))):
-        with Session.open(name, store=str(tmp_path / "store.db"), settings=settings) as session:
-            sizes = dialogue(session, 100, 8_000)
-        drops.append(max((before - after) / before for before, after in pairwise(sizes)))
-    assert drops[0] <= 0.31 < drops[1]
-
-
 def test_a_fold_without_a_summary_keeps_the_users_words(session: Session) -> None:
     said = [f"And the {part} must be painted in colour {n}, by {n} May." for n, part in enumerate(("roof", "door"), 3)]
     session.record_turn(user=said[0])

@@ -87,8 +87,7 @@ def due(workspace: Workspace, budget: int, settings: FoldSettings) -> Batch | No
         return None
     bounded = max(blocks[-1].tokens - int(settings.latest * budget), 0)
     standing = price(*without_repeats(blocks[end:])) - bounded
-    wanted = max(settings.low * budget, (1 - settings.drop) * min(sum(costs) + older, budget))
-    return Batch(blocks[:end], blocks[end:], max(int(wanted) - standing, int(settings.least * budget)))
+    return Batch(blocks[:end], blocks[end:], max(int(settings.low * budget) - standing, int(settings.least * budget)))
 
 
 def _said(block: Block) -> int:

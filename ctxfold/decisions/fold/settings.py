@@ -24,7 +24,6 @@ class FoldSettings:
         least: share that the older steps get at least.
         micro: share of a step that folding it alone leaves.
         front: the most that a summary in front of the older steps takes.
-        drop: the most of what stands that one consolidation takes away; it ends above the low-water mark where that would take more.
     """
 
     high: float = 0.90
@@ -34,7 +33,6 @@ class FoldSettings:
     least: float = 0.20
     micro: float = 0.40
     front: float = 0.30
-    drop: float = 0.30
 
     def __post_init__(self) -> None:
         shares = all(0 < share <= 1 for share in astuple(self))

@@ -54,7 +54,7 @@ def test_values_taken_off_a_page_stand_once_as_rows_under_its_address(session: S
 def test_values_taken_off_a_page_outlast_the_pages_read_after_it(session: Session) -> None:
     session.record_turn(user="Which of the lamps is the lightest?")
     extract(session, Extracted(value=LAMPS))
-    for at in range(30):
+    for at in range(40):
         text = "\n".join(f"Paragraph {at}.{line} on parcels, returns and the hours." for line in range(12))
         url = f"http://shop.test/help/{at}"
         act(session, Navigate(kind="navigate", url=url), page(url, text))

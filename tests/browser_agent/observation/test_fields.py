@@ -347,3 +347,13 @@ def test_an_enumeration_takes_its_own_spelling_and_nothing_else() -> None:
     assert coerce("open", {"enum": ["Open", "Closed"]}) == "Open"
     assert coerce("ajar", {"enum": ["Open", "Closed"]}) is NOTHING
     assert coerce("7", {"type": ["integer", "null"]}) == 7
+
+
+def test_a_column_is_known_by_its_very_name_whatever_joins_its_words() -> None:
+    heads = "".join(f'\n      - columnheader "{name}"' for name in ("taken_on", "flow_m3s", "note-text"))
+    cells = "".join(f'\n      - cell "{text}"' for text in ("2025-10-19", "61.37", "calm"))
+    root = parse(f"- table:\n  - rowgroup:\n    - row:{heads}\n  - rowgroup:\n    - row:{cells}\n    - row:{cells}")
+    names = {"taken_on": {"type": "string"}, "flow_m3s": {"type": "number"}, "note-text": {"type": "string"}}
+    found = extract(root, {"type": "array", "items": {"type": "object", "properties": names}})
+    assert found.value == [{"taken_on": "2025-10-19", "flow_m3s": 61.37, "note-text": "calm"}] * 2
+    assert not found.missing
