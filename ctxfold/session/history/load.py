@@ -108,11 +108,10 @@ def raw_steps(tx: Reading, session: int, steps: Sequence[Step], newest: bool = F
     """Steps with their lines, in path order; `newest` says the last of them ends its path."""
     numbers = [step.n for step in steps]
     by_step: dict[int, list[StoredRecord]] = {n: [] for n in numbers}
-    own = list(tx.log.records(session, numbers))
-    in_time = [record for record in own if record.at == record.step]
+    in_time = [record for record in tx.log.records(session, numbers) if record.at == record.step]
     for record in in_time:
         by_step[record.step].append(record)
-    waiting, unanswered = _waiting(own), _waiting(in_time)
+    waiting = _waiting(in_time)
     for record in tx.log.records(session, numbers, late=True):
         by_step[record.at].append(record)
     for records in by_step.values():
@@ -124,7 +123,7 @@ def raw_steps(tx: Reading, session: int, steps: Sequence[Step], newest: bool = F
         last = newest and at == len(steps) - 1
         passed = not newest or any(not later.open for later in steps[at + 1 :])
         settled = not step.open and (passed or step.n not in waiting or now - step.time > TIMEOUT)
-        if step.n in unanswered and not (last or step.open):
+        if step.n in waiting and not (last or step.open):
             lines = followed(lines)
         made.append(RawStep(step.n, lines, step.raw, HEADER + sum(line.tokens for line in lines), settled))
     return made
@@ -150,7 +149,6 @@ def _older(tx: Reading, session: int, path: Path, depth: int) -> tuple[Older, tu
 
 
 def waiting_at(tx: Reading, session: int, step: int) -> int:
-    """How many calls of a step wait for an answer."""
-    return (
-        sum({"call": 1, "result": -1}.get(record.kind, 0) for record in tx.log.records(session, [step])) if step else 0
-    )
+    """How many calls of a step wait for an answer; one that came while another step was the newest is that step's."""
+    records = tx.log.records(session, [step]) if step else ()
+    return sum({"call": 1, "result": -1}.get(record.kind, 0) for record in records if record.at == record.step)
