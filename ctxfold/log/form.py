@@ -59,7 +59,7 @@ def lines_of(record: Record) -> tuple[Line, ...]:
 def followed(lines: tuple[Line, ...]) -> tuple[Line, ...]:
     """The lines of a step whose calls were not all answered, as they stand once another step follows it."""
     call = next((each.ref for each in reversed(lines) if each.kind == "call"), None)
-    return lines if call is None else (*lines, line("data", call, "< no result yet"))
+    return lines if call is None else (*lines, line("data", call, "< no result before the next step"))
 
 
 def blobs(text: str) -> list[tuple[Span, str]]:

@@ -13,7 +13,7 @@ from typing import NamedTuple, assert_never
 
 from ctxfold.log.lines import Line
 from ctxfold.view.headings import above, asked_of, columns_of, headings, short_answers
-from ctxfold.view.pieces import Piece, pieces_of
+from ctxfold.view.pieces import Piece, cells_of, pieces_of
 from ctxfold.view.stretch import HEAD, Chosen, Stretch
 from ctxfold.view.worth import Worth
 
@@ -189,6 +189,7 @@ def shortened(stretch: Stretch, chosen: Chosen) -> list[Line]:
     """
     made: list[Line] = []
     columns: Line | None = None
+    gone = {line.ref for line, places in zip(stretch.lines, chosen.kept, strict=True) if line.depth and not places}
     for line, places, whole in zip(stretch.lines, chosen.kept, stretch.whole, strict=True):
         if line.table == "columns":
             columns = line
@@ -196,7 +197,8 @@ def shortened(stretch: Stretch, chosen: Chosen) -> list[Line]:
             made.append(line)
         elif places:
             pieces = pieces_of(line, columns if line.table == "cells" else None)
-            made.append(line if _is_whole(line, pieces, places) else _short(line, pieces, places))
+            lacks = line.ref in gone and line.kind == "call" and not line.depth
+            made.append(_short(line, pieces, places) if lacks or not _is_whole(line, pieces, places) else line)
     return made
 
 
@@ -216,7 +218,8 @@ def _short(line: Line, pieces: Sequence[Piece], places: Sequence[int]) -> Line:
         case "call" if line.depth:
             return line.reworded(_document(line, pieces, kept, line.text.partition("\n")[0] + "\n"))
         case "call":
-            return line.reworded(_head(line, pieces) + ", ".join([*_cells(line, pieces, kept), GAP]) + ")")
+            cells = cells_of(line) if len(kept) == len(pieces) == 1 else _cells(line, pieces, kept)
+            return line.reworded(_head(line, pieces) + ", ".join([*cells, GAP]) + ")")
         case "data":
             return line.reworded((_head(line, pieces) + ", ".join(_cells(line, pieces, kept))).rstrip())
         case "stub":

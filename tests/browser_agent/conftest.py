@@ -1,6 +1,7 @@
 """One browser for all tests of this package, a fresh window for each, and sites on loopback."""
 
 from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -30,6 +31,13 @@ async def window(browser: Browser) -> AsyncIterator[Window]:
     opened.limits = LIMITS  # those of a quiet machine, until something is late
     yield opened
     await opened.close()
+
+
+@pytest.fixture
+def reader(window: Window) -> Window:
+    """A window whose reader keeps what it saw, with the room of an answer over MCP."""
+    window.settings = replace(window.settings, keeps=True, budget=900)
+    return window
 
 
 @pytest.fixture(scope="session")

@@ -56,7 +56,7 @@ HOTELS = [
     )
 ]
 
-NOT_YET = "< no result yet"
+NOT_YET = "< no result before the next step"
 
 
 def test_json_becomes_keyed_rows_that_cost_fewer_tokens_and_keep_every_value(session: Session) -> None:

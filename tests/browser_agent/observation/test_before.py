@@ -1,13 +1,10 @@
 """What a reader has seen before is not shown again: what changed instead of the page, the menus of a site once; and a find shows what its places belong to."""
 
-from collections.abc import AsyncIterator, Callable
-from dataclasses import replace
+from collections.abc import Callable
 
 import pytest
 
 from browser_agent.actions import Click, Find, Navigate, PageAction, Read, perform
-from browser_agent.browser.browser import Browser
-from browser_agent.browser.limits import LIMITS
 from browser_agent.browser.window import Window
 from tests.browser_agent.doing import ref, seen, visit
 from tests.sites.server import Site
@@ -29,16 +26,6 @@ PAGES = {
     "/reviews": f"<main><h1>Reviews</h1><ul>{REVIEWS}</ul></main>",
     "/code": "<main><dl><dt><em>exception</em> <span><code>queue.</code></span><span><code>Empty</code></span></dt><dd>Raised when it is empty.</dd></dl></main>",
 }
-
-
-@pytest.fixture
-async def reader(browser: Browser) -> AsyncIterator[Window]:
-    """A window whose reader keeps what it saw."""
-    window = await browser.window()
-    window.limits = LIMITS
-    window.settings = replace(window.settings, keeps=True, budget=900)
-    yield window
-    await window.close()
 
 
 async def test_after_an_action_the_change_is_shown_where_it_is_shorter(reader: Window, serve: Serve) -> None:

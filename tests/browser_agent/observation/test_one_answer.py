@@ -1,14 +1,11 @@
 """What one answer shows of a page, or of several: the places and rows that were asked for come before what stands around them, and no line twice."""
 
 import json
-from collections.abc import AsyncIterator, Callable
-from dataclasses import replace
+from collections.abc import Callable
 
 import pytest
 
 from browser_agent.actions import Check, Click, Extract, FieldValue, FillForm, Find, Navigate, PageAction, Read, perform
-from browser_agent.browser.browser import Browser
-from browser_agent.browser.limits import LIMITS
 from browser_agent.browser.window import Window
 from ctxfold.tokens import count
 from tests.browser_agent.doing import seen, visit
@@ -35,16 +32,6 @@ def boat(name: str, years: int = 3) -> str:
 
 def click(name: str) -> Click:
     return Click(kind="click", ref=name)
-
-
-@pytest.fixture
-async def reader(browser: Browser) -> AsyncIterator[Window]:
-    """A window whose reader keeps what it saw, with the room of an answer over MCP."""
-    window = await browser.window()
-    window.limits = LIMITS
-    window.settings = replace(window.settings, keeps=True, budget=900)
-    yield window
-    await window.close()
 
 
 async def test_each_of_many_finds_shows_the_sentences_before_a_tab_that_is_called_so(

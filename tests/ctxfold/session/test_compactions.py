@@ -22,9 +22,9 @@ def session() -> Iterator[Session]:
                 Called("c1", "list_late_orders", {"status": "late"}),
                 ToolAnswered("c1", "ORD-118 late ACC-9001\nORD-204 late ACC-9002\nORD-777 late ACC-9003"),
                 AssistantSaid("a1", "ORD-118 and ORD-204 it is."),
-                Called("c2", "Read", {"file_path": "/work/shop/refunds.py"}),
+                Called("c2", "Read", {"file_path": "/srv/shop/refunds.py"}),
                 ToolAnswered("c2", "import mail"),
-                Called("c3", "Edit", {"file_path": "/work/shop/accounts/rules.toml", "old": "a", "new": "b"}),
+                Called("c3", "Edit", {"file_path": "/srv/shop/accounts/rules.toml", "old": "a", "new": "b"}),
                 ToolAnswered("c3", "ok"),
                 HostCompacted("k1", SUMMARY),
                 Called("c4", "pay", {"account": "ACC-9002"}),
@@ -44,7 +44,7 @@ def test_what_the_summary_holds_is_kept_and_the_rest_is_named_by_kind(session: S
     found = session.dropped()
     assert lost(found, "rule") == ["Pay at most 40.50 EUR each.", "Refund what is late."]
     assert lost(found, "value") == ["ACC-9002", "ORD-204"], "used since first; of those nothing named, none"
-    assert lost(found, "file") == ["/work/shop/accounts/rules.toml"]
+    assert lost(found, "file") == ["/srv/shop/accounts/rules.toml"]
     assert (found.compaction, found.of, dict(found.kept)) == (1, 1, {"rule": 1, "value": 1, "file": 1})
 
 
@@ -56,8 +56,8 @@ def test_each_loss_has_the_line_that_holds_it_and_how_often_it_was_named(session
 
 
 def test_what_calls_named_and_a_text_leaves_out_is_named_as_it_was_written(session: Session) -> None:
-    assert session.named("work goes on in /WORK/shop/refunds.py", 1_000) == (
-        "/work/shop/accounts/rules.toml",
+    assert session.named("work goes on in /SRV/shop/refunds.py", 1_000) == (
+        "/srv/shop/accounts/rules.toml",
         "ACC-9002",
     )
     assert session.named("", 16) == ("ACC-9002",), "the newest first where not all fit"

@@ -239,3 +239,9 @@ def test_a_row_of_a_table_stands_with_its_first_cell() -> None:
     cells = [line.text for line in shown if "key=" in line.text]
     assert 0 < len(cells) < len(names)
     assert all("name=" in cell for cell in cells)
+
+
+def test_a_call_whose_long_argument_is_left_out_says_so() -> None:
+    given = stretch(written(1, "src/a.py", "one\ntwo"))
+    assert text(given, Chosen(((0,), ()), 0)) == "> edit(path=src/a.py, …)"
+    assert text(given, Chosen(((0,), (0,)), 0)).startswith("> edit(path=src/a.py)\n")
