@@ -24,12 +24,10 @@ GAP = "…"
 
 _MARKER = 2
 """o200k tokens of what a line begins with."""
-_SPOKEN, _BEYOND = 3.0, 0.4
-"""How much more the user's words and findings are worth, how much less those of one message beyond its share."""
 _FADE = 12
 """Steps in which a third is left of what a step is worth more for being near."""
-_MESSAGE = 0.2
-"""Of the room of the user's words, the share of one message."""
+_NEWEST, _MESSAGE, _BEYOND = 0.25, 0.2, 0.13
+"""Of the room of the user's words, what the newest take whatever they are worth, and the share of one message; how much less is worth what is beyond it."""
 _ANY = 1e-6
 """What anything is worth while there is room: the newest before the oldest."""
 _STEP = 4
@@ -51,7 +49,7 @@ def choose(stretch: Stretch, room: int, query: frozenset[str], words: int, findi
         stretch: the lines.
         room: o200k tokens of what is chosen of the lines that do not stand whole.
         query: words of what the session is about now, lower case.
-        words: o200k tokens that the user's words may take before anything else but findings, newest first.
+        words: o200k tokens that the user's words may take before anything else but findings.
         findings: the same of findings, each whole, before the user's words.
     """
     return _Choice(stretch, query).made(room, words, findings)
@@ -87,12 +85,19 @@ class _Choice:
 
     def made(self, room: int, words: int, findings: int) -> Chosen:
         """The choice."""
-        self.words = words
+        self.words = words = min(words, room)
         self._take_findings(min(findings, room))
         items = [_Item(line, place, piece) for line in self.open for place, piece in enumerate(self.pieces[line])]
         for item in sorted(items, key=lambda item: (-item.line, not item.piece.edge, item.place)):
-            if self._is_spoken(item) and self.spent + self._price(item) <= min(words, room):
+            new = self._is_spoken(item) and not self.worth.is_said(item.line, item.piece)
+            if new and self.spent + self._price(item) <= _NEWEST * words:
                 self._take(item)
+        self._take_best([item for item in items if self._is_spoken(item)], words)
+        self._take_best(items, room)
+        return Chosen(tuple(tuple(sorted(each)) for each in self.kept), self.spent)
+
+    def _take_best(self, items: Sequence[_Item], room: int) -> None:
+        """Those worth most for each token they cost, as far as a room goes."""
         heap = [(-self._gain(item) / self._price(item), at) for at, item in enumerate(items)]
         heapq.heapify(heap)
         while heap:
@@ -106,7 +111,6 @@ class _Choice:
                 heapq.heappush(heap, (-rate, at))
                 continue
             self._take(item)
-        return Chosen(tuple(tuple(sorted(each)) for each in self.kept), self.spent)
 
     def _is_spoken(self, item: _Item) -> bool:
         """Whether a piece is the user's, within the share of one message."""
@@ -123,12 +127,9 @@ class _Choice:
 
     def _gain(self, item: _Item) -> float:
         gain = self.worth.of(item.line, item.place, item.piece)
-        kind = self.stretch.lines[item.line].kind
         gain += _ANY * (1 + self.stretch.steps[item.line])
-        if kind == "note":
-            gain *= _SPOKEN
-        if kind == "user":
-            gain *= _SPOKEN if self._is_spoken(item) else _BEYOND
+        if self.stretch.lines[item.line].kind == "user" and not self._is_spoken(item):
+            gain *= _BEYOND
         return gain * (1 + math.exp((self.stretch.steps[item.line] - self.last) / _FADE))
 
     def _price(self, item: _Item) -> int:

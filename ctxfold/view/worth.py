@@ -1,8 +1,8 @@
 """Says what pieces of a stretch are worth: its values, each once, and its words.
 
 A value counts the more the rarer it is and the likelier its kind: it was named by a later call or message, others under the same name were, or it looks
-like an id and nothing has named it yet. What of a page answers the words that it was asked for counts for more, and so do the assistant's last words
-before the user's next, which tell what came of a request, beside those between calls. No word of any language is known here.
+like an id and nothing has named it yet. What of a page answers the words that it was asked for counts for more, and so do the user's words, and the
+assistant's last before them, which tell what came of a request, beside those between calls. No word of any language is known here.
 """
 
 from __future__ import annotations
@@ -25,8 +25,12 @@ _LONGEST_ID, _MANY = 120, 5
 """Characters that an id has at most, and digits from which a number is one."""
 _AGAIN = (1.0, 0.25, 0.06)
 """What a value is worth where it stands nowhere yet, once, more often."""
+_SPOKEN = 3.0
+"""How much more a value is worth where the user or a finding names it."""
 _WORD, _REPLY, _NEAR = 0.03, 0.2, 0.3
-"""What a word that is told for the first time is worth: any, one of the last that the assistant said to a request, one of what the session is about."""
+"""What a word that is told for the first time is worth: any, one of the user's, of a finding's or of the last that the assistant said to a request, one of
+what the session is about.
+"""
 
 _ASKED = 3.0
 """What a piece of a page is worth for each word of the page's call that it alone holds."""
@@ -49,6 +53,7 @@ class Worth:
         self.lines, self.query, self._asked = lines, query, asked
         self._replies = _replies(lines)
         self._alike = [_alike(line, each) for line, each in zip(lines, pieces, strict=True)]
+        self._said: set[str] = set()
         self._covered: Counter[str] = Counter()
         self._told: Counter[str] = Counter()
         uses = _Uses()
@@ -59,10 +64,13 @@ class Worth:
 
     def of(self, line: int, place: int, piece: Piece) -> float:
         """What a piece adds to what is taken."""
+        if self.is_said(line, piece):
+            return 0.0
         gain = 0.0
+        spoken = self.lines[line].kind in ("user", "note")
         for value, name in piece.values:
-            gain += self._values[value] * _AGAIN[min(self._covered[_fact(value, name)], 2)]
-        plain = 0.0 if self.lines[line].is_document else _REPLY if line in self._replies else _WORD
+            gain += self._values[value] * _AGAIN[min(self._covered[_fact(value, name)], 2)] * (_SPOKEN if spoken else 1)
+        plain = 0.0 if self.lines[line].is_document else _REPLY if spoken or line in self._replies else _WORD
         for word in piece.words:
             near = max(_NEAR, plain) if word in self.query else plain
             gain += self._words[word] * near * _AGAIN[min(self._told[word], 2)]
@@ -70,8 +78,13 @@ class Worth:
             gain = gain * self._alike[line][place].share + _ODD * self._alike[line][place].surprise
         return gain + _ASKED * self._asked.get(line, {}).get(place, 0.0)
 
+    def is_said(self, line: int, piece: Piece) -> bool:
+        """Whether the words of a piece were said before, word for word."""
+        return self.lines[line].kind in ("user", "say", "note") and piece.text in self._said
+
     def take(self, piece: Piece) -> None:
         """Count what a piece tells as told."""
+        self._said.add(piece.text)
         self._covered.update([_fact(value, name) for value, name in piece.values])
         self._told.update(piece.words)
 

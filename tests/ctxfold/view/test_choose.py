@@ -92,6 +92,14 @@ def test_the_users_words_come_before_everything_else_the_newest_first() -> None:
     assert old[0].text in shown
 
 
+def test_what_the_user_says_again_stands_once_where_room_is_short() -> None:
+    wish, again = "Never pay more than 40.50 EUR for a parcel.", "Look at all those parcels that came back."
+    made = stretch(said(1, wish), said(2, again), said(3, again), told(4, "There are many."))
+    shown = text(made, choose(made, 44, NO_QUERY, 44))
+    assert wish in shown
+    assert shown.count(again) == 1
+
+
 def test_a_value_counts_once() -> None:
     """What stands whole elsewhere in the view is worth less than what stands nowhere."""
     steps = [looked_up(1, "W-2001", code="QX-4471"), looked_up(2, "W-2002", code="QX-9035")]
