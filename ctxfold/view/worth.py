@@ -60,7 +60,8 @@ class Worth:
         for line, step, each in zip(lines, steps, pieces, strict=True):
             uses.see(line, step, each)
         self._values = uses.worth(steps[-1] + 1 if steps else 1)
-        self._words = {word: 1 / (1 + math.log(count)) for word, count in uses.words.items()}
+        scarce = 1 + _documents(lines)
+        self._words = {word: scarce / (1 + math.log(count)) for word, count in uses.words.items()}
 
     def of(self, line: int, place: int, piece: Piece) -> float:
         """What a piece adds to what is taken."""
@@ -205,6 +206,11 @@ def _alike(line: Line, pieces: Sequence[Piece]) -> list[_Alike]:
     bits = {shape: math.log2(len(shapes) / count) for shape, count in times.items()}
     mean = sum(bits[shape] for shape in shapes) / len(shapes) if shapes else 0.0
     return [_Alike(1 / math.sqrt(times[shape]), max(0.0, bits[shape] - mean)) for shape in shapes]
+
+
+def _documents(lines: Sequence[Line]) -> float:
+    """The share that documents have in lines: the less is said beside them, the more each word of it tells."""
+    return sum(line.tokens for line in lines if line.is_document) / max(sum(line.tokens for line in lines), 1)
 
 
 def _evidence(name: str, seen: Counter[str], named: Counter[str], asked: set[str]) -> float:

@@ -11,7 +11,9 @@ from ctxfold.log.form import lines_of
 from ctxfold.log.lines import Line
 from ctxfold.log.records import Record
 from ctxfold.view.choose import choose, shortened
+from ctxfold.view.pieces import pieces_of
 from ctxfold.view.stretch import HEAD, Chosen, Stretch
+from ctxfold.view.worth import Worth
 
 NO_QUERY: frozenset[str] = frozenset()
 
@@ -173,6 +175,19 @@ def test_what_came_of_a_request_stands_before_what_was_said_between_calls() -> N
     shown = text(made, choose(made, 50, NO_QUERY, 10))
     assert outcome in shown
     assert between not in shown
+
+
+def test_a_word_said_is_worth_more_beside_documents_than_beside_rows() -> None:
+    sentence = told(1, "The wall was painted blue by somebody else.")
+    rows = [looked_up(n, f"A-{n}", total=n) for n in range(2, 9)]
+    files = [read(n, "\n".join(f"path_{n}_{at}/module.py" for at in range(40))) for n in range(2, 9)]
+
+    def worth(*steps: Sequence[Line]) -> float:
+        made = stretch(sentence, *steps)
+        pieces = [pieces_of(line) for line in made.lines]
+        return Worth(made.lines, made.steps, pieces, NO_QUERY, {}).of(0, 0, pieces[0][0])
+
+    assert worth(*files) > 1.5 * worth(*rows) > 0
 
 
 def test_a_sentence_that_opens_a_list_never_stands_without_what_it_opens() -> None:
