@@ -88,11 +88,12 @@ class _Asked:
         )
 
     def place(self, lines: Sequence[str]) -> tuple[int, int]:
-        """The line that shows best what was asked for, and where in it: the first with a name, else the one with most words."""
+        """The line that shows best what was asked for, and where in it: of those with a name, else of all, the one with most words."""
         for alone in self.names.values():
-            for at, line in enumerate(lines):
-                if found := alone.search(line):
-                    return at, found.start()
+            named = {at: found.start() for at, line in enumerate(lines) if (found := alone.search(line))}
+            if named:
+                best = list(named)[best_line([lines[at] for at in named], self.words)[0]]
+                return best, named[best]
         return best_line(lines, self.words)
 
 

@@ -14,10 +14,11 @@ from ctxfold.prompts import prompt
 from ctxfold.text.similarity import changed_lines
 from ctxfold.text.words import counted
 from ctxfold.tokens import count, head
-from ctxfold.view.choose import GAP, choose, shortened
+from ctxfold.view.choose import choose
 from ctxfold.view.columns import ids_in, ids_of, largest_table, paths_of, summary_of, tree_of, units_of_rows
 from ctxfold.view.outline import Unit, folders, is_listing, ranked, units_of
 from ctxfold.view.pieces import words_of
+from ctxfold.view.shorten import GAP, shortened
 from ctxfold.view.stretch import Stretch
 
 __all__ = ["LEAST", "NOWHERE", "Bounded", "Earlier", "Result", "bounded"]

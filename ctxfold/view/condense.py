@@ -8,8 +8,9 @@ from ctxfold.log.lines import Line, line
 from ctxfold.log.page import references_in, without_references
 from ctxfold.text import select
 from ctxfold.tokens import count, count_lines
-from ctxfold.view.choose import GAP, choose, shortened
+from ctxfold.view.choose import choose
 from ctxfold.view.pieces import Piece, cells_of, pieces_of, words_of
+from ctxfold.view.shorten import GAP, shortened
 from ctxfold.view.show import Shown, addressed
 from ctxfold.view.stretch import Chosen, Stretch
 from ctxfold.workspace.workspace import spans

@@ -230,10 +230,14 @@ def words_of(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found[0].lower() for found in _WORD.finditer(text[:_READ])))
 
 
-@lru_cache(maxsize=65_536)
 def shape_of(line: str) -> str:
     """A line of a text with a mark for all that differs among lines that are alike: the same for each of them."""
-    return _VARYING.sub("#", line[:_SHAPE].strip())
+    return _without_varying(line[:_SHAPE].strip())
+
+
+@lru_cache(maxsize=65_536)
+def _without_varying(line: str) -> str:
+    return _VARYING.sub("#", line)
 
 
 def opens(text: str) -> bool:

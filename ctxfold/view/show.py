@@ -54,8 +54,7 @@ class Shown:
         elif self.status is not None and not self._plain and (not self.lines or self.lines[0].ref != self._mark):
             made.append(f"[{self._mark}]")
         made += addressed(self.lines[len(asked) :])
-        where = spans(self.steps)
-        return tuple(made) or ((f"[{where} | {self.raw} tok | recall {where}]",) if self.raw else ())
+        return tuple(made) or (f"[{spans(self.steps)} | {self.raw} tok | recall {spans(self.steps)}]",)
 
     def _opens(self, line: Line) -> bool:
         """Whether a line is what the user said as the block began: a summary stands behind it."""

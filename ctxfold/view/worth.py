@@ -1,8 +1,9 @@
 """Says what pieces of a stretch are worth: its values, each once, and its words.
 
 A value counts the more the rarer it is and the likelier its kind: it was named by a later call or message, others under the same name were, or it looks
-like an id and nothing has named it yet. What of a page answers the words that it was asked for counts for more, and so do the user's words, and the
-assistant's last before them, which tell what came of a request, beside those between calls. No word of any language is known here.
+like an id and nothing has named it yet, and more where the user or a finding names it. What of a page answers the words that it was asked for counts for
+more. So do the words of the user, of findings, and of the assistant's replies, which tell what came of a request, beside those between calls; and all that
+was said where most else is documents. No word of any language is known here.
 """
 
 from __future__ import annotations
@@ -53,39 +54,32 @@ class Worth:
         self.lines, self.query, self._asked = lines, query, asked
         self._replies = _replies(lines)
         self._alike = [_alike(line, each) for line, each in zip(lines, pieces, strict=True)]
-        self._said: set[str] = set()
         self._covered: Counter[str] = Counter()
         self._told: Counter[str] = Counter()
         uses = _Uses()
         for line, step, each in zip(lines, steps, pieces, strict=True):
             uses.see(line, step, each)
         self._values = uses.worth(steps[-1] + 1 if steps else 1)
-        scarce = 1 + _documents(lines)
-        self._words = {word: scarce / (1 + math.log(count)) for word, count in uses.words.items()}
+        self._words = {word: 1 / (1 + math.log(count)) for word, count in uses.words.items()}
+        self._scarce = 1 + _document_share(lines)
 
     def of(self, line: int, place: int, piece: Piece) -> float:
         """What a piece adds to what is taken."""
-        if self.is_said(line, piece):
-            return 0.0
-        gain = 0.0
+        gain = words = 0.0
         spoken = self.lines[line].kind in ("user", "note")
         for value, name in piece.values:
             gain += self._values[value] * _AGAIN[min(self._covered[_fact(value, name)], 2)] * (_SPOKEN if spoken else 1)
         plain = 0.0 if self.lines[line].is_document else _REPLY if spoken or line in self._replies else _WORD
         for word in piece.words:
             near = max(_NEAR, plain) if word in self.query else plain
-            gain += self._words[word] * near * _AGAIN[min(self._told[word], 2)]
+            words += self._words[word] * near * _AGAIN[min(self._told[word], 2)]
+        gain += words if self.lines[line].is_document else words * self._scarce
         if self.lines[line].is_document:
             gain = gain * self._alike[line][place].share + _ODD * self._alike[line][place].surprise
         return gain + _ASKED * self._asked.get(line, {}).get(place, 0.0)
 
-    def is_said(self, line: int, piece: Piece) -> bool:
-        """Whether the words of a piece were said before, word for word."""
-        return self.lines[line].kind in ("user", "say", "note") and piece.text in self._said
-
     def take(self, piece: Piece) -> None:
         """Count what a piece tells as told."""
-        self._said.add(piece.text)
         self._covered.update([_fact(value, name) for value, name in piece.values])
         self._told.update(piece.words)
 
@@ -208,7 +202,7 @@ def _alike(line: Line, pieces: Sequence[Piece]) -> list[_Alike]:
     return [_Alike(1 / math.sqrt(times[shape]), max(0.0, bits[shape] - mean)) for shape in shapes]
 
 
-def _documents(lines: Sequence[Line]) -> float:
+def _document_share(lines: Sequence[Line]) -> float:
     """The share that documents have in lines: the less is said beside them, the more each word of it tells."""
     return sum(line.tokens for line in lines if line.is_document) / max(sum(line.tokens for line in lines), 1)
 

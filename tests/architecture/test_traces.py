@@ -18,8 +18,8 @@ pytestmark = pytest.mark.anyio
 ROOT = Path(__file__).parents[2]
 PACKAGES = tuple(f"{ROOT / name}/" for name in ("ctxfold", "browser_agent", "mcp_server"))
 
-RECORD_TO_VIEW = 38
-MCP_FOLD = 41
+RECORD_TO_VIEW = 39
+MCP_FOLD = 42
 
 
 class Trace:

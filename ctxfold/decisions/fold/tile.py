@@ -8,10 +8,10 @@ from dataclasses import replace
 from ctxfold.errors import FoldError
 from ctxfold.log.lines import Line
 from ctxfold.tokens import count_lines
-from ctxfold.view.choose import shortened
 from ctxfold.view.condense import stub
 from ctxfold.view.headings import above
 from ctxfold.view.pieces import pieces_of, values_in
+from ctxfold.view.shorten import shortened
 from ctxfold.view.show import show, unkept
 from ctxfold.view.stretch import HEAD, Chosen, Stretch
 from ctxfold.view.trail import changes_of, trail

@@ -165,7 +165,9 @@ def _numbered(every: Iterable[Statement]) -> int:
 def _known(there: Mapping[str, Any], name: str, what: str) -> Any:
     if name not in there:
         raise InputError(
-            f"no {what} {name!r}, those there are {', '.join(there) or 'none yet'}; leave the id out for a new one"
+            f"no {what} {name!r}, only {', '.join(there)}; a new one is given without an id"
+            if there
+            else f"no {what} {name!r}, there is none yet; a new one is given without an id"
         )
     return there[name]
 

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from ctxfold.log.form import lines_of
 from ctxfold.log.lines import Line
 from ctxfold.log.records import Record
-from ctxfold.view.choose import choose, shortened
+from ctxfold.view.choose import choose
 from ctxfold.view.pieces import pieces_of
+from ctxfold.view.shorten import shortened
 from ctxfold.view.stretch import HEAD, Chosen, Stretch
 from ctxfold.view.worth import Worth
 
@@ -102,6 +103,38 @@ def test_what_the_user_says_again_stands_once_where_room_is_short() -> None:
     assert shown.count(again) == 1
 
 
+def test_what_the_user_asked_for_early_stands_before_small_talk_behind_their_newest_words() -> None:
+    wish = "Refund W-2003 to mia.li@example.com, at most 40.50 EUR."
+    talk = ["Good.", "Fine by me.", "As you like.", "All right then.", "Go on with it."]
+    made = stretch(said(1, wish), *(said(n, each) for n, each in enumerate(talk, 2)), said(9, "And now the rest."))
+    shown = text(made, choose(made, 64, NO_QUERY, 64))
+    assert wish in shown
+    assert "And now the rest." in shown
+    assert not all(each in shown for each in talk)
+
+
+def test_one_long_message_leaves_room_for_the_users_other_words() -> None:
+    long = " ".join(f"Parcel P-{n * 7919} goes to door {n} of the old mill." for n in range(30))
+    others = [f"Then send {n} of them back by boat." for n in range(4)]
+    made = stretch(said(1, long), *(said(n, each) for n, each in enumerate(others, 2)))
+    shown = text(made, choose(made, 160, NO_QUERY, 160))
+    assert all(each in shown for each in others)
+    assert "P-7919" in shown
+
+
+def test_words_of_a_page_or_the_assistant_do_not_stand_for_the_same_words_of_the_user() -> None:
+    wish = "Never pay more than 40.50 EUR for a parcel."
+    for other in (told(2, wish), read(2, f"{wish}\nAnd so on.")):
+        made = stretch(said(1, wish), other, looked_up(3, "W-2003", total=9), whole=[1])
+        assert f"user: {wish}" in text(made, choose(made, 40, NO_QUERY, 40))
+
+
+def test_an_item_of_a_list_is_not_said_again_under_another_opener() -> None:
+    given = [told(n, f"Of door {n}:\n- It was checked by the clerk.\n- It is of oak {n}.") for n in (1, 2)]
+    made = stretch(*given, said(3, "Go on."))
+    assert text(made, choose(made, 60, NO_QUERY, 10)).count("checked by the clerk") == 2
+
+
 def test_a_value_counts_once() -> None:
     """What stands whole elsewhere in the view is worth less than what stands nowhere."""
     steps = [looked_up(1, "W-2001", code="QX-4471"), looked_up(2, "W-2002", code="QX-9035")]
@@ -180,7 +213,9 @@ def test_what_came_of_a_request_stands_before_what_was_said_between_calls() -> N
 def test_a_word_said_is_worth_more_beside_documents_than_beside_rows() -> None:
     sentence = told(1, "The wall was painted blue by somebody else.")
     rows = [looked_up(n, f"A-{n}", total=n) for n in range(2, 9)]
-    files = [read(n, "\n".join(f"path_{n}_{at}/module.py" for at in range(40))) for n in range(2, 9)]
+    files = [
+        [*looked_up(n, f"A-{n}"), *read(n, "\n".join(f"a_{n}_{at}/b.py" for at in range(40)))] for n in range(2, 9)
+    ]
 
     def worth(*steps: Sequence[Line]) -> float:
         made = stretch(sentence, *steps)
@@ -268,3 +303,12 @@ def test_a_call_whose_long_argument_is_left_out_says_so() -> None:
     given = stretch(written(1, "src/a.py", "one\ntwo"))
     assert text(given, Chosen(((0,), ()), 0)) == "> edit(path=src/a.py, …)"
     assert text(given, Chosen(((0,), (0,)), 0)).startswith("> edit(path=src/a.py)\n")
+    bare = Stretch([given.lines[0].reworded("> edit(field=Body, …)"), given.lines[1]], given.steps, given.whole)
+    assert text(bare, Chosen(((0,), ()), 0)) == "> edit(field=Body, …)"
+
+
+def test_a_row_of_which_a_cell_is_left_out_says_so() -> None:
+    given = stretch(looked_up(1, "A-1", part="KB-2407 of the old shop", qty=6, stock=4, about="red and blue " * 4))
+    row = next(at for at, line in enumerate(given.lines) if line.kind == "data" and len(pieces_of(line)) > 2)
+    kept = [(0,) if at == row else () for at in range(len(given.lines))]
+    assert text(given, Chosen(tuple(kept), 0)).endswith(" …")
