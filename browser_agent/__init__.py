@@ -6,36 +6,34 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from browser_agent.actions import Action, ActionResult, Outcome, PageAction, perform
+    from browser_agent.actions import Action, ActionResult, Outcome, PageAction
+    from browser_agent.actions.perform import perform
     from browser_agent.agent.agent import BrowserAgent
-    from browser_agent.agent.confirm import Asked, Safety
-    from browser_agent.agent.hooks import Hooks
-    from browser_agent.agent.result import Result, StepTaken, Usage
+    from browser_agent.agent.result import Hooks, Result, Safety, StepTaken, Usage
     from browser_agent.agent.settings import BrowserChoice, Keeping, RunLimits, Watching
     from browser_agent.browser.browser import Browser
-    from browser_agent.browser.settings import Folders
+    from browser_agent.browser.limits import Folders
     from browser_agent.browser.window import Window
-    from browser_agent.deciders.decision import Decision
-    from browser_agent.deciders.sources import Source
+    from browser_agent.deciders import Decision, Source
+    from browser_agent.network.effects import Asked
     from browser_agent.network.secrets import Secret
     from browser_agent.observation import Control, Link, Observation, SearchBox, Section
 
 _NAMES = {
-    "actions": ("Action", "ActionResult", "Outcome", "PageAction", "perform"),
-    "agent.agent": ("BrowserAgent",),
-    "agent.confirm": ("Asked", "Safety"),
-    "agent.hooks": ("Hooks",),
-    "agent.result": ("Result", "StepTaken", "Usage"),
-    "agent.settings": ("BrowserChoice", "Keeping", "RunLimits", "Watching"),
-    "browser.browser": ("Browser",),
-    "browser.settings": ("Folders",),
-    "browser.window": ("Window",),
-    "deciders.decision": ("Decision",),
-    "deciders.sources": ("Source",),
-    "network.secrets": ("Secret",),
-    "observation": ("Control", "Link", "Observation", "SearchBox", "Section"),
+    "actions": "Action ActionResult Outcome PageAction",
+    "actions.perform": "perform",
+    "agent.agent": "BrowserAgent",
+    "agent.result": "Hooks Result Safety StepTaken Usage",
+    "agent.settings": "BrowserChoice Keeping RunLimits Watching",
+    "browser.browser": "Browser",
+    "browser.limits": "Folders",
+    "browser.window": "Window",
+    "deciders": "Decision Source",
+    "network.effects": "Asked",
+    "network.secrets": "Secret",
+    "observation": "Control Link Observation SearchBox Section",
 }
-_HOMES = {name: f"browser_agent.{room}" for room, names in _NAMES.items() for name in names}
+_HOMES = {name: f"browser_agent.{room}" for room, names in _NAMES.items() for name in names.split()}
 
 __all__ = [
     "Action", "ActionResult", "Asked", "Browser", "BrowserAgent", "BrowserChoice", "Control", "Decision", "Folders", "Hooks", "Keeping", "Link", "Observation", "Outcome", "PageAction", "Result", "RunLimits", "Safety", "SearchBox", "Secret", "Section", "Source", "StepTaken", "Usage", "Watching", "Window", "perform",

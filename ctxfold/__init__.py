@@ -7,28 +7,30 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ctxfold.decisions.branch.values import Move
-    from ctxfold.decisions.fold.directive import FoldDirective
-    from ctxfold.decisions.fold.settings import FoldSettings
+    from ctxfold.decisions.branch import Move
+    from ctxfold.decisions.fold import FoldDirective, FoldSettings
     from ctxfold.decisions.intent.dropped import Dropped, Lost
-    from ctxfold.decisions.intent.triggers import Trigger
-    from ctxfold.decisions.refactor.values import Refactored
+    from ctxfold.decisions.refactor import Refactored
+    from ctxfold.decisions.register import Trigger
     from ctxfold.errors import CtxfoldError
-    from ctxfold.log.refs import RecordRef, StepRef
-    from ctxfold.session.history.export import SessionInfo, delete_session, export_session, sessions, verify_session
-    from ctxfold.session.history.redact import Redaction
-    from ctxfold.session.history.restore import import_session
-    from ctxfold.session.history.telling import Event
-    from ctxfold.session.history.tree import BranchInfo, Topic
-    from ctxfold.session.recall import Recalled
-    from ctxfold.session.search import Hit
+    from ctxfold.log import RecordRef, StepRef
+    from ctxfold.session.branches import BranchInfo, Topic
+    from ctxfold.session.recall import Hit, Recalled
+    from ctxfold.session.redact import Redaction
     from ctxfold.session.session import Session
+    from ctxfold.session.telling import Event
     from ctxfold.session.tools import SessionTool
     from ctxfold.session.transcripts.values import AssistantSaid, Called, HostCompacted, ToolAnswered, UserSaid
+    from ctxfold.session.transfer import (
+        SessionInfo,
+        delete_session,
+        export_session,
+        import_session,
+        sessions,
+        verify_session,
+    )
     from ctxfold.view.render import View
-    from ctxfold.workspace.by import By
-    from ctxfold.workspace.intent import Constraint, Extract, Extraction, Intent, Item
-    from ctxfold.workspace.workspace import RawStep, Tile, Workspace
+    from ctxfold.workspace import By, Constraint, Extract, Extraction, Intent, Item, RawStep, Tile, Workspace
 
 __version__ = "0.1.0"
 
@@ -76,28 +78,23 @@ __all__ = [
 ]
 
 _NAMES = {
-    "decisions.branch.values": "Move",
-    "decisions.fold.directive": "FoldDirective",
-    "decisions.fold.settings": "FoldSettings",
+    "decisions.branch": "Move",
+    "decisions.fold": "FoldDirective FoldSettings",
     "decisions.intent.dropped": "Dropped Lost",
-    "decisions.intent.triggers": "Trigger",
-    "decisions.refactor.values": "Refactored",
+    "decisions.refactor": "Refactored",
+    "decisions.register": "Trigger",
     "errors": "CtxfoldError",
-    "log.refs": "RecordRef StepRef",
-    "session.history.telling": "Event",
-    "session.history.export": "SessionInfo delete_session export_session sessions verify_session",
-    "session.history.redact": "Redaction",
-    "session.history.restore": "import_session",
-    "session.history.tree": "BranchInfo Topic",
-    "session.recall": "Recalled",
-    "session.search": "Hit",
+    "log": "RecordRef StepRef",
+    "session.branches": "BranchInfo Topic",
+    "session.recall": "Hit Recalled",
+    "session.redact": "Redaction",
     "session.session": "Session",
+    "session.telling": "Event",
     "session.tools": "SessionTool",
     "session.transcripts.values": "AssistantSaid Called HostCompacted ToolAnswered UserSaid",
+    "session.transfer": "SessionInfo delete_session export_session import_session sessions verify_session",
     "view.render": "View",
-    "workspace.by": "By",
-    "workspace.intent": "Constraint Extract Extraction Intent Item",
-    "workspace.workspace": "RawStep Tile Workspace",
+    "workspace": "By Constraint Extract Extraction Intent Item RawStep Tile Workspace",
 }
 """Where public names live: the modules, and the names in each."""
 _HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}

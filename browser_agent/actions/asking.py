@@ -9,12 +9,11 @@ from typing import Any, TypeVar
 import anyio
 from playwright.async_api import Error, Page
 
-from browser_agent.actions import union as act
-from browser_agent.actions.outcome import ActionResult
-from browser_agent.browser.faults import PageLost, PageSilent
+from browser_agent import actions as act
+from browser_agent.actions import ActionResult
 from browser_agent.browser.gate import Gate
 from browser_agent.browser.page_events import Mark
-from browser_agent.browser.window import Window
+from browser_agent.browser.window import PageLost, PageSilent, Window
 from browser_agent.network.effects import Asked, Cause, Effect
 
 __all__ = ["Done", "do_guarded", "only_looks"]

@@ -5,27 +5,67 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
-from browser_agent.actions import union as act
+from browser_agent import actions as act
+from browser_agent.actions import ActionResult, Dialog, Navigate, Outcome, OutcomeKind, PageAction, Said, Stop, Tab
 from browser_agent.actions.asking import Done, do_guarded, only_looks
-from browser_agent.actions.collect import Collected, collect
-from browser_agent.actions.elements import require_known
-from browser_agent.actions.files import download, say_download, upload
-from browser_agent.actions.form import check, fill_form, select, type_text
-from browser_agent.actions.leave import lost, make_way
-from browser_agent.actions.look import Look, Sight, look, look_from_outside
-from browser_agent.actions.names import is_ref, name_targets
-from browser_agent.actions.navigate import back, check_barred, navigate
-from browser_agent.actions.outcome import ActionResult, Outcome, OutcomeKind, Said, Stop
-from browser_agent.actions.pointer import click, drag, hover, press, scroll
-from browser_agent.actions.resolve import resolve
-from browser_agent.actions.share import Showing, share
-from browser_agent.actions.tabs import dialog, tab
-from browser_agent.actions.wait import settle, wait_for
-from browser_agent.browser.faults import DialogOpened, PageLost, PageSilent
-from browser_agent.browser.window import Window
+from browser_agent.actions.elements import (
+    click,
+    drag,
+    hover,
+    is_ref,
+    name_targets,
+    press,
+    require_known,
+    resolve,
+    scroll,
+)
+from browser_agent.actions.forms import check, download, fill_form, say_download, select, type_text, upload
+from browser_agent.actions.look import Collected, Look, Showing, Sight, collect, look, look_from_outside, share
+from browser_agent.actions.navigate import back, check_barred, dialog, navigate, settle, tab, wait_for
+from browser_agent.browser.window import DialogOpened, PageLost, PageSilent, Window
+from browser_agent.observation import Observation
 from browser_agent.observation.observe import Fields, Lean, Part, Places, View
-from browser_agent.observation.values import Observation
 from ctxfold.errors import BrowserGone
+
+_DIALOGS = 5
+"""Dialogs answered in a row, without another action between, after which the next costs a page its life."""
+_NEXT = 0.15
+"""Seconds in which a page that opens dialog after dialog opens the next."""
+
+
+def lost(how: PageLost) -> str:
+    """What became of a page, and what to do next."""
+    return f"the page {how}; an empty tab stands in its place: navigate on from there"
+
+
+async def make_way(window: Window, action: PageAction) -> None:
+    """Clear the way for what leaves a page; leave a dialog open before anything else.
+
+    A page that is left opens its dialogs to nobody: they are dismissed. Where one goes on opening them, or does not
+    answer, an address is opened in a fresh tab in its place, and another tab is turned to as if there were none.
+
+    Raises:
+        PageLost: a page was to have yet another of its dialogs answered.
+        BrowserGone: no browser could be brought back.
+    """
+    if isinstance(action, Dialog) and window.dialog is not None and window.answered >= _DIALOGS:
+        raise PageLost("opened dialog after dialog and was closed")
+    if not _leaves(action):
+        return
+    for _ in range(_DIALOGS):
+        if window.dialog is None:
+            break
+        await window.answer_dialog(False, None)
+        await window.dialog_comes(_NEXT)
+    if isinstance(action, Tab):
+        window.forget_dialog()
+    elif window.dialog is not None or window.events.silent_since is not None:
+        await window.recover()
+
+
+def _leaves(action: PageAction) -> bool:
+    return isinstance(action, Navigate) or (isinstance(action, Tab) and action.op != "list")
+
 
 _SILENT = "the page does not answer yet; it is left as it is: look again in a moment, or navigate elsewhere"
 

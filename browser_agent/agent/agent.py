@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Sequence
 from contextlib import AsyncExitStack, suppress
+from dataclasses import replace
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import anyio.to_thread
 
-from browser_agent.agent.confirm import Safety
-from browser_agent.agent.ending import close_at_end
-from browser_agent.agent.hooks import Hooks
-from browser_agent.agent.journal import Journal
-from browser_agent.agent.many import side_by_side, streamed
-from browser_agent.agent.result import Result, StepTaken, Usage
-from browser_agent.agent.resume import CutOff
-from browser_agent.agent.run import Run
+from browser_agent.agent.journal import CutOff, Journal
+from browser_agent.agent.result import Hooks, Result, Safety, StepTaken, Usage
+from browser_agent.agent.run import Run, Terms, close_at_end
 from browser_agent.agent.script import ScriptFile, starting
 from browser_agent.agent.settings import (
     BrowserChoice,
@@ -30,28 +26,63 @@ from browser_agent.agent.settings import (
     session_name,
     session_taken,
 )
-from browser_agent.agent.terms import Terms
-from browser_agent.browser.browser import Browser
+from browser_agent.browser.browser import Browser, traced
 from browser_agent.browser.process import check_executable
-from browser_agent.browser.trace import traced
 from browser_agent.browser.window import Window
-from browser_agent.deciders.answer_schema import Schema, Shape
+from browser_agent.deciders import Decider, Evidence
 from browser_agent.deciders.explorer import Explorer
-from browser_agent.deciders.model import ModelDecider
-from browser_agent.deciders.protocol import Decider
+from browser_agent.deciders.model import ModelDecider, Schema, Shape
 from browser_agent.deciders.schema import SchemaDecider
-from browser_agent.deciders.sources import Evidence
 from browser_agent.network.egress import check_start, origin_of
 from browser_agent.network.secrets import Secrets
 from browser_agent.observation import Observation
 from ctxfold import Session
-from ctxfold.config.roles import EXPLORER
-from ctxfold.errors import InputError, UnknownSession
+from ctxfold.config import EXPLORER
+from ctxfold.errors import CtxfoldError, InputError, UnknownSession
 from ctxfold.models import Model, helpers, load
 from ctxfold.models.deciders import Deciders, Maintained
 from ctxfold.tokens import Budget
 
-__all__ = ["BrowserAgent"]
+
+async def side_by_side(
+    run: Callable[[int, str, str | None], Awaitable[Result]],
+    tasks: Iterable[str | tuple[str, str]],
+    limit: int,
+    failed: Result,
+) -> list[Result]:
+    """The results of tasks, each in words or with the page to begin on, at most `limit` of them under way at once.
+
+    `run` is told the number of a task, from 1; `failed` is the result of one that failed, but for why.
+    """
+    free = asyncio.Semaphore(limit)
+
+    async def one(number: int, task: str, start_url: str | None) -> Result:
+        async with free:
+            try:
+                return await run(number, task, start_url)
+            except CtxfoldError as error:
+                return replace(failed, reason=str(error))
+
+    async with asyncio.TaskGroup() as group:
+        wanted = [(task, None) if isinstance(task, str) else task for task in tasks]
+        running = [group.create_task(one(number, *each)) for number, each in enumerate(wanted, 1)]
+    return [task.result() for task in running]
+
+
+async def streamed(
+    begin: Callable[[Callable[[StepTaken], None]], Coroutine[Any, Any, Result]],
+) -> AsyncIterator[StepTaken | Result]:
+    """The steps of a run that is begun with someone to tell of them, then its result; whoever stops listening ends the run."""
+    steps = asyncio.Queue[StepTaken | None]()
+    running = asyncio.ensure_future(begin(steps.put_nowait))
+    running.add_done_callback(lambda _: steps.put_nowait(None))
+    try:
+        while (taken := await steps.get()) is not None:
+            yield taken
+        yield await running
+    finally:
+        running.cancel()
+        await asyncio.wait({running})
 
 
 class BrowserAgent:

@@ -2,19 +2,105 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
-from browser_agent.agent.standing import pays
-from browser_agent.deciders.protocol import Decided
+from browser_agent.deciders import Decided
 from ctxfold import Session
-from ctxfold.decisions.fold.directive import stretch
-from ctxfold.decisions.fold.tile import price, told_tile
+from ctxfold.decisions.fold import price, stretch, told_tile
 from ctxfold.errors import FoldError
-from ctxfold.workspace.by import By
-from ctxfold.workspace.workspace import Workspace, spans
+from ctxfold.tokens import count
+from ctxfold.view.render import View
+from ctxfold.workspace import Block, By, RawStep, Tile, Workspace, spans
 
-__all__ = ["Folds", "WantedFold", "commit_all", "commit_paying", "want"]
+READ, WRITE = 0.05, 1.25
+"""Prices of a token that comes from the prompt cache and of one that goes into it, beside one that is read in full."""
+
+_REACH = 24
+"""Steps over which a fold is counted on: about as many pass between two batches."""
+
+_HABIT = 5
+"""Steps before the latest that must all have been folded by a model for the latest to be expected to be folded next."""
+
+_SEAM = 4
+"""Tokens that a text of the context costs beside its words, at most."""
+
+_FREED = 0.15
+"""Of the room of the past, what folding its newest steps alone must free: else the next step would have it done again."""
+
+
+def pays(took: int, gives: int, behind: int, left: int) -> bool:
+    """Whether a fold is worth the prefix it breaks.
+
+    Args:
+        took: tokens of the steps in full.
+        gives: tokens of what takes their place.
+        behind: tokens of the past that stand behind them, which are written to the cache again.
+        left: steps the run may still take.
+    """
+    return (took - gives) * READ * min(left, _REACH) > (gives + behind) * (WRITE - READ)
+
+
+def kept_blocks(view: View, workspace: Workspace, waiting: Collection[int] = ()) -> int:
+    """How many leading blocks of a view the next request keeps: without the latest step where whoever decides folds each step after the next.
+
+    Args:
+        view: what is sent.
+        workspace: what it was rendered from.
+        waiting: the steps whose folds are decided, and wait until they pay.
+    """
+    folding = _folded(workspace.blocks[:-1], waiting) >= _HABIT
+    return max(view.stable - folding, 0)
+
+
+def room_of_past(view: View, budget: int, beside: str) -> int:
+    """o200k tokens of a budget that the rest of the context leaves to the past.
+
+    Args:
+        view: the past as it was fitted into the budget, with the goal before it and the register behind it.
+        budget: o200k tokens of all of it.
+        beside: what closes the context.
+    """
+    texts = [part["text"] for part in view.messages[0]["content"]]
+    ends = [texts[0], *texts[view.stable :], beside]
+    return budget - sum(count(text) + _SEAM for text in ends)
+
+
+def overflows(workspace: Workspace, room: int) -> bool:
+    """Whether the past takes more than its room."""
+    return workspace.older is not None or workspace.tokens > room
+
+
+def newest_runs(workspace: Workspace, room: int, micro: float) -> tuple[tuple[int, int], ...]:
+    """The first and the last step of runs of full steps before the latest, newest first, that make room where they alone are folded.
+
+    What stands before them is then still read from the prompt cache: to write it anew costs as much as to read it 25 times. None where they are too few,
+    or where the oldest stand in full: those go first.
+    """
+    runs: list[tuple[int, int]] = []
+    freed, joined = 0.0, False
+    wanted = workspace.tokens - (1 - _FREED) * room
+    for block in reversed(workspace.blocks[:-1] if isinstance(workspace.blocks[0], Tile) else ()):
+        if freed >= wanted:
+            break
+        full = isinstance(block, RawStep) and block.settled
+        if full:
+            last = runs.pop()[1] if joined else block.steps[-1]
+            runs.append((block.steps[0], last))
+            freed += (1 - micro) * block.tokens
+        joined = full
+    return tuple(runs) if freed >= wanted else ()
+
+
+def _folded(blocks: Sequence[Block], waiting: Collection[int]) -> int:
+    """How many of the newest steps in a row stand as what a model wrote of them, or are to."""
+    steps = 0
+    for block in reversed(blocks):
+        written = isinstance(block, Tile) and block.origin == "model"
+        if not (written or all(step in waiting for step in block.steps)):
+            break
+        steps += len(block.steps)
+    return steps
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import inspect
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from browser_agent.deciders.sources import Source
-from ctxfold.decisions.fold.parse import Compliance
+from browser_agent.browser.gate import Gate
+from browser_agent.deciders import Source
+from browser_agent.network.effects import Ask, Confirm, Trust
+from browser_agent.network.egress import Egress, origin_of, read_domain
+from browser_agent.network.secrets import Secret
+from ctxfold.decisions.reply import Compliance
 from ctxfold.models import Usage as ModelUsage
 from ctxfold.models import add_prices, cost
 from ctxfold.models.deciders import Maintained
 
-__all__ = ["Result", "Status", "StepTaken", "Usage"]
+if TYPE_CHECKING:
+    from browser_agent.actions import ActionResult, PageAction
+    from browser_agent.deciders import Decision
+    from browser_agent.observation import Observation
+
 
 Status = Literal["answered", "none_found", "stopped", "failed"]
 """`answered`; `none_found`: looked and found no answer, or gave up; `stopped`: a limit was reached; `failed`: the browser or the page."""
@@ -140,3 +149,95 @@ class StepTaken:
     view_tokens: int
     budget: int
     decider: str
+
+
+@dataclass(frozen=True, slots=True)
+class Safety:
+    """What a run may reach, type and bring about.
+
+    Args:
+        allow: domains it may connect to, and no others; none for every public one. The start address may always be reached.
+        secrets: values it may type by placeholder, each into its own domain.
+        confirm: when a person is asked before a page sends something with effects.
+        ask: who asks; None where nobody can be asked, and nothing of that kind is then sent unless it is trusted.
+        local: whether who names addresses shares this machine. Over HTTP they do not: then only `allow` opens what is private, a start address included.
+        trust: domains whose pages may send what they like after an act, unasked.
+        trust_start: whether a person gave the start address: then its origin is trusted too.
+
+    Raises:
+        InputError: a domain that is none.
+    """
+
+    allow: tuple[str, ...] = ()
+    secrets: tuple[Secret, ...] = ()
+    confirm: Confirm = "auto"
+    ask: Ask | None = None
+    local: bool = True
+    trust: tuple[str, ...] = ()
+    trust_start: bool = True
+
+    def __post_init__(self) -> None:
+        for domain in self.trust:
+            read_domain(domain)
+
+    def egress(self, start_url: str | None) -> Egress:
+        """Where the browser may connect.
+
+        Raises:
+            InputError: a domain that is none.
+        """
+        web = start_url if self.local and start_url is not None and origin_of(start_url) is not None else None
+        return Egress.of(self.allow, web)
+
+    def gate(self, start_url: str | None, model_drives: bool) -> Gate | None:
+        """What holds back the effects of acts; None where nothing is to be asked.
+
+        Args:
+            start_url: the address that this call names to begin at.
+            model_drives: whether a model decides; the explorer only opens addresses.
+        """
+        if self.confirm == "never" or (self.confirm == "auto" and not model_drives):
+            return None
+        start = origin_of(start_url) if start_url is not None and self.trust_start else None
+        domains = tuple(read_domain(domain) for domain in self.trust)
+        return Gate(Trust(self.confirm == "always", start, domains), self.ask)
+
+
+Verdict = bool | str | None
+"""What a hook says: `False`, or a reason in words, holds back; anything else lets it be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hooks:
+    """Functions of a program, sync or async, that a run calls; each may hold back what it is told of.
+
+    Args:
+        before_step: given a decision and the page it was made on. Held back, none of it is done, and the decider is told why.
+        before_action: given an action and that page. Held back, it and those behind it are left undone, and the decider is told why.
+        after_action: given what came of an action. Where it says no, the run stops after the step.
+    """
+
+    before_step: Callable[[Decision, Observation | None], Verdict | Awaitable[Verdict]] | None = None
+    before_action: Callable[[PageAction, Observation | None], Verdict | Awaitable[Verdict]] | None = None
+    after_action: Callable[[ActionResult], Verdict | Awaitable[Verdict]] | None = None
+
+
+async def veto(name: str, said: Verdict | Awaitable[Verdict]) -> str:
+    """Why a hook of this name holds back; empty where it does not."""
+    verdict = await said if inspect.isawaitable(said) else said
+    if verdict is False:
+        return f"{name} held it back"
+    return f"{name} held it back: {verdict}" if isinstance(verdict, str) and verdict else ""
+
+
+async def allowed(
+    hooks: Hooks, actions: Sequence[PageAction], page: Observation | None
+) -> tuple[tuple[PageAction, ...], str]:
+    """The actions that may be done, up to the first that is held back, and why that one is; empty where none is."""
+    if hooks.before_action is None:
+        return tuple(actions), ""
+    for at, action in enumerate(actions):
+        why = await veto("before_action", hooks.before_action(action, page))
+        if why:
+            return tuple(actions[:at]), why
+    return tuple(actions), ""

@@ -2,37 +2,183 @@
 
 from __future__ import annotations
 
+import json
 import time
-from dataclasses import replace
-from typing import Any
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, Protocol, assert_never
 
 import anyio
 
-from browser_agent.actions import ActionResult, Answer, GiveUp, Navigate, Outcome, PageAction, perform
-from browser_agent.actions.passwords import hide_typed
-from browser_agent.agent.ending import ended, stopped
-from browser_agent.agent.hooks import allowed, veto
-from browser_agent.agent.journal import Begun, Context, Journal
-from browser_agent.agent.loop_guard import Verdict
-from browser_agent.agent.result import Result, StepTaken, Usage
-from browser_agent.agent.resume import CutOff, match_refs, rename_refs
-from browser_agent.agent.steps import scrub_action, scrub_values
-from browser_agent.agent.terms import Ending, Standing, Terms
-from browser_agent.browser.screenshot import take_screenshot
-from browser_agent.browser.window import Window
-from browser_agent.deciders.decision import Decision
-from browser_agent.deciders.describe import describe_decision
-from browser_agent.deciders.protocol import Decided, Decider, Situation
-from browser_agent.deciders.sources import Evidence, address
+from browser_agent.actions import ActionResult, Answer, GiveUp, Navigate, Outcome, PageAction, Terminal
+from browser_agent.actions.forms import hide_typed
+from browser_agent.actions.perform import perform
+from browser_agent.agent.journal import (
+    Begun,
+    Context,
+    CutOff,
+    Journal,
+    match_refs,
+    rename_refs,
+    scrub_action,
+    scrub_values,
+)
+from browser_agent.agent.result import Result, Status, StepTaken, Usage, allowed, veto
+from browser_agent.agent.script import ScriptFile
+from browser_agent.agent.settings import RunLimits, Watching
+from browser_agent.browser.window import Window, take_screenshot
+from browser_agent.deciders import Decided, Decider, Decision, Evidence, Situation, Source, address, describe_decision
+from browser_agent.deciders.model import Shape
+from browser_agent.network.secrets import Secrets
 from browser_agent.observation import Observation
-from ctxfold.config.roles import EXPLORER
-from ctxfold.errors import BrowserGone, InputError, PageUnreachable
+from ctxfold.config import EXPLORER
+from ctxfold.errors import BrowserGone, InputError, InvalidReply, PageUnreachable
 from ctxfold.models.deciders import Maintained
 from ctxfold.prompts import prompt
 from ctxfold.text.words import counted
 from ctxfold.view.render import View
 
-__all__ = ["Run"]
+Verdict = Literal["go", "refuse", "end"]
+"""`go` on; `refuse` this decision and ask for another; `end` the run with what was found."""
+
+REFUSED_FROM, ENDED_AT = 3, 6
+
+
+@dataclass(frozen=True, slots=True)
+class LoopGuard:
+    """How often each decision was tried on a page of the same address and content."""
+
+    tried: Mapping[tuple[str, str], int] = field(default_factory=dict)
+
+    def after(self, actions: Sequence[PageAction | Terminal], fingerprint: str) -> tuple[LoopGuard, Verdict]:
+        """The guard with this try counted, and what it says of it.
+
+        Args:
+            actions: what is to be done.
+            fingerprint: of the page it is to be done on; empty before the first page.
+        """
+        key = (fingerprint, "\n".join(action.model_dump_json() for action in actions))
+        times = self.tried.get(key, 0) + 1
+        verdict: Verdict = "end" if times >= ENDED_AT else "refuse" if times >= REFUSED_FROM else "go"
+        return replace(self, tried={**self.tried, key: times}), verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a run stands between two steps.
+
+    Attributes:
+        observation: the page as it stands; None before the first.
+        ref: its snapshot in the log.
+        renamed: of a page that was opened again, the ref that stands for each one the decider was shown; empty otherwise.
+        guard: what was tried.
+        failed: why the last step was not done; empty where it was.
+        lost: whether that is because the browser or the page was lost.
+        notice: what closes the next context, beside the step's number.
+        repeated: whether the last decision was refused because it repeats what was tried.
+        aside: what the next step's note says besides.
+        before: steps of this task that an earlier process took.
+        usage: what the run cost so far.
+    """
+
+    observation: Observation | None = None
+    ref: str = ""
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    guard: LoopGuard = field(default_factory=LoopGuard)
+    failed: str = ""
+    lost: bool = False
+    notice: str = ""
+    repeated: bool = False
+    aside: tuple[str, ...] = ()
+    before: int = 0
+    usage: Usage = field(default_factory=Usage)
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a run is held to, and who is told of it: `budget` is in tokens of a context, and without a `shape` the answer is in words."""
+
+    limits: RunLimits
+    secrets: Secrets
+    watching: Watching
+    budget: int
+    shape: Shape | None = None
+    screenshots: bool = False
+    script: ScriptFile | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """Why a run is over."""
+
+    status: Status
+    reason: str
+    answer: str | None = None
+    sources: tuple[Source, ...] = ()
+    candidates: tuple[Source, ...] = ()
+    data: object = None
+    by: str = ""
+
+
+def ended(decided: Decided, end: Terminal, evidence: Evidence, shape: Shape | None) -> tuple[Ending, str]:
+    """The ending that a decision makes, and what the session keeps of it.
+
+    Raises:
+        InvalidReply: an answer without the schema asked for; no decider hands one in.
+    """
+    candidates = _with_refs(decided.candidates, evidence)
+    match end:
+        case Answer(text=text, quote=quote, url=url, data=data):
+            only = () if quote is None else (Source(quote, url or ""),)
+            sources = _with_refs(decided.sources or only, evidence)
+            text, data = _shaped(text, data, shape)
+            said = "\n".join([text, *(_cited(source, text) for source in sources)])
+            return Ending("answered", "", text, sources, candidates or sources, data, decided.decider), said
+        case GiveUp(reason=reason):
+            return Ending("none_found", reason, None, (), candidates, None, decided.decider), reason
+        case _:
+            assert_never(end)
+
+
+def stopped(reason: str, candidates: Sequence[Source], evidence: Evidence) -> Ending:
+    """The ending that a limit makes."""
+    return Ending("stopped", reason, candidates=_with_refs(candidates, evidence))
+
+
+def _shaped(text: str, data: object, shape: Shape | None) -> tuple[str, object]:
+    """An answer in words, or where the task has a schema, as that has it."""
+    if shape is None:
+        return text, None
+    faults = shape.faults(data)
+    if faults:
+        raise InvalidReply(f"the answer does not have the schema that was asked for: {'; '.join(faults)}")
+    return json.dumps(data, ensure_ascii=False), data
+
+
+def _cited(source: Source, text: str) -> str:
+    """Where a passage stands, behind its words where `text` lacks them."""
+    where = f"({source.url} {source.ref})"
+    return where if source.quote in text else f"“{source.quote}” {where}"
+
+
+def _with_refs(sources: Sequence[Source], evidence: Evidence) -> tuple[Source, ...]:
+    return tuple(replace(source, ref=evidence.ref(source.url)) for source in sources)
+
+
+class _Opened(Protocol):
+    async def close(self) -> None: ...
+
+
+def close_at_end(held: AsyncExitStack, opened: _Opened) -> None:
+    """Close what a run opened when `held` ends, an interrupted run's too."""
+
+    async def close() -> None:
+        with anyio.CancelScope(shield=True):
+            await opened.close()
+
+    held.push_async_callback(close)
+
 
 _PROMPTS = "browser_agent.prompts"
 

@@ -8,10 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from browser_agent.agent.hooks import Hooks
-from browser_agent.agent.result import StepTaken
-from browser_agent.browser.install import Report
-from ctxfold.decisions.fold.settings import FoldSettings
+from browser_agent.agent.result import Hooks, StepTaken
+from browser_agent.browser.process import Report
+from ctxfold.decisions.fold import FoldSettings
 from ctxfold.errors import InputError
 from ctxfold.models import Model, Roles
 

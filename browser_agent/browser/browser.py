@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -14,23 +15,20 @@ from playwright.async_api import Browser as Chromium
 from playwright.async_api import BrowserContext, Error, Page, ViewportSize
 
 from browser_agent.browser.gate import Gate
-from browser_agent.browser.install import Report
-from browser_agent.browser.limits import LIMITS
-from browser_agent.browser.pace import measure_pace
+from browser_agent.browser.limits import LIMITS, Folders, WindowSettings, measure_pace
 from browser_agent.browser.process import (
     BrowserProcess,
     Plan,
+    Report,
     kill_browser,
     proxy_settings,
     start_browser,
     stop_browser,
 )
-from browser_agent.browser.settings import Folders, WindowSettings
 from browser_agent.browser.window import Window
-from browser_agent.network.egress import Egress
-from browser_agent.network.proxy import FilterProxy, Refusal
+from browser_agent.network.egress import Egress, FilterProxy, Refusal
 from browser_agent.network.secrets import Secrets
-from browser_agent.observation.values import BUDGET
+from browser_agent.observation import BUDGET
 from ctxfold.errors import BrowserGone, InputError
 from ctxfold.tokens import count
 
@@ -250,3 +248,22 @@ class Browser:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.close()
+
+
+_SECONDS = 20.0
+
+
+@asynccontextmanager
+async def traced(window: Window, path: Path, report: Report) -> AsyncIterator[None]:
+    """Trace a window, and write that to a file at the end of the block, however it ends; what a browser that died had done is not in it. `playwright show-trace` opens it."""
+    await window.page.context.tracing.start(screenshots=True, snapshots=True)
+    try:
+        yield
+    finally:
+        with anyio.move_on_after(_SECONDS, shield=True) as writing:
+            try:
+                await window.page.context.tracing.stop(path=path)
+            except Error:
+                report("there is no trace: the browser died, and what it had traced went with it")
+        if writing.cancelled_caught:
+            report(f"there is no trace: the browser did not hand it over within {_SECONDS:g} s")

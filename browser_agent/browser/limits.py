@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+import asyncio
+import os
+import statistics
+import time
+import zlib
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from random import Random
 
-__all__ = ["LIMITS", "Limits"]
+from browser_agent.browser.gate import Gate
+from browser_agent.network.secrets import Secrets
+from browser_agent.observation import BUDGET
 
 _EACH = 0.0001
 """Seconds that the snapshot of one element takes at most; about twice what was measured on a quiet machine."""
@@ -50,3 +59,61 @@ class Limits:
 
 LIMITS = Limits()
 """The limits on a quiet machine."""
+
+
+_QUIET = 0.024
+"""Seconds that the measured piece of work takes on the machine on which the limits were set."""
+_WORK = bytes(Random(7).choices(b"abcdefgh \n", k=400_000))
+_TIMES = 3
+_SLOWEST = 5.0
+"""A host gives a call up after a minute, however slow the machine is."""
+
+
+async def measure_pace() -> float:
+    """How many times as long as a quiet machine this one takes now, 1 at least.
+
+    The load counts beside the measured work: a browser is several processes, which wait for each other where one alone does not.
+    """
+    taken = await asyncio.to_thread(_work)
+    return min(_SLOWEST, max(1.0, taken / _QUIET, _load()))
+
+
+def _work() -> float:
+    """The median time of a fixed piece of work, which leaves the interpreter to others."""
+    times = []
+    for _ in range(_TIMES):
+        begun = time.perf_counter()
+        zlib.compress(_WORK, 6)
+        times.append(time.perf_counter() - begun)
+    return statistics.median(times)
+
+
+def _load() -> float:
+    """How many processes wait for each processor; 0 where the system does not tell."""
+    if not hasattr(os, "getloadavg"):
+        return 0.0
+    return os.getloadavg()[0] / (os.cpu_count() or 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Folders:
+    """Where downloads go, and below which folders files may be uploaded from (none, if not said)."""
+
+    downloads: Path
+    uploads: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WindowSettings:
+    """The folders of a window, the most one observation costs (o200k tokens), the secrets that may be typed, and the time limits it begins with.
+
+    `keeps` says that whoever reads the observations keeps earlier ones beside them: then what those showed is not shown again. A `gate` holds back
+    what pages send with effects; None lets everything go that may leave the browser.
+    """
+
+    folders: Folders
+    budget: int = BUDGET
+    secrets: Secrets = field(default_factory=Secrets)
+    limits: Limits = LIMITS
+    keeps: bool = False
+    gate: Gate | None = None

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 
 from playwright.async_api import Error, Frame, Page, Request, Response
 
-from browser_agent.network.egress import origin_of
-from browser_agent.network.proxy import REFUSED_HEADER, Refusal
+from browser_agent.network.egress import REFUSED_HEADER, Refusal, origin_of
 
 _AWAITED = frozenset({"document", "script", "stylesheet", "fetch", "xhr"})
 _PARTS = 3

@@ -4,23 +4,182 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Coroutine
+import re
+from collections import deque
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from pathlib import Path
 from typing import Any, TypeVar
 
 from playwright.async_api import Browser as Chromium
-from playwright.async_api import BrowserContext, Dialog, Error, Locator, Page, Request
+from playwright.async_api import BrowserContext, Dialog, Download, Error, Locator, Page, Request
 from playwright.async_api import TimeoutError as PageTimeout
 
-from browser_agent.browser.controls import Controls
-from browser_agent.browser.downloads import Downloads
-from browser_agent.browser.faults import DialogOpened, check_answers, check_gone
-from browser_agent.browser.limits import Limits
-from browser_agent.browser.pace import measure_pace
+from browser_agent.browser.limits import Limits, WindowSettings, measure_pace
 from browser_agent.browser.page_events import PageEvents
-from browser_agent.browser.settings import WindowSettings
-from browser_agent.network.proxy import FilterProxy
-from browser_agent.observation.before import Furniture
-from browser_agent.observation.values import Observation, TabInfo
+from browser_agent.network.egress import FilterProxy
+from browser_agent.observation import Control, Observation, TabInfo
+from browser_agent.observation.shorten import Furniture
+from ctxfold.session.open import LARGEST
+
+_REMEMBERED = 5
+
+
+class Controls:
+    """Elements by their refs. `now`: those that live now; `given`: those that the call was made by."""
+
+    def __init__(self) -> None:
+        self.now: Mapping[str, Control] = {}
+        self.given: Mapping[str, Control] = {}
+        self._at = self._given_at = ""
+        self._before: deque[Mapping[str, Control]] = deque(maxlen=_REMEMBERED)
+
+    def begin_call(self) -> None:
+        """Take those that live now for the ones that a call is made by."""
+        self.given, self._given_at = self.now, self._at
+
+    def know(self, refs: Mapping[str, Control], url: str) -> None:
+        """Take `refs`, of a page at `url`, as the ones that live now."""
+        self._before.append(self.now)
+        self.now, self._at = refs, url.partition("#")[0]
+
+    def nearest(self, ref: str) -> Control | None:
+        """What stands now where a ref of an earlier observation stood: the control most like it, None for an unknown ref."""
+        old = next((refs[ref] for refs in (self.now, *reversed(self._before)) if ref in refs), None)
+        if old is None:
+            return None
+        alike = [control for control in self.now.values() if control.role == old.role and control.name]
+        exact = [control for control in alike if control.name == old.name]
+        words = set(old.name.lower().split())
+        near = [control for control in alike if words & set(control.name.lower().split())]
+        near.sort(key=lambda control: -len(words & set(control.name.lower().split())))
+        return next(iter([*exact, *near]), None)
+
+    def successor(self, ref: str) -> Control | None:
+        """What the page drew anew in the place of an element that a call was made by: the only one of its role and name, then as now."""
+        old = self.given.get(ref)
+        if old is None or not old.name or self._given_at != self._at:
+            return None
+        before, now = ([one for one in refs.values() if _same(one, old)] for refs in (self.given, self.now))
+        return now[0] if len(before) == len(now) == 1 else None
+
+
+def _same(one: Control, other: Control) -> bool:
+    return (one.role, one.name) == (other.role, other.name)
+
+
+_UNSAFE = re.compile(r"[^\w.\- ]+")
+_NAME = 120
+
+
+class Downloads:
+    """The downloads of one window. `scrub` takes secrets out of names; `take` hands out what has arrived since it was last asked."""
+
+    def __init__(self, folder: Path, scrub: Callable[[str], str]) -> None:
+        self.folder = folder
+        self._scrub = scrub
+        self._began = 0
+        self._saving: set[asyncio.Task[None]] = set()
+        self._arrived: list[str] = []
+        self._news = asyncio.Event()
+
+    @property
+    def count(self) -> int:
+        """How many have begun."""
+        return self._began
+
+    def began(self, download: Download) -> None:
+        """Note that a download began, and save it as it comes in."""
+        self._began += 1
+        task = asyncio.ensure_future(self._save(download))
+        self._saving.add(task)
+        task.add_done_callback(self._saving.discard)
+        self._news.set()
+
+    async def wait_begun(self, count: int, seconds: float) -> bool:
+        """Wait until more than `count` have begun; whether they have."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while self._began <= count:
+                    self._news.clear()
+                    await self._news.wait()
+        return self._began > count
+
+    async def wait_saved(self, seconds: float) -> bool:
+        """Wait until all that began have arrived; whether they have."""
+        if self._saving:
+            await asyncio.wait(set(self._saving), timeout=seconds)
+        return not self._saving
+
+    def take(self) -> tuple[str, ...]:
+        """Paths of the files that arrived since the last call."""
+        arrived, self._arrived = tuple(self._arrived), []
+        return arrived
+
+    async def _save(self, download: Download) -> None:
+        with contextlib.suppress(Error, OSError):  # one that was cancelled or broke off leaves no file to list
+            self.folder.mkdir(parents=True, exist_ok=True)
+            path = self._free(_safe(self._scrub(download.suggested_filename)))
+            await download.save_as(path)
+            self._arrived.append(str(path))
+
+    def _free(self, name: str) -> Path:
+        """A path in the folder that no file has yet, and claimed."""
+        stem, dot, ending = name.rpartition(".")
+        for number in range(1, 10_000):
+            numbered = (
+                name if number == 1 else f"{stem or ending}-{number}{dot if stem else ''}{ending if stem else ''}"
+            )
+            path = self.folder / numbered
+            with contextlib.suppress(FileExistsError):
+                path.touch(exist_ok=False)
+                return path
+        raise FileExistsError(name)
+
+
+def _safe(name: str) -> str:
+    """A file name without anything a path, a shell or a file system could take for more than a name."""
+    return _UNSAFE.sub("_", name).strip(" .")[-_NAME:] or "download"
+
+
+_GONE = ("target crashed", "has been closed", "connection closed", "browser closed", "target closed", "was detached")
+
+_COMING = 2.0
+"""How much longer a page may be silent that is still coming in."""
+
+
+class PageLost(Exception):
+    """The page hung, crashed or closed under us; its text says which, behind "the page". Inner to this package: `perform` turns it into an outcome."""
+
+
+class PageSilent(Exception):
+    """The page does not answer now, and may yet. Inner to this package: `perform` turns it into an outcome."""
+
+
+class DialogOpened(Exception):
+    """A dialog opened and blocks the page. Inner to this package: `perform` turns it into an outcome."""
+
+
+async def check_answers(page: Page, events: PageEvents, seconds: float, silence: float) -> None:
+    """Ask a page for a sign of life. It may have been silent for `silence` seconds, over several calls. Raises PageSilent: it did not answer now; PageLost: it is hung, crashed or closed."""
+    clock = asyncio.get_running_loop().time
+    asked = clock()
+    try:
+        await asyncio.wait_for(page.evaluate("1"), seconds)
+    except TimeoutError as error:
+        since = events.silent_since = events.silent_since or asked
+        if clock() - since >= silence * (_COMING if events.loading() else 1.0):
+            raise PageLost("hung and was closed") from error
+        raise PageSilent from error
+    except Error as error:
+        check_gone(error)
+    events.silent_since = None
+
+
+def check_gone(error: Error) -> None:
+    """See whether an error says that the page is gone. Raises PageLost: it crashed or closed."""
+    if any(sign in error.message.lower() for sign in _GONE):
+        raise PageLost("crashed or was closed") from error
+
 
 T = TypeVar("T")
 
@@ -286,3 +445,61 @@ def _retrieve(task: asyncio.Future[Any]) -> None:
     """Retrieve the exception of a task that is no longer awaited, so that asyncio does not report it."""
     if not task.cancelled():
         task.exception()
+
+
+SECONDS = 2.0
+"""The longest one picture may take."""
+
+_QUALITIES = (50, 25, 8)
+"""JPEG qualities tried, until the picture is small enough."""
+_HIDDEN = (
+    "input[type=password]",
+    *(
+        f"input[{attribute}*='{word}' i]"
+        for attribute in ("name", "id", "autocomplete", "placeholder", "aria-label")
+        for word in (
+            "passw",
+            "passphrase",
+            "passcode",
+            "secret",
+            "one-time",
+            "cc-number",
+            "cc-csc",
+            "kennwort",
+            "contrase",
+        )
+    ),
+)
+"""Fields that are covered on every page."""
+_FIELDS = ("input:not([type=submit]):not([type=button])", "textarea", "[contenteditable]:not([contenteditable=false])")
+"""Fields that are covered too where a run has secrets."""
+_ROLES = ("- textbox", "- searchbox", "- spinbutton", "- combobox")
+
+
+async def take_screenshot(window: Window, page: Observation | None) -> bytes | None:
+    """Picture the current tab; None where there is no page, a page shows a secret in its words, or it does not hold still. Returns a JPEG of at most `LARGEST` bytes."""
+    if page is None or page.dialog is not None or _shows_secret(window, page):
+        return None
+    options: dict[str, Any] = {"type": "jpeg", "scale": "css", "timeout": SECONDS * 1_000, "mask_color": "#777777"}
+    for quality in _QUALITIES:
+        shot = window.page.screenshot(mask=_fields_to_cover(window), quality=quality, **options)
+        try:
+            made: bytes = await window.running(shot, SECONDS)
+        except (Error, TimeoutError, DialogOpened, PageLost, PageSilent):
+            return None  # the page changes, hangs or is gone: the next look deals with that, a picture is not worth it
+        if len(made) <= LARGEST:
+            return made
+    return None
+
+
+def _fields_to_cover(window: Window) -> list[Locator]:
+    """The fields to cover, in every frame."""
+    hidden = ", ".join((*_HIDDEN, *(_FIELDS if window.settings.secrets.all else ())))
+    return [frame.locator(hidden) for frame in window.page.frames]
+
+
+def _shows_secret(window: Window, page: Observation) -> bool:
+    """Whether the page shows a secret anywhere but in a field, which is covered."""
+    marks = [secret.placeholder for secret in window.settings.secrets.all]
+    lines = (line for line in page.full.split("\n") if not line.lstrip().startswith(_ROLES))
+    return bool(marks) and any(mark in line for line in lines for mark in marks)

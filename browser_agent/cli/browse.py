@@ -2,17 +2,37 @@
 
 from __future__ import annotations
 
+import asyncio
+import queue
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NoReturn
 
+import anyio
+import anyio.abc
 import click
 
+from browser_agent.agent.agent import BrowserAgent
+from browser_agent.agent.result import Result
+from browser_agent.agent.settings import Keeping, Watching, session_name
+from browser_agent.cli.live import Live, print_result
+from browser_agent.cli.request import RunRequest, resume_command
+from browser_agent.network.secrets import Secrets
+from ctxfold import Session
 from ctxfold.cli.options import announced, budget_option, json_option, store_option
+from ctxfold.config import child_environment
+from ctxfold.errors import CtxfoldError, InputError, PageUnreachable
 
 if TYPE_CHECKING:
-    from browser_agent.agent.confirm import Confirm
+    from browser_agent.network.effects import Confirm
 
-__all__ = ["browse"]
 
 _file = click.Path(dir_okay=False, path_type=Path)
 
@@ -98,10 +118,8 @@ def browse(
     Each step is kept in a session, so an interrupted run goes on with --resume --session NAME. Exits with 1 when no answer was found.
     """
     from browser_agent.agent.settings import BrowserChoice, Keeping, RunLimits
-    from browser_agent.cli.options import read_safety
-    from browser_agent.cli.request import AsSaid, RunRequest
-    from browser_agent.cli.run import carry_out
-    from browser_agent.deciders.answer_schema import Shape
+    from browser_agent.cli.request import AsSaid, RunRequest, read_safety
+    from browser_agent.deciders.model import Shape
     from ctxfold.models import helpers, load
 
     if not task.strip() and not resume:
@@ -118,3 +136,194 @@ def browse(
     keeping = Keeping(session, store, resume, helping, screenshots, script)
     said = AsSaid(schema, folder_model, secrets)
     carry_out(RunRequest(task, start_url, decides.model, budget, limits, choice, keeping, safety, as_json, shape, said))
+
+
+QUESTION = "Which events does xml.etree.ElementTree.iterparse report when events is omitted?"
+
+
+@click.command()
+@click.argument("question", required=False, default=QUESTION)
+@budget_option
+@json_option
+def demo(question: str, budget: int, as_json: bool) -> None:
+    """Answer a question from Python's own documentation, in a real browser, with no model.
+
+    It starts the documentation server of the Python that runs it, browses that site on this machine, and ends both. QUESTION may be
+    another one that the documentation answers.
+    """
+    from browser_agent.agent.settings import BrowserChoice, Keeping, RunLimits
+    from browser_agent.cli.live import wrapped
+    from browser_agent.cli.request import RunRequest
+
+    if not question.strip():
+        raise InputError("there is no question; say in a sentence what is wanted, or leave it out")
+    with pydoc_site() as url:
+        if not as_json:
+            click.echo(wrapped(f"question: {question}", err=True), err=True)
+            click.echo(wrapped(f"site: Python's own documentation server, now at {url}", err=True), err=True)
+        carry_out(
+            RunRequest(
+                question, url, "explorer", budget, RunLimits(60, 120.0), BrowserChoice(), Keeping(), as_json=as_json
+            )
+        )
+
+
+_READY = re.compile(r"(http://\S+)")
+_SECONDS = 30.0
+
+
+@contextmanager
+def pydoc_site() -> Iterator[str]:
+    """Start the server and give its address; it ends with the block, or with this process: it quits when its input closes.
+
+    Raises:
+        PageUnreachable: this Python's server does not start.
+    """
+    command = [sys.executable, "-m", "pydoc", "-n", "127.0.0.1", "-p", "0"]
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env=child_environment(),
+    ) as server:
+        said: queue.Queue[str | None] = queue.Queue()
+        listener = threading.Thread(target=_listen, args=(server, said), daemon=True)
+        listener.start()
+        try:
+            yield _address(said)
+        finally:
+            server.terminate()
+            listener.join()
+
+
+def _address(said: queue.Queue[str | None]) -> str:
+    """The address the server prints once it listens."""
+    while True:
+        try:
+            line = said.get(timeout=_SECONDS)
+        except queue.Empty:
+            line = None
+        if line is None:
+            raise PageUnreachable(
+                f"Python's documentation server does not start; try `{sys.executable} -m pydoc -p 0` to see why"
+            )
+        ready = _READY.search(line)
+        if ready is not None:
+            return ready.group(1)
+
+
+def _listen(server: subprocess.Popen[str], said: queue.Queue[str | None]) -> None:
+    """Pass on what the server prints, line by line, to its end."""
+    for line in server.stdout or ():
+        said.put(line)
+    said.put(None)
+
+
+class DeferredReports:
+    """Holds what a loop reports of failures that nobody awaited, until it is known how the run ended."""
+
+    def __init__(self) -> None:
+        self._held: list[tuple[asyncio.AbstractEventLoop, dict[str, Any]]] = []
+
+    def listen(self) -> None:
+        """Take the reports of the loop that runs now."""
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: self._held.append((loop, context)))
+
+    def pass_on(self) -> None:
+        """Report what is held."""
+        for loop, context in self._held:
+            loop.default_exception_handler(context)
+
+
+NOT_ACHIEVED, ENVIRONMENT, INTERRUPTED = 1, 3, 130
+
+
+def carry_out(request: RunRequest) -> None:
+    """Run a request to its end, print what came of it, and exit with 1 or 3 where it was not achieved.
+
+    Where it is interrupted, or fails after a step was done, the browser goes, the session stays, and the command that goes on is printed.
+    """
+    keeping = request.keeping
+    if keeping.session is None:
+        name = session_name(Secrets(request.safety.secrets).scrub(request.task))
+        request = replace(request, keeping=replace(keeping, session=name))
+    live = Live(quiet=request.as_json)
+    if request.limits.dollars is not None:
+        live.report(f"it costs at most ${request.limits.dollars:.2f} (--max-cost)")
+    try:
+        result = _run_to_end(request, live)
+    except Exception:
+        if live.steps:
+            click.echo(f"what was done is kept. Go on with:  {resume_command(request)}", err=True)
+        raise
+    if result is None:
+        _exit_interrupted(request)
+    print_result(result, request.as_json)
+    if result.status == "failed":
+        raise click.exceptions.Exit(ENVIRONMENT)
+    if result.status != "answered":
+        raise click.exceptions.Exit(NOT_ACHIEVED)
+
+
+def _run_to_end(request: RunRequest, live: Live) -> Result | None:
+    """The run; None when it was interrupted, or the system asked us to end."""
+    deferred = DeferredReports()
+    try:
+        with live:
+            result = anyio.run(_browse, request, live, deferred)
+    except KeyboardInterrupt:
+        return None
+    except BaseException:
+        deferred.pass_on()
+        raise
+    if result is not None:
+        deferred.pass_on()
+    return result
+
+
+async def _browse(request: RunRequest, live: Live, deferred: DeferredReports) -> Result | None:
+    """The run; None when the system asked us to end."""
+    deferred.listen()
+    result: Result | None = None
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_end_when_told, tasks.cancel_scope)
+        result = await _run(request, live)
+        tasks.cancel_scope.cancel()
+    return result
+
+
+async def _run(request: RunRequest, live: Live) -> Result:
+    safety = replace(request.safety, ask=live.ask) if sys.stdin.isatty() else request.safety
+    async with BrowserAgent(
+        request.model, request.budget, request.limits, request.browser, request.keeping, safety
+    ) as agent:
+        schema = None if request.shape is None else request.shape.schema
+        return await agent.run(request.task, request.start_url, Watching(step=live.step, report=live.report), schema)
+
+
+async def _end_when_told(scope: anyio.CancelScope) -> None:
+    """Cancel the run when the system asks this process to end."""
+    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGHUP) as told:
+        async for _ in told:
+            scope.cancel()
+
+
+def _exit_interrupted(request: RunRequest) -> NoReturn:
+    kept = (
+        f"; what was done is kept. Go on with:  {resume_command(request)}"
+        if _is_kept(request.keeping)
+        else " before anything was done"
+    )
+    click.echo(f"\ninterrupted{kept}", err=True)
+    raise click.exceptions.Exit(INTERRUPTED)
+
+
+def _is_kept(keeping: Keeping) -> bool:
+    """Whether the run came as far as its session."""
+    try:
+        Session.open(keeping.session or "", store=keeping.store, create=False).close()
+    except CtxfoldError:
+        return False
+    return True

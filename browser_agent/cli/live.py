@@ -14,12 +14,12 @@ from rich.status import Status
 from rich.table import Column, Table
 from rich.text import Text
 
-from browser_agent.agent.confirm import Asked
 from browser_agent.agent.result import Result, StepTaken
 from browser_agent.cli.request import typed
-from browser_agent.deciders.sources import Source
-from ctxfold.cli.output import escape_controls, print_json
-from ctxfold.config.roles import EXPLORER
+from browser_agent.deciders import Source
+from browser_agent.network.effects import Asked
+from ctxfold.cli.options import escape_controls, print_json
+from ctxfold.config import EXPLORER
 from ctxfold.text.words import counted
 
 __all__ = ["Live", "print_result", "wrapped"]

@@ -4,23 +4,154 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
-from browser_agent.actions import Answer, Extract, GiveUp, WaitFor
-from browser_agent.deciders.answer_schema import Shape
-from browser_agent.deciders.decision import Decision
-from browser_agent.deciders.protocol import Decided, Decider, Situation
-from browser_agent.deciders.sources import Evidence, Source
-from browser_agent.deciders.tool import decide_tool
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import SchemaError, ValidationError
+from jsonschema.validators import validator_for
+from pydantic import BaseModel, TypeAdapter
+from referencing import Registry
+from referencing.exceptions import Unresolvable
+
+from browser_agent.actions import Answer, Extract, GiveUp, Ref, WaitFor
+from browser_agent.deciders import Decided, Decider, Decision, Evidence, Situation, Source
 from browser_agent.network.secrets import Secrets
-from ctxfold.decisions.fold.parse import Compliance, parse
+from ctxfold.decisions.reply import Compliance, parse
 from ctxfold.errors import InputError, InvalidReply
-from ctxfold.models import Model, Reply, Request, Usage, ask
+from ctxfold.models import Model, Reply, Request, Tool, Usage, ask
 from ctxfold.models.protocol import spoken
 from ctxfold.prompts import prompt
 
-__all__ = ["ModelDecider"]
+Schema = Mapping[str, Any] | type[BaseModel]
+"""A JSON schema as a mapping, or a pydantic model that stands for one."""
+
+_MOST = 6
+_LONGEST = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A JSON schema that was checked. Nothing it refers to is fetched from anywhere."""
+
+    schema: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, given: Schema) -> Shape:
+        """A shape from what a script gives. Raises InputError: it is no JSON schema."""
+        if isinstance(given, type) and issubclass(given, BaseModel):
+            return cls(given.model_json_schema())
+        if not isinstance(given, Mapping):
+            raise InputError("a schema is a JSON schema as a mapping, or a pydantic model; give one of these")
+        return cls(_check(dict(given)))
+
+    @classmethod
+    def read(cls, path: Path) -> Shape:
+        """A shape from a file of JSON. Raises InputError: it cannot be read, or holds no JSON schema."""
+        try:
+            given = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"the schema {str(path)!r} cannot be read; name another file") from error
+        except ValueError as error:
+            raise InputError(f"{str(path)!r} is no JSON ({error}); give a JSON schema") from error
+        if not isinstance(given, dict):
+            raise InputError(f"{str(path)!r} holds no JSON schema; give an object with `type` and `properties`")
+        return cls(_check(given))
+
+    def faults(self, value: object) -> tuple[str, ...]:
+        """What a value lacks, each in a few words that begin with where; empty when it has the shape.
+
+        Raises:
+            InputError: the schema refers to something that is not in it.
+        """
+        validator = validator_for(self.schema, default=Draft202012Validator)(
+            self.schema, registry=Registry(), format_checker=Draft202012Validator.FORMAT_CHECKER
+        )
+        try:
+            found = sorted(validator.iter_errors(value), key=lambda error: list(map(str, error.absolute_path)))
+        except Unresolvable as error:
+            raise InputError("the schema refers to something that is not in it; put it under $defs") from error
+        faults = tuple(dict.fromkeys(map(_describe_fault, found)))
+        return faults if len(faults) <= _MOST else (*faults[:_MOST], f"and {len(faults) - _MOST} more")
+
+    def __str__(self) -> str:
+        return json.dumps(self.schema, ensure_ascii=False, separators=(",", ":"))
+
+
+def _check(schema: dict[str, Any]) -> dict[str, Any]:
+    try:
+        validator_for(schema, default=Draft202012Validator).check_schema(schema)
+    except SchemaError as error:
+        where = ".".join(map(str, error.absolute_path)) or "its root"
+        raise InputError(f"that is no JSON schema: at {where}, {_shorten(error.message)}") from error
+    return schema
+
+
+def _describe_fault(error: ValidationError) -> str:
+    where = ".".join(map(str, error.absolute_path)) or "the answer"
+    return f"{where}: {_shorten(error.message)}"
+
+
+def _shorten(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= _LONGEST else f"{flat[: _LONGEST - 1]}…"
+
+
+_REF = TypeAdapter(Ref).json_schema()["description"]
+
+_HELD = ("min", "max", "exclusive", "pattern", "examples", "additionalProperties", "discriminator")
+"""How the words begin for what validation checks anyway; its message says where a reply is at fault."""
+
+
+def decide_tool() -> Tool:
+    """The tool `decide`: a decision by its JSON schema."""
+    tool = Tool.deciding(Decision, prompt("decide", "browser_agent.prompts"))
+    named = tool.schema["$defs"]
+    schema = _shorten_tool(
+        {key: value for key, value in tool.schema.items() if key not in ("$defs", "description")}, named
+    )
+    return Tool(tool.name, tool.description, {"type": "object", **schema})
+
+
+def _shorten_tool(schema: Any, named: Mapping[str, Any]) -> Any:
+    """A schema with each definition at its place, without bounds that validation holds, and without null as another way to leave a value out."""
+    match schema:
+        case list():
+            return [_shorten_tool(part, named) for part in schema]
+        case {"$ref": str() as where, **beside}:
+            return _shorten_tool({**named[where.rpartition("/")[2]], **beside}, named)
+        case {"anyOf": [Mapping() as only, {"type": "null"}], **beside}:
+            return _shorten_tool({**only, **beside}, named)
+        case {"type": "array", "items": {"$ref": str() as where}, **beside}:
+            items = {key: value for key, value in named[where.rpartition("/")[2]].items() if key != "description"}
+            return _shorten_tool({**beside, "items": items}, named)
+        case {"required": ["kind", *others], **beside}:  # an action without its kind is none: that goes without saying
+            return _shorten_tool({**beside, **({"required": others} if others else {})}, named)
+        case Mapping():
+            return {
+                key: {name: _shorten_tool(part, named) for name, part in value.items()}
+                if key == "properties"
+                else _shorten_tool(value, named)
+                for key, value in schema.items()
+                if not _says_nothing(key, schema)
+            }
+        case _:
+            return schema
+
+
+def _says_nothing(key: str, schema: Mapping[str, Any]) -> bool:
+    """Whether a key may go: validation holds it, or what stands beside it says so."""
+    match key:
+        case "description":
+            return bool(schema[key] == _REF)  # said once, where the actions are described
+        case "default":
+            return not schema[key]
+        case "type":
+            return bool(schema.keys() & {"const", "enum", "properties", "items"})
+        case _:
+            return key.startswith(_HELD)
+
 
 _PROMPTS = "browser_agent.prompts"
 

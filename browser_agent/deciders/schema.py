@@ -8,13 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from browser_agent.actions import Answer, Extract, GiveUp
-from browser_agent.deciders.answer_schema import Shape
-from browser_agent.deciders.decision import Decision
-from browser_agent.deciders.protocol import Decided, Decider, Situation
-from browser_agent.deciders.sources import Source
-from browser_agent.observation import Observation
+from browser_agent.deciders import Decided, Decider, Decision, Situation, Source
+from browser_agent.deciders.model import Shape
+from browser_agent.observation import Extracted, Observation
 from browser_agent.observation.inline import terms
-from browser_agent.observation.values import Extracted
 
 __all__ = ["SchemaDecider"]
 

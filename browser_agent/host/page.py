@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 import anyio
 
-from browser_agent.actions import Extract, Find, Outcome, OutcomeKind, PageAction, Read, WaitFor, perform
-from browser_agent.actions.passwords import hide_typed
-from browser_agent.agent.loop_guard import LoopGuard
-from browser_agent.agent.steps import begin_step, end_step, forget_typed, refuse_step
+from browser_agent.actions import Extract, Find, Outcome, OutcomeKind, PageAction, Read, WaitFor
+from browser_agent.actions.forms import hide_typed
+from browser_agent.actions.perform import perform
+from browser_agent.agent.journal import begin_step, end_step, forget_typed, refuse_step
+from browser_agent.agent.run import LoopGuard
+from browser_agent.agent.settings import BrowserChoice
+from browser_agent.browser.browser import Browser
+from browser_agent.browser.gate import Gate
+from browser_agent.browser.limits import Folders
 from browser_agent.browser.window import Window
-from browser_agent.host.shared import SharedBrowser
 from browser_agent.network.effects import Ask
+from browser_agent.network.egress import Egress
 from browser_agent.network.secrets import Secrets
 from ctxfold.errors import InputError
 from ctxfold.models import Model, Roles
@@ -22,7 +28,60 @@ from ctxfold.models.deciders.loop import SessionLease
 from ctxfold.prompts import prompt
 from ctxfold.tokens import count as count_tokens
 
-__all__ = ["BUDGET", "NO_WORDS", "Page", "Reading", "Shown", "Wish", "Words"]
+
+class SharedBrowser:
+    """A browser whose windows share nothing but its process."""
+
+    def __init__(self, choice: BrowserChoice, rule: Egress) -> None:
+        self._choice = choice
+        self._rule = rule
+        self._browser: Browser | None = None
+        self._windows: set[Window] = set()
+        self._lock = asyncio.Lock()
+
+    async def open(self, folders: Folders, budget: int, secrets: Secrets, gate: Gate | None) -> Window:
+        """Open a window; start the browser where none runs. Raises BrowserError: there is no browser; InputError: the storage state cannot be used."""
+        async with self._lock:
+            choice = self._choice
+            if self._browser is None:
+                self._browser = await Browser.launch(
+                    headed=choice.headed, executable=choice.executable, egress=self._rule
+                )
+            try:
+                window = await self._browser.window(
+                    storage_state=choice.storage_state, folders=folders, budget=budget, secrets=secrets, gate=gate
+                )
+            except BaseException:
+                with anyio.CancelScope(shield=True):
+                    await self._end_if_unused()
+                raise
+            self._windows.add(window)
+            return window
+
+    def permit(self, url: str) -> None:
+        """Let the browser reach the origin of `url`, private or not."""
+        if self._browser is not None:
+            self._browser.permit(url)
+
+    async def close(self, window: Window) -> None:
+        """Close a window, and end the browser at once with the last."""
+        async with self._lock:
+            self._windows.discard(window)
+            if self._windows:
+                await window.close()
+            await self._end_if_unused()
+
+    async def end(self) -> None:
+        """Close every window and end the browser at once."""
+        async with self._lock:
+            self._windows.clear()
+            await self._end_if_unused()
+
+    async def _end_if_unused(self) -> None:
+        if self._browser is not None and not self._windows:
+            browser, self._browser = self._browser, None
+            await browser.end()
+
 
 BUDGET = 900
 """Tokens a page's text takes in an answer where a host says no other number."""

@@ -6,28 +6,173 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
+from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
+import anyio
 from pydantic import Field, TypeAdapter
 
 from browser_agent.actions import Navigate, PageAction
-from browser_agent.agent.confirm import Asked, Safety
+from browser_agent.agent.result import Safety
 from browser_agent.agent.settings import BrowserChoice
-from browser_agent.browser.settings import Folders
-from browser_agent.host.page import BUDGET, NO_WORDS, Page, Reading, Shown, Wish, Words
-from browser_agent.host.reach import Reach
-from browser_agent.host.shared import SharedBrowser
-from browser_agent.host.waiting import Waiting
-from browser_agent.network.egress import Egress, origin_of
+from browser_agent.browser.limits import Folders
+from browser_agent.host.page import BUDGET, NO_WORDS, Page, Reading, SharedBrowser, Shown, Wish, Words
+from browser_agent.network.effects import Asked
+from browser_agent.network.egress import Egress, is_link_local, is_public, origin_of
 from browser_agent.network.secrets import Secrets
 from ctxfold.errors import BrowserGone, CtxfoldError, InputError, PageUnreachable, Refused, UnknownPage
 from ctxfold.models import Model, Roles
 from ctxfold.models.deciders.loop import SessionLease
 
-__all__ = ["IDLE", "MOST", "PATIENCE", "Means", "Pages"]
+# A model may have been talked into an address by a page it read. So what a person listed with `--allow` always holds; without a list every public
+# address may be opened, and a private one only while nothing from the open internet was shown: after that a person must agree. An address of the link
+# itself, where clouds keep their secrets, is opened only where it was listed. The filter proxy judges every connection besides.
+
+
+Word = Literal["open", "permit", "ask"]
+"""Open it as it is; open it and let its private origin be reached; ask a person first."""
+
+Origin = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What a host may open. A frozen value: what was shown and agreed to gives another.
+
+    For a host that does not share this machine (`local`), what is private here is opened only where a person listed it.
+    """
+
+    rule: Egress
+    agreed: frozenset[Origin] = frozenset()
+    public_seen: bool = False
+    local: bool = True
+
+    def judge(self, url: str) -> Word:
+        """What is to be done about an address. Raises InputError: it is no web address; Refused: it may not be opened at a host's word."""
+        origin = origin_of(url)
+        if origin is None:
+            raise InputError("that is no full web address; give one such as https://host/path")
+        host, port = origin
+        if self.rule.judge_name(host, port) != "allowed":
+            raise Refused("that domain is not among those the user allowed with --allow; they can add it and restart")
+        if not _private(host) or self.rule.judge_address(host, port, host) == "allowed":
+            return "open"
+        if is_link_local(host):
+            raise Refused("that address belongs to this machine's own link; only the user can allow it, with --allow")
+        if not self.local:
+            raise Refused(
+                "this server is reached over HTTP, so an address in its machine or network is opened only where whoever started it listed it with --allow HOST:PORT"
+            )
+        return "permit" if origin in self.agreed or not self.public_seen else "ask"
+
+    def with_agreed(self, url: str) -> Reach:
+        """This, with the origin of `url` agreed to."""
+        origin = origin_of(url)
+        return self if origin is None else replace(self, agreed=self.agreed | {origin})
+
+    def after_showing(self, url: str) -> Reach:
+        """This, after a page at `url` was shown."""
+        origin = origin_of(url)
+        return self if origin is None or _private(origin[0]) else replace(self, public_seen=True)
+
+
+def _private(host: str) -> bool:
+    """Whether a host is, by its name alone, in this machine or its network."""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return not is_public(host)
+
+
+_ONCE = "the user is asked once a call, so ask for that in the next"
+
+
+@dataclass(slots=True, eq=False)
+class _Act:
+    """One act under way, and the question it put; a second one in the same act counts as a no, for a call asks once."""
+
+    wish: Wish
+    asked: Asked | None = None
+    again: bool = False
+    answer: asyncio.Future[bool] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+    put: asyncio.Event = field(default_factory=asyncio.Event)
+    work: asyncio.Task[Shown] = field(init=False)
+
+    async def ask(self, asked: Asked) -> bool:
+        """Put a question, and wait for the answer."""
+        if self.asked is not None:
+            self.again = True
+            return False
+        self.asked = asked
+        self.put.set()
+        return await self.answer
+
+    def give(self, agreed: bool) -> None:
+        if not self.answer.done():
+            self.answer.set_result(agreed)
+
+
+class Waiting:
+    """The acts of `page`. A host may send its user's answer with a second call, so an act outlives the one that began it."""
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+        self._acts: list[_Act] = []
+
+    async def begin(self, book: SessionLease, wish: Wish) -> Asked | None:
+        """Do what a call wants until it is done, or until the user must be asked; what waits for an answer already is not begun anew.
+
+        Returns:
+            The question; None where there is none.
+        """
+        act = next((each for each in self._acts if each.wish == wish and each.asked is not None), None)
+        if act is None:
+            await self.give_up()
+            act = _Act(wish)
+            act.work = asyncio.ensure_future(self._page.do(book, wish, act.ask))
+            self._acts.append(act)
+            put = asyncio.ensure_future(act.put.wait())
+            try:
+                await asyncio.wait({act.work, put}, return_when=asyncio.FIRST_COMPLETED)
+            except anyio.get_cancelled_exc_class():
+                self._acts.remove(act)
+                act.work.cancel()
+                raise
+            finally:
+                put.cancel()
+        return act.asked
+
+    async def finish(self, wish: Wish, agreed: bool) -> Shown:
+        """What an act that was begun came to, with the user's answer. Raises Refused: another call came before the answer did; what waited was not sent."""
+        act = next((each for each in self._acts if each.wish == wish), None)
+        if act is None:
+            raise Refused("another call came before the user's answer did, so nothing was sent")
+        self._acts.remove(act)
+        act.give(agreed)
+        try:
+            shown = await act.work
+        except anyio.get_cancelled_exc_class():
+            act.work.cancel()
+            raise
+        return replace(shown, message=f"{shown.message}; {_ONCE}") if act.again and agreed else shown
+
+    async def give_up(self) -> None:
+        """Take what nobody answered for a no."""
+        acts, self._acts = self._acts, []
+        for act in acts:
+            act.give(False)
+        if acts:
+            await asyncio.wait({act.work for act in acts})
+            for act in acts:
+                if not act.work.cancelled():
+                    act.work.exception()  # whoever asked for it is gone, and the log has what came of it
+
 
 MOST = 16
 """Most pages that are live at once; the one longest unused makes way."""

@@ -12,15 +12,15 @@ from typing import Literal
 import anyio
 
 from browser_agent.agent.agent import BrowserAgent
-from browser_agent.agent.confirm import Asked
+from browser_agent.agent.journal import forget_typed
 from browser_agent.agent.result import Result, Status, StepTaken
 from browser_agent.agent.settings import Keeping, RunLimits, Watching
-from browser_agent.agent.steps import forget_typed
 from browser_agent.host.pages import Means, Pages
+from browser_agent.network.effects import Asked
 from browser_agent.network.secrets import Secrets
 from browser_agent.observation.inline import clean, cut
 from ctxfold import Session
-from ctxfold.config.roles import EXPLORER
+from ctxfold.config import EXPLORER
 from ctxfold.errors import CtxfoldError, InputError, UnknownRun
 from ctxfold.models.deciders.loop import SessionLease
 from ctxfold.text.words import counted

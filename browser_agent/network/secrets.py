@@ -9,7 +9,7 @@ from ipaddress import ip_address
 from urllib.parse import SplitResult, urlsplit
 
 from ctxfold.errors import InputError
-from ctxfold.text.copies import Copies, Copy, Readings
+from ctxfold.text.secrets import Copies, Copy, Readings
 
 __all__ = ["Secret", "Secrets", "TypedSecret"]
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from types import MappingProxyType
 from urllib.parse import urlsplit
@@ -14,10 +16,87 @@ from urllib.parse import urlsplit
 from playwright.async_api import Error, Frame, Page
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from browser_agent.observation.icons import name_icons
-from browser_agent.observation.listeners import pointed_at
-from browser_agent.observation.values import OpenDialog, Section, SiteIndex, TabInfo
-from ctxfold.log.snapshot import split, unquoted
+from browser_agent.observation import OpenDialog, Section, SiteIndex, TabInfo
+from browser_agent.observation.inline import cut, is_actionable
+from ctxfold.log.page import Node, split, unquoted
+
+_SCRIPT = files("browser_agent.observation").joinpath("icon.js").read_text(encoding="utf-8")
+_WORDLESS = re.compile(
+    r"^( *)- (?:button|menuitem|tab|(?:generic|img|listitem|cell|gridcell)(?=.* \[cursor=))((?: \[[^\]]*\])+):?$"
+)
+_NAMED = re.compile(r'^ *- generic "')
+_BARE = re.compile(r"^ *- (?:generic|img)(?: \[[^\]]*\])*:?$")
+_REF = re.compile(r" \[ref=([^\]]+)\]")
+_UNSAFE = re.compile(r"[^\w#.-]+")
+_MOST = 80
+_LENGTH = 40
+_SECONDS = 2.0
+
+
+async def name_icons(page: Page, yaml: str) -> str:
+    """The snapshot with a name for each of the first controls without words, such as `(icon trash)`, where their page has one."""
+    lines = yaml.split("\n")
+    found = [
+        (number, mark[1], ref[1])
+        for number, line in enumerate(lines)
+        if (mark := _WORDLESS.match(line)) and (ref := _REF.search(line)) and _is_wordless(lines, number, len(mark[1]))
+    ][:_MOST]
+    names = await asyncio.gather(*(_ask(page, ref) for _, _, ref in found))
+    for (number, indent, _), name in zip(found, names, strict=True):
+        if name:
+            role, marks = lines[number][len(indent) + 2 :].split(" ", 1)
+            lines[number] = f'{indent}- {role} "(icon {name})" {marks}'
+    return "\n".join(lines)
+
+
+def _is_wordless(lines: list[str], number: int, depth: int) -> bool:
+    """Whether nothing beneath a line says a word, nor does what holds it alone."""
+    inner = depth
+    for line in reversed(lines[:number]):
+        above = len(line) - len(line.lstrip(" "))
+        if above < inner and not _BARE.match(line):
+            if _NAMED.match(line):
+                return False
+            break
+        inner = min(inner, above)
+    for line in lines[number + 1 :]:
+        if len(line) - len(line.lstrip(" ")) <= depth:
+            return True
+        if not _BARE.match(line):
+            return False
+    return True
+
+
+async def _ask(page: Page, ref: str) -> str:
+    try:
+        async with asyncio.timeout(_SECONDS):
+            said = await page.get_by_ref(ref).evaluate(_SCRIPT)
+    except (Error, TimeoutError):
+        return ""  # it went away: the next look shows what stands there then
+    return cut(_UNSAFE.sub(" ", str(said)).strip(), _LENGTH)
+
+
+_LISTENERS_SCRIPT = files("browser_agent.observation").joinpath("listeners.js").read_text(encoding="utf-8")
+_END = "function () { for (const look of this) look.cancel(); }"
+
+
+@asynccontextmanager
+async def pointed_at(page: Page) -> AsyncIterator[None]:
+    """Inside, what scripts of the page listen on has the cursor of a control; its document is not changed. Raises playwright.async_api.Error: the page crashed or was closed."""
+    session = await page.context.new_cdp_session(page)
+    try:
+        # Only a console of the browser may ask what is listened to.
+        asked = {"expression": _LISTENERS_SCRIPT, "includeCommandLineAPI": True, "silent": True}
+        found = (await session.send("Runtime.evaluate", asked))["result"]
+        yield
+        if found.get("subtype") == "array":  # else the page's own scripts changed what this one calls
+            ended = {"objectId": found["objectId"], "functionDeclaration": _END, "silent": True}
+            with suppress(Error):  # the document was replaced meanwhile
+                await session.send("Runtime.callFunctionOn", ended)
+    finally:
+        with suppress(Error):  # it ended with its page
+            await session.detach()
+
 
 MASK = "••••••••"
 """What stands for a password, whatever its length."""
@@ -61,7 +140,7 @@ def _squeezed(text: str) -> str:
     return " ".join(text.split())
 
 
-_SCRIPT = files("browser_agent.observation").joinpath("structure.js").read_text(encoding="utf-8")
+_CAPTURE_SCRIPT = files("browser_agent.observation").joinpath("structure.js").read_text(encoding="utf-8")
 _CARDS = files("browser_agent.observation").joinpath("cards.js").read_text(encoding="utf-8")
 _FRAMES = 20
 _EDITORS = 10
@@ -206,7 +285,7 @@ def _collect_sections(found: Sequence[Structure | None]) -> Iterator[Section]:
 async def _structure(frame: Frame, *, whole: bool) -> Structure | None:
     part = not whole and _is_part(frame)
     try:
-        found = frame.evaluate(_SCRIPT, [whole or part, whole])
+        found = frame.evaluate(_CAPTURE_SCRIPT, [whole or part, whole])
         answer = await (found if whole else asyncio.wait_for(found, _PART_SECONDS if part else _FRAME_SECONDS))
         return Structure.model_validate(json.loads(str(answer)), strict=False)
     except (ValidationError, ValueError, TimeoutError):
@@ -235,7 +314,7 @@ async def _with_edited(page: Page, yaml: str) -> str:
     lines = yaml.split("\n")
     empty = [number for number, line in enumerate(lines) if _EMPTY.match(line) and not _holds(lines, number)][:_EDITORS]
     texts = await asyncio.gather(
-        *(_ask(page, lines[at], "e => e.isContentEditable ? e.innerText : ''") for at in empty)
+        *(_ask_capture(page, lines[at], "e => e.isContentEditable ? e.innerText : ''") for at in empty)
     )
     for number, text in zip(empty, texts, strict=True):
         if text:
@@ -248,7 +327,7 @@ async def _with_fixed(page: Page, yaml: str) -> str:
     lines = yaml.split("\n")
     fields = [number for number, line in enumerate(lines) if line.lstrip(" ").startswith(_OPENS) and "[ref=" in line]
     fixed = await asyncio.gather(
-        *(_ask(page, lines[at], "e => e.readOnly ? 'yes' : ''") for at in fields[:_FIELDS_ASKED])
+        *(_ask_capture(page, lines[at], "e => e.readOnly ? 'yes' : ''") for at in fields[:_FIELDS_ASKED])
     )
     for number in (at for at, said in zip(fields, fixed, strict=False) if said):
         lines[number] = lines[number].replace(" [ref=", " [read-only] [ref=", 1)
@@ -262,7 +341,7 @@ def _holds(lines: Sequence[str], number: int) -> bool:
     return len(after) - len(after.lstrip(" ")) > depth
 
 
-async def _ask(page: Page, line: str, script: str) -> str:
+async def _ask_capture(page: Page, line: str, script: str) -> str:
     """What the element of a line says to a script."""
     try:
         async with asyncio.timeout(_PART_SECONDS):
@@ -295,3 +374,71 @@ async def _address(page: Page, ref: str) -> str:
             return frame.url if frame is not None else ""
     except (Error, TimeoutError):
         return ""  # the frame went away: its links keep the addresses they have
+
+
+_SHORT = 4
+
+
+def remove_hidden(root: Node, hidden: Sequence[Sequence[str]], veiled: Sequence[str]) -> tuple[Node, int]:
+    """Leave out unseen text.
+
+    Returns:
+        The snapshot without as many occurrences of each run as are unseen, and how many were left out. A text that
+        stands on the page once seen and once unseen stays once.
+    """
+    remover = _Remover([tuple(run) for run in hidden], frozenset(veiled))
+    root = remover.node(root)
+    if remover.left:  # runs that the snapshot tells in several texts: piece by piece
+        pieces = _Remover([(piece,) for run in remover.left for piece in run], frozenset())
+        root = pieces.node(root)
+        return root, remover.removed + pieces.removed
+    return root, remover.removed
+
+
+class _Remover:
+    """Counts down the occurrences to leave out while the tree is rebuilt."""
+
+    def __init__(self, hidden: Sequence[tuple[str, ...]], veiled: frozenset[str]) -> None:
+        self._counts = Counter(hidden)
+        self._patterns = {run: re.compile(r"\s*".join(re.escape(piece) for piece in run)) for run in self._counts}
+        self._veiled = veiled
+        self.removed = 0
+
+    @property
+    def left(self) -> list[tuple[str, ...]]:
+        """Runs that were not found."""
+        return [run for run in self._counts.elements() if len(run) > 1]
+
+    def node(self, node: Node) -> Node:
+        """`node` without what is unseen in it."""
+        if not self._counts and not self._veiled:
+            return node
+        children = tuple(kept for kept in (self._child(child) for child in node.children) if kept is not None)
+        text = node.text if is_actionable(node) else self._seen(node.text)
+        states = node.states
+        if is_actionable(node) and self._veiled and " ".join(node.name.split()) in self._veiled:
+            states = (*states, "unseen")
+        if children == node.children and text == node.text and states == node.states:
+            return node
+        return replace(node, children=children, text=text, states=states)
+
+    def _child(self, child: Node) -> Node | None:
+        if child.role != "text":
+            return self.node(child)
+        text = self._seen(child.text)
+        return (child if text == child.text else replace(child, text=text)) if text else None
+
+    def _seen(self, text: str) -> str:
+        if not text:
+            return text
+        for run in [run for run in self._counts if run[0] in text]:
+            if sum(map(len, run)) < _SHORT and text.strip() != " ".join(run):
+                continue  # too short to be told from a part of a word that is seen
+            rest, found = self._patterns[run].subn(" ", text, count=self._counts[run])
+            if found:
+                self.removed += found
+                self._counts[run] -= found
+                if self._counts[run] <= 0:
+                    del self._counts[run]
+                text = " ".join(rest.split())
+        return text

@@ -6,9 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from browser_agent.observation import Extracted
 from browser_agent.observation.capture import Card
 from browser_agent.observation.inline import resolve_url, terms
-from browser_agent.observation.labelled import (
+from browser_agent.observation.rows import (
     AMOUNT,
     NOTHING,
     Labelled,
@@ -26,8 +27,7 @@ from browser_agent.observation.unlabelled import (
     pick_column,
     stands_by_number,
 )
-from browser_agent.observation.values import Extracted
-from ctxfold.log.snapshot import Node
+from ctxfold.log.page import Node
 
 __all__ = ["extract"]
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from urllib.parse import urljoin
 
-from ctxfold.log.snapshot import Node
-from ctxfold.text import words
+from ctxfold.log.page import Node
+from ctxfold.text.words import words
 
 _SPACE = re.compile(r"\s+")
 UNSEEN = re.compile(

@@ -10,8 +10,8 @@ from itertools import takewhile
 
 from browser_agent.observation.blocks import blocks
 from browser_agent.observation.inline import AROUND, INTERACTIVE, REF, cut, is_inline, render, terms
-from browser_agent.observation.labelled import Labelled
-from ctxfold.log.snapshot import Node
+from browser_agent.observation.rows import Labelled
+from ctxfold.log.page import Node
 
 __all__ = ["Phrase", "find_beneath", "find_phrases", "names_itself", "pick_column", "stands_by_number"]
 

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ctxfold.cli.options import session_command
-from ctxfold.cli.output import print_json, print_table, print_text
+from ctxfold.cli.options import print_json, print_table, print_text, session_command
 from ctxfold.text.words import counted
 
 if TYPE_CHECKING:

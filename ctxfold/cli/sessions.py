@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
+import json
+import sys
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ctxfold.cli.options import (
     confirm,
+    escape_controls,
     find_transcript,
+    format_time,
     json_option,
     name_of,
     open_existing,
+    print_json,
+    print_table,
     session_argument,
+    session_command,
     store_option,
     transcript_options,
     yes_option,
 )
-from ctxfold.cli.output import escape_controls, format_time, print_json, print_table
-from ctxfold.errors import InputError
+from ctxfold.errors import CtxfoldError, InputError
 from ctxfold.text.words import counted
 
-__all__ = ["sessions"]
+if TYPE_CHECKING:
+    from ctxfold import Session
+
 
 _LONGEST = 400
 """Characters of a first line: click cuts it at those of one terminal's line."""
@@ -168,3 +179,193 @@ def delete(session: str, yes: bool, store: str | None) -> None:
     confirm(f"Delete {session} (newest step s{steps}) for good?", yes)
     ctxfold.delete_session(session, store=store)
     click.echo(f"deleted {session}", err=True)
+
+
+@click.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path), required=False)
+@transcript_options
+@click.option("--name", metavar="SESSION", help="The session; without it, one named after host and file.")
+@click.option(
+    "--every", type=click.FloatRange(0.05), default=0.5, show_default=True, metavar="SECONDS", help="How often to look."
+)
+@click.option(
+    "--idle",
+    type=click.FloatRange(0),
+    metavar="SECONDS",
+    help="End when nothing new came for so long; without it, at Ctrl-C.",
+)
+@store_option
+def follow(
+    file: Path | None,
+    host: str | None,
+    latest: bool,
+    name: str | None,
+    every: float,
+    idle: float | None,
+    store: str | None,
+) -> None:
+    """Record a host's transcript as it grows: `ctxfold follow --from claude-code --latest`.
+
+    Nothing is sent to the host, and nothing leaves this machine. What was recorded before is not recorded again.
+    """
+    import ctxfold
+
+    if host is None:
+        raise InputError("say who writes the transcript: --from claude-code")
+    transcript = find_transcript(host, file, latest)
+    with ctxfold.Session.open(name or name_of(transcript), store=store) as session:
+        click.echo(f"following {transcript.path} into {session.name}", err=True)
+        quiet = 0.0
+        while idle is None or quiet < idle:
+            entries = list(transcript.new())
+            new = sum(session.record_transcript(entries).values())
+            if new:
+                click.echo(f"s{session.tip}: {counted(new, 'new entry', 'new entries')}", err=True)
+            quiet = 0.0 if new else quiet + every
+            time.sleep(every)
+
+
+PIPED = "-"
+"""The value of an option that stands for standard input."""
+
+LARGEST = 64 << 20
+"""The most that is read from standard input, in bytes."""
+
+
+@click.command()
+@session_argument
+@click.option("--user", metavar="TEXT", help="A message of the user's; - reads it from standard input.")
+@click.option("--reply", metavar="TEXT", help="The assistant's answer; - reads it from standard input.")
+@click.option("--step", metavar="JSON", help="Whole steps, one JSON object a line; - reads them from standard input.")
+@click.option("--call", default="stdin", show_default=True, metavar="NAME", help="What gave the text that is piped in.")
+@click.option("--goal", metavar="TEXT", help="What the session is for, when it is new.")
+@json_option
+@store_option
+def record(
+    session: str,
+    user: str | None,
+    reply: str | None,
+    step: str | None,
+    call: str,
+    goal: str | None,
+    as_json: bool,
+    store: str | None,
+) -> None:
+    """Take text into a session's log, which is made if it is not there.
+
+    With no option, standard input is recorded as what a tool gave: `make test | ctxfold record work --call "make
+    test"`. A step is {"explanation": "…", "calls": [{"name", "args", "id"}], "results": [{"id", "text"}], "found": "…"}.
+    Nothing is folded. The numbers of the steps are printed.
+    """
+    import ctxfold
+
+    write = _choose_writer(user, reply, step, call)
+    with ctxfold.Session.open(session, goal=goal, store=store) as opened:
+        if opened.created:
+            click.echo(f"new session {session}", err=True)
+        steps = write(opened)
+    if as_json:
+        print_json({"session": session, "steps": steps})
+        return
+    click.echo("\n".join(f"s{number}" for number in steps))
+
+
+def _choose_writer(user: str | None, reply: str | None, step: str | None, call: str) -> Callable[[Session], list[int]]:
+    """What will be written, all of it read and checked before a session is opened."""
+    match user, reply, step:
+        case None, None, None:
+            text = _read_pipe()
+            calls = [{"name": call, "args": {}, "id": "c1"}]
+            return lambda session: [session.record_step(calls=calls, results=[{"id": "c1", "text": text}]).step]
+        case str(), None, None:
+            message = _read_value(user)
+            return lambda session: [session.record_turn(user=message).step]
+        case None, str(), None:
+            answer = _read_value(reply)
+            return lambda session: [session.record_reply(answer).step]
+        case None, None, str():
+            steps = _read_steps(_read_value(step))
+            return lambda session: [session.record_step(**one).step for one in steps]
+        case _:
+            raise InputError("one thing at a time: give --user, --reply or --step, or pipe a text in")
+
+
+def _read_value(value: str) -> str:
+    return _read_pipe() if value == PIPED else value
+
+
+def _read_pipe() -> str:
+    if sys.stdin.isatty():
+        raise InputError("nothing is piped in: ctxfold record SESSION < file, or give --user, --reply or --step")
+    raw = sys.stdin.buffer.read(LARGEST + 1)
+    if len(raw) > LARGEST:
+        raise InputError(f"standard input is longer than {LARGEST >> 20} MB: record it in parts, one step each")
+    if not raw:
+        raise InputError("standard input is empty: nothing was recorded")
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"standard input is not UTF-8 text (byte {error.start}): convert it first, with iconv for one"
+        ) from error
+
+
+def _read_steps(text: str) -> list[Mapping[str, Any]]:
+    """The steps of JSON lines, or of one object or array over several lines."""
+    from ctxfold.text.json import read_values
+
+    try:
+        steps = read_values(text)
+    except json.JSONDecodeError as error:
+        raise InputError(f"line {error.lineno} is not JSON ({error.msg}): give one step a line") from error
+    if not steps:
+        raise InputError("there is no step in that: nothing was recorded")
+    return [_check_step(one, number) for number, one in enumerate(steps, start=1)]
+
+
+def _check_step(value: object, number: int) -> Mapping[str, Any]:
+    """A step as `Session.record_step` takes it: whole, so that of several none is recorded where one is refused."""
+    from ctxfold.session.record import drafts
+    from ctxfold.session.validate import as_calls, as_results, as_text
+
+    names = {"explanation", "calls", "results", "found"}
+    if not isinstance(value, dict) or not value or set(value) - names:
+        raise InputError(f"step {number} is not an object of {', '.join(sorted(names))}")
+    calls, results = value.get("calls", []), value.get("results", [])
+    if not isinstance(calls, list) or not isinstance(results, list):
+        raise InputError(f"step {number} needs its calls and results as arrays: [{{...}}]")
+    try:
+        drafts(
+            as_text(value.get("explanation", "")), as_calls(calls), as_results(results), as_text(value.get("found", ""))
+        )
+    except CtxfoldError as error:
+        raise InputError(f"step {number}: {error}") from error
+    return value
+
+
+@session_command
+@click.argument("what", metavar="REF_OR_PATTERN")
+@yes_option
+def redact(session: Session, what: str, yes: bool, as_json: bool) -> None:
+    """Blank text for good, in the log and in everything made from it.
+
+    A ref blanks its records; a regular expression blanks what it matches, wherever it stands and in common encodings too. A mark of the
+    same length takes its place; a branch, a topic or a session that is called by it is called otherwise. This cannot be undone, and is itself logged.
+    """
+    confirm(f"Blank {what!r} in {session.name} for good?", yes)
+    before = session.name
+    redacted = session.redact(what)
+    if as_json:
+        print_json(redacted)
+        return
+    renamed = (
+        f", and called {counted(redacted.names, 'branch or topic', 'branches and topics')} otherwise"
+        if redacted.names
+        else ""
+    )
+    click.echo(
+        f"blanked {counted(redacted.bytes, 'byte')} in {counted(redacted.records, 'record')} of {session.name}{renamed}"
+    )
+    if session.name != before:
+        click.echo(f"the session told of it by its name: it is called {session.name} now")
+    click.echo(f"not reached: {'; '.join(redacted.left)}", err=True)

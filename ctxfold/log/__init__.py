@@ -1,1 +1,227 @@
 """Records, steps, refs, and the full form of a record as lines."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from ctxfold.errors import RefError
+
+Kind = Literal["user", "assistant", "call", "result", "note"]
+Origin = Literal["user", "model", "tool", "page"]
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+UNTRUSTED: frozenset[Origin] = frozenset({"tool", "page"})
+"""Origins whose text is data: it is marked in every view, and in every summary made from it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One raw entry of a step.
+
+    Attributes:
+        step: the step it belongs to.
+        k: its place in the step, from 1; `s{step}.{k}` is its address.
+        kind: what sort of entry it is.
+        origin: who it came from.
+        text: the exact text. A call is the JSON of its name and arguments.
+        call_id: the caller's id of a call or of the call a result answers; hosts reuse ids, so only (step, call_id) names a call.
+        at: the step under which it is shown; another than `step` for a result that came late.
+        shown: the shorter form given by whoever recorded it, if any.
+        call: of a result that does not stand behind its call, that call's number among those of its step, from 1; 0 where nobody need count.
+    """
+
+    step: int
+    k: int
+    kind: Kind
+    origin: Origin
+    text: str
+    call_id: str | None = None
+    at: int = 0
+    shown: str | None = None
+    call: int = 0
+
+    @property
+    def ref(self) -> str:
+        """Its address, `s12.2`."""
+        return f"s{self.step}.{self.k}"
+
+    @property
+    def late(self) -> bool:
+        """Whether it arrived after later steps had been recorded."""
+        return self.at not in (0, self.step)
+
+    @property
+    def untrusted(self) -> bool:
+        """Whether its text came from a tool or a page."""
+        return self.origin in UNTRUSTED
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What an assistant asked for: a tool's name, its arguments and the caller's id for it."""
+
+    name: str
+    args: Any
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One node of the log's tree.
+
+    Attributes:
+        n: its number, global to the session and never reused.
+        parent: the step before it on its path; 0 for the first step of a topic.
+        lane: the unbranched chain it lies on; only a fork begins a new one.
+        depth: its place on its path, from 1.
+        open: whether it holds user words only and waits for the assistant.
+        tokens: o200k tokens of its full form.
+        raw: o200k tokens of its raw records.
+        upto: tokens of the full forms of the path up to and with it.
+        raw_upto: the same for the raw records.
+        time: when it was opened, seconds since 1970.
+    """
+
+    n: int
+    parent: int
+    lane: int
+    depth: int
+    open: bool
+    tokens: int
+    raw: int
+    upto: int
+    raw_upto: int
+    time: float
+
+
+@dataclass(frozen=True, slots=True)
+class StepRef:
+    """One step, all its records: `s12`."""
+
+    step: int
+
+    def __str__(self) -> str:
+        return f"s{self.step}"
+
+
+@dataclass(frozen=True, slots=True)
+class RecordRef:
+    """One raw record: `s12.2`."""
+
+    step: int
+    record: int
+
+    def __str__(self) -> str:
+        return f"s{self.step}.{self.record}"
+
+
+@dataclass(frozen=True, slots=True)
+class RangeRef:
+    """Lines `first` to `last`, 1-based and inclusive, of a record's line form: `s12.2:40-80`.
+
+    `record` is None for `s12:40-80`, which means the one result of the step.
+    """
+
+    step: int
+    record: int | None
+    first: int
+    last: int
+
+    def __str__(self) -> str:
+        record = "" if self.record is None else f".{self.record}"
+        return f"s{self.step}{record}:{self.first}-{self.last}"
+
+
+@dataclass(frozen=True, slots=True)
+class StretchRef:
+    """A stretch of the log by step numbers, both ends included: `s4-s9`."""
+
+    first: int
+    last: int
+
+    def __str__(self) -> str:
+        return f"s{self.first}-s{self.last}"
+
+
+@dataclass(frozen=True, slots=True)
+class BlockRef:
+    """A folded tile: `b7`."""
+
+    block: int
+
+    def __str__(self) -> str:
+        return f"b{self.block}"
+
+
+Ref = StepRef | RecordRef
+"""What recording returns: the address of what was recorded."""
+Address = StepRef | RecordRef | RangeRef | StretchRef | BlockRef
+"""Whatever can be recalled."""
+
+_GRAMMAR = re.compile(
+    r"""s(?P<step>[1-9]\d{0,11})
+        (?: -s?(?P<end>[1-9]\d{0,11})
+          | (?:\.(?P<record>[1-9]\d{0,5}))? (?: :(?P<a>[1-9]\d{0,11})(?:-(?P<b>[1-9]\d{0,11}))? )?
+        )?""",
+    re.VERBOSE,
+)
+_STEP = re.compile(r"s?([1-9]\d{0,11})")
+_BLOCK = re.compile(r"b([1-9]\d{0,11})")
+_STEPS = 10**12
+"""What a step number stays below: twelve digits."""
+_HOW = "use s12 (a step), s12.2 (a record), s12.2:40-80 (lines), s4-s9 (a stretch) or b7 (a block)"
+
+
+def parse_ref(text: str | Ref) -> Address:
+    """The address that a view or a person wrote, blanks around it allowed. Raises RefError: it is none, or its ends stand in the wrong order."""
+    if isinstance(text, (StepRef, RecordRef)):
+        return text
+    if not isinstance(text, str):
+        raise RefError(f"a ref is text, not {type(text).__name__}; {_HOW}")
+    words = text.strip()
+    block = _BLOCK.fullmatch(words)
+    if block:
+        return BlockRef(int(block[1]))
+    found = _GRAMMAR.fullmatch(words)
+    if found is None:
+        raise RefError(f"{_quote(words)} is not a ref; {_HOW}")
+    step = int(found["step"])
+    if found["end"]:
+        if int(found["end"]) < step:
+            raise RefError(f"{_quote(words)} ends before it begins; write the lower step first")
+        return StretchRef(step, int(found["end"]))
+    record = int(found["record"]) if found["record"] else None
+    if found["a"]:
+        first, last = int(found["a"]), int(found["b"] or found["a"])
+        if last < first:
+            raise RefError(f"{_quote(words)} ends before it begins; write the lower line first")
+        return RangeRef(step, record, first, last)
+    return StepRef(step) if record is None else RecordRef(step, record)
+
+
+def parse_step(at: int | str | Ref) -> int:
+    """The step number of `12`, `"12"`, `"s12"` or what recording returned. Raises RefError for anything else."""
+    if isinstance(at, (StepRef, RecordRef)):
+        return at.step
+    if isinstance(at, int) and not isinstance(at, bool):
+        if 0 < at < _STEPS:
+            return at
+        raise RefError(f"{at if abs(at) < _STEPS else 'so large a number'} is not a step number; steps count from 1")
+    if not isinstance(at, str):
+        raise RefError(f"a step is a number or text, not {type(at).__name__}; use the form s12")
+    found = _STEP.fullmatch(at.strip())
+    if found is None:
+        raise RefError(f"{_quote(at)} does not name one step; use the form s12")
+    return int(found[1])
+
+
+def place_of(ref: str) -> tuple[int, int]:
+    """Where in the log an address of ours begins: its step, and the record in it, 0 where it names none; (0, 0) for one of a block."""
+    step, _, record = ref.removeprefix("s").partition(":")[0].partition(".")
+    return (int(step.partition("-")[0]), int(record or 0)) if ref.startswith("s") else (0, 0)
+
+
+def _quote(words: str) -> str:
+    return repr(words if len(words) <= 40 else words[:37] + "...")

@@ -4,10 +4,148 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from ctxfold.log.snapshot import Node, parse, split
+_STATES = re.compile(r" \[([a-z-]+)(?:=([^\]]*))?\]")
+_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)", re.DOTALL)
+_OWN = frozenset({"ref", "cursor", "active"})
+"""Marks that are no states."""
+_PROPERTIES = frozenset({"url", "placeholder"})
+"""What a line below a node, begun with a slash, says of the node itself."""
+_PLAIN = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
+_DEEPEST = 150
 
-__all__ = ["page_of", "reading_form", "references_in", "without_references"]
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One element of the page, or a run of text (`role` "text", no ref).
+
+    `text` is the node's only text where it has no children; `url` and `placeholder` are the page's own words; `states`
+    are such as "checked", "disabled", "level=2". `clickable` says that the pointer becomes a hand over it.
+    """
+
+    role: str
+    name: str = ""
+    text: str = ""
+    ref: str | None = None
+    states: tuple[str, ...] = ()
+    clickable: bool = False
+    url: str = ""
+    placeholder: str = ""
+    children: tuple[Node, ...] = ()
+
+    def walk(self) -> Iterator[Node]:
+        """This node and every one beneath it, in document order."""
+        stack = [self]
+        while stack:
+            node = stack.pop()
+            yield node
+            stack.extend(reversed(node.children))
+
+
+def parse(yaml: str) -> Node:
+    """Read a snapshot.
+
+    Returns:
+        A root of role "page" over everything in it. Lines nested deeper than any real page hang on their last ancestor
+        within that depth, so nothing is lost and no walk overflows.
+    """
+    stack: list[tuple[int, dict[str, Any], list[Node]]] = [(-1, {"role": "page"}, [])]
+
+    def close() -> None:
+        _, said, children = stack.pop()
+        stack[-1][2].append(Node(**said, children=tuple(children)))
+
+    for line in yaml.split("\n"):
+        body = line.lstrip(" ")
+        if not body.startswith("- "):
+            continue
+        depth = (len(line) - len(body)) // 2
+        body = body[2:]
+        while stack[-1][0] >= depth or len(stack) > _DEEPEST:
+            close()
+        _, said, children = stack[-1]
+        if body.startswith(("text: ", '"')):
+            children.append(Node("text", text=unquoted(body.removeprefix("text: "))))
+        elif body.startswith("/"):
+            name, _, value = body[1:].partition(": ")
+            said |= {name: unquoted(value)} if name in _PROPERTIES else {}
+        else:
+            stack.append((depth, _element(body), []))
+    while len(stack) > 1:
+        close()
+    return Node("page", url=stack[0][1].get("url", ""), children=tuple(stack[0][2]))
+
+
+def _element(body: str) -> dict[str, Any]:
+    """What a line says of its node."""
+    key, value = split(body)
+    role, _, rest = key.partition(" ")
+    name = ""
+    if rest.startswith('"'):
+        end = _closing_quote(rest)
+        name = _unescape(rest[1:end])
+        rest = rest[end + 1 :]
+    else:
+        rest = f" {rest}" if rest else ""
+    marks = _STATES.findall(rest)
+    states = tuple(f"{mark}={worth}" if worth else mark for mark, worth in marks if mark not in _OWN)
+    ref = next((worth for mark, worth in reversed(marks) if mark == "ref"), None)
+    clickable = any(mark == "cursor" for mark, _ in marks)
+    return {"role": role, "name": name, "text": unquoted(value), "ref": ref, "states": states, "clickable": clickable}
+
+
+def split(body: str) -> tuple[str, str]:
+    """The key of a line (what stands after its dash) and the value after its colon, as they are written."""
+    if body.startswith("'"):
+        end = 1
+        while True:
+            end = body.find("'", end)
+            if end < 0:
+                return body[1:], ""
+            if body[end + 1 : end + 2] != "'":
+                return body[1:end].replace("''", "'"), body[end + 2 :].lstrip(" ")
+            end += 2
+    quote = body.find('"')
+    start = _closing_quote(body[quote:]) + quote if 0 <= quote < _colon(body, 0) else 0
+    colon = _colon(body, start)
+    return body[:colon], body[colon + 1 :].lstrip(" ")
+
+
+def _colon(body: str, start: int) -> int:
+    """Where the key ends: a colon before a space or the end of the line."""
+    inside = body.find(": ", start)
+    if inside >= 0:
+        return inside
+    return len(body) - 1 if body.endswith(":") else len(body)
+
+
+def _closing_quote(text: str) -> int:
+    """Where the string that opens at 0 closes."""
+    string = _STRING.match(text)
+    return string.end() - 1 if string is not None else len(text)
+
+
+def unquoted(text: str) -> str:
+    """The string a value stands for."""
+    return _unescape(text[1:-1]) if len(text) >= 2 and text[0] == text[-1] == '"' else text
+
+
+def _unescape(text: str) -> str:
+    if "\\" not in text:
+        return text
+    return _ESCAPE.sub(_plain, text)
+
+
+def _plain(match: re.Match[str]) -> str:
+    code = match[1]
+    if len(code) > 1:
+        point = int(code[1:], 16)
+        return "\ufffd" if 0xD800 <= point <= 0xDFFF else chr(point)
+    return _PLAIN.get(code, code)
+
 
 _KEY = re.compile(r"/?[a-z]+(?: \"(?:[^\"\\]|\\.)*\")?(?: \[[^\]]*\])*")
 """What stands of a node before its colon."""

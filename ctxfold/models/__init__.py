@@ -1,10 +1,19 @@
 """The models that can be asked for a decision, by name and by role."""
 
-from ctxfold.models.named import Absent, Roles, helpers, load, role_model
-from ctxfold.models.prices import add_prices, cost
+from ctxfold.models.named import (
+    Absent,
+    Roles,
+    ScriptedModel,
+    Spending,
+    add_prices,
+    cost,
+    helpers,
+    load,
+    read_script,
+    role_model,
+    spending,
+)
 from ctxfold.models.protocol import Message, Model, Reply, Request, Tool, Usage, Words, ask, settle
-from ctxfold.models.script import ScriptedModel, read_script
-from ctxfold.models.spending import Spending, spending
 
 __all__ = [
     "Absent",

@@ -8,16 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ctxfold.config.endpoints import Endpoint
+from ctxfold.config import Endpoint
 from ctxfold.errors import ModelKeyMissing
 from ctxfold.models.protocol import Message, Reply, Request, Usage, blocks, reply_of
-from ctxfold.text.encodings import encodable
+from ctxfold.text.secrets import encodable
 from ctxfold.view.messages import MARK, cache_marks
 
 if TYPE_CHECKING:
     import anthropic
-
-__all__ = ["AnthropicModel"]
 
 ATTEMPTS = 3
 """How often a request is sent before its failure counts."""

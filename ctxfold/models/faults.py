@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import anthropic
 
-from ctxfold.config.endpoints import Endpoint
+from ctxfold.config import Endpoint
 from ctxfold.errors import ModelError, ModelKeyMissing, ModelUnavailable
-
-__all__ = ["another_server", "explained", "pause"]
 
 VERDICT = 160
 """How many characters of a server's verdict are repeated."""

@@ -4,22 +4,43 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import sys
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import astuple, dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from ctxfold.errors import InputError, InvalidReply
-from ctxfold.models.spans import span
 from ctxfold.prompts import prompt
-from ctxfold.text.encodings import encodable
-from ctxfold.text.schemas import schema_of
-from ctxfold.text.strict_json import strictly
+from ctxfold.text.json import schema_of, strictly
+from ctxfold.text.secrets import encodable
 
-__all__ = [
-    "Message", "Model", "Refused", "Reply", "Request", "Tool", "Usage", "Words", "ask", "reply_of", "settle", "spoken",
-]  # fmt: skip
+Noted = dict[str, str | int | float | bool]
+"""What is known of a span at its end; whoever opened it fills it in."""
+
+
+@contextmanager
+def span(name: str, **known: str | int | float | bool) -> Iterator[Noted]:
+    """A span round what is done in the block. Where the program has not imported OpenTelemetry, nobody listens and nothing is kept."""
+    noted: Noted = {}
+    if "opentelemetry.trace" not in sys.modules:
+        yield noted
+        return
+    from opentelemetry import trace
+
+    tracer = trace.get_tracer("ctxfold")
+    with tracer.start_as_current_span(name, record_exception=False, set_status_on_exception=False) as opened:
+        opened.set_attributes(known)
+        try:
+            yield noted
+        except BaseException as error:
+            noted["error.type"] = type(error).__name__
+            raise
+        finally:
+            opened.set_attributes(noted)
+
 
 _THOUGHT = re.compile(r"\A.*</think>|<think>.*\Z", re.DOTALL)
 _FENCED = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)

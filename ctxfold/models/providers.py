@@ -11,19 +11,20 @@ from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal, assert_never
 
-from ctxfold.config.endpoints import Endpoint
-from ctxfold.errors import InputError, ModelKeyMissing
+from pydantic_ai import exceptions as failed
+
+from ctxfold.config import Endpoint
+from ctxfold.errors import InputError, ModelError, ModelKeyMissing, ModelUnavailable
 from ctxfold.models.protocol import Message, Reply, Request, Usage, blocks, reply_of
 from ctxfold.prompts import prompt
-from ctxfold.text.encodings import encodable
-from ctxfold.text.strict_json import strictly
+from ctxfold.text.json import strictly
+from ctxfold.text.secrets import encodable
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ModelResponse
     from pydantic_ai.models import Model as Served
     from pydantic_ai.models import ModelRequestParameters
 
-__all__ = ["ProviderModel", "google", "ollama", "openai"]
 
 Provider = Literal["openai", "google", "ollama"]
 Form = Literal["tool", "schema", "words"]
@@ -61,8 +62,6 @@ class ProviderModel:
         """
         from pydantic_ai.exceptions import AgentRunError, ModelHTTPError
 
-        from ctxfold.models import provider_faults
-
         form: Form | None = self._form
         first: AgentRunError | None = None
         while form is not None:
@@ -71,14 +70,14 @@ class ProviderModel:
             except AgentRunError as error:
                 first = first or error
                 malformed = isinstance(error, ModelHTTPError) and error.status_code in _MALFORMED
-                if not malformed or provider_faults.refuses_key(error):
+                if not malformed or refuses_key(error):
                     break
                 form = _NARROWER[form]
             else:
                 self._form = form
                 return reply
         assert first is not None, "a form is refused by an error"
-        raise provider_faults.explained(first, self.name, self._endpoint) from first
+        raise explained(first, self.name, self._endpoint) from first
 
     async def _send(self, request: Request, form: Form) -> ModelResponse:
         from pydantic_ai.direct import model_request
@@ -178,3 +177,49 @@ openai = partial(ProviderModel, "openai")
 """A model of OpenAI, or of any server that speaks its chat completions."""
 google = partial(ProviderModel, "google")
 ollama = partial(ProviderModel, "ollama")
+
+
+def explained(error: failed.AgentRunError, model: str, endpoint: Endpoint) -> ModelError:
+    """The error of ours that says what this one of the library's means."""
+    match error:
+        case _ if refuses_key(error):
+            return ModelKeyMissing(
+                f"{endpoint.url} refused the key in {endpoint.credential or 'no variable'}: set one that is valid"
+            )
+        case failed.ModelQuotaExceededError():
+            return ModelUnavailable(f"the account at {endpoint.url} has no credit left: add some, or use another key")
+        case failed.ModelRateLimitError():
+            return ModelUnavailable(f"{endpoint.url} limits the rate of this key: try again {_later(error)}")
+        case failed.ModelTimeoutError():
+            return ModelUnavailable(f"{endpoint.url} did not answer in time: try again, or use --model explorer")
+        case failed.ModelConnectionError():
+            return ModelUnavailable(f"cannot reach {endpoint.url}: check that the server runs, or use --model explorer")
+        case failed.ModelContextWindowExceededError():
+            return ModelError(f"the request is too large for {model}: lower --budget")
+        case failed.ModelNotFoundError():
+            return ModelUnavailable(f"{endpoint.url} knows no model {model!r}: name another with --model")
+        case failed.ModelHTTPError(status_code=404 | 405) | failed.UnexpectedModelBehavior():
+            return ModelUnavailable(
+                f"{endpoint.url} does not speak this API: check the endpoint, which mostly ends in /v1"
+            )
+        case failed.ModelHTTPError() if error.status_code >= 500:
+            return ModelUnavailable(f"{endpoint.url} is overloaded or failing ({error.status_code}): try again later")
+        case failed.ModelHTTPError():
+            return ModelError(f"{endpoint.url} refused the request ({error.status_code}): check that it serves {model}")
+        case _:
+            return ModelError(f"{model} could not be asked ({type(error).__name__}): run ctxfold doctor")
+
+
+def refuses_key(error: failed.AgentRunError) -> bool:
+    """Whether a server refused the key. Google answers a wrong one with 400 and says so in the details."""
+    match error:
+        case failed.ModelAuthenticationError():
+            return True
+        case failed.ModelHTTPError(body={"error": {"details": [*details]}}):
+            return any(isinstance(each, dict) and each.get("reason") == "API_KEY_INVALID" for each in details)
+        case _:
+            return False
+
+
+def _later(error: failed.ModelAPIError) -> str:
+    return "later" if error.retry_after is None else f"in {error.retry_after:g} s"

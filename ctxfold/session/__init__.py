@@ -1,1 +1,3 @@
 """The public `Session`: recording, deciding, viewing, recalling, searching."""
+
+from __future__ import annotations

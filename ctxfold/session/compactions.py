@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ctxfold.decisions.intent.dropped import Dropped, compare, named_besides, refs_of
-from ctxfold.decisions.intent.triggers import Trigger
-from ctxfold.decisions.intent.values import Source
+from ctxfold.decisions.register import Source, Trigger
 from ctxfold.errors import InputError
+from ctxfold.session.decide import Wanted, extracted
 from ctxfold.session.handle import Handle
-from ctxfold.session.intent import Wanted, extracted
 from ctxfold.session.transcripts.values import COMPACTION
+from ctxfold.store.rows import StoredRecord
 from ctxfold.store.sqlite import Reading, Writing
-from ctxfold.store.values import StoredRecord
-from ctxfold.workspace.by import By
-from ctxfold.workspace.intent import Extraction
+from ctxfold.workspace import By, Extraction
 
 __all__ = ["dropped", "named", "restored"]
 

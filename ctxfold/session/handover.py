@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
-from ctxfold.config.environment import home
+from ctxfold.config import home
 
 __all__ = ["Due", "drop_parts", "forget", "hand_over", "is_waiting", "keep_parts", "take", "take_part"]
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import time
+from pathlib import Path
 
-from ctxfold.config.environment import default_store
-from ctxfold.decisions.fold.settings import FoldSettings
-from ctxfold.errors import UnknownSession
-from ctxfold.session.fold import goal_set
+from ctxfold.config import default_store
+from ctxfold.decisions.fold import FoldSettings
+from ctxfold.errors import InputError, UnknownSession
+from ctxfold.session.branches import MAIN, check_name
+from ctxfold.session.decide import goal_set
 from ctxfold.session.handle import Handle
-from ctxfold.session.history.branches import MAIN, check_name
 from ctxfold.session.validate import as_utf8
 from ctxfold.store import is_there, open_store
+from ctxfold.store.rows import HeadRow, SessionRow, TopicRow
 from ctxfold.store.sqlite import Reading, Store, Writing
-from ctxfold.store.values import HeadRow, SessionRow, TopicRow
-
-__all__ = ["address_of", "handle_of", "named", "store_at", "store_of"]
 
 
 def address_of(given: str | None) -> str:
@@ -86,3 +87,41 @@ def _begun(tx: Writing, name: str) -> SessionRow:
     tx.forest.add_head(row.id, HeadRow(1, MAIN, 1, 0, row.created))
     tx.sessions.settle(row.id, 1)
     return row
+
+
+LARGEST = 60_000
+"""Bytes of a picture that is kept."""
+
+
+def folder_of(store: str, session: str) -> Path | None:
+    """Where a session's pictures lie, whether there are any or not; None for a store that is no file."""
+    if store == ":memory:" or "://" in store:
+        return None
+    return Path(f"{store}.pictures") / session
+
+
+def keep(store: str, session: str, step: int, picture: bytes) -> None:
+    """Keep a step's picture, private to its owner; a newer one takes its place. Raises InputError: it is no bytes, is larger, or cannot be written."""
+    folder = folder_of(store, session)
+    if folder is None:
+        return
+    if not isinstance(picture, bytes):
+        raise InputError(f"a picture is bytes, not {type(picture).__name__}; give those of a JPEG")
+    if len(picture) > LARGEST:
+        raise InputError(f"a picture of {len(picture)} bytes is not kept; make it {LARGEST} at most")
+    try:
+        folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
+        with open(os.open(folder / f"s{step}.jpg", os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "wb") as out:
+            out.write(picture)
+    except OSError as error:
+        raise InputError(
+            f"a picture cannot be written to {folder} ({error.strerror}); leave --screenshots out"
+        ) from error
+
+
+def forget(store: str, session: str) -> None:
+    """Remove all of a session's pictures."""
+    folder = folder_of(store, session)
+    if folder is not None and folder.is_dir():
+        shutil.rmtree(folder)

@@ -8,18 +8,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ctxfold.errors import RefError
-from ctxfold.log.form import lines_of
-from ctxfold.log.json_tree import canonical
-from ctxfold.log.lines import Line
-from ctxfold.log.records import Call, Kind, Origin, Record, Step
-from ctxfold.log.refs import RecordRef
-from ctxfold.session.history.commit import Happened, advance
-from ctxfold.session.history.tiles import cover_with
+from ctxfold.log import Call, Kind, Origin, Record, RecordRef, Step
+from ctxfold.log.json import canonical
+from ctxfold.log.lines import Line, lines_of
+from ctxfold.session.commits import Happened, advance
+from ctxfold.session.load import cover_with
 from ctxfold.store.codec import digest, encode, pack_text
+from ctxfold.store.rows import HeadRow, State, StoredRecord
 from ctxfold.store.sqlite import Writing
-from ctxfold.store.values import HeadRow, State, StoredRecord
 from ctxfold.tokens import count
-from ctxfold.workspace.workspace import Tile, Workspace, dump_lines
+from ctxfold.workspace import Tile, Workspace, dump_lines
 
 __all__ = ["Branch", "Draft", "Result", "Taken", "arrive", "drafts", "material_of", "record"]
 

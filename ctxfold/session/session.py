@@ -6,45 +6,54 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import overload
 
-from ctxfold.decisions.branch.values import Move, Wish
-from ctxfold.decisions.fold.embedded import due
-from ctxfold.decisions.fold.settings import SETTINGS, FoldSettings
+from ctxfold.decisions.branch import Move, Wish
+from ctxfold.decisions.fold import SETTINGS, FoldSettings
 from ctxfold.decisions.intent.dropped import Dropped
-from ctxfold.decisions.intent.triggers import Trigger
-from ctxfold.decisions.refactor.values import Refactored
+from ctxfold.decisions.memory import due
+from ctxfold.decisions.refactor import Refactored
+from ctxfold.decisions.register import Trigger
 from ctxfold.errors import InputError
-from ctxfold.log.records import Origin
-from ctxfold.log.refs import RecordRef, Ref, StepRef, parse_ref, parse_step
-from ctxfold.session import handover, screenshots
+from ctxfold.log import Origin, RecordRef, Ref, StepRef, parse_ref, parse_step
+from ctxfold.session import handover
+from ctxfold.session import open as screenshots
 from ctxfold.session import validate as check
-from ctxfold.session.branch import branched
+from ctxfold.session.branches import Topic, check_name, tree
 from ctxfold.session.calls import read_calls
+from ctxfold.session.commits import head_of
 from ctxfold.session.compactions import dropped, named, restored
-from ctxfold.session.fold import consolidated, folded, goal_set
+from ctxfold.session.decide import (
+    Selections,
+    Statements,
+    Todo,
+    Wanted,
+    branched,
+    considered,
+    consolidated,
+    extracted,
+    folded,
+    goal_set,
+    maintained,
+    plan,
+    plan_given,
+    refactored,
+    triggers,
+    wish_of,
+)
 from ctxfold.session.handle import Handle
-from ctxfold.session.history.branches import check_name
-from ctxfold.session.history.commit import head_of
-from ctxfold.session.history.redact import Redaction, redact
-from ctxfold.session.history.refactorings import put_refused
-from ctxfold.session.history.telling import Event, history, shown
-from ctxfold.session.history.tree import Topic, tree
-from ctxfold.session.history.undo import redo, undo
-from ctxfold.session.intent import Selections, Statements, Todo, Wanted, extracted, plan, plan_given
-from ctxfold.session.maintain import maintained, triggers
 from ctxfold.session.open import handle_of
-from ctxfold.session.recall import Recalled, recall
+from ctxfold.session.recall import Hit, Recalled, recall, search
 from ctxfold.session.record import Draft, drafts, record
-from ctxfold.session.refactor import considered, refactored, wish_of
-from ctxfold.session.search import Hit, search
+from ctxfold.session.redact import Redaction, redact
+from ctxfold.session.register import put_refused
+from ctxfold.session.telling import Event, history, shown
 from ctxfold.session.tools import SessionTool, session_tools
 from ctxfold.session.transcripts.record import record_entries
 from ctxfold.session.transcripts.values import Entry
+from ctxfold.session.undo import redo, undo
 from ctxfold.store.sqlite import Reading
 from ctxfold.tokens import Budget
 from ctxfold.view.render import View, render
-from ctxfold.workspace.by import By
-from ctxfold.workspace.intent import Extraction, Intent
-from ctxfold.workspace.workspace import Tile, Workspace
+from ctxfold.workspace import By, Extraction, Intent, Tile, Workspace
 
 __all__ = ["Session"]
 

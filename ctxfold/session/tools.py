@@ -11,9 +11,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from ctxfold.errors import CtxfoldError
 from ctxfold.log.lines import fence
 from ctxfold.prompts import prompt
-from ctxfold.text.schemas import schema_of
+from ctxfold.text.json import schema_of
 from ctxfold.tokens import count, head
-from ctxfold.workspace.workspace import spans
+from ctxfold.workspace import spans
 
 if TYPE_CHECKING:
     from ctxfold.session.session import Session

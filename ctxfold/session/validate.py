@@ -8,16 +8,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast, get_args
 
-from ctxfold.decisions.fold.directive import FoldDirective
-from ctxfold.decisions.fold.settings import FoldSettings
-from ctxfold.decisions.intent.triggers import Trigger
+from ctxfold.decisions.fold import FoldDirective, FoldSettings
+from ctxfold.decisions.register import Trigger
 from ctxfold.errors import InputError
-from ctxfold.log.records import Call, Origin
-from ctxfold.log.refs import Ref, parse_step
+from ctxfold.log import Call, Origin, Ref, parse_step
 from ctxfold.session.blocks import call_of, message_of, result_of
 from ctxfold.session.record import Result
 from ctxfold.session.transcripts.values import Entry
-from ctxfold.workspace.by import By, Decider
+from ctxfold.workspace import By, Decider
 
 __all__ = [
     "as_by",

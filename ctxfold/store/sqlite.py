@@ -8,25 +8,292 @@ belong to the process), and the next process to close its own would take itself 
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import sys
+import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
+from importlib.resources import files
 from pathlib import Path
 from typing import Self
 
 from ctxfold.errors import BusyStore, CorruptStore, CtxfoldError, FullDisk, NotOurStore, ReadOnlyStore, StoreError
-from ctxfold.store.codec import register
-from ctxfold.store.cover_rows import CoverRows
-from ctxfold.store.files import FOREIGN, WAIT, connect, connect_frozen, make_private
-from ctxfold.store.forest_rows import ForestRows
-from ctxfold.store.guard import Guard, is_needed
-from ctxfold.store.log_rows import LogRows
-from ctxfold.store.schema import APPLICATION, VERSION, create, upgrade
-from ctxfold.store.search_rows import SearchRows
-from ctxfold.store.sessions_rows import SessionsRows
+from ctxfold.store.codec import recount, register, seal_all
+from ctxfold.store.rows import CoverRows, ForestRows, LogRows, SessionsRows
+from ctxfold.store.search import SearchRows
 
-__all__ = ["Reading", "Store", "Writing"]
+APPLICATION = 0x63747866
+"""The number in a file's header that says whose it is."""
+VERSION = 8
+_BRINGS = {
+    1: ("event", "intent"),
+    2: ("session", "budget"),
+    3: ("event", "guide"),
+    5: ("unscrubbed", "id"),
+    7: ("session", "sum"),
+}
+"""Of each upgrade a table and a column that it brings: where that is there already, it is done, whatever the version says."""
+_UPGRADES = (1, 2, 3, 5, 6, 7)
+"""The versions that have a script. From 4 to 5 changed only a table that version 7 drops."""
+_UNSEALED = 7
+"""The last version whose rows had no checksums."""
+
+
+def create(connection: sqlite3.Connection) -> None:
+    """Make the tables in an empty database, in one transaction."""
+    connection.executescript(
+        f"BEGIN IMMEDIATE; PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; {_read('schema')} COMMIT;"
+    )
+
+
+def upgrade(connection: sqlite3.Connection) -> None:
+    """Bring an older store up to this version, in one transaction; nothing happens when another process was faster."""
+    run = connection.execute
+    run("BEGIN IMMEDIATE")
+    try:
+        for older in range(run("PRAGMA user_version").fetchone()[0], VERSION):
+            if older in _UPGRADES and not _is_done(connection, older):
+                lines = _read(f"upgrade_{older}").splitlines(keepends=True)
+                words = "".join(line for line in lines if not line.startswith("--"))
+                for statement in filter(str.strip, words.split(";")):
+                    if not _is_added(connection, statement):
+                        run(statement)
+                if older == _UNSEALED:
+                    recount(connection)
+                    seal_all(connection)
+            run(f"PRAGMA user_version = {older + 1}")
+        run("COMMIT")
+    except BaseException:
+        run("ROLLBACK")
+        raise
+
+
+def _is_done(connection: sqlite3.Connection, older: int) -> bool:
+    brings = _BRINGS.get(older)
+    return brings is not None and _has(connection, *brings)
+
+
+def _is_added(connection: sqlite3.Connection, statement: str) -> bool:
+    """Whether a statement adds a column that is there already."""
+    match statement.split():
+        case ["ALTER", "TABLE", table, "ADD", "COLUMN", column, *_]:
+            return _has(connection, table, column)
+        case _:
+            return False
+
+
+def _has(connection: sqlite3.Connection, table: str, column: str) -> bool:
+    found = connection.execute("SELECT 1 FROM pragma_table_info(?) WHERE name = ?", (table, column))
+    return found.fetchone() is not None
+
+
+def _read(script: str) -> str:
+    return files("ctxfold.store").joinpath("sql", f"{script}.sql").read_text("utf-8")
+
+
+WAIT = 30.0
+"""Seconds that are waited for another process."""
+
+FOREIGN = "{} is a database of another program; name another file with CTXFOLD_DATABASE_URL or --store"
+
+
+def connect(address: str, uri: bool = False) -> sqlite3.Connection:
+    """A connection that waits for others, and whose transactions are begun and ended by hand."""
+    return sqlite3.connect(
+        address, timeout=WAIT, isolation_level=None, check_same_thread=False, cached_statements=256, uri=uri
+    )
+
+
+def connect_frozen(path: Path) -> sqlite3.Connection:
+    """A connection to a file that may not be written. Raises ReadOnlyStore: what was written last lies in its log, which cannot be read without writing beside it."""
+    connection = connect(f"{path.as_uri()}?mode=ro", uri=True)
+    try:
+        connection.execute("PRAGMA schema_version")
+    except sqlite3.OperationalError as error:
+        connection.close()
+        log = path.with_name(f"{path.name}-wal")
+        if log.exists() and log.stat().st_size:
+            raise ReadOnlyStore(
+                f"{path} may not be written, and its newest changes are in {log.name}, which cannot be read so; copy both to a folder of yours and name the copy with --store"
+            ) from error
+        return connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)
+    return connection
+
+
+def make_private(path: Path) -> bool:
+    """See that the file is there, private to its owner where it has to be made. Returns whether it may be written.
+
+    Raises:
+        CorruptStore: it is empty.
+        NotOurStore: it is something else.
+        ReadOnlyStore: it is not there and cannot be made, or cannot be read.
+    """
+    try:
+        if not path.parent.exists():
+            path.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
+        _check_ours(path)
+        if not path.exists():
+            _make(path)
+        if not _may(path, os.R_OK):
+            raise ReadOnlyStore(
+                f"{path} cannot be read; run `chmod u+rw` on it or name another store with CTXFOLD_DATABASE_URL"
+            )
+    except OSError as error:
+        raise ReadOnlyStore(
+            f"{path} cannot be written ({error.strerror}); name another store with CTXFOLD_DATABASE_URL"
+        ) from error
+    return _may(path, os.W_OK) and _may(path.parent, os.W_OK)
+
+
+def _may(path: Path, right: int) -> bool:
+    return os.access(path, right, effective_ids=os.access in os.supports_effective_ids)
+
+
+def _make(path: Path) -> None:
+    """Make the store beside its place and put it there whole: an empty file in it is never ours. Who is faster has made it."""
+    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+    os.close(descriptor)
+    made = Path(name)
+    try:
+        with closing(sqlite3.connect(made, isolation_level=None)) as connection:
+            register(connection)
+            create(connection)
+        with suppress(FileExistsError):
+            os.link(made, path)
+    finally:
+        made.unlink()
+
+
+def _check_ours(path: Path) -> None:
+    """Refuse what is no store of ours by its first bytes, so that nothing is laid beside a file of somebody else."""
+    if path.exists() and not path.is_file():
+        raise NotOurStore(f"{path} is not a file; name a file of its own for the store")
+    if not path.exists() or not _may(path, os.R_OK):
+        return
+    if path.stat().st_size == 0:
+        raise CorruptStore(
+            f"{path} is empty, and a store never is: it was cut short or is something else; restore a copy, or remove it to begin anew"
+        )
+    if _application(path) not in (0, APPLICATION):
+        raise NotOurStore(FOREIGN.format(path))
+
+
+def _application(path: Path) -> int:
+    """Whose database a file says it is, 0 for nobody's, and where its log must be read to tell. The file is only looked at: as immutable, so that no log is
+    laid beside it and no lock is taken.
+
+    Raises:
+        sqlite3.DatabaseError: it is no database.
+        sqlite3.Error: it does not read.
+    """
+    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)) as looking:
+        try:
+            return int(looking.execute("PRAGMA application_id").fetchone()[0])
+        except sqlite3.DatabaseError as error:
+            if getattr(error, "sqlite_errorname", "") != "SQLITE_CORRUPT":
+                raise
+            return 0  # its pages are behind its log; opened in full it reads, or is damaged
+
+
+def sqlite_version() -> str:
+    """The version of the SQLite in use."""
+    return sqlite3.sqlite_version
+
+
+def is_needed() -> bool:
+    """Whether the SQLite in use has the WAL-reset fault, so that a lock stands round every write."""
+    return sqlite3.sqlite_version_info < (3, 51, 3)
+
+
+if sys.platform == "win32":
+    from filelock import FileLock, Timeout
+
+    class Guard:
+        """The right to write, held by one process at a time.
+
+        Args:
+            path: the file that is locked; made where it is missing, private to its owner.
+            wait: seconds that are waited for another holder.
+        """
+
+        def __init__(self, path: Path, wait: float) -> None:
+            self._lock = FileLock(path, timeout=wait, mode=0o600, thread_local=False)
+
+        def acquire(self) -> None:
+            """Take it. Raises TimeoutError when another process keeps it, OSError when the file cannot be used."""
+            try:
+                self._lock.acquire()
+            except Timeout as error:
+                raise TimeoutError(str(error)) from error
+
+        def release(self) -> None:
+            """Let others have it."""
+            self._lock.release()
+
+        def close(self) -> None:
+            """Give up the file."""
+            self._lock.release(force=True)
+
+else:
+    import fcntl
+    import os
+    import time
+
+    class Guard:
+        """The right to write, held by one process at a time.
+
+        Args:
+            path: the file that is locked; made where it is missing, private to its owner.
+            wait: seconds that are waited for another holder.
+        """
+
+        def __init__(self, path: Path, wait: float) -> None:
+            self._path = path
+            self._wait = wait
+            self._file: int | None = None
+
+        def acquire(self) -> None:
+            """Take it. Raises TimeoutError when another process keeps it, OSError when the file cannot be used."""
+            until: float | None = None
+            pause = _SHORTEST
+            while not self._taken():
+                now = time.monotonic()
+                until = until or now + self._wait
+                if now >= until:
+                    raise TimeoutError(f"{self._path} is held by another process")
+                time.sleep(min(pause, until - now))
+                pause = min(2 * pause, _LONGEST)
+
+        def _taken(self) -> bool:
+            """Try once. A file that was removed or replaced since it was opened guards nothing any more: its successor is taken."""
+            if self._file is None:
+                self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return False
+            with suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(self._file), os.stat(self._path)):
+                    return True
+            self.close()
+            return False
+
+        def release(self) -> None:
+            """Let others have it."""
+            if self._file is not None:
+                fcntl.flock(self._file, fcntl.LOCK_UN)
+
+        def close(self) -> None:
+            """Give up the file."""
+            if self._file is not None:
+                os.close(self._file)
+                self._file = None
+
+    _SHORTEST, _LONGEST = 0.000_5, 0.02
+    """Seconds between two tries: the lock is held for the length of a commit."""
+
 
 _PATIENCE = 3.0
 """Seconds for which a scrub waits for readers to end. Nobody can write meanwhile."""

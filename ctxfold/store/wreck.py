@@ -12,7 +12,7 @@ from typing import Any
 
 from ctxfold.errors import CorruptStore
 from ctxfold.store.codec import decode, digest, holds, register, unpack
-from ctxfold.store.schema import upgrade
+from ctxfold.store.sqlite import upgrade
 
 __all__ = ["LooseRecord", "Wreck"]
 

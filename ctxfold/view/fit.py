@@ -2,19 +2,334 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import takewhile
 
-from ctxfold.tokens import count_lines, head
-from ctxfold.view.condense import condense, gists
-from ctxfold.view.elsewhere import NOTHING, SHARE, VALUES
-from ctxfold.view.intent import FORMS, closing
-from ctxfold.view.parts import Parts
-from ctxfold.view.show import Shown, addressed
-from ctxfold.workspace.guidance import shown_guidance
-from ctxfold.workspace.workspace import Older
+from ctxfold.log.lines import Line, line, unposed
+from ctxfold.log.page import references_in, without_references
+from ctxfold.select import Chosen, Stretch
+from ctxfold.select.choose import choose, select
+from ctxfold.select.pieces import Piece, cells_of, pieces_of, words_of
+from ctxfold.select.write import GAP, shortened
+from ctxfold.tokens import count, count_lines, head
+from ctxfold.view.ends import INTENT_FORMS as FORMS
+from ctxfold.view.ends import NOTHING, SHARE, VALUES, ElsewhereText, closing, refs_of
+from ctxfold.workspace import Block, Guidance, Intent, Older, RawStep, Tile, shown_guidance, spans
 
-__all__ = ["closed", "fit"]
+_TOLD = ("failed", "partial")
+"""The endings a view mentions; what was completed needs no word."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A block as a view shows it now.
+
+    Attributes:
+        steps: the steps it stands for, in path order; none for words kept of a stretch that another address stands for.
+        raw: o200k tokens of their raw records.
+        summary: what a host or a model wrote in its place; empty where nobody did.
+        lines: the lines that stand.
+        status: how a tile's stretch ended, None for a raw step.
+        untrusted: whether any of it derives from a tool or a page.
+        whole: whether nothing of its steps was left out.
+    """
+
+    steps: tuple[int, ...]
+    raw: int
+    summary: str
+    lines: tuple[Line, ...]
+    status: str | None
+    untrusted: bool
+    whole: bool
+
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
+        """What stands for it, one text under the other: each step's lines behind its address."""
+        asked = tuple(takewhile(self._opens, self.lines)) if self.summary else ()
+        made = addressed(asked)
+        if self.summary:
+            told = (
+                "\n".join(f"< {part}" for part in self.summary.splitlines())
+                if self.untrusted
+                else unposed(self.summary)
+            )
+            made.append(f"{self._mark} {told}")
+        elif self.status is not None and not self._plain and (not self.lines or self.lines[0].ref != self._mark):
+            made.append(f"[{self._mark}]")
+        made += addressed(self.lines[len(asked) :])
+        return tuple(made) or (f"[{spans(self.steps)} | {self.raw} tok | recall {spans(self.steps)}]",)
+
+    def _opens(self, line: Line) -> bool:
+        """Whether a line is what the user said as the block began: a summary stands behind it."""
+        return line.kind == "user" and line.ref.partition(".")[0] == f"s{self.steps[0]}"
+
+    @property
+    def _plain(self) -> bool:
+        """Whether each of its steps stands under its own address, so that the block needs none."""
+        return self.whole and len({line.ref.partition(".")[0] for line in self.lines}) >= len(self.steps)
+
+    @property
+    def _mark(self) -> str:
+        return " ".join([spans(self.steps), *([self.status] if self.status in _TOLD else [])])
+
+    @cached_property
+    def text(self) -> str:
+        """The same as one text."""
+        return "\n".join(self.texts)
+
+    @cached_property
+    def tokens(self) -> int:
+        """o200k tokens of it, with the seam to what follows."""
+        return count_lines(self.texts) + 1
+
+    def with_lines(self, lines: Sequence[Line]) -> Shown:
+        """The same block with less of it."""
+        return Shown(self.steps, self.raw, self.summary, tuple(lines), self.status, self.untrusted, whole=False)
+
+
+def addressed(lines: Iterable[Line]) -> list[str]:
+    """The texts of lines, the first of each step behind the step's address."""
+    made: list[str] = []
+    at = ""
+    for each in lines:
+        step = each.ref.partition(".")[0]
+        made.append(each.text if step == at or each.kind == "stub" else f"{step} {each.text}")
+        at = step
+    return made
+
+
+def unkept(lines: tuple[Line, ...], lifted: frozenset[str]) -> tuple[Line, ...]:
+    """Lines with the findings among them that were lifted as words of the assistant, which stand where there is room."""
+    if lifted.isdisjoint(line.ref for line in lines):
+        return lines
+    return tuple(line._replace(kind="say") if line.kind == "note" and line.ref in lifted else line for line in lines)
+
+
+def show(block: Block, lifted: frozenset[str] = frozenset()) -> Shown:
+    """A block in its settled form. `lifted`: the addresses of findings that hold no more."""
+    lines = unkept(block.lines, lifted)
+    match block:
+        case RawStep():
+            untrusted = any(line.untrusted for line in block.lines)
+            return Shown(block.steps, block.raw, "", lines, None, untrusted, whole=True)
+        case Tile():
+            return Shown(block.steps, block.raw, block.summary, lines, block.status, block.untrusted, block.whole)
+
+
+_USER_WORDS, _AT_MOST = 0.4, 0.5
+"""The share of a view's budget that the user's words may take before anything else, and the most it is of the room for older steps."""
+_FINDINGS = 0.25
+"""The share of it that findings may take before them."""
+_NEAR = 0.015
+"""How near to its room a choice comes before it is left as it is."""
+_TRIES = 5
+_SEAMS = 4
+_STUB = 0.05
+"""Of what a stretch costs, what the word for it may."""
+_NAMES = 12
+
+
+def condense(
+    blocks: Sequence[Shown], newest: Sequence[Shown], room: int, budget: int, query: Sequence[str]
+) -> list[list[Line]]:
+    """The lines that stand for each of some blocks within a room, which holds the addresses of their steps too.
+
+    `newest`: what stands whole behind them, so need not be said again; `budget`: o200k tokens of the view.
+    """
+    lines, steps, owner = _flat(blocks)
+    dead = frozenset(name for each in lines if newest and each.kind == "text" for name in references_in(each.text))
+    lines = [_without_references(each, dead) for each in lines] if dead else lines
+    behind, after, _ = _flat(newest, len(set(steps)) and max(steps) + 1)
+    whole = [False] * len(lines) + [True] * len(behind)
+    stretch = Stretch([*lines, *behind], [*steps, *after], whole)
+    near = frozenset(word for text in query for word in words_of(text))
+    wanted, fits, over = room, 0, 2 * room + 1
+    tried: list[tuple[int, Chosen, list[Line]]] = []
+    words = int(min(_USER_WORDS * budget, _AT_MOST * room))
+    for _ in range(_TRIES):
+        chosen = choose(stretch, wanted, near, words, int(_FINDINGS * budget))
+        kept = shortened(stretch, chosen)[: sum(map(bool, chosen.kept[: len(lines)]))]
+        cost = _cost(kept)
+        tried.append((cost, chosen, kept))
+        if cost <= room and (room - cost <= _NEAR * room or kept == lines):
+            break
+        fits, over = (wanted, over) if cost <= room else (fits, wanted)
+        wanted += room - cost if cost <= room else 2 * (room - cost)
+        wanted = wanted if fits < wanted < over else (fits + over) // 2
+    _, chosen, kept = max(tried, key=lambda each: (each[0] <= room, each[0] if each[0] <= room else -each[0]))
+    made: list[list[Line]] = [[] for _ in blocks]
+    at = iter(kept)
+    for place, where in enumerate(owner):
+        if chosen.kept[place]:
+            made[where].append(next(at))
+    return _without_oldest(made, room)
+
+
+def gists(summaries: Sequence[str], room: int, query: Sequence[str]) -> list[str]:
+    """Summaries within a room of o200k tokens: where they do not all fit, of each the sentences that are nearest to what the session is about."""
+    costs = [count(summary) + 1 if summary else 0 for summary in summaries]
+    if sum(costs) <= room:
+        return list(summaries)
+    asked = "\n".join(query)
+    made: list[str] = []
+    for summary, cost in zip(summaries, costs, strict=True):
+        share = room * cost // sum(costs) - _SEAMS
+        spans = select(summary, asked, share) if share > 0 else []
+        made.append(" ".join([*(f"{span.of(summary)} {GAP}" for span in spans)]))
+    return made
+
+
+def _without_oldest(made: list[list[Line]], room: int) -> list[list[Line]]:
+    """The same, without the oldest lines while they cost more than the room."""
+    over = _cost([each for lines in made for each in lines]) - room
+    for lines in made:
+        while lines and over > 0:
+            over -= lines.pop(0).tokens
+    return made
+
+
+def _cost(lines: Sequence[Line]) -> int:
+    """o200k tokens of lines as they stand under the addresses of their steps."""
+    return count_lines(addressed(lines)) + 1 if lines else 0
+
+
+def stub(steps: Sequence[int], raw: int, lines: Sequence[Line], said: str = "", full: int | None = None) -> Line | None:
+    """What stands for steps of which nothing does: their address, size, and names in them; None where it would cost too much.
+
+    No mark tells it from our words: of what a tool or a page says it names ids and numbers alone, no phrase. Names that `said` holds, which stands beside
+    it, need not be said again. `full`: the most that the steps count for, where not all of `raw`.
+    """
+    most = _STUB * (raw if full is None else min(raw, full))
+    where = spans(steps)
+    names: dict[str, None] = {}
+    for each in lines:
+        if each.kind == "call" and not each.depth:
+            names[each.text[2 : each.cuts[0] - 1] if each.cuts else each.text[2:]] = None
+        for piece in pieces_of(each):
+            told = [value for value, _ in piece.values if not (each.untrusted and len(value.split()) > 1)]
+            names.update((_spelled(value, piece), None) for value in told[:1] if any(map(str.isdigit, value)))
+    low = said.lower()
+    names = {name: None for name in names if name.lower() not in low}
+    for many in (_NAMES, 4, 1):
+        text = f"[{where} · {raw} tok · {', '.join(list(names)[:many])}]"
+        if names and count(text) + 1 <= most:
+            return line("stub", where, text)
+    return None
+
+
+def _spelled(value: str, piece: Piece) -> str:
+    """A value in the letters of its piece."""
+    at = piece.text.lower().find(value)
+    found = piece.text[at : at + len(value)]
+    return found if found.lower() == value else value
+
+
+def _flat(blocks: Sequence[Shown], start: int = 0) -> tuple[list[Line], list[int], list[int]]:
+    """The lines of blocks, of each the place of its step on the path and of its block."""
+    lines: list[Line] = []
+    steps: list[int] = []
+    owner: list[int] = []
+    at, before = start - 1, ""
+    for number, block in enumerate(blocks):
+        for each in block.lines:
+            if each.kind == "stub":
+                continue
+            if _step(each) != before:
+                at, before = at + 1, _step(each)
+            lines.append(each)
+            steps.append(at)
+            owner.append(number)
+    return lines, steps, owner
+
+
+def _without_references(line: Line, dead: frozenset[str]) -> Line:
+    """A line of steps whose pages are no longer the newest without the references to their elements: they can be acted on no more."""
+    if line.kind == "text":
+        bare = without_references(line.text, dead)
+    elif line.kind == "call" and line.cuts:
+        cells = cells_of(line)
+        kept = [cell for cell in cells if cell.partition("=")[2] not in dead]
+        bare = line.text if len(kept) == len(cells) else f"{line.text[: line.cuts[0]]}{', '.join([*kept, GAP])})"
+    else:
+        return line
+    return line if bare == line.text else line.reworded(bare)
+
+
+def _step(line: Line) -> str:
+    return line.ref.partition(".")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The pieces of a view.
+
+    Attributes:
+        opening: legend and goal.
+        older: stretches of which nothing but an address stands.
+        blocks: the cover, each block as it is shown.
+        closing: what the end says of the goal's revisions, the intent and guidance.
+        now: the goal's revisions alone.
+        intent: what `closing` is made of; None where nothing was ever planned or guided.
+        guidance: the same.
+        elsewhere: what stands elsewhere in the forest.
+    """
+
+    opening: str
+    older: tuple[Older, ...]
+    blocks: tuple[Shown, ...]
+    closing: str
+    now: str = ""
+    intent: Intent | None = None
+    guidance: Guidance | None = None
+    elsewhere: ElsewhereText = NOTHING
+
+    @property
+    def end(self) -> str:
+        """What changes at every step: what stands elsewhere, then the intent."""
+        return "\n".join(part for part in (self.elsewhere.text, self.closing) if part)
+
+    def texts(self) -> list[str]:
+        """The text blocks of the view, in order."""
+        front = [self.opening, *map(_bundle, self.older)]
+        return [
+            "\n".join(text for text in front if text),
+            *(block.text for block in self.blocks),
+            *([self.end] if self.end else []),
+        ]
+
+    @property
+    def refs(self) -> tuple[str, ...]:
+        """The addresses of steps that stand in it, in order."""
+        path = (ref for block in self.blocks if block.steps for ref in spans(block.steps).split(", "))
+        return (*map(_where, self.older), *path, *(refs_of(self.elsewhere.held) if self.elsewhere.text else ()))
+
+    @property
+    def fixed(self) -> int:
+        """o200k tokens of all but the blocks, their seams included."""
+        return (
+            count(self.opening)
+            + sum(count(_bundle(older)) for older in self.older)
+            + count(self.closing)
+            + self.elsewhere.tokens
+            + 6
+        )
+
+    @property
+    def tokens(self) -> int:
+        """o200k tokens of all of it, never less than its text costs but for seams."""
+        return self.fixed + sum(block.tokens for block in self.blocks)
+
+
+def _where(older: Older) -> str:
+    return f"s{older.first}" if older.first == older.last else f"s{older.first}-s{older.last}"
+
+
+def _bundle(older: Older) -> str:
+    """What stands for a long stretch of which nothing else stands."""
+    return f"[{_where(older)} | {older.count} {'step' if older.count == 1 else 'steps'} | {older.raw} tok | recall {_where(older)}]"
+
 
 _CLOSING = 0.4
 """Of a view's budget, what the intent may take before it takes a shorter form."""
@@ -23,7 +338,7 @@ _LATEST = 0.6
 _SUMMARIES = 0.5
 """Of the room for blocks, what the summaries may take before their best sentences stand for them."""
 _LEAST, _SPARE = 24, 8
-_TRIES = 6
+_FIT_TRIES = 6
 """How often blocks are shortened anew where the seams between them cost more than was left for them."""
 
 
@@ -50,7 +365,7 @@ def fit(parts: Parts, aim: int, query: Sequence[str]) -> Parts:
     if parts.fixed > (1 - _CLOSING) * aim:
         parts = _cut_ends(parts, aim)
     room = aim - parts.fixed
-    for _ in range(_TRIES):
+    for _ in range(_FIT_TRIES):
         fitted = _without_bare(parts, _shorten(parts.blocks, room, aim, query)) if parts.tokens > aim else parts
         if fitted.tokens <= aim:
             return fitted

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ctxfold.prompts import prompt
-from ctxfold.text.encodings import encodable
+from ctxfold.text.secrets import encodable
 from ctxfold.tokens import count
 
 __all__ = ["ANCHOR", "MARK", "Turn", "anthropic_messages", "cache_marks", "openai_messages"]

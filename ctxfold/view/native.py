@@ -13,9 +13,8 @@ from typing import Any
 
 from ctxfold.log.lines import AI, USER, Line
 from ctxfold.tokens import count, head
+from ctxfold.view.fit import Parts, Shown
 from ctxfold.view.messages import Turn
-from ctxfold.view.parts import Parts
-from ctxfold.view.show import Shown
 
 __all__ = ["CallLog", "Called", "Native", "nothing_called", "turns"]
 

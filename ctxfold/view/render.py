@@ -12,14 +12,12 @@ from typing import Any
 from ctxfold.log.lines import GOAL, GOAL_NOW, unposed
 from ctxfold.prompts import prompt
 from ctxfold.tokens import Budget, count, count_lines
-from ctxfold.view.elsewhere import ElsewhereText
-from ctxfold.view.fit import closed, fit
+from ctxfold.view.ends import ElsewhereText
+from ctxfold.view.fit import Parts, Shown, closed, fit, show, unkept
 from ctxfold.view.messages import Turn, anthropic_messages, openai_messages
 from ctxfold.view.native import CallLog, Native, nothing_called, turns
-from ctxfold.view.parts import Parts
-from ctxfold.view.repeats import without_repeats
-from ctxfold.view.show import Shown, show, unkept
-from ctxfold.workspace.workspace import Block, Older, Tile, Workspace
+from ctxfold.view.trail import without_repeats
+from ctxfold.workspace import Block, Older, Tile, Workspace
 
 __all__ = ["View", "query_of", "render"]
 

@@ -6,14 +6,14 @@ import posixpath
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from ctxfold.log.lines import Line, line
+from ctxfold.select.pieces import cells_of, shape_of
+from ctxfold.select.score import is_id
+from ctxfold.text.words import changed_lines
 from ctxfold.tokens import count
-from ctxfold.view.pieces import cells_of
-from ctxfold.view.worth import is_id
-from ctxfold.workspace.workspace import Block, Change, RawStep, spans
-
-__all__ = ["changes_of", "trail"]
+from ctxfold.workspace import Block, Change, RawStep, spans
 
 _PATCHED = re.compile(r"^(?:\*\*\* \w+ File: |\+\+\+ (?:b/)?)(\S.*)$", re.M)
 """What a patch changes, in the forms of apply_patch and of a unified diff."""
@@ -109,3 +109,66 @@ def _folder(names: Sequence[str]) -> str:
         return ""
     common = posixpath.commonpath([posixpath.dirname(name) for name in names])
     return f"{common}/" if common.strip("/") else ""
+
+
+_LONG = 60
+"""o200k tokens of a result from which it is worth a look whether it stands already."""
+_MOST = 0.5
+"""Of what a result costs, the most that what changed of it may."""
+_HEAD, _READ = 3, 2_000
+"""Lines by which a text is known again, and characters in which they are looked for."""
+
+
+def without_repeats(blocks: Sequence[Block]) -> tuple[Block, ...]:
+    """Blocks in which a result that stands in a step before it, in full and word for word, is one line that names it, and one that differs in a few lines
+    from the last that began alike is those lines. Only steps in full are looked at: what a tile shows may be a part.
+    """
+    same: dict[str, Line] = {}
+    alike: dict[str, Line] = {}
+    made: list[Block] = []
+    for block in blocks:
+        lines = _step(block.lines, same, alike) if isinstance(block, RawStep) else block.lines
+        if lines == block.lines or not isinstance(block, RawStep):
+            made.append(block)
+        else:
+            saved = sum(line.tokens for line in block.lines) - sum(line.tokens for line in lines)
+            made.append(replace(block, lines=lines, tokens=block.tokens - saved))
+    return tuple(made)
+
+
+def _step(lines: tuple[Line, ...], same: dict[str, Line], alike: dict[str, Line]) -> tuple[Line, ...]:
+    """The lines of a step, what stands in `same` or nearly in `alike` before it said as that; what stands whole in it is added to them."""
+    made: list[Line] = []
+    for each in lines:
+        if each.kind != "text" or each.tokens < _LONG:
+            made.append(each)
+            continue
+        body = _body(each)
+        head = _head(body)
+        shorter = _again(each, body, same.get(body), alike.get(head))
+        made.append(shorter or each)
+        if shorter is None:
+            same[body] = alike[head] = each
+    return tuple(made)
+
+
+def _again(line: Line, body: str, twin: Line | None, before: Line | None) -> Line | None:
+    if twin is not None:
+        return line.reworded(f"< as {twin.ref}, word for word")
+    changed = changed_lines(_body(before), body) if before is not None else None
+    if before is None or not changed:
+        return None
+    rows = "\n".join(changed)
+    shorter = line.reworded(f"<<{line.ref} as {before.ref}, but:\n{rows}\n{line.ref}>>")
+    return shorter if shorter.tokens <= _MOST * line.tokens else None
+
+
+def _head(body: str) -> str:
+    """By what a text is known again: its first lines, without what varies in them."""
+    rows = [row for row in body[:_READ].splitlines() if row.strip()]
+    return "\n".join(map(shape_of, rows[:_HEAD]))
+
+
+def _body(line: Line) -> str:
+    """The text of a result without the fence round it."""
+    return line.text.partition("\n")[2].rpartition("\n")[0] if line.text.startswith("<<") else line.text

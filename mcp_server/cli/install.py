@@ -11,14 +11,23 @@ from pathlib import Path
 
 import click
 
-from ctxfold.config.environment import default_store
+from ctxfold.config import default_store
 from ctxfold.errors import InputError
 from mcp_server.cli.serve import parse_caps
-from mcp_server.install.files import Desk, name_backup, read
-from mcp_server.install.hooks import HOOKED, HOOKS, plan_hooks, plan_no_hooks
-from mcp_server.install.hosts import HOSTS, Host, Launch, Machine, is_passing
-from mcp_server.install.plan import choose_editor, plan_install, plan_uninstall
-from mcp_server.install.wrapping import WRAPPED, plan_unwrap, plan_wrap
+from mcp_server.install.hooks import HOOKED, HOOKS, WRAPPED, plan_hooks, plan_no_hooks, plan_unwrap, plan_wrap
+from mcp_server.install.hosts import (
+    HOSTS,
+    Desk,
+    Host,
+    Launch,
+    Machine,
+    choose_editor,
+    is_passing,
+    name_backup,
+    plan_install,
+    plan_uninstall,
+    read,
+)
 
 __all__ = ["install", "uninstall"]
 

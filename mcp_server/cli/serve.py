@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
+import re
+import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,12 +17,11 @@ import click
 from ctxfold.cli.options import announced, store_option
 
 if TYPE_CHECKING:
-    from browser_agent.agent.confirm import Confirm
+    from browser_agent.network.effects import Confirm
     from ctxfold.models import Roles
     from mcp_server.sessions.browsing import BrowsingSettings
     from mcp_server.tools.spec import Caps
 
-__all__ = ["parse_caps", "serve"]
 
 _there = click.Path(exists=True, dir_okay=False, path_type=Path)
 _file = click.Path(dir_okay=False, path_type=Path)
@@ -83,7 +87,7 @@ def serve(
     On stdio a host starts this itself; run by hand it waits for JSON-RPC. It ends when stdin closes, on SIGTERM or Ctrl-C, or when its parent is gone.
     """
     offered = parse_caps(caps)
-    from mcp_server.transport.pipes import claim_pipes
+    from mcp_server.transport.stdio import claim_pipes
 
     pipes = claim_pipes() if transport == "stdio" else None
     from mcp_server.server import build_server
@@ -97,7 +101,7 @@ def serve(
         from mcp_server.transport.stdio import run_stdio
 
         run_stdio(pools, build_server(pools, caps=offered), pipes)
-    from mcp_server.sessions.auth import read_tokens
+    from mcp_server.server import read_tokens
     from mcp_server.transport.http import Address, run_http
 
     tokens = read_tokens(token_file) if token_file else None
@@ -125,7 +129,7 @@ def _read_settings(
         InputError: a domain or secret in another form, no such model, or a script that cannot be read.
     """
     from browser_agent.agent.settings import BrowserChoice, RunLimits
-    from browser_agent.cli.options import read_secret
+    from browser_agent.cli.request import read_secret
     from browser_agent.network.egress import Egress
     from ctxfold.errors import ModelKeyMissing
     from ctxfold.models import load
@@ -145,7 +149,7 @@ def _read_settings(
 
 def _name_browser(given: Path | None) -> str:
     """Which browser shows the live pages, in one line."""
-    from browser_agent.browser.install import installed
+    from browser_agent.browser.process import installed
 
     found = given or next(installed(), None)
     return (
@@ -171,3 +175,103 @@ def _load_folder(name: str | None) -> Roles:
     for model in found.absent:
         click.echo(f"the embedded deciders stand in for {model.name}: {model.reason}", err=True)
     return found
+
+
+@click.command(short_help="Answer one event of a coding host's hooks.")
+@click.argument("host", metavar="HOST")
+@click.argument("part", default="1/1", metavar="[PART]")
+def hook(host: str, part: str) -> None:
+    """Read an event from standard input and print the answer, if there is one.
+
+    `ctxfold install HOST --hooks` writes the same into the host's settings in a form that starts faster.
+    """
+    from ctxfold.errors import CtxfoldError
+    from mcp_server.hooks.__main__ import respond
+
+    try:
+        respond([host, part], sys.stdin.buffer.read())
+    except CtxfoldError as error:
+        click.echo(f"error: {error}", err=True)
+        sys.exit(1)  # a host takes 2, the code of most of these, as a veto
+
+
+_BUDGET = 2_000
+_NAME = 40
+"""Characters of a session's name that tell of the server."""
+
+
+@click.command(short_help="Put an MCP server behind ours: long results bounded, all of them kept.")
+@click.option(
+    "--budget", type=int, default=_BUDGET, show_default=True, metavar="TOKENS", help="The most one result may cost."
+)
+@click.option("--session", metavar="NAME", help="Where results are kept; one of this server and folder if not said.")
+@click.option("--url", metavar="URL", help="A server over HTTP, in place of a command.")
+@click.option(
+    "--header",
+    "headers",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="With --url: sent with each request; env:VARIABLE keeps a secret off the command line.",
+)
+@click.option("--measure", is_flag=True, help="Change and keep nothing; say at the end what would be saved.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(1),
+    default=600,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long a call may be without any sign of the server.",
+)
+@store_option
+@click.argument("command", nargs=-1, type=click.UNPROCESSED)
+def wrap(
+    budget: int,
+    session: str | None,
+    url: str | None,
+    headers: tuple[str, ...],
+    measure: bool,
+    timeout: float,
+    store: str | None,
+    command: tuple[str, ...],
+) -> None:
+    """Start COMMAND, or reach the server at a URL, and answer a host in its place.
+
+    Its tools, resources, prompts and requests pass as they are. A tool's result above the budget passes bounded: what changed, exact rows, or the parts that
+    tell most, and all of it by `recall`, a tool that is added. It is on the disk before the host sees anything else; where that fails, the original passes.
+    """
+    if bool(command) == bool(url):
+        raise click.UsageError("give either `-- COMMAND…` or --url URL")
+    from ctxfold.errors import BudgetError
+    from ctxfold.session.branches import check_name
+    from ctxfold.view.result import LEAST
+
+    if budget < LEAST:
+        raise BudgetError(f"a budget of {budget} tokens is too small for a result: give at least {LEAST}")
+    name = session or _name_session((url,) if url else command)
+    check_name(name)
+    from mcp_server.transport.stdio import claim_pipes
+
+    pipes = claim_pipes()
+    from mcp_server.wrap.keeper import Keeper, Settings
+    from mcp_server.wrap.run import Target, run_wrap
+
+    keeper = Keeper(Settings(name, store, budget, measure))
+    run_wrap(Target(command, dict(os.environ), url or "", dict(map(_read_header, headers)), timeout), keeper, pipes)
+
+
+def _name_session(words: Sequence[str]) -> str:
+    """The name of the session for one server in one folder: the same at each start, so that what was kept is there again."""
+    told = next((word for word in reversed(words) if re.search(r"server|mcp", word)), words[0])
+    slug = re.sub(r"[^a-z0-9]+", "-", PurePath(told).name.lower() or told.lower()).strip("-")[:_NAME]
+    mark = hashlib.sha256("\0".join([os.getcwd(), *words]).encode("utf-8", "surrogatepass")).hexdigest()[:6]
+    return f"wrap-{slug}-{mark}" if slug else f"wrap-{mark}"
+
+
+def _read_header(given: str) -> tuple[str, str]:
+    name, mark, value = given.partition("=")
+    if not (name and mark):
+        raise click.UsageError("--header is NAME=VALUE, or NAME=env:VARIABLE")
+    kind, _, variable = value.partition(":")
+    if kind == "env" and variable not in os.environ:
+        raise click.UsageError(f"--header {name} names the variable {variable}, which is not set")
+    return name, os.environ[variable] if kind == "env" else value

@@ -16,9 +16,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ctxfold.errors import CtxfoldError
-from mcp_server.hooks.answer import answer, prepare
-from mcp_server.hooks.client import TAKEN
-from mcp_server.hooks.conversations import Conversations
+from mcp_server.hooks.__main__ import TAKEN, answer, prepare
+from mcp_server.hooks.events import Conversations
 
 __all__ = ["serve"]
 

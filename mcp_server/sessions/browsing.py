@@ -14,9 +14,9 @@ from browser_agent.agent.settings import BrowserChoice, RunLimits
 from ctxfold.models import Model, Roles, spending
 
 if TYPE_CHECKING:
-    from browser_agent.agent.confirm import Confirm
     from browser_agent.host.pages import Means, Pages
     from browser_agent.host.runs import Runs
+    from browser_agent.network.effects import Confirm
     from browser_agent.network.secrets import Secret
 
 __all__ = ["Browsing", "BrowsingSettings"]
@@ -78,7 +78,7 @@ class Browsing:
 
     @cached_property
     def _means(self) -> Means:
-        from browser_agent.agent.confirm import Safety
+        from browser_agent.agent.result import Safety
         from browser_agent.host.pages import Means
 
         settings = self.settings

@@ -4,26 +4,110 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 from weakref import WeakValueDictionary
 
 import anyio
 from anyio.to_thread import run_sync
-from mcp.server.mcpserver import Context
+from mcp.server.auth.middleware.auth_context import get_access_token
+from mcp.server.context import ServerRequestContext
+from mcp.server.elicitation import AcceptedElicitation, ElicitationResult
+from mcp.server.mcpserver import Context, Elicit, ListRoots, Resolve
+from mcp.server.session import ServerSession
+from mcp.server.subscriptions import InMemorySubscriptionBus, ServerEvent
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INVALID_REQUEST,
+    EmptyResult,
+    ListRootsRequest,
+    ListRootsResult,
+    Root,
+    SubscribeRequestParams,
+    UnsubscribeRequestParams,
+)
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from pydantic import BaseModel, Field, FileUrl
 
 import ctxfold
+from browser_agent.observation.inline import clean, cut
 from ctxfold import Session, SessionInfo
-from ctxfold.config.environment import default_store, home
-from ctxfold.errors import InputError, UnknownSession
+from ctxfold.config import default_store, home
+from ctxfold.errors import InputError, Refused, UnknownSession
 from ctxfold.models import Model, Roles
 from ctxfold.models.deciders import Deciders, SessionLease
 from ctxfold.tokens import Budget
+from mcp_server.prompts import fill_prompt
 from mcp_server.sessions.browsing import Browsing, BrowsingSettings
-from mcp_server.sessions.subscriptions import current_principal
 
-__all__ = ["PATIENCE", "Pools", "SessionPool", "pool_for"]
+if TYPE_CHECKING:
+    from browser_agent.network.effects import Asked
+
+
+_MOST = 256
+"""Most resources one connection may subscribe to."""
+
+
+def current_principal() -> str | None:
+    """Whose request is being served: the name its token stands for; None for the machine's own user."""
+    token = get_access_token()
+    return token.subject if token else None
+
+
+class PrincipalBus(InMemorySubscriptionBus):
+    """The SDK's bus, one audience a principal: nobody is told of another's sessions, not even that there is one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._buses: dict[str | None, InMemorySubscriptionBus] = {}
+
+    async def publish(self, event: ServerEvent) -> None:
+        """Tell those who listen as the principal being served."""
+        await self._own().publish(event)
+
+    def subscribe(self, listener: Callable[[ServerEvent], None]) -> Callable[[], None]:
+        """Listen as the principal being served."""
+        return self._own().subscribe(listener)
+
+    def _own(self) -> InMemorySubscriptionBus:
+        return self._buses.setdefault(current_principal(), InMemorySubscriptionBus())
+
+
+class Subscribers:
+    """Connections of the older era and what each subscribed to. Only a connection that stands can be told, so only those come in."""
+
+    def __init__(self) -> None:
+        self._sessions: dict[int, tuple[ServerSession, set[str]]] = {}
+
+    async def subscribe(self, ctx: ServerRequestContext[Any, Any], params: SubscribeRequestParams) -> EmptyResult:
+        """Tell this connection when a resource changes."""
+        uris = self._uris(ctx.session)
+        if len(uris) >= _MOST:
+            raise MCPError(INVALID_REQUEST, f"at most {_MOST} subscriptions a connection: unsubscribe from one first")
+        uris.add(str(params.uri))
+        return EmptyResult()
+
+    async def unsubscribe(self, ctx: ServerRequestContext[Any, Any], params: UnsubscribeRequestParams) -> EmptyResult:
+        """No longer tell this connection."""
+        self._uris(ctx.session).discard(str(params.uri))
+        return EmptyResult()
+
+    async def publish(self, uris: frozenset[str]) -> None:
+        """Tell every connection of the resources it subscribed to."""
+        for session, wanted in tuple(self._sessions.values()):
+            for uri in sorted(uris & wanted):
+                await session.send_resource_updated(uri)
+
+    def _uris(self, session: ServerSession) -> set[str]:
+        client = session.client_params
+        if client is None:
+            raise MCPError(INVALID_REQUEST, "no connection stands to tell you over: read the resource again instead")
+        return self._sessions.setdefault(id(client), (session, set()))[1]
+
 
 PATIENCE = 35.0
 """Seconds that one call waits for the replies of the folder's model, all together."""
@@ -195,3 +279,99 @@ def _resume_session(name: str, store: str | None) -> Session:
         return Session.open(name, store=store, create=False)
     except UnknownSession as error:
         raise UnknownSession(f"no session {name!r}") from error
+
+
+_CONFIRM_MOST, _LONGEST = 200, 400
+
+
+class Yes(BaseModel):
+    """A person's answer."""
+
+    go_on: bool = Field(title="Go on", description="Whether it may be done.")
+
+
+async def confirm_open(url: str, ctx: Context[Pools]) -> Elicit[Yes] | Yes:
+    """Whether a page may be opened: asked where the guards want a yes."""
+    return _ask(pool_for(ctx).browsing.pages.asks_to_open(url), ctx)
+
+
+async def confirm_browse(start_url: str, ctx: Context[Pools]) -> Elicit[Yes] | Yes:
+    """Whether a run may begin where it is to begin: asked where the guards want a yes."""
+    return _ask(pool_for(ctx).browsing.pages.asks_to_open(start_url) if start_url else None, ctx)
+
+
+async def confirm_act(
+    session: str, actions: tuple[dict[str, Any], ...], why: str, need: str, found: str, ctx: Context[Pools]
+) -> Elicit[Yes] | Yes:
+    """Act on a page until what it would send needs the user's yes, and ask for that; a host that cannot ask acts later, with what needs a yes refused."""
+    from browser_agent.host.page import Words
+
+    if not can_ask(ctx):
+        return Yes(go_on=False)
+    pool = pool_for(ctx)
+    words = Words(why, need, found)
+    return _ask(await pool.browsing.pages.begin(session, pool.lease(session), actions, words), ctx, "questions/send")
+
+
+def can_ask(ctx: Context[Pools]) -> bool:
+    """Whether the host can ask its user."""
+    client = ctx.client_capabilities
+    elicitation = client.elicitation if client is not None else None
+    return elicitation is not None and (elicitation.form is not None or elicitation.url is None)
+
+
+def is_yes(outcome: ElicitationResult[Yes]) -> bool:
+    """Whether a person said yes."""
+    return isinstance(outcome, AcceptedElicitation) and outcome.data.go_on
+
+
+def keep_agreed(outcome: ElicitationResult[Yes], asked: Asked | None) -> Asked | None:
+    """The question a person said yes to; None for any other answer, and for no question."""
+    return asked if is_yes(outcome) else None
+
+
+def _ask(asked: Asked | None, ctx: Context[Pools], question: str = "questions/go_on") -> Elicit[Yes] | Yes:
+    if asked is None:
+        return Yes(go_on=True)
+    if not can_ask(ctx):
+        return Yes(go_on=False)
+    where = cut(clean(asked.url), _CONFIRM_MOST)
+    return Elicit(fill_prompt(question, did=cut(clean(asked.did), _LONGEST), where=where), Yes)
+
+
+FOLDERS_PATIENCE = 10.0
+"""Seconds that a host is given to name its roots."""
+
+
+async def ask_roots(file: str, ctx: Context[Pools]) -> ListRoots | ListRootsResult:
+    """The folders that `file` may lie in, as roots: those of a host that has some to tell, else the working directory. Raises Refused: the host was asked and did not tell them."""
+    if not file or not pool_for(ctx).local:
+        return ListRootsResult(roots=[])
+    host = ctx.client_capabilities
+    if host is None or host.roots is None:
+        return ListRootsResult(roots=[Root(uri=FileUrl(Path.cwd().as_uri()))])
+    if ctx.protocol_version not in HANDSHAKE_PROTOCOL_VERSIONS:
+        return ListRoots()
+    try:
+        with anyio.fail_after(FOLDERS_PATIENCE):
+            told: ListRootsResult = await ctx.session.send_request(ListRootsRequest(), ListRootsResult)
+    except (MCPError, TimeoutError) as error:
+        raise Refused(
+            "the host did not say which folders are its own, so no file is taken in: give the text itself"
+        ) from error
+    return told
+
+
+@dataclass(frozen=True, slots=True)
+class HostFolders:
+    """A host's sessions, and where its files may be taken in from. `folders`: its roots; None for a host that does not share this machine."""
+
+    pool: SessionPool
+    folders: tuple[Path, ...] | None
+
+
+async def find_folders(ctx: Context[Pools], roots: Annotated[ListRootsResult, Resolve(ask_roots)]) -> HostFolders:
+    """The sessions of whoever sent this request, and the folders of the roots it told."""
+    pool = pool_for(ctx)
+    folders = tuple(Path(url2pathname(urlsplit(str(root.uri)).path)) for root in roots.roots)
+    return HostFolders(pool, folders if pool.local else None)

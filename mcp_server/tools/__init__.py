@@ -14,22 +14,10 @@ from pydantic import ValidationError
 
 from mcp_server.errors import Form
 from mcp_server.prompts import read_description
-from mcp_server.tools.browse import browse
-from mcp_server.tools.browse_status import browse_status
-from mcp_server.tools.context import context
-from mcp_server.tools.extract import extract
-from mcp_server.tools.fold import fold
-from mcp_server.tools.open_session import open_session
-from mcp_server.tools.page_act import describe_actions, page_act
-from mcp_server.tools.page_open import page_open
-from mcp_server.tools.page_read import page_read
-from mcp_server.tools.plan import plan
-from mcp_server.tools.recall import recall
-from mcp_server.tools.record import record
-from mcp_server.tools.refactor import refactor
+from mcp_server.tools.browser import browse, browse_status, describe_actions, page_act, page_open, page_read
+from mcp_server.tools.decide import extract, fold, plan, refactor, switch_branch, undo
+from mcp_server.tools.sessions import context, open_session, recall, record
 from mcp_server.tools.spec import CAPS, Caps, Spec, describe_arguments, make_lean, make_plain
-from mcp_server.tools.switch_branch import switch_branch
-from mcp_server.tools.undo import undo
 
 __all__ = ["TOOLS", "form_of", "make_tools"]
 

@@ -14,11 +14,11 @@ from pydantic import BaseModel
 from ctxfold import Session, View
 from ctxfold.errors import InputError
 from ctxfold.tokens import MIN_BUDGET
-from ctxfold.workspace.intent import Extraction
+from ctxfold.workspace import Extraction
 from mcp_server.sessions.pool import Pools
 
 if TYPE_CHECKING:
-    from browser_agent.deciders.sources import Source
+    from browser_agent.deciders import Source
     from browser_agent.host.page import Shown
     from browser_agent.host.runs import Standing, Told
 

@@ -25,8 +25,7 @@ from starlette.responses import JSONResponse, Response
 
 from ctxfold.errors import InputError, Refused
 from mcp_server.server import CtxfoldServer
-from mcp_server.transport.cancellation import CancellationMiddleware
-from mcp_server.transport.ending import end_soon, leave
+from mcp_server.transport.stdio import CancellationMiddleware, end_soon, leave
 
 __all__ = ["Address", "make_app", "run_http"]
 

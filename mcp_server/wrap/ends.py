@@ -17,7 +17,7 @@ import anyio.abc
 import anyio.to_thread
 
 from ctxfold.errors import InputError
-from mcp_server.transport.pipes import Pipes
+from mcp_server.transport.stdio import Pipes
 
 __all__ = ["End", "Host", "LocalServer", "start"]
 

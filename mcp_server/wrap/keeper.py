@@ -10,7 +10,7 @@ from typing import Any
 from ctxfold import Session
 from ctxfold.text.words import counted
 from ctxfold.tokens import count
-from ctxfold.view.bounded import LEAST, NOWHERE, Bounded, Earlier, Result, bounded
+from ctxfold.view.result import LEAST, NOWHERE, Bounded, Earlier, Result, bounded
 from mcp_server.wrap.listing import Listing
 from mcp_server.wrap.recall import recall
 from mcp_server.wrap.results import fits, print_structured, repeats, shares, shorten_within, texts_of, with_texts

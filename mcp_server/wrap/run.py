@@ -12,8 +12,7 @@ import anyio.abc
 import anyio.to_thread
 
 from ctxfold.errors import CtxfoldError
-from mcp_server.transport.ending import Ending, leave, watch_parent
-from mcp_server.transport.pipes import Pipes
+from mcp_server.transport.stdio import Ending, Pipes, leave, watch_parent
 from mcp_server.wrap.ends import End, Host, LocalServer, start
 from mcp_server.wrap.keeper import Keeper
 from mcp_server.wrap.messages import explain, tell

@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from browser_agent import Browser
-from browser_agent.actions import Click, Dialog, Find, Navigate, Outcome, PageAction, perform
+from browser_agent.actions import Click, Dialog, Find, Navigate, Outcome, PageAction
+from browser_agent.actions.perform import perform
 from browser_agent.browser.window import Window
 from browser_agent.network.egress import Egress
 from tests.sites.server import Site

@@ -16,8 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ctxfold import Session
-from mcp_server.hooks.kept import kept_after
-from mcp_server.hooks.spelling import SPELLINGS
+from mcp_server.hooks.events import SPELLINGS, kept_after
 from tests.benchmarks.fidelity.measure import Asked, asked_by, holds
 from tests.benchmarks.fidelity.recordings import Heard, Recording, files, read
 from tests.benchmarks.fidelity.replaying import Replay

@@ -11,7 +11,8 @@ import json
 from collections.abc import Iterator
 
 from browser_agent import Browser
-from browser_agent.actions import Click, Navigate, perform
+from browser_agent.actions import Click, Navigate
+from browser_agent.actions.perform import perform
 from browser_agent.browser.window import Window
 from browser_agent.network.egress import Egress
 from tests.sites.server import Site

@@ -24,7 +24,8 @@ from typing import Any
 import anyio
 
 import browser_agent.agent.run as run_module
-from browser_agent.actions import Outcome, PageAction, perform
+from browser_agent.actions import Outcome, PageAction
+from browser_agent.actions.perform import perform
 from browser_agent.agent.agent import BrowserAgent
 from browser_agent.agent.result import Result, StepTaken
 from browser_agent.agent.settings import Keeping, RunLimits, Watching

@@ -14,7 +14,7 @@ from collections import Counter
 from pathlib import Path
 
 from ctxfold import Session
-from ctxfold.workspace.by import By
+from ctxfold.workspace import By
 from tests.benchmarks.fidelity.recordings import Recording, files, read
 from tests.benchmarks.fidelity.replaying import Replay
 

@@ -24,9 +24,10 @@ from pathlib import Path
 from mcp import Client, StdioServerParameters
 from mcp_types import TextContent
 
-from browser_agent.actions import Back, Click, Navigate, perform
+from browser_agent.actions import Back, Click, Navigate
+from browser_agent.actions.perform import perform
 from browser_agent.browser.browser import Browser
-from browser_agent.browser.install import installed
+from browser_agent.browser.process import installed
 from browser_agent.browser.window import Window
 from browser_agent.observation import Observation
 from ctxfold.tokens import count

@@ -22,7 +22,8 @@ from pathlib import Path
 from mcp import Client
 from mcp_types import TextContent
 
-from browser_agent.actions import FieldValue, FillForm, Navigate, Tab, perform
+from browser_agent.actions import FieldValue, FillForm, Navigate, Tab
+from browser_agent.actions.perform import perform
 from browser_agent.browser.browser import Browser
 from ctxfold.tokens import count
 from mcp_server.server import build_server

@@ -22,7 +22,7 @@ from typing import Any
 
 from ctxfold import Session
 from ctxfold.errors import FoldError
-from ctxfold.log.json_tree import canonical
+from ctxfold.log.json import canonical
 from tests.benchmarks.fidelity.__main__ import SAMPLE
 from tests.benchmarks.fidelity.recordings import Recording, files, read
 from tests.benchmarks.fidelity.replaying import Replay

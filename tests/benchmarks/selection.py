@@ -22,7 +22,10 @@ from pathlib import Path
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from ctxfold.text import BM25, Span, query_words, select, sentences, words
+from ctxfold.select.choose import select
+from ctxfold.select.score import BM25
+from ctxfold.text.sentences import Span, sentences
+from ctxfold.text.words import query_words, words
 from ctxfold.tokens import count, head
 
 ROOT = Path("/usr/share/doc/python3.11/html")

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from ctxfold.models.script import ScriptedModel
+from ctxfold.models.named import ScriptedModel
 from tests.benchmarks.fidelity.recordings import Call, Heard, Recording
 from tests.benchmarks.topics import Figures, conversation, measure
 

@@ -18,16 +18,11 @@ from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 
-from ctxfold.text import (
-    BM25,
-    Vocabulary,
-    cosine,
-    entities,
-    query_words,
-    select,
-    sentences,
-    words,
-)
+from ctxfold.select.choose import select
+from ctxfold.select.score import BM25
+from ctxfold.text.sentences import sentences
+from ctxfold.text.values import entities
+from ctxfold.text.words import Vocabulary, cosine, query_words, words
 
 ROOT = Path("/usr/share/doc/python3.11/html")
 

@@ -26,7 +26,7 @@ from pydantic import BaseModel, Field
 from ctxfold import Session
 from ctxfold.models import Model, Request, Tool, ask, load
 from ctxfold.models.deciders import Deciders
-from ctxfold.view.pieces import values_in
+from ctxfold.select.pieces import values_in
 from tests.benchmarks.fidelity.recordings import Heard, Recording, files, read
 from tests.benchmarks.fidelity.replaying import Replay
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from browser_agent.actions import Navigate, Outcome, PageAction, perform
+from browser_agent.actions import Navigate, Outcome, PageAction
+from browser_agent.actions.perform import perform
 from browser_agent.browser.window import Window
 from browser_agent.observation import Control, Observation
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from browser_agent.actions import Read, perform
+from browser_agent.actions import Read
+from browser_agent.actions.perform import perform
 from browser_agent.browser.window import Window
 from tests.browser_agent.doing import seen
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ctxfold import Session, export_session
-from ctxfold.log.form import blobs
+from ctxfold.log.lines import blobs
 from ctxfold.tokens import count
 from tests.support.sessions import WIDE, add_result
 

@@ -13,7 +13,7 @@ import ctxfold
 from ctxfold import Session
 from ctxfold.errors import BusyStore, InputError, UnknownSession
 from ctxfold.store import sqlite
-from ctxfold.workspace.by import By
+from ctxfold.workspace import By
 from tests.support.sessions import (
     WIDE,
     add_json,

@@ -6,7 +6,7 @@ import random
 import pytest
 
 from ctxfold import Session
-from ctxfold.text.entities import facts_of
+from ctxfold.text.values import facts_of
 
 TURNS = 25
 BUDGET = 2_000

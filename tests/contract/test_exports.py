@@ -10,7 +10,7 @@ import pytest
 import ctxfold
 from ctxfold import Session
 from ctxfold.errors import CorruptStore, ImportFault
-from ctxfold.workspace.by import By
+from ctxfold.workspace import By
 from tests.support.sessions import add_steps, settled
 
 PAIR = "\ud83d\ude00"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ctxfold import Session, export_session, import_session, sessions, verify_session
-from ctxfold.decisions.branch.values import Wish
+from ctxfold.decisions.branch import Wish
 from ctxfold.errors import BranchError, InputError
 from tests.support.sessions import WIDE, add_steps, events, settled
 

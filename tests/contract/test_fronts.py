@@ -6,7 +6,7 @@ import pytest
 
 from ctxfold import Session
 from ctxfold.errors import FoldError
-from ctxfold.workspace.workspace import Tile
+from ctxfold.workspace import Tile
 
 FIRST = "The user wants the best price of all pages. Pages were read one by one, because no list was found."
 NEXT = "Page 9 said nothing new."

@@ -8,7 +8,7 @@ import pytest
 
 from ctxfold import Session
 from ctxfold.errors import FoldError
-from ctxfold.workspace.by import By
+from ctxfold.workspace import By
 
 
 def look_up(session: Session, flights: int) -> None:

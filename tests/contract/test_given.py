@@ -14,10 +14,10 @@ import pytest
 import ctxfold
 import ctxfold.errors
 from ctxfold import CtxfoldError, HostCompacted, Session, UserSaid, verify_session
-from ctxfold.cli.report.write import report_session
+from ctxfold.cli.report import report_session
 from ctxfold.errors import InputError
-from ctxfold.log.records import Origin
-from ctxfold.workspace.by import Decider
+from ctxfold.log import Origin
+from ctxfold.workspace import Decider
 
 Fits = Callable[[Any], bool]
 """Whether a value is of the kind that is wanted: what is not must be refused; what is may be."""

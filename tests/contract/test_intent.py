@@ -7,13 +7,11 @@ import pytest
 
 import ctxfold
 from ctxfold import Session
-from ctxfold.decisions.intent.apply import set_intent
-from ctxfold.decisions.intent.triggers import Trigger
+from ctxfold.decisions.register import Trigger, set_intent
 from ctxfold.errors import CtxfoldError, InputError, UndoError
-from ctxfold.session.history.events import EventKind
+from ctxfold.session.commits import EventKind
 from ctxfold.tokens import MIN_BUDGET, count
-from ctxfold.workspace.by import By
-from ctxfold.workspace.intent import Intent, load_change
+from ctxfold.workspace import By, Intent, load_change
 from tests.support.sessions import WIDE, add_json, add_result, add_steps, database_bytes, events, settled
 
 

@@ -13,7 +13,7 @@ import pytest
 from ctxfold import FoldSettings, Session
 from ctxfold.errors import InputError
 from ctxfold.tokens import count
-from ctxfold.workspace.workspace import RawStep
+from ctxfold.workspace import RawStep
 
 ADVERSE: dict[str, Callable[[], str]] = {
     "one long line": lambda: "x" * 1_000_000,

@@ -4,7 +4,7 @@ import json
 import re
 
 from ctxfold import Session
-from ctxfold.workspace.workspace import Tile
+from ctxfold.workspace import Tile
 
 WEIGHTS = {f"lamp-{name}": 80 + 7 * at for at, name in enumerate("abcdefghijkl")}
 BUDGET = 3_000

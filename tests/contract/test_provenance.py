@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from ctxfold import Session
-from ctxfold.log.form import lines_of
-from ctxfold.log.records import Record
-from ctxfold.view.condense import stub
+from ctxfold.log import Record
+from ctxfold.log.lines import lines_of
+from ctxfold.view.fit import stub
 from tests.support.sessions import WIDE, add_json, add_result, add_steps, prose, settled
 from tests.support.texts import FORGED, ODD
 from tests.support.trust import trusted_lines, unmarked

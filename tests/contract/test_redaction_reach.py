@@ -13,8 +13,8 @@ from click.testing import CliRunner
 
 import ctxfold
 from ctxfold import Session
-from ctxfold.cli.root import root
-from ctxfold.workspace.by import By
+from ctxfold.cli import root
+from ctxfold.workspace import By
 from tests.contract.test_deleting import leaks
 from tests.support.sessions import add_steps, database_bytes, ref_of, settled, texts
 

@@ -7,10 +7,10 @@ import pytest
 
 import ctxfold
 from ctxfold import Session
-from ctxfold.decisions.refactor.values import OPERATORS, Operator
+from ctxfold.decisions.refactor import OPERATORS, Operator
 from ctxfold.errors import InputError, UndoError
 from ctxfold.tokens import MIN_BUDGET
-from ctxfold.workspace.by import By
+from ctxfold.workspace import By
 from tests.support.faults import ERROR, ORDERS, called, clean, failing, look_up, to_and_fro, visited
 from tests.support.sessions import WIDE, cover, database_bytes, events, settled, texts
 

@@ -3,7 +3,7 @@
 import pytest
 
 from ctxfold import Session
-from ctxfold.workspace.workspace import RawStep, Tile
+from ctxfold.workspace import RawStep, Tile
 
 CALL = {"name": "bash", "args": {"command": "make check"}}
 

@@ -114,7 +114,7 @@ def test_the_default_store_is_the_configured_one_and_private(ctxfold_home: Path)
     """No store named: the file under the home, readable by its owner alone."""
     with Session.open("trip") as session:
         add_step(session, 1)
-    from ctxfold.config.environment import default_store
+    from ctxfold.config import default_store
 
     file = Path(default_store())
     assert file.is_file()

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from ctxfold import Session
-from ctxfold.session.history.unfolding import unfolded
+from ctxfold.session.decide import unfolded
 from ctxfold.tokens import count
-from ctxfold.workspace.workspace import RawStep, Tile
+from ctxfold.workspace import RawStep, Tile
 
 
 def _order(n: int) -> str:

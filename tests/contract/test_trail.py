@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from ctxfold import Session
-from ctxfold.workspace.workspace import Change, Tile
+from ctxfold.workspace import Change, Tile
 
 FOLDER = "/srv/shop/src"
 

@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ctxfold.config.endpoints import endpoint
-from ctxfold.config.environment import default_store, home
-from ctxfold.config.roles import EXPLORER, KEYED_MODEL, role_setting
+from ctxfold.config import EXPLORER, KEYED_MODEL, default_store, endpoint, home, role_setting
 from ctxfold.errors import ReadOnlyStore
 
 VARIABLES = (

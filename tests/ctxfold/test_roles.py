@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ctxfold.cli.checks import run_checks
-from ctxfold.config.environment import settings_file
-from ctxfold.config.roles import KEYED_MODEL, ROLES, Role, role_setting
+from ctxfold.cli.doctor import run_checks
+from ctxfold.config import KEYED_MODEL, ROLES, Role, role_setting, settings_file
 from ctxfold.errors import InputError, ModelKeyMissing
 from ctxfold.models import Roles, Spending, helpers, load, spending
 

@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import get_args
 
 import ctxfold
-from ctxfold.decisions.refactor.values import OPERATORS
+from ctxfold.decisions.refactor import OPERATORS
 from mcp_server.tools import TOOLS
-from mcp_server.tools.switch_branch import Action
+from mcp_server.tools.decide import Action
 
 PLUGIN = Path(__file__).parents[2] / "plugin"
 SKILL = (PLUGIN / "skills" / "ctxfold" / "SKILL.md").read_text(encoding="utf-8")

@@ -11,7 +11,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from ctxfold.decisions.refactor.values import OPERATORS
+from ctxfold.decisions.refactor import OPERATORS
 from tests.support.operations import Driver, random_run
 from tests.support.texts import ODD, hostile, said
 

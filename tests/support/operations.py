@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import ctxfold
 from ctxfold import Session, View
-from ctxfold.decisions.refactor.values import OPERATORS
+from ctxfold.decisions.refactor import OPERATORS
 from ctxfold.errors import BranchError, FoldError, InputError, UndoError
 from ctxfold.tokens import MIN_BUDGET, count
 from tests.support.sessions import WIDE, common_prefix, cover, events, stable, steps_addressed, texts

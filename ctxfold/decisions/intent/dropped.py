@@ -10,11 +10,10 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any, Literal
 
-from ctxfold.decisions.intent.triggers import holds_name
-from ctxfold.decisions.intent.values import Source
-from ctxfold.text import sentences
-from ctxfold.view.pieces import values_in
-from ctxfold.workspace.intent import Intent
+from ctxfold.decisions.register import Source, holds_name
+from ctxfold.select.pieces import values_in
+from ctxfold.text.sentences import sentences
+from ctxfold.workspace import Intent
 
 __all__ = ["LOST_KINDS", "Dropped", "Lost", "LostKind", "compare", "named_besides", "refs_of"]
 

@@ -14,8 +14,7 @@ import jmespath
 from jmespath.exceptions import JMESPathError
 from jmespath.functions import Functions
 
-from ctxfold.log.json_lines import plain, spelled_tree, written
-from ctxfold.log.json_tree import parse
+from ctxfold.log.json import parse, plain, spelled_tree, written
 
 __all__ = ["values_at"]
 

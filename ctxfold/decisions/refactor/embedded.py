@@ -5,24 +5,200 @@ Source: ACR's router and operators, here on exact repetition, size and the regis
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
 from typing import assert_never
 
-from ctxfold.decisions.fold.directive import stretch
-from ctxfold.decisions.fold.embedded import Batch, due, embedded_tile
-from ctxfold.decisions.fold.tile import price, tile_of
-from ctxfold.decisions.refactor.checks import fault
-from ctxfold.decisions.refactor.prune import path_prune, without_repeats
-from ctxfold.decisions.refactor.repetition import duplicates
-from ctxfold.decisions.refactor.values import Case, Operator, PutTile, Refactoring, Refusal, noted
+from ctxfold.decisions.fold import price, stretch, tile_of, values_of
+from ctxfold.decisions.memory import Batch, due, embedded_tile
+from ctxfold.decisions.refactor import Call, Case, Operator, PutTile, Refactoring, Refusal, fault, noted
 from ctxfold.errors import FoldError
+from ctxfold.log import place_of
+from ctxfold.log.json import canonical, parse
+from ctxfold.log.lines import Line
 from ctxfold.prompts import prompt
+from ctxfold.select.pieces import above
 from ctxfold.tokens import count, head
 from ctxfold.view.render import query_of
-from ctxfold.workspace.guidance import Pin
-from ctxfold.workspace.workspace import RawStep, Workspace, spans
+from ctxfold.workspace import Block, Pin, RawStep, Tile, Workspace, spans
 
-__all__ = ["embedded", "route"]
+_TIMES, _NAMED_TIMES = 3, 2
+"""How often the same must stand in a row; the second where somebody named the operator."""
+_ROUNDS = 2
+"""How often a round of several steps must come, whole."""
+_PERIODS = (1, 2, 3)
+_LONGEST_CALL = 20_000
+_MARKS = re.compile(r"\s\[[a-z-]+(?:=[^\]\n]*)?\]")
+"""What a snapshot says of its elements in brackets, as in `[ref=e12]`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A stretch of contiguous steps that went in circles. `repeats`: those of them that show what one before them showed."""
+
+    steps: tuple[int, ...]
+    repeats: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    n: int
+    whole: tuple[tuple[str, str], ...]
+    """Its calls, each with what came of it."""
+
+
+def call_of(step: int, text: str, result: str | None, page: bool = False) -> Call:
+    """A call and its result as repetition sees them."""
+    tree = parse(text[:_LONGEST_CALL])
+    name, args = (tree.get("name"), tree.get("args")) if isinstance(tree, dict) else ("", None)
+    key = f"{name} {canonical(args)}" if name else _digest(text)
+    plain = (_MARKS.sub("", result or "") if page else result or "").strip()
+    return Call(step, key, _digest(plain) if plain else "", result is not None)
+
+
+def _digest(text: str) -> str:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def loops(case: Case) -> list[Loop]:
+    """The loops among the raw steps, oldest first, none overlapping. A message of the user ends one: to ask again after it is no loop."""
+    found: list[Loop] = []
+    for steps in _stretches(case):
+        at = 0
+        while at < len(steps):
+            loop = _loop_at(steps[at:], _NAMED_TIMES if case.named else _TIMES)
+            if loop is None:
+                at += 1
+            else:
+                found.append(loop)
+                at += len(loop.steps)
+    return found
+
+
+def _stretches(case: Case) -> Iterator[list[_Step]]:
+    """The raw steps whose every call has something for an answer, cut at all others and where the user spoke."""
+    by_step = _by_step(case.calls)
+    stretch: list[_Step] = []
+    for block in case.workspace.blocks:
+        calls = by_step.get(block.n, ()) if isinstance(block, RawStep) else ()
+        usable = bool(calls) and all(call.outcome for call in calls)
+        if not usable or (isinstance(block, RawStep) and block.n in case.spoken):
+            yield stretch
+            stretch = []
+        if usable and isinstance(block, RawStep):
+            stretch.append(_Step(block.n, tuple(sorted((call.key, call.outcome) for call in calls))))
+    yield stretch
+
+
+def _by_step(calls: Iterable[Call]) -> dict[int, list[Call]]:
+    found: dict[int, list[Call]] = {}
+    for call in calls:
+        found.setdefault(call.step, []).append(call)
+    return found
+
+
+def _loop_at(steps: Sequence[_Step], times: int) -> Loop | None:
+    """The longest loop that begins with the first of some steps: one step again and again, or a round of two or three."""
+    longest = 0
+    for period in _PERIODS:
+        end = period
+        while end < len(steps) and steps[end].whole == steps[end - period].whole:
+            end += 1
+        if end >= period * (times if period == 1 else _ROUNDS):
+            longest = max(longest, end)
+    if not longest:
+        return None
+    seen = set[tuple[tuple[str, str], ...]]()
+    repeats = set[int]()
+    for step in steps[:longest]:
+        if step.whole in seen:
+            repeats.add(step.n)
+        seen.add(step.whole)
+    return Loop(tuple(step.n for step in steps[:longest]), frozenset(repeats))
+
+
+def duplicates(case: Case) -> tuple[int, ...]:
+    """The raw steps before the latest whose every call was made before with the same result, in path order."""
+    raw = {block.n for block in case.workspace.blocks[: case.protected] if isinstance(block, RawStep)}
+    seen: set[tuple[str, str]] = set()
+    found: list[int] = []
+    for step, calls in _by_step(case.calls).items():
+        ends = [(call.key, call.outcome) for call in calls]
+        if step in raw and all(call.outcome for call in calls) and seen.issuperset(ends):
+            found.append(step)
+        seen.update(ends)
+    return tuple(found)
+
+
+_FENCES = re.compile(r"^<<[^\n]+\n|\n\S+>>$")
+
+
+def path_prune(case: Case) -> Refactoring | Refusal:
+    """Fold every loop that stands before the latest step into a tile of status failed, with all that it showed."""
+    effects: list[PutTile] = []
+    for loop in loops(case):
+        blocks = _foldable(case, loop)
+        tile = _pruned(blocks, loop.repeats, case.tile + len(effects)) if blocks else None
+        if tile is not None:
+            effects.append(PutTile(tile))
+    if not effects:
+        return Refusal("no stretch that went in circles stands before the latest step")
+    where = "; ".join(spans(effect.tile.steps) for effect in effects[-3:])
+    return Refactoring("path_prune", tuple(effects), f"the same calls with the same results in {where}")
+
+
+def _foldable(case: Case, loop: Loop) -> Sequence[Block]:
+    """The blocks of a loop that may be folded: those before what stays as it is."""
+    free = {block.steps[-1] for block in case.workspace.blocks[: case.protected]}
+    steps = [step for step in loop.steps if step in free]
+    if len(steps) < 2:
+        return ()
+    try:
+        return stretch(case.workspace, steps[0], steps[-1])
+    except FoldError:
+        return ()
+
+
+def _pruned(blocks: Sequence[Block], repeats: frozenset[int], number: int) -> Tile | None:
+    """The tile of a loop, with a word on the world outside where that still makes the view smaller; None where nothing does."""
+    lines = without_repeats(blocks, repeats)
+    before = price(*blocks)
+    for summary in (prompt("refactor_pruned"), ""):
+        tile = tile_of(blocks, number, summary, lines, "embedded", status="failed")
+        if price(tile) < before:
+            return tile
+    return None
+
+
+def without_repeats(blocks: Sequence[Block], repeats: frozenset[int], before: Sequence[Block] = ()) -> tuple[Line, ...]:
+    """The lines of blocks, less what repeating steps say again: no value goes that stands nowhere else among them, or before them."""
+    lines = [line for block in blocks for line in block.lines]
+    standing = [line for block in before for line in block.lines]
+    told, said, kept = values_of(standing), {_body(line) for line in standing}, set[int]()
+    for at, line in enumerate(lines):
+        body = _body(line)
+        stays = place_of(line.ref)[0] not in repeats or line.kind in ("user", "note")
+        values = values_of([line])
+        if stays or values - told or (line.kind in ("data", "text") and body not in said):
+            kept.add(at)
+            told |= values
+            said.add(body)
+    return _with_needed(lines, kept)
+
+
+def _body(line: Line) -> str:
+    """What a line says, without its marks and its address."""
+    return " ".join(_FENCES.sub("", line.text).lstrip("<> ").split())
+
+
+def _with_needed(lines: Sequence[Line], kept: set[int]) -> tuple[Line, ...]:
+    """The kept lines with those that they cannot be read without."""
+    needed = above(lines)
+    every = kept | {place for at in kept for place in needed[at]}
+    return tuple(line for at, line in enumerate(lines) if at in every)
+
 
 _WORTH = 0.1
 """The share of the budget that filtering duplicates must free before the router has it done."""

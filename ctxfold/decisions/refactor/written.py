@@ -8,26 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from ctxfold.decisions.fold.directive import stretch
-from ctxfold.decisions.fold.embedded import due
-from ctxfold.decisions.fold.tile import in_force, kept_beside, tile_of
-from ctxfold.decisions.refactor.prune import path_prune
-from ctxfold.decisions.refactor.values import (
-    AddNote,
-    Case,
-    Effect,
-    Operator,
-    PutTile,
-    Refactoring,
-    Refusal,
-    Supersede,
-    noted,
-)
+from ctxfold.decisions.fold import in_force, kept_beside, stretch, tile_of
+from ctxfold.decisions.memory import due
+from ctxfold.decisions.refactor import AddNote, Case, Effect, Operator, PutTile, Refactoring, Refusal, Supersede, noted
+from ctxfold.decisions.refactor.embedded import path_prune
 from ctxfold.errors import InputError
 from ctxfold.log.lines import KEY_INFO, THINKING
-from ctxfold.view.show import show
-from ctxfold.workspace.guidance import Pin, Slot, Superseded
-from ctxfold.workspace.workspace import Block, Origin, RawStep, Tile, spans
+from ctxfold.view.fit import show
+from ctxfold.workspace import Block, Origin, Pin, RawStep, Slot, Superseded, Tile, spans
 
 __all__ = ["plain_text", "written"]
 

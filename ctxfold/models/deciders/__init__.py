@@ -11,25 +11,19 @@ from weakref import WeakKeyDictionary
 import anyio
 from pydantic import BaseModel
 
-from ctxfold.decisions.branch.values import Move
-from ctxfold.decisions.intent.triggers import Trigger
-from ctxfold.decisions.intent.written import LinesWritten
-from ctxfold.decisions.refactor.values import Operator, Refactored
-from ctxfold.models.deciders.branch import Place
-from ctxfold.models.deciders.fold import Consolidate, Fold, is_due, micro_due
-from ctxfold.models.deciders.intent import Extract, Plan, line_parts, new_words, plan_parts
+from ctxfold.decisions.branch import Move
+from ctxfold.decisions.refactor import Operator, Refactored
+from ctxfold.decisions.register import LinesWritten, Trigger
 from ctxfold.models.deciders.loop import Decided, Decision, SessionLease, Timed, decide, leased
-from ctxfold.models.deciders.refactor import Route, Write
-from ctxfold.models.named import Roles
-from ctxfold.models.prices import add_prices
+from ctxfold.models.deciders.memory import Consolidate, Fold, is_due, micro_due
+from ctxfold.models.deciders.register import Extract, Plan, line_parts, new_words, plan_parts
+from ctxfold.models.deciders.steer import Place, Route, Write
+from ctxfold.models.named import Roles, add_prices
 from ctxfold.models.protocol import Model, Usage
-from ctxfold.session.intent import Wanted
-from ctxfold.session.maintain import extraction_of
+from ctxfold.session.decide import Wanted, extraction_of
 from ctxfold.session.session import Session
 from ctxfold.tokens import Budget
-from ctxfold.workspace.by import Decider
-from ctxfold.workspace.intent import Extraction, Intent
-from ctxfold.workspace.workspace import Tile
+from ctxfold.workspace import Decider, Extraction, Intent, Tile
 
 __all__ = ["Decided", "Deciders", "Maintained", "SessionLease"]
 

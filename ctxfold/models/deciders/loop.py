@@ -11,12 +11,11 @@ import anyio.to_thread
 from pydantic import BaseModel
 
 from ctxfold.errors import InvalidReply, ModelError, ModelUnavailable, StaleDecision, Unfit
-from ctxfold.models.prices import add_prices, cost
-from ctxfold.models.protocol import Model, Reply, Request, Tool, Usage, Words, settle
-from ctxfold.models.spans import span
+from ctxfold.models.named import add_prices, cost
+from ctxfold.models.protocol import Model, Reply, Request, Tool, Usage, Words, settle, span
 from ctxfold.prompts import prompt
 from ctxfold.session.session import Session
-from ctxfold.workspace.by import Decider
+from ctxfold.workspace import Decider
 
 __all__ = ["Decided", "Decision", "Kind", "Question", "SessionLease", "Timed", "decide", "leased"]
 

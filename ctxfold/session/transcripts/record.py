@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
-from ctxfold.log.refs import RecordRef
+from ctxfold.log import RecordRef
 from ctxfold.session.handle import Handle
 from ctxfold.session.record import Draft, Result, record
 from ctxfold.session.transcripts.values import (

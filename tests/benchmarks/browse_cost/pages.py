@@ -7,7 +7,8 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
-from browser_agent.actions import ActionResult, Extract, Find, Navigate, Outcome, PageAction, Read, perform
+from browser_agent.actions import ActionResult, Extract, Find, Navigate, Outcome, PageAction, Read
+from browser_agent.actions.perform import perform
 from browser_agent.browser.browser import Browser
 from browser_agent.browser.window import Window
 from browser_agent.observation import Observation

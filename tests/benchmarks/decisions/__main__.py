@@ -23,7 +23,7 @@ from browser_agent.agent.agent import BrowserAgent
 from browser_agent.agent.settings import Keeping, RunLimits
 from ctxfold import Event, Session
 from ctxfold.cli import main as command
-from ctxfold.decisions.refactor.values import OPERATORS
+from ctxfold.decisions.refactor import OPERATORS
 from ctxfold.errors import CtxfoldError
 from ctxfold.models import Reply, Request, Roles, ScriptedModel
 from ctxfold.models.deciders import Deciders

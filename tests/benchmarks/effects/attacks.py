@@ -25,8 +25,8 @@ from browser_agent.actions import (
     Select,
     Type,
     Upload,
-    perform,
 )
+from browser_agent.actions.perform import perform
 from browser_agent.browser.window import Window
 from browser_agent.observation import Observation
 

@@ -6,7 +6,8 @@ import statistics
 import time
 
 from browser_agent import Browser
-from browser_agent.actions import Click, perform
+from browser_agent.actions import Click
+from browser_agent.actions.perform import perform
 from browser_agent.browser.gate import Gate
 from browser_agent.browser.window import Window
 from browser_agent.network.effects import Trust

@@ -15,7 +15,7 @@ from browser_agent import BrowserAgent, Keeping, RunLimits, Safety, Secret, Watc
 from browser_agent.cli.live import Live
 from browser_agent.network.effects import Confirm
 from ctxfold import Session, export_session
-from ctxfold.cli.report.write import report_session
+from ctxfold.cli.report import report_session
 from ctxfold.models import Reply, Request
 from tests.benchmarks.effects.attacks import ATTACKS, HIT, Attack
 from tests.sites.server import Site

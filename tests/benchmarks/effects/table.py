@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from browser_agent import Browser
-from browser_agent.actions import Outcome, Press, perform
+from browser_agent.actions import Outcome, Press
+from browser_agent.actions.perform import perform
 from browser_agent.browser.gate import Gate
-from browser_agent.browser.settings import Folders
+from browser_agent.browser.limits import Folders
 from browser_agent.browser.window import Window
 from browser_agent.network.effects import Asked, Trust
 from tests.benchmarks.effects.attacks import ATTACKS, HIT, Attack, attempt, pages, socket_server

@@ -21,17 +21,12 @@ from typing import Any
 
 import anyio
 
-from browser_agent.actions import Answer, Click, FillForm, Navigate
-from browser_agent.actions.union import FieldValue
-from browser_agent.agent.journal import Journal
-from browser_agent.agent.run import Run
+from browser_agent.actions import Answer, Click, FieldValue, FillForm, Navigate
+from browser_agent.agent.journal import LOOK, Journal
+from browser_agent.agent.run import Run, Terms
 from browser_agent.agent.settings import RunLimits, Watching
-from browser_agent.agent.steps import LOOK
-from browser_agent.agent.terms import Terms
 from browser_agent.browser.browser import Browser
-from browser_agent.deciders.decision import Decision
-from browser_agent.deciders.protocol import Decided, Situation
-from browser_agent.deciders.sources import Evidence
+from browser_agent.deciders import Decided, Decision, Evidence, Situation
 from browser_agent.network.secrets import Secrets
 from ctxfold import Session
 from tests.sites.server import Site

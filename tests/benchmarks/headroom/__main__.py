@@ -19,7 +19,7 @@ from typing import Any
 
 from ctxfold import Session
 from ctxfold.tokens import count
-from ctxfold.view.bounded import Result, bounded
+from ctxfold.view.result import Result, bounded
 
 Message = dict[str, Any]
 BUDGETS = (2_000, 10_000)

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from playwright.async_api import CDPSession, Error
 
-from browser_agent.actions import Read, perform
+from browser_agent.actions import Read
+from browser_agent.actions.perform import perform
 from browser_agent.browser.window import Window
 from browser_agent.observation.inline import REF
 from tests.benchmarks.miniwob.play import Task, start

@@ -21,8 +21,8 @@ from browser_agent.actions import (
     Select,
     Type,
     WaitFor,
-    perform,
 )
+from browser_agent.actions.perform import perform
 from browser_agent.browser.window import Window
 from browser_agent.observation import Control, Observation
 from browser_agent.observation.inline import clean

@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from ctxfold import Session
-from ctxfold.decisions.fold.embedded import due, front_room
-from ctxfold.decisions.fold.settings import SETTINGS
-from ctxfold.decisions.refactor.values import OPERATORS, Operator
+from ctxfold.decisions.fold import SETTINGS
+from ctxfold.decisions.memory import due, front_room
+from ctxfold.decisions.refactor import OPERATORS, Operator
 from ctxfold.models import Model, Roles
 from ctxfold.models.deciders import Deciders
-from ctxfold.models.deciders.material import records
-from ctxfold.text import sentences
+from ctxfold.models.deciders.memory import records
+from ctxfold.text.sentences import sentences
 from ctxfold.tokens import count, head
-from ctxfold.workspace.by import By
+from ctxfold.workspace import By
 from tests.benchmarks.fidelity.recordings import Recording
 from tests.benchmarks.prompts.recorded import Pool, after, contradicted, heard, looped, repeated, spoken
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ctxfold import Session
-from ctxfold.view.pieces import values_in as values
+from ctxfold.select.pieces import values_in as values
 from tests.benchmarks.fidelity.recordings import Call, Heard, Recording
 
 __all__ = ["Planted", "failing", "fed", "inventions", "to_and_fro"]

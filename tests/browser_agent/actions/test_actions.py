@@ -23,10 +23,10 @@ from browser_agent.actions import (
     Type,
     Upload,
     WaitFor,
-    perform,
 )
+from browser_agent.actions.perform import perform
 from browser_agent.browser.browser import Browser
-from browser_agent.browser.settings import Folders
+from browser_agent.browser.limits import Folders
 from browser_agent.browser.window import Window
 from ctxfold.tokens import count
 from tests.browser_agent.doing import control, do, ref, seen, visit

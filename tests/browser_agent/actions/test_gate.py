@@ -6,11 +6,11 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from browser_agent.actions import Click, Find, Navigate, Tab, perform
+from browser_agent.actions import Click, Find, Navigate, Tab
+from browser_agent.actions.perform import perform
 from browser_agent.browser.browser import Browser
-from browser_agent.browser.faults import PageLost
 from browser_agent.browser.gate import Gate
-from browser_agent.browser.window import Window
+from browser_agent.browser.window import PageLost, Window
 from browser_agent.network.effects import Asked, Trust
 from tests.benchmarks.effects.attacks import BY_NAME, KINDS
 from tests.benchmarks.effects.table import Range, on_range

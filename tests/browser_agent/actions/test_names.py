@@ -17,10 +17,10 @@ from browser_agent.actions import (
     Read,
     Scroll,
     Type,
-    perform,
 )
-from browser_agent.actions.names import find_named
-from browser_agent.actions.passwords import hide_typed
+from browser_agent.actions.elements import find_named
+from browser_agent.actions.forms import hide_typed
+from browser_agent.actions.perform import perform
 from browser_agent.agent.script import as_lines
 from browser_agent.browser.window import Window
 from browser_agent.observation import Control

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from browser_agent.actions import Click, Dialog, Download, FieldValue, FillForm, PageAction, Press, Type
-from browser_agent.actions.passwords import hide_typed
+from browser_agent.actions.forms import hide_typed
 from browser_agent.browser.browser import Browser
 from browser_agent.browser.window import Window
 from browser_agent.network.secrets import Secret, Secrets

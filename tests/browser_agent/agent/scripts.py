@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from browser_agent.agent.agent import BrowserAgent
-from browser_agent.agent.confirm import Safety
-from browser_agent.agent.result import Result, StepTaken
+from browser_agent.agent.result import Result, Safety, StepTaken
 from browser_agent.agent.settings import Keeping, RunLimits, Watching
 
 

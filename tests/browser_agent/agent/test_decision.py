@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from browser_agent.deciders.decision import Decision
+from browser_agent.deciders import Decision
 
 
 def test_the_schema_names_every_action_and_demands_a_thought_and_actions():

@@ -7,17 +7,23 @@ from typing import Any
 
 import pytest
 
-from browser_agent.agent.folds import Folds, commit_all, commit_paying, want
-from browser_agent.agent.journal import Journal
-from browser_agent.agent.resume import cut_off
+from browser_agent.agent.folds import (
+    Folds,
+    commit_all,
+    commit_paying,
+    kept_blocks,
+    newest_runs,
+    overflows,
+    pays,
+    room_of_past,
+    want,
+)
+from browser_agent.agent.journal import Journal, cut_off
 from browser_agent.agent.settings import folding
-from browser_agent.agent.standing import kept_blocks, newest_runs, overflows, pays, room_of_past
-from browser_agent.deciders.decision import Decision
-from browser_agent.deciders.protocol import Decided
+from browser_agent.deciders import Decided, Decision
 from browser_agent.network.secrets import Secrets
 from ctxfold import Session
-from ctxfold.workspace.by import By
-from ctxfold.workspace.workspace import RawStep, Tile
+from ctxfold.workspace import By, RawStep, Tile
 
 pytestmark = pytest.mark.anyio
 

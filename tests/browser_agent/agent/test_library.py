@@ -11,11 +11,10 @@ import anyio
 import pytest
 
 from browser_agent import BrowserAgent, BrowserChoice, Hooks, Keeping, Result, Safety, Secret, StepTaken, Watching
-from browser_agent.actions import ActionResult, PageAction
-from browser_agent.actions.union import ACTION
+from browser_agent.actions import ACTION, ActionResult, PageAction
 from browser_agent.agent.script import ScriptFile, as_lines, starting
-from browser_agent.browser.install import installed
-from browser_agent.deciders.tool import decide_tool
+from browser_agent.browser.process import installed
+from browser_agent.deciders.model import decide_tool
 from browser_agent.observation import Control, Observation
 from ctxfold import Session
 from ctxfold.errors import InputError

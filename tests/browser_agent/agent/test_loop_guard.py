@@ -1,8 +1,8 @@
 """What is tried again and again on one page is refused, then ends the run."""
 
 from browser_agent.actions import Click, Scroll
-from browser_agent.agent.loop_guard import LoopGuard
-from browser_agent.deciders.decision import Decision
+from browser_agent.agent.run import LoopGuard
+from browser_agent.deciders import Decision
 
 CLICK = Decision(thought="try", actions=(Click(kind="click", ref="e1"),))
 SCROLL = Decision(thought="look", actions=(Scroll(kind="scroll", direction="down"),))

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from browser_agent.agent.agent import BrowserAgent
-from browser_agent.agent.resume import match_refs, rename_refs
+from browser_agent.agent.journal import match_refs, rename_refs
 from browser_agent.agent.settings import Keeping, RunLimits
-from browser_agent.deciders.decision import Decision
+from browser_agent.deciders import Decision
 from ctxfold import Session
 from ctxfold.errors import ModelUnavailable
 from ctxfold.models import Reply, Request

@@ -8,11 +8,12 @@ from urllib.parse import quote
 
 import pytest
 
-from browser_agent.agent.confirm import Asked, Safety
+from browser_agent.agent.result import Safety
 from browser_agent.agent.settings import Keeping
+from browser_agent.network.effects import Asked
 from browser_agent.network.secrets import Secret
 from ctxfold import sessions
-from ctxfold.config.environment import default_store
+from ctxfold.config import default_store
 from ctxfold.errors import InputError
 from tests.browser_agent.agent.scripts import browse, decide, script
 from tests.browser_agent.doing import ref, visit

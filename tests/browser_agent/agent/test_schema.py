@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from browser_agent.agent.agent import BrowserAgent
 from browser_agent.cli.browse import browse as command
-from browser_agent.deciders.answer_schema import Shape
+from browser_agent.deciders.model import Shape
 from ctxfold import Session
 from ctxfold.errors import InputError
 from tests.browser_agent.agent.scripts import decide, script

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 import ctxfold
-from browser_agent.agent.confirm import Safety
+from browser_agent.agent.result import Safety
 from browser_agent.agent.settings import Keeping
 from browser_agent.network.secrets import Secret
 from ctxfold import Session
-from ctxfold.cli.report.write import report_session
+from ctxfold.cli.report import report_session
 from ctxfold.errors import InputError
-from ctxfold.session.screenshots import LARGEST, folder_of
+from ctxfold.session.open import LARGEST, folder_of
 from tests.browser_agent.agent.scripts import browse, decide, script
 from tests.sites.server import Site
 

@@ -13,7 +13,7 @@ from browser_agent.agent.result import StepTaken
 from browser_agent.agent.settings import Keeping, Watching
 from ctxfold import Session
 from ctxfold.models import Reply, Request, Roles, Usage
-from ctxfold.models.script import ScriptedModel
+from ctxfold.models.named import ScriptedModel
 from tests.sites.server import Site
 from tests.support.sessions import events
 

@@ -5,10 +5,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from browser_agent.actions.outcome import ActionResult, Outcome
-from browser_agent.actions.union import Extract, Navigate, PageAction
-from browser_agent.agent.steps import begin_step, end_step
-from browser_agent.observation.values import Extracted, Observation
+from browser_agent.actions import ActionResult, Extract, Navigate, Outcome, PageAction
+from browser_agent.agent.journal import begin_step, end_step
+from browser_agent.observation import Extracted, Observation
 from ctxfold import Session
 
 BUDGET = 3_000

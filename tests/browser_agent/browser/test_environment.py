@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from browser_agent.browser.browser import Browser
-from ctxfold.config.children import child_environment, kept_from_children
+from ctxfold.config import child_environment, kept_from_children
 from tests.browser_agent.doing import visit
 from tests.sites.server import Site
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from browser_agent.browser import install as provision
-from browser_agent.browser.install import browser, fix, installed, provide
-from ctxfold.cli.checks import Check
+from browser_agent.browser import process as provision
+from browser_agent.browser.process import browser, fix, installed, provide
+from ctxfold.cli.doctor import Check
 from ctxfold.errors import BrowserMissing
 
 pytestmark = pytest.mark.anyio

@@ -15,13 +15,14 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Error
 
-from browser_agent.actions import Click, Navigate, Outcome, Tab, Type, WaitFor, perform
+from browser_agent.actions import Click, Navigate, Outcome, Tab, Type, WaitFor
+from browser_agent.actions.perform import perform
 from browser_agent.browser.browser import Browser
-from browser_agent.browser.install import installed
 from browser_agent.browser.limits import LIMITS
+from browser_agent.browser.process import installed
 from browser_agent.browser.reaper import Reaper
 from browser_agent.browser.window import Window
-from ctxfold.config.children import child_environment
+from ctxfold.config import child_environment
 from ctxfold.errors import BrowserGone, BrowserMissing, InputError
 from tests.browser_agent.doing import do, ref, seen, visit
 from tests.sites.server import Site
@@ -315,7 +316,8 @@ async def test_a_browser_we_connected_to_is_left_running(
 RUN = """
 import asyncio, sys
 from browser_agent import Browser
-from browser_agent.actions import Navigate, perform
+from browser_agent.actions import Navigate
+from browser_agent.actions.perform import perform
 
 async def main():
     async with await Browser.launch() as browser:

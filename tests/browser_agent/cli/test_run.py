@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from browser_agent.cli.run import DeferredReports
+from browser_agent.cli.browse import DeferredReports
 
 
 def left_behind(deferred: DeferredReports) -> None:

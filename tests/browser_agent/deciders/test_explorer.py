@@ -5,10 +5,8 @@ from urllib.parse import urlencode
 import pytest
 
 from browser_agent.actions import Answer, GiveUp, Navigate
-from browser_agent.deciders.explorer import Explorer
-from browser_agent.deciders.explorer.quest import MOST_LOADS
-from browser_agent.deciders.explorer.question import split_task
-from browser_agent.deciders.protocol import Decided, Situation
+from browser_agent.deciders import Decided, Situation
+from browser_agent.deciders.explorer import MOST_LOADS, Explorer, split_task
 from browser_agent.observation import IndexedPage, Listed, Observation, SiteIndex
 from ctxfold.view.render import View
 from tests.browser_agent.deciders.pages import COPYING, ORIGIN, WATCHING, heading, page

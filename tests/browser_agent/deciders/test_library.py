@@ -2,9 +2,7 @@
 
 import pytest
 
-from browser_agent.deciders.explorer.library import Found, Library
-from browser_agent.deciders.explorer.passages import MOST_WORDS
-from browser_agent.deciders.explorer.question import Question
+from browser_agent.deciders.explorer import MOST_WORDS, Found, Library, Question
 from tests.browser_agent.deciders.pages import COPYING, WATCHING, definition, heading, page
 
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import pytest
 
 from browser_agent.actions import Press
-from browser_agent.deciders.decision import Decision
+from browser_agent.deciders import Decided, Decision, Evidence, Situation, Source
 from browser_agent.deciders.model import MISSED, ModelDecider
-from browser_agent.deciders.protocol import Decided, Situation
-from browser_agent.deciders.sources import Evidence, Source
 from browser_agent.network.secrets import Secrets
 from ctxfold.models import ScriptedModel
 from ctxfold.view.render import View

@@ -2,7 +2,7 @@
 
 import pytest
 
-from browser_agent.deciders.sources import Evidence
+from browser_agent.deciders import Evidence
 from ctxfold.errors import InputError
 from tests.browser_agent.deciders.pages import heading, page
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from browser_agent.host.reach import Reach
+from browser_agent.host.pages import Reach
 from browser_agent.network.egress import Egress
 from ctxfold.errors import InputError, Refused
 

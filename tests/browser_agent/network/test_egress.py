@@ -8,11 +8,11 @@ from urllib.parse import quote
 
 import pytest
 
-from browser_agent.actions import Click, FieldValue, FillForm, Find, Navigate, Read, Type, perform
+from browser_agent.actions import Click, FieldValue, FillForm, Find, Navigate, Read, Type
+from browser_agent.actions.perform import perform
 from browser_agent.browser.browser import Browser
 from browser_agent.browser.window import Window
-from browser_agent.network.egress import Egress
-from browser_agent.network.proxy import FilterProxy
+from browser_agent.network.egress import Egress, FilterProxy
 from browser_agent.network.secrets import Secret, Secrets
 from tests.browser_agent.doing import do, ref, seen, visit
 from tests.sites.server import Site
@@ -151,7 +151,7 @@ async def test_a_name_that_resolves_into_this_machine_is_refused(monkeypatch: py
     async def resolve(host: str, port: int) -> tuple[str, ...]:
         return ("127.0.0.1",)
 
-    monkeypatch.setattr("browser_agent.network.proxy._resolve", resolve)
+    monkeypatch.setattr("browser_agent.network.egress._resolve", resolve)
     async with await Browser.launch(egress=Egress.of()) as browser:
         window = await browser.window()
         outcome = await do(window, Navigate(kind="navigate", url=f"http://rebound.example:{site.port}/"))

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from browser_agent.cli.options import read_secret
-from browser_agent.host.reach import Reach
+from browser_agent.cli.request import read_secret
+from browser_agent.host.pages import Reach
 from browser_agent.network.effects import Cause, Request, Trust, judge
 from browser_agent.network.egress import Egress, is_link_local, is_public
 from browser_agent.network.secrets import Secret, Secrets

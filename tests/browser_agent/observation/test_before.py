@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from browser_agent.actions import Click, Find, Navigate, PageAction, Read, perform
+from browser_agent.actions import Click, Find, Navigate, PageAction, Read
+from browser_agent.actions.perform import perform
 from browser_agent.browser.window import Window
 from tests.browser_agent.doing import ref, seen, visit
 from tests.sites.server import Site

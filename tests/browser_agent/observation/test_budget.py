@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from browser_agent.observation import Observation, OpenDialog, TabInfo
 from browser_agent.observation.capture import Capture, Structure
 from browser_agent.observation.observe import Lean, Part, Places, View, observe
-from browser_agent.observation.values import Observation, OpenDialog, TabInfo
-from ctxfold.log.snapshot import parse
+from ctxfold.log.page import parse
 from ctxfold.tokens import count
 from tests.browser_agent.reading import interactive
 

@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from browser_agent.actions import Extract, Find, perform
+from browser_agent.actions import Extract, Find
+from browser_agent.actions.perform import perform
 from browser_agent.browser.window import Window
 from browser_agent.observation.capture import Card
 from browser_agent.observation.fields import extract
-from browser_agent.observation.labelled import NOTHING, coerce
-from ctxfold.log.snapshot import parse
+from browser_agent.observation.rows import NOTHING, coerce
+from ctxfold.log.page import parse
 from ctxfold.tokens import count
 from tests.browser_agent.doing import seen, visit
 from tests.sites.server import Site

@@ -2,13 +2,11 @@
 
 import pytest
 
-from browser_agent.actions.look import Look, Sight
-from browser_agent.actions.share import share
-from browser_agent.observation.before import NOTHING_BEFORE
+from browser_agent.actions.look import Look, Sight, share
+from browser_agent.observation import Observation
 from browser_agent.observation.capture import Capture, Structure
-from browser_agent.observation.heading import without_repeats
-from browser_agent.observation.observe import Lean, Part, Places, View, observe
-from browser_agent.observation.values import Observation
+from browser_agent.observation.observe import Lean, Part, Places, View, observe, without_repeats
+from browser_agent.observation.shorten import NOTHING_BEFORE
 from ctxfold.tokens import count
 
 pytestmark = pytest.mark.anyio

@@ -1,6 +1,6 @@
 """A page is made anew of its snapshot in the log: its sections, its links, and none of what stands around them."""
 
-from browser_agent.observation.logged import from_log
+from browser_agent.observation.observe import from_log
 
 SNAPSHOT = """
 - navigation [ref=e1]:

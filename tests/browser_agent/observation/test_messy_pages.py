@@ -4,20 +4,8 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
-from browser_agent.actions import (
-    Click,
-    Drag,
-    FieldValue,
-    FillForm,
-    Find,
-    Hover,
-    Navigate,
-    Outcome,
-    Read,
-    Scroll,
-    Type,
-    perform,
-)
+from browser_agent.actions import Click, Drag, FieldValue, FillForm, Find, Hover, Navigate, Outcome, Read, Scroll, Type
+from browser_agent.actions.perform import perform
 from browser_agent.browser.browser import Browser
 from browser_agent.browser.limits import LIMITS
 from browser_agent.browser.window import Window

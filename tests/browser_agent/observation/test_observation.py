@@ -5,7 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from browser_agent.actions import Click, Find, Read, Type, WaitFor, perform
+from browser_agent.actions import Click, Find, Read, Type, WaitFor
+from browser_agent.actions.perform import perform
 from browser_agent.browser.window import Window
 from browser_agent.observation import Observation
 from tests.browser_agent.doing import control, do, ref, seen, visit

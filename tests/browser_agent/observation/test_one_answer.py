@@ -5,7 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from browser_agent.actions import Check, Click, Extract, FieldValue, FillForm, Find, Navigate, PageAction, Read, perform
+from browser_agent.actions import Check, Click, Extract, FieldValue, FillForm, Find, Navigate, PageAction, Read
+from browser_agent.actions.perform import perform
 from browser_agent.browser.window import Window
 from ctxfold.tokens import count
 from tests.browser_agent.doing import seen, visit

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from ctxfold import Session
-from ctxfold.cli import checks as doctor
-from ctxfold.cli.checks import Check
+from ctxfold.cli import doctor
+from ctxfold.cli.doctor import Check
 from ctxfold.store import sqlite
 from tests.ctxfold.cli.conftest import Run
 from tests.support.messages.server import MessagesServer, in_turn

@@ -11,8 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from ctxfold import Session
-from ctxfold.cli.extract import extract
-from ctxfold.cli.todo import todo
+from ctxfold.cli.decide import extract, todo
 from ctxfold.errors import InputError
 
 pytestmark = pytest.mark.usefixtures("ctxfold_home")

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from rich.cells import cell_len
 
-from ctxfold.cli import output
+from ctxfold.cli import options as output
 
 COLUMNS = ("event", "time", "branch", "kind", "steps", "cause")
 ROWS = [

@@ -7,7 +7,7 @@ import pytest
 
 from browser_agent.browser.browser import Browser
 from ctxfold import Session
-from ctxfold.cli.report.write import report_session
+from ctxfold.cli.report import report_session
 from ctxfold.errors import InputError, UnknownSession
 from tests.support.sessions import prose
 

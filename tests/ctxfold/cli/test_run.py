@@ -16,8 +16,8 @@ import click
 import pytest
 
 from ctxfold import Session
-from ctxfold.cli.root import GROUP, read_summary
-from ctxfold.cli.run import run as run_command
+from ctxfold.cli import GROUP, read_summary
+from ctxfold.cli import run as run_command
 from ctxfold.errors import FullDisk
 from tests.ctxfold.cli.conftest import Run, at_home, failed, spawn
 
@@ -54,7 +54,7 @@ def test_help_imports_no_command_and_nothing_heavy() -> None:
         "from ctxfold.cli import main\n"
         "try:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
         "heavy = {'pydantic', 'tiktoken', 'anthropic', 'playwright', 'mcp', 'rich', 'sqlite3', 'selectolax', 'asyncio'}\n"
-        "own = {'ctxfold.cli.log', 'browser_agent', 'mcp_server', 'ctxfold.session.session'}\n"
+        "own = {'ctxfold.cli.look', 'browser_agent', 'mcp_server', 'ctxfold.session.session'}\n"
         "print('loaded:', sorted((heavy | own) & set(sys.modules)))\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
@@ -122,7 +122,7 @@ WRITING = {
 def test_a_reader_that_goes_away_inside_a_command_is_no_failure(writing: str) -> None:
     lines = (
         "import errno, sys, click, rich.console",
-        "from ctxfold.cli.run import run",
+        "from ctxfold.cli import run",
         "@click.group()",
         "def program(): pass",
         "@program.command()",

@@ -99,7 +99,7 @@ def test_names_stand_whole_in_a_narrow_terminal(run: Run, monkeypatch: pytest.Mo
     with Session.open(name, goal="A goal in some words") as session:
         session.record_turn(user="x")
     monkeypatch.setenv("COLUMNS", "60")
-    monkeypatch.setattr("ctxfold.cli.output.is_terminal", lambda: True)
+    monkeypatch.setattr("ctxfold.cli.options.is_terminal", lambda: True)
     listed = run("sessions", "list").out
     assert name in listed.splitlines()[0]
     assert "steps 1" in listed

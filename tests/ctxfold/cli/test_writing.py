@@ -87,7 +87,7 @@ def test_what_cannot_be_recorded_is_one_line_and_makes_no_session(
 def test_more_than_fits_in_one_record_is_refused_and_not_read_to_its_end(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ctxfold.cli.record.LARGEST", 1 << 20)
+    monkeypatch.setattr("ctxfold.cli.sessions.LARGEST", 1 << 20)
     assert run("record", "work", stdin=b"x" * (1 << 20)).code == 0
     failed(run("record", "work", stdin=b"x" * ((1 << 20) + 1)), 2, "longer than 1 MB")
 

@@ -4,9 +4,8 @@ import json
 
 import pytest
 
-from ctxfold.log.form import lines_of
-from ctxfold.log.lines import text_of
-from ctxfold.log.records import Kind, Origin, Record
+from ctxfold.log import Kind, Origin, Record
+from ctxfold.log.lines import lines_of, text_of
 
 PROSE = "Hello there.\n\n  Two things:\n- keep  both blanks\n- W-2003, at most 120 EUR"
 DOCUMENTS = [

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxfold.decisions.intent.structured import values_at
-from ctxfold.log.json_lines import line_form, plain, spelled_tree, written
-from ctxfold.log.json_tree import parse
+from ctxfold.log.json import line_form, parse, plain, spelled_tree, written
 
 BLANK = st.text(" \t\n\r", max_size=3)
 NUMBER = st.from_regex(r"-?(0|[1-9][0-9]{0,30})(\.[0-9]{1,25})?([eE][-+]?[0-9]{1,3})?", fullmatch=True)

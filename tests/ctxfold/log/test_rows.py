@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxfold.log.json_tree import parse
-from ctxfold.log.rows import rows_of
+from ctxfold.log.json import parse, rows_of
 
 KEYS = st.sampled_from(["id", "name", "a b", "x=y", "", "1", "null", "line\nbreak", "|"])
 SCALARS = (

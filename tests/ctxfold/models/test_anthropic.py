@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from ctxfold.config.endpoints import Endpoint
+from ctxfold.config import Endpoint
 from ctxfold.errors import InvalidReply, ModelError, ModelKeyMissing, ModelUnavailable
 from ctxfold.models import Reply, Request, Tool, ask
 from ctxfold.models.anthropic import AnthropicModel, body

@@ -9,10 +9,10 @@ from typing import Literal
 import pytest
 from pydantic import BaseModel
 
-from ctxfold.config import endpoints
+from ctxfold import config as endpoints
 from ctxfold.errors import FoldError, InputError, InvalidReply, ModelKeyMissing, ModelUnavailable
 from ctxfold.models import Reply, Request, Tool, Usage, ask, cost, load
-from ctxfold.models.script import ScriptedModel
+from ctxfold.models.named import ScriptedModel
 
 
 class Step(BaseModel, frozen=True):

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from ctxfold.config.endpoints import Endpoint, endpoint
+from ctxfold.config import Endpoint, endpoint
 from ctxfold.errors import InputError, ModelError, ModelKeyMissing, ModelUnavailable
 from ctxfold.models import Model, Request, ScriptedModel, Tool, ask, cost, load, named
 from ctxfold.models.protocol import Usage

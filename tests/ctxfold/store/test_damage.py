@@ -12,7 +12,7 @@ import pytest
 import ctxfold
 from ctxfold import Session
 from ctxfold.errors import CorruptStore, CtxfoldError, InputError, StoreError
-from ctxfold.session.history.salvage import salvage_store
+from ctxfold.session.transfer import salvage_store
 from tests.ctxfold.cli.conftest import Run, run
 
 __all__ = ["run"]

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from ctxfold.store.guard import Guard
+from ctxfold.store.sqlite import Guard
 
 _HOLDER = """
 import sys
 from pathlib import Path
-from ctxfold.store.guard import Guard
+from ctxfold.store.sqlite import Guard
 guard = Guard(Path(sys.argv[1]), 1.0)
 guard.acquire()
 print("held", flush=True)

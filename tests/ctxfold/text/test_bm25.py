@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxfold.text import BM25, words
+from ctxfold.select.score import BM25
+from ctxfold.text.words import words
 
 DOCUMENTS = [
     words(text)

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from ctxfold.text.copies import Copies, Copy, Readings
+from ctxfold.text.secrets import Copies, Copy, Readings
 
 VALUE = "Kq2-Zz&Yy7/live"
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxfold.text import Span, entities
+from ctxfold.text.sentences import Span
+from ctxfold.text.values import entities
 from tests.ctxfold.text.hostile import LONG, NAMES, within
 
 

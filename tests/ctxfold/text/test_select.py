@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ctxfold.text import select
+from ctxfold.select.choose import select
 from ctxfold.tokens import count, head
 from tests.ctxfold.text.hostile import LONG, NAMES, within
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxfold.text import MAX_SENTENCE, Span, lines, sentences
+from ctxfold.text.sentences import MAX_SENTENCE, Span, lines, sentences
 from tests.ctxfold.text.hostile import LONG, NAMES, within
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxfold.text import Vocabulary, cosine, features
+from ctxfold.text.words import Vocabulary, cosine, features
 
 TEXTS = [
     "The cache keeps pages in memory until it is full.",

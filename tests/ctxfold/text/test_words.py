@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxfold.text import is_common, query_weights, query_words, stem, words
+from ctxfold.text.words import is_common, query_weights, query_words, stem, words
 from tests.ctxfold.text.hostile import LONG, NAMES, within
 
 

@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ctxfold import tokens
-from ctxfold.tokens import counter
+from ctxfold import tokens as counter
 
 ADVERSARIAL = {
     "a million spaces": " " * 1_000_000,

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ctxfold.tokens import count, counter, head
+from ctxfold import tokens as counter
+from ctxfold.tokens import count, head
 
 PROSE = (
     "The log is lossless. The view is lean, and never above its budget. What it leaves out, it leaves a ref to. " * 40

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 import tiktoken
 
+from ctxfold import tokens as ranks
 from ctxfold.errors import BrokenInstall
-from ctxfold.tokens import ranks
 
 DATA = resources.files("ctxfold.tokens") / "data"
 NO_NETWORK = {"HTTP_PROXY": "http://127.0.0.1:9", "HTTPS_PROXY": "http://127.0.0.1:9"}

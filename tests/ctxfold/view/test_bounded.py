@@ -6,7 +6,7 @@ import pytest
 
 from ctxfold.errors import BudgetError
 from ctxfold.tokens import count
-from ctxfold.view.bounded import LEAST, Earlier, Result, bounded
+from ctxfold.view.result import LEAST, Earlier, Result, bounded
 
 BUDGET = 2_000
 

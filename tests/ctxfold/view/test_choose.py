@@ -7,14 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxfold.log.form import lines_of
-from ctxfold.log.lines import Line
-from ctxfold.log.records import Record
-from ctxfold.view.choose import choose
-from ctxfold.view.pieces import pieces_of
-from ctxfold.view.shorten import shortened
-from ctxfold.view.stretch import HEAD, Chosen, Stretch
-from ctxfold.view.worth import Worth
+from ctxfold.log import Record
+from ctxfold.log.lines import Line, lines_of
+from ctxfold.select import HEAD, Chosen, Stretch
+from ctxfold.select.choose import choose
+from ctxfold.select.pieces import pieces_of
+from ctxfold.select.score import Worth
+from ctxfold.select.write import shortened
 
 NO_QUERY: frozenset[str] = frozenset()
 

@@ -1,9 +1,8 @@
 """What a piece of prose stands under: the opener of its list, the item over it, the first row of its table, the heading of its rows."""
 
-from ctxfold.log.form import lines_of
-from ctxfold.log.records import Record
-from ctxfold.view.headings import headings
-from ctxfold.view.pieces import pieces_of
+from ctxfold.log import Record
+from ctxfold.log.lines import lines_of
+from ctxfold.select.pieces import headings, pieces_of
 
 SAID = """I looked. Two files:
 

@@ -4,11 +4,9 @@ import json
 
 import pytest
 
-from ctxfold.log.form import lines_of
-from ctxfold.log.lines import Line
-from ctxfold.log.records import Kind, Origin, Record
-from ctxfold.view.headings import above
-from ctxfold.view.pieces import pieces_of, values_in
+from ctxfold.log import Kind, Origin, Record
+from ctxfold.log.lines import Line, lines_of
+from ctxfold.select.pieces import above, pieces_of, values_in
 
 
 def lines(kind: Kind, text: str, origin: Origin = "tool", k: int = 1, step: int = 1) -> list[Line]:

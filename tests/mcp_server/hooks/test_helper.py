@@ -17,10 +17,10 @@ from pathlib import Path
 import pytest
 
 from ctxfold import delete_session
-from ctxfold.config.children import store_environment
-from mcp_server.hooks import client, helper
-from mcp_server.hooks.__main__ import main
-from mcp_server.hooks.client import TAKEN, ask, find_socket
+from ctxfold.config import store_environment
+from mcp_server.hooks import __main__ as client
+from mcp_server.hooks import helper
+from mcp_server.hooks.__main__ import TAKEN, ask, find_socket, main
 from tests.mcp_server.hooks.test_events import ROWS, bash, event, kept
 
 HOST = ["claude-code"]

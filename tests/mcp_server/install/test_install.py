@@ -9,11 +9,10 @@ from click.testing import CliRunner
 
 from ctxfold.errors import InputError
 from mcp_server.cli.install import install, uninstall
-from mcp_server.install import jsonc, toml
-from mcp_server.install.files import name_backup
+from mcp_server.install import formats as jsonc
+from mcp_server.install import formats as toml
 from mcp_server.install.hooks import HOOKED
-from mcp_server.install.hosts import HOSTS, Host, Launch, Machine, is_passing
-from mcp_server.install.plan import plan_install, plan_uninstall
+from mcp_server.install.hosts import HOSTS, Host, Launch, Machine, is_passing, name_backup, plan_install, plan_uninstall
 
 GOLDEN = Path(__file__).parent / "golden"
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxfold.errors import InputError
-from mcp_server.install.jsonc import drop, get, put
+from mcp_server.install.formats import drop, get, put
 
 PATH = ("mcpServers", "ctxfold")
 ENTRY = {"command": "/opt/ctxfold", "args": ["serve"]}

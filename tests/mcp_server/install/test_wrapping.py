@@ -8,8 +8,8 @@ from click.testing import CliRunner
 
 from ctxfold.errors import InputError
 from mcp_server.cli.install import install, uninstall
+from mcp_server.install.hooks import plan_unwrap, plan_wrap
 from mcp_server.install.hosts import HOSTS, Host, Launch, Machine
-from mcp_server.install.wrapping import plan_unwrap, plan_wrap
 
 MACHINE = Machine(PurePosixPath("/home/ada"), PurePosixPath("/home/ada/.config"))
 LAUNCH = Launch("/home/ada/.local/bin/ctxfold", ("wrap",))
@@ -32,7 +32,7 @@ def settings(host: Host, path: PurePath) -> str:
 
 
 def entry(host: Host, path: PurePath, text: str, name: str = "web") -> dict[str, object]:
-    from mcp_server.install.plan import choose_editor
+    from mcp_server.install.hosts import choose_editor
 
     found = choose_editor(path).get(text, (*host.path[:-1], name))
     assert isinstance(found, dict)

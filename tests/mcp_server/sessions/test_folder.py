@@ -13,11 +13,11 @@ from mcp import Client
 from mcp_types import CallToolResult
 
 from ctxfold import Session
-from ctxfold.config.endpoints import Endpoint
+from ctxfold.config import Endpoint
 from ctxfold.errors import ModelUnavailable
 from ctxfold.models import Reply, Request
 from ctxfold.models.anthropic import AnthropicModel
-from ctxfold.models.script import ScriptedModel
+from ctxfold.models.named import ScriptedModel
 from mcp_server.server import build_server
 from mcp_server.sessions.pool import Pools
 from tests.mcp_server.conftest import ROOT, Host

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from ctxfold.errors import InputError, Refused
-from mcp_server.tools.read_file import LARGEST, read_text_file
+from mcp_server.tools.sessions import LARGEST, read_text_file
 
 
 def test_a_text_file_comes_back_whole_with_its_size(tmp_path: Path) -> None:

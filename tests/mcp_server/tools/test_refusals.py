@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from mcp.server.mcpserver.exceptions import ToolError
 
-from browser_agent.actions.union import ACTION
+from browser_agent.actions import ACTION
 from mcp_server.server import build_server
 from mcp_server.sessions.pool import Pools
 from mcp_server.tools import form_of, make_tools

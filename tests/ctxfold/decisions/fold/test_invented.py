@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from ctxfold.decisions.fold.verify import invented
+from ctxfold.decisions.marks import invented
 
 SOURCE = """s4 ai: Looked up the order.
 > get_order id=#W2378156

@@ -9,10 +9,10 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from ctxfold import Session
-from ctxfold.decisions.fold.directive import FoldDirective
-from ctxfold.decisions.fold.parse import Compliance, Parsed, parse
-from ctxfold.decisions.fold.verify import invented
-from ctxfold.workspace.by import By
+from ctxfold.decisions.fold import FoldDirective
+from ctxfold.decisions.marks import invented
+from ctxfold.decisions.reply import Compliance, Parsed, parse
+from ctxfold.workspace import By
 from tests.ctxfold.decisions.fold.malformed import (
     FOLD,
     GOOD,

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from ctxfold import Session
-from ctxfold.decisions.refactor.repetition import call_of
+from ctxfold.decisions.refactor.embedded import call_of
 from tests.support.faults import called, failing, visited
 from tests.support.sessions import events, settled
 

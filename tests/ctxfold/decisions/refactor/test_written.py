@@ -7,7 +7,7 @@ import pytest
 from ctxfold import Session
 from ctxfold.decisions.refactor.written import plain_text
 from ctxfold.errors import InputError
-from ctxfold.workspace.by import By
+from ctxfold.workspace import By
 from tests.ctxfold.decisions.refactor.malformed import REFACTORERS
 from tests.support.faults import clean, look_up
 from tests.support.sessions import settled

@@ -5,7 +5,7 @@ import pytest
 from ctxfold import Session
 from ctxfold.errors import InputError, ModelUnavailable
 from ctxfold.models.deciders import Deciders
-from ctxfold.models.script import ScriptedModel
+from ctxfold.models.named import ScriptedModel
 
 pytestmark = pytest.mark.anyio
 

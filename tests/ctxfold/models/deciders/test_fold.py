@@ -9,10 +9,10 @@ from ctxfold import Session
 from ctxfold.errors import FoldError, InputError
 from ctxfold.models import Model, Reply, Request, Usage, helpers
 from ctxfold.models.deciders import Decided, Deciders
-from ctxfold.models.deciders.fold import Consolidate, is_due
 from ctxfold.models.deciders.loop import decide, leased
-from ctxfold.models.script import ScriptedModel
-from ctxfold.workspace.workspace import RawStep, Tile
+from ctxfold.models.deciders.memory import Consolidate, is_due
+from ctxfold.models.named import ScriptedModel
+from ctxfold.workspace import RawStep, Tile
 from tests.support.sessions import add_json, add_steps, events, prose
 
 pytestmark = pytest.mark.anyio

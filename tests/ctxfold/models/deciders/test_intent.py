@@ -7,17 +7,18 @@ from typing import Any
 import pytest
 
 from ctxfold import Session
-from ctxfold.config.endpoints import Endpoint
-from ctxfold.decisions.intent.triggers import Trigger
+from ctxfold.config import Endpoint
+from ctxfold.decisions.register import Trigger
 from ctxfold.errors import InputError, ModelUnavailable
 from ctxfold.models import Model, Reply, Request, Usage, helpers
 from ctxfold.models.anthropic import AnthropicModel
-from ctxfold.models.deciders import Decided, Deciders, intent
-from ctxfold.models.deciders.intent import Extract
+from ctxfold.models.deciders import Decided, Deciders
+from ctxfold.models.deciders import register as intent
 from ctxfold.models.deciders.loop import decide, leased
-from ctxfold.models.script import ScriptedModel
-from ctxfold.session.intent import Wanted
-from ctxfold.workspace.intent import Extraction
+from ctxfold.models.deciders.register import Extract
+from ctxfold.models.named import ScriptedModel
+from ctxfold.session.decide import Wanted
+from ctxfold.workspace import Extraction
 from tests.support.folders import strong_folder
 from tests.support.messages.server import Answer, Decide, MessagesServer, Words, in_turn
 from tests.support.sessions import events, prose, settled

@@ -12,7 +12,7 @@ from ctxfold.errors import ModelKeyMissing, ModelUnavailable
 from ctxfold.models import Reply, Request, Usage
 from ctxfold.models.deciders import Decided, Deciders
 from ctxfold.models.deciders.loop import Timed
-from ctxfold.models.script import ScriptedModel
+from ctxfold.models.named import ScriptedModel
 from tests.ctxfold.models.deciders.malformed import malformed
 from tests.support.faults import clean, look_up
 from tests.support.sessions import events

@@ -9,7 +9,7 @@ from ctxfold import Session
 from ctxfold.errors import ModelKeyMissing, ModelUnavailable
 from ctxfold.models import Reply
 from ctxfold.models.deciders import Deciders
-from ctxfold.models.script import ScriptedModel
+from ctxfold.models.named import ScriptedModel
 from tests.support.faults import clean, failing, look_up
 from tests.support.sessions import events, settled
 

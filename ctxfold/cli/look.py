@@ -1,0 +1,197 @@
+"""Context, log, tree, recall."""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from ctxfold.cli.options import (
+    budget_option,
+    escape_controls,
+    format_time,
+    is_terminal,
+    print_json,
+    print_table,
+    print_text,
+    session_command,
+)
+from ctxfold.errors import InputError
+from ctxfold.text.words import counted
+from ctxfold.workspace import spans
+
+if TYPE_CHECKING:
+    from ctxfold import Event, Session
+    from ctxfold.session.branches import BranchInfo, Topic
+
+
+_SHOWN = ("text", "messages", "stable", "tokens", "refs", "budget", "unfolded")
+
+
+@session_command
+@budget_option
+def context(session: Session, budget: int, as_json: bool) -> None:
+    """Print a session's context as a model would read it.
+
+    The view never takes more than its budget: what does not fit stands in a shorter form that carries its ref. Looking changes nothing.
+    """
+    view = session.view(budget)
+    if as_json:
+        print_json({name: getattr(view, name) for name in _SHOWN})
+        return
+    print_text(view.text)
+    if is_terminal():
+        click.echo(f"tokens: view {view.tokens:,} of {view.budget:,}, raw {view.unfolded:,}", err=True)
+
+
+_limit = click.IntRange(min=1)
+
+
+@session_command
+@click.option("--limit", type=_limit, default=50, show_default=True, metavar="N", help="How many, the newest.")
+def log(session: Session, limit: int, as_json: bool) -> None:
+    """List what was recorded and decided in a session, the oldest first.
+
+    Of each event stands what was said or called first (and how many records came with it), or what was decided, by whom and why. `raw` is what the
+    step costs as it was recorded, in tokens; `ctxfold recall SESSION s12` prints a step.
+    """
+    events = sorted(session.history(limit=limit), key=lambda event: event.seq)
+    if as_json:
+        print_json(events)
+        return
+    grown = {each.steps: each.seq for each in events if each.tokens}
+    print_table(
+        ["event", "time", "branch", "steps", "raw", "what"],
+        [
+            [
+                each.seq,
+                format_time(each.time),
+                each.branch,
+                spans(each.steps),
+                f"{each.tokens:,}" if grown.get(each.steps) == each.seq else "",
+                _say(each),
+            ]
+            for each in events
+        ],
+    )
+
+
+def _say(event: Event) -> str:
+    """What an event was about; of a decision that no host made who made it, its reason where somebody gave one, and whether it was undone."""
+    about = event.about or event.kind.replace("_", " ")
+    if event.kind in ("voided", "noted", "recorded", "arrived"):
+        return about
+    by = "" if event.decider == "host" else f"by {event.decider}"
+    why = "" if event.cause in _PLAIN else event.cause
+    return "; ".join(filter(None, [about, by, why, "" if event.standing else "undone"]))
+
+
+_PLAIN = ("asked for", "told", "create", "switch", "new_topic", "rename")
+"""Reasons that say no more than what was done."""
+
+
+ADDRESS = re.compile(r"s\d[\d.:s-]*|b\d+")
+"""What is meant as a ref, well-formed or not; anything else is words to search for."""
+
+_limit_recall = click.IntRange(min=1)
+
+
+@session_command
+@click.argument("what", metavar="REF_OR_QUERY", nargs=-1, required=True)
+@click.option(
+    "--limit", type=_limit_recall, default=5, show_default=True, metavar="N", help="How many hits a search gives."
+)
+@click.option(
+    "--skip", type=click.IntRange(min=0), default=0, metavar="N", help="How many of the best hits to pass over."
+)
+@click.option("--raw", is_flag=True, help="The bytes of a page, not the form in which it reads.")
+def recall(session: Session, what: tuple[str, ...], limit: int, skip: int, raw: bool, as_json: bool) -> int:
+    """Print the exact text behind a ref, or search the log for words.
+
+    A ref (s12, s12.2, s12.2:40-80, s4-s9, b7) gives a pipe or file its bytes and nothing else, but for a page, which
+    comes as it reads unless --raw is given; on a terminal, what could steer it is written out. Words print the places that hold them, best first, each with its ref;
+    where nothing does, the command ends with 1.
+    """
+    query = " ".join(what)
+    if not query.strip():
+        raise InputError("nothing to recall: give a ref such as s12.2, or words to search for")
+    if ADDRESS.fullmatch(query):
+        found = session.recall(query, reading=not (raw or as_json))
+        if found.derived and found.origin == "page":
+            click.echo(f"{found.ref} as the page reads; --raw gives its bytes", err=True)
+        print_json(found) if as_json else _print_exactly(found.text)
+        return 0
+    hits = session.recall(query=query, limit=limit, skip=skip)
+    if as_json:
+        print_json(hits)
+        return int(not hits)
+    for hit in hits:
+        click.echo(f"{hit.ref}  {escape_controls(' '.join(hit.text.split()))}")
+    if not hits:
+        after = f" beyond the best {skip}" if skip else ""
+        click.echo(
+            f"nothing found{after}: all records of {session.name}, on every branch, were searched for {query!r}; "
+            f"try other words, or see what there is with `ctxfold log {session.name}`",
+            err=True,
+        )
+    return int(not hits)
+
+
+def _print_exactly(text: str) -> None:
+    """The bytes as they were recorded, with nothing added; harmless on a terminal."""
+    if is_terminal():
+        click.echo(escape_controls(text))
+        return
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode("utf-8", "surrogatepass"))
+    sys.stdout.buffer.flush()
+
+
+@session_command
+def tree(session: Session, as_json: bool) -> None:
+    """Show a session's topics, their branches and what is folded on each.
+
+    An asterisk marks the branch one stands on. Of each branch stand the steps that are its own and where it turns off; then how many steps lead to its
+    end, and their tokens: raw, as they were recorded, and cover, with folds in place of what they stand for.
+    """
+    topics = session.tree()
+    if as_json:
+        print_json({"current": session.branch_name, "topics": topics})
+        return
+    for topic in topics:
+        click.echo(escape_controls("\n".join([f"topic {topic.name}", *_draw_branches(topic, "")])))
+
+
+def _draw_branches(topic: Topic, origin: str, lead: str = "") -> list[str]:
+    """The branches that turn off from one, each with those that turn off from it."""
+    here = [branch for branch in topic.branches if branch.forked_from == origin]
+    lines: list[str] = []
+    for branch in here:
+        last = branch is here[-1]
+        lines.append(f"{lead}{'└─' if last else '├─'} {_format_branch(branch)}")
+        below = f"{lead}{'   ' if last else '│  '}"
+        lines += [
+            f"{below}   ▪ {fold.block} stands for {_shorten(fold.steps)}: {fold.tokens:,} tokens, raw {fold.raw:,}"
+            for fold in branch.folded
+        ]
+        lines += _draw_branches(topic, branch.name, below)
+    return lines
+
+
+def _format_branch(branch: BranchInfo) -> str:
+    mark = "* " if branch.current else ""
+    where = f" from s{branch.forked_at}" if branch.forked_at else ""
+    own = _shorten(branch.own) if branch.own else "nothing of its own" if branch.forked_at else "nothing yet"
+    if not branch.steps:
+        return f"{mark}{branch.name}{where}: {own}"
+    length = f"{counted(branch.steps, 'step')} in all" if where else counted(branch.steps, "step")
+    folded = f", cover {branch.shown:,}" if branch.folded else ""
+    return f"{mark}{branch.name}{where}: {own} ({length}; tokens: raw {branch.tokens:,}{folded})"
+
+
+def _shorten(steps: str) -> str:
+    """Addresses, of many the first and the last."""
+    parts = steps.split(", ")
+    return steps if len(parts) <= 4 else f"{parts[0]}, {parts[1]}, … {parts[-1]}"

@@ -1,0 +1,327 @@
+"""Environment and settings file, read once as pydantic values."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, get_args
+from urllib.parse import urlsplit
+
+import platformdirs
+
+from ctxfold.errors import InputError, ReadOnlyStore
+
+
+def read(name: str) -> str | None:
+    """One variable, trimmed; None when it is unset or blank."""
+    return os.environ.get(name, "").strip() or None
+
+
+def home() -> Path:
+    """The folder that holds everything ctxfold keeps; created private to its owner (0700) if it is not there. Raises ReadOnlyStore: it cannot be created."""
+    named = read("CTXFOLD_HOME")
+    folder = Path(named).expanduser() if named else platformdirs.user_data_path("ctxfold", appauthor=False)
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise ReadOnlyStore(
+            f"cannot create {folder} ({error.strerror}): set CTXFOLD_HOME to a folder you may write to"
+        ) from error
+    return folder
+
+
+def default_store() -> str:
+    """The store used when none is named: what ``CTXFOLD_DATABASE_URL`` says, else the path of ``ctxfold.db`` in `home()`.
+
+    Raises:
+        ReadOnlyStore: the folder for it cannot be created.
+    """
+    return read("CTXFOLD_DATABASE_URL") or str(home() / "ctxfold.db")
+
+
+def settings_file() -> Path:
+    """Where the settings file is looked for: ``CTXFOLD_SETTINGS``, else ``settings.toml`` in ``CTXFOLD_HOME``, else in the user's settings folder."""
+    named, kept = read("CTXFOLD_SETTINGS"), read("CTXFOLD_HOME")
+    if named:
+        return Path(named).expanduser()
+    folder = Path(kept).expanduser() if kept else platformdirs.user_config_path("ctxfold", appauthor=False)
+    return folder / "settings.toml"
+
+
+_FOR_CHILDREN = re.compile(
+    r"PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR|TEMP|TMP|DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|XDG_[A-Z_]+|FONTCONFIG_[A-Z]+"
+    r"|DBUS_SESSION_BUS_ADDRESS|LD_LIBRARY_PATH|SSL_CERT_(?:FILE|DIR)|NODE_EXTRA_CA_CERTS|CHROME_DEVEL_SANDBOX|PLAYWRIGHT_BROWSERS_PATH"
+    r"|PLAYWRIGHT_NODEJS_PATH|SYSTEMROOT|SYSTEMDRIVE|WINDIR|COMSPEC|PATHEXT|APPDATA|LOCALAPPDATA|PROGRAMDATA|PROGRAMFILES(?:\(X86\))?|USERPROFILE"
+    r"|USERNAME|HOMEDRIVE|HOMEPATH|NUMBER_OF_PROCESSORS|PROCESSOR_ARCHITECTURE"
+)
+"""What a program that we start may need of our environment. Whatever else stands there may be a key."""
+_FOR_DOWNLOADS = re.compile(r"(?:HTTPS?|NO|ALL)_PROXY|PLAYWRIGHT_(?:[A-Z]+_)?DOWNLOAD_[A-Z_]+|DEBIAN_FRONTEND")
+NODE = "PLAYWRIGHT_NODEJS_PATH"
+
+
+def child_environment(*, downloads: bool = False) -> dict[str, str]:
+    """The variables that a program we start is given; one that `downloads` is told of proxies and mirrors too."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if _FOR_CHILDREN.fullmatch(name.upper()) or (downloads and _FOR_DOWNLOADS.fullmatch(name.upper()))
+    }
+
+
+def store_environment() -> dict[str, str]:
+    """What a process of ours is given that serves this store and asks no model: that, and where the store lies."""
+    kept = {name: value for name in ("CTXFOLD_HOME", "CTXFOLD_DATABASE_URL") if (value := read(name))}
+    return child_environment() | kept
+
+
+def kept_from_children() -> tuple[str, ...]:
+    """The names of the variables that they are not given."""
+    return tuple(sorted(os.environ.keys() - child_environment().keys()))
+
+
+@contextmanager
+def node_at(path: Path) -> Iterator[None]:
+    """Have Playwright start its driver by the program at `path`, for the length of the block."""
+    before = os.environ.get(NODE)
+    os.environ[NODE] = str(path)
+    try:
+        yield
+    finally:
+        if before is None:
+            os.environ.pop(NODE, None)
+        else:
+            os.environ[NODE] = before
+
+
+def driver_program() -> Path | None:
+    """The program named to start Playwright's driver by; None where none is."""
+    named = read(NODE)
+    return Path(named) if named else None
+
+
+ANTHROPIC_URL = "https://api.anthropic.com"
+"""Where the Messages API is served when no base URL is set."""
+
+_URLS = {
+    "anthropic": ANTHROPIC_URL,
+    "openai": "https://api.openai.com/v1",
+    "google": "https://generativelanguage.googleapis.com",
+    "ollama": "http://127.0.0.1:11434/v1",
+}
+_CREDENTIALS = {
+    "anthropic": ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"),
+    "google": ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
+}
+"""The variables that hold a provider's credential, where they are not its name's alone; the first that is set counts."""
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+"""The names by which this machine is asked: nobody is paid there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where a provider's API is, and how one is let in.
+
+    `url` is the base URL without a trailing slash; `local` whether it was set rather than the provider's own. `credential` names what the
+    secret came from (None: there is none); the secret itself stays out of `repr`.
+    """
+
+    url: str
+    local: bool
+    credential: str | None
+    secret: str | None = field(repr=False)
+
+    @property
+    def on_this_machine(self) -> bool:
+        """Whether the server runs on this machine, where nobody is paid."""
+        return (urlsplit(self.url).hostname or "") in LOOPBACK
+
+
+def endpoint(provider: str = "anthropic", url: str | None = None, key: tuple[str, str] | None = None) -> Endpoint:
+    """Where a provider's API is and which credential is set. Of Anthropic's, a key goes before a token, as in its own SDK.
+
+    Args:
+        provider: its name, by which its variables are found.
+        url: another server that is to be asked; None for the one the provider's variables name. A provider's own key is never sent there.
+        key: where a key of its own came from, and that key; it goes before the provider's.
+
+    Raises:
+        InputError: `url` is no web address, or holds a password.
+    """
+    prefix = provider.upper().replace("-", "_")
+    names = _CREDENTIALS.get(provider, (f"{prefix}_API_KEY",))
+    found = key or next(((name, value) for name in names if (value := read(name))), None)
+    if url is not None:
+        return Endpoint(_checked(url), True, *(key or (None, None)))
+    base = read(f"{prefix}_BASE_URL")
+    return Endpoint((base or _URLS.get(provider, "")).rstrip("/"), base is not None, *(found or (None, None)))
+
+
+def _checked(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        parts = urlsplit("")
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise InputError(f"the endpoint {url!r} is no web address: give it as http://HOST:PORT/v1")
+    if parts.username or parts.password:
+        raise InputError(
+            "an endpoint's address holds no key: name the key's variable with key_env, or set CTXFOLD_AGENT_KEY"
+        )
+    return url.rstrip("/")
+
+
+Role = Literal["agent", "folder", "planner", "router", "reader"]
+"""agent: decides a run's steps; folder: writes tiles and refactored texts; planner: writes the register; router: chooses operators and places messages;
+reader: chooses lines of the log."""
+
+ROLES: tuple[Role, ...] = get_args(Role)
+
+EXPLORER = "explorer"
+"""The name of the embedded decider: no model, no network, no key."""
+
+KEYED_MODEL = "claude-sonnet-5-5"
+"""The model used when a key is there and no model is named."""
+
+_FIELDS = {"model", "endpoint", "key", "key_env"}
+_READABLE_BY_OTHERS = 0o077
+
+
+@dataclass(frozen=True, slots=True)
+class RoleSetting:
+    """What is set for a role.
+
+    Attributes:
+        role: whose it is; the folder's where a helping role has none of its own.
+        model: the model's name; None where none is set.
+        source: what named the model: a variable, the settings file, or a key that is there.
+        endpoint: the server it is asked at; None for its provider's own.
+        key: where its own key came from, and the key; None for its provider's.
+        by_key: whether nobody named the model: a key that is there brought it.
+        is_set: whether the settings of the role name this very model, so that its key is meant for it.
+    """
+
+    role: Role
+    model: str | None = None
+    source: str = ""
+    endpoint: str | None = None
+    key: tuple[str, str] | None = field(default=None, repr=False)
+    by_key: bool = False
+    is_set: bool = False
+
+
+def role_setting(role: Role, named: str | None = None) -> RoleSetting:
+    """What is set for a role. A helping role without a model of its own has the folder's; the agent has a Claude model where its key is set.
+
+    Args:
+        role: whose.
+        named: a model that the caller names, before all settings. A server and key that are set for another model are not its own.
+
+    Raises:
+        InputError: the settings file cannot be read, or a helping role has a server or a key and no model.
+    """
+    settings = _settings()
+    own = _own(role, settings, named)
+    if own.model is not None:
+        return own
+    if role != "agent":
+        _without_model(role, settings.get(role, {}))
+    if role == "agent":
+        credential = endpoint().credential
+        if credential is None:
+            return RoleSetting(role, EXPLORER, "nothing is set")
+        return RoleSetting(role, KEYED_MODEL, f"{credential} is set", by_key=True)
+    return own if role == "folder" else role_setting("folder")
+
+
+def max_cost() -> float | None:
+    """The most dollars that a run's model may cost where no `--max-cost` is given; None where nobody said. Raises InputError: it is no amount."""
+    said: object = read("CTXFOLD_MAX_COST") or _settings().get("max_cost")
+    if said is None:
+        return None
+    refused = InputError(f"the cost limit {said!r} is no amount: give dollars, such as CTXFOLD_MAX_COST=2.50")
+    try:
+        dollars = float(said)  # type: ignore[arg-type]
+    except (TypeError, ValueError) as error:
+        raise refused from error
+    if math.isnan(dollars):
+        raise refused
+    return dollars
+
+
+def _own(role: Role, settings: dict[str, Any], named: str | None) -> RoleSetting:
+    """What the caller, the environment and the file say of one role. The server and key of each belong to the model that it names, if it names one."""
+    upper, kept = f"CTXFOLD_{role.upper()}", settings.get(role, {})
+    variables = (f"{upper}_MODEL", *(("CTXFOLD_MODEL",) if role == "agent" else ()))
+    variable, said = next(((name, value) for name in variables if (value := read(name))), ("", None))
+    filed = (kept.get("model"), str(settings_file()))
+    model, source = next((each for each in ((named, "the command"), (said, variable), filed) if each[0]), (None, ""))
+    secret, server = read(f"{upper}_KEY"), read(f"{upper}_ENDPOINT")
+    key = (f"{upper}_KEY", secret) if secret else None
+    if said not in (None, model):
+        key, server = None, None
+    if kept.get("model", model) == model:
+        key, server = key or _key(role, kept), server or kept.get("endpoint")
+    return RoleSetting(role, model, source, server, key, is_set=model == (said or filed[0]))
+
+
+def _without_model(role: Role, table: dict[str, Any]) -> None:
+    """Raise InputError where something is set for a model that nobody names: it would go to no one, silently."""
+    upper = f"CTXFOLD_{role.upper()}"
+    found = [name for name in (f"{upper}_KEY", f"{upper}_ENDPOINT") if read(name)]
+    found += [f"{name} of [models.{role}]" for name in sorted(table)]
+    if found:
+        raise InputError(f"{' and '.join(found)} set for the {role}, and no model: set {upper}_MODEL, or unset this")
+
+
+def _key(role: Role, table: dict[str, Any]) -> tuple[str, str] | None:
+    """The key that the file names or holds."""
+    variable = table.get("key_env")
+    if variable is not None:
+        secret = read(variable)
+        return (variable, secret) if secret else None
+    return (f"models.{role}.key", table["key"]) if "key" in table else None
+
+
+def _settings() -> dict[str, Any]:
+    """The table `models` of the settings file, checked; empty where there is no file."""
+    import tomllib
+
+    path = settings_file()
+    try:
+        with path.open("rb") as file:
+            tree = tomllib.load(file)
+            mode = os.fstat(file.fileno()).st_mode
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise InputError(f"cannot read the settings {path} ({error.strerror}): mend it, or move it away") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"the settings {path} are no TOML ({error}): mend that line") from error
+    unknown = sorted(tree.keys() - {"models"})
+    if unknown:
+        raise InputError(f"the settings {path} hold {unknown[0]!r}: only [models] is known")
+    models = _checked_roles(path, tree.get("models", {}))
+    if os.name == "posix" and mode & _READABLE_BY_OTHERS and any("key" in models.get(role, {}) for role in ROLES):
+        raise InputError(f"the settings {path} hold a key that others can read: run `chmod 600` on it, or use key_env")
+    return models
+
+
+def _checked_roles(path: Path, models: object) -> dict[str, Any]:
+    if not isinstance(models, dict):
+        raise InputError(f"`models` in {path} is no table: begin it with [models]")
+    for name, table in models.items():
+        if name == "max_cost":
+            continue
+        if name not in ROLES or not isinstance(table, dict):
+            raise InputError(f"[models] in {path} holds {name!r}: it takes max_cost and tables for {', '.join(ROLES)}")
+        wrong = sorted(key for key, value in table.items() if key not in _FIELDS or not isinstance(value, str))
+        if wrong:
+            raise InputError(
+                f"[models.{name}] in {path} holds {wrong[0]!r}: it takes texts for {', '.join(sorted(_FIELDS))}"
+            )
+    return models

@@ -1,1 +1,0 @@
-"""The branch decision: on which branch or topic a message belongs."""

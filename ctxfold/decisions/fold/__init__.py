@@ -1,1 +1,0 @@
-"""The fold decision: a tile in place of a stretch of steps."""

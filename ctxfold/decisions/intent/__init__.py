@@ -1,1 +1,0 @@
-"""The intent decisions: `plan` writes the register, and `extract` brings lines of the log into the view."""

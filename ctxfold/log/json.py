@@ -1,0 +1,327 @@
+"""JSON as numbered lines and as rows."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from json.encoder import encode_basestring
+from typing import Any, Literal
+
+from ctxfold.text.json import strictly
+
+_MAX_DEPTH = 200
+
+canonical: Callable[[Any], str] = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
+"""JSON in its one canonical spelling: keys sorted, no blank."""
+
+
+class Spelled(float):
+    """A number that remembers how it was written, so that `10.0` and `1e3` stay as they were."""
+
+    __slots__ = ("spelling",)
+    spelling: str
+
+    def __new__(cls, spelling: str) -> Spelled:
+        """The number of a spelling."""
+        number = float.__new__(cls, spelling)
+        number.spelling = spelling
+        return number
+
+
+def parse(text: str) -> Any | None:
+    """The tree of a text that is one JSON object or array.
+
+    Duplicate keys, NaN, and nesting beyond what a reader could follow give None: such a text is shown as it is.
+    """
+    if text[:64].lstrip()[:1] not in ("{", "["):
+        return None
+    tree = strictly(text, fraction=Spelled)
+    return tree if tree is not None and _is_shallow(text, tree) else None
+
+
+def spell(value: Any) -> str:
+    """A scalar as JSON spells it; what any reader could take for the end of a line is escaped."""
+    if isinstance(value, Spelled):
+        return value.spelling
+    if isinstance(value, str):
+        return (
+            encode_basestring(value)
+            .replace("\x85", "\\u0085")
+            .replace("\u2028", "\\u2028")
+            .replace("\u2029", "\\u2029")
+        )
+    return json.dumps(value, ensure_ascii=False)
+
+
+def is_flat(value: Any) -> bool:
+    """Whether a value is a scalar or an empty container."""
+    return not isinstance(value, (dict, list)) or not value
+
+
+def _is_shallow(text: str, tree: Any) -> bool:
+    if text.count("[") + text.count("{") <= _MAX_DEPTH:
+        return True
+    level = [tree]
+    for _ in range(_MAX_DEPTH):
+        nodes = (node for node in level if isinstance(node, (dict, list)))
+        level = [child for node in nodes for child in (node.values() if isinstance(node, dict) else node)]
+        if not level:
+            return True
+    return False
+
+
+_TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|\[[ \t\n\r]*+\]|\{[ \t\n\r]*+\}|[\[\]{}:,]|[^ \t\n\r\[\]{}:,"]++')
+"""A string, an empty list or object, a mark, or a number or name."""
+
+_ESCAPE = re.compile(r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)", re.DOTALL)
+
+
+class _Text(str):
+    """A string that remembers how it was written, quotes and escapes included."""
+
+    __slots__ = ("spelling",)
+    spelling: str
+
+    def __new__(cls, spelling: str) -> _Text:
+        text = str.__new__(cls, json.loads(spelling))
+        text.spelling = _lettered(spelling)
+        return text
+
+
+def indented(text: str) -> list[str]:
+    """The lines of a JSON object or list: one value a line, one blank deeper in each, every token as the text spells it."""
+    lines: list[str] = []
+    deep, line = 0, ""
+    for token in _TOKEN.findall(text):
+        if token == ":":
+            line += ": "
+        elif token == ",":
+            lines.append(f"{line},")
+            line = " " * deep
+        elif token in ("{", "["):
+            lines.append(line + token)
+            deep += 1
+            line = " " * deep
+        elif token in ("}", "]"):
+            lines.append(line)
+            deep -= 1
+            line = " " * deep + token
+        else:
+            line += _lettered(token) if token[0] == '"' else _close(token)
+    lines.append(line)
+    return lines
+
+
+def spelled_tree(text: str) -> Any:
+    """The tree of a JSON object or list; `written` gives its parts back as the text spells them."""
+    tokens: Iterator[str] = iter(_TOKEN.findall(text))
+    return _value(next(tokens), tokens)
+
+
+def written(value: Any) -> str:
+    """A value on one line, made of values of a `spelled_tree`, each as its source spells it."""
+    match value:
+        case Spelled() | _Text():
+            return value.spelling
+        case dict():
+            return "{" + ", ".join(f"{written(name)}: {written(child)}" for name, child in value.items()) + "}"
+        case list():
+            return "[" + ", ".join(map(written, value)) + "]"
+        case _:
+            return json.dumps(value, ensure_ascii=False)
+
+
+def plain(value: Any) -> Any:
+    """A value of a `spelled_tree` as `json.loads` gives it, without the spelling."""
+    match value:
+        case Spelled():
+            return float(value)
+        case _Text():
+            return str(value)
+        case dict():
+            return {str(name): plain(child) for name, child in value.items()}
+        case list():
+            return [plain(child) for child in value]
+        case _:
+            return value
+
+
+def _lettered(token: str) -> str:
+    """A string with its letters, signs and pictures in place of their numbers: what cannot be seen keeps them."""
+    return _ESCAPE.sub(_letter, token) if "\\u" in token else token
+
+
+def _letter(escape: re.Match[str]) -> str:
+    if escape[0][1] != "u":
+        return escape[0]
+    letter: str = json.loads(f'"{escape[0]}"')
+    return letter if not letter.isascii() and letter.isprintable() else escape[0]
+
+
+def _close(token: str) -> str:
+    """A token without the white space that an empty list or object may hold."""
+    return token[0] + token[-1] if token[0] in "{[" else token
+
+
+def _value(token: str, rest: Iterator[str]) -> Any:
+    """The value that begins with a token; what belongs to it is taken from the rest."""
+    if token == "{":
+        members: dict[str, Any] = {}
+        while (name := next(rest)) != "}":
+            if name == ",":
+                name = next(rest)
+            next(rest)  # the colon
+            members[_leaf(name)] = _value(next(rest), rest)
+        return members
+    if token == "[":
+        items: list[Any] = []
+        while (item := next(rest)) != "]":
+            items.append(_value(next(rest) if item == "," else item, rest))
+        return items
+    return _leaf(token)
+
+
+def _leaf(token: str) -> Any:
+    if token[0] == '"':
+        return _Text(token) if "\\" in token else token[1:-1]
+    if token == "-0" or (token[-1].isdigit() and not token.lstrip("-").isdigit()):
+        return Spelled(token)
+    return json.loads(token)
+
+
+def line_form(text: str) -> list[str]:
+    """The lines a range counts: a text's own lines, the last with or without its end; of JSON, its indented form: every token in its order, numbers and escapes as the text spells them, letters as themselves."""
+    return indented(text) if parse(text) is not None else text.removesuffix("\n").split("\n")
+
+
+Table = Literal["none", "columns", "cells"]
+
+_BARE = re.compile(r"(?![<>])[^\s\"'{}\[\],:=|…][^\"{}\[\],=|\s…]*(?: [^\"{}\[\],=|\s…]+)*")
+_NAME = re.compile(r"[^\s\"'{}\[\],:=|…<>]+")
+_NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?")
+_CONSTANTS = frozenset(("null", "true", "false"))
+_SMALL = 60
+"""Characters of a container that stands inside a cell."""
+_SHARED = 0.5
+"""The share of a table's cells that must be filled for alike objects to stand as one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row.
+
+    Attributes:
+        depth: how deep it stands under the first.
+        head: what it begins with: the name it stands under, and how many a list holds.
+        cells: its parts, `name=value` or, in a table, names or values.
+        table: whether it holds the columns of a table, or cells under them.
+    """
+
+    depth: int
+    head: str
+    cells: tuple[str, ...]
+    table: Table = "none"
+
+    @property
+    def text(self) -> str:
+        """The row as it stands, without its indent."""
+        return self.head + (", " if self.table == "none" else " | ").join(self.cells)
+
+    @property
+    def cuts(self) -> tuple[int, ...]:
+        """Where in the text the first cell begins, and where each ends."""
+        seam = 2 if self.table == "none" else 3
+        ends = accumulate((len(cell) + seam for cell in self.cells), initial=len(self.head))
+        return (len(self.head), *(end - seam for end in ends if end > len(self.head)))
+
+
+def word(name: str) -> str:
+    """A name as it stands in a row."""
+    return name if _NAME.fullmatch(name) and not _NUMBER.fullmatch(name) else spell(name)
+
+
+def inline(value: Any) -> str:
+    """A value as it stands inside a cell."""
+    if isinstance(value, dict) and value:
+        return "{" + ", ".join(f"{word(name)}={inline(each)}" for name, each in value.items()) + "}"
+    if isinstance(value, list) and value:
+        return "[" + ", ".join(map(inline, value)) + "]"
+    if isinstance(value, str) and value not in _CONSTANTS and _BARE.fullmatch(value) and not _NUMBER.fullmatch(value):
+        return value
+    return spell(value)
+
+
+def rows_of(tree: Any) -> list[Row]:
+    """The rows of a tree, from the outside in."""
+    return list(_rows(tree, "", 0))
+
+
+def _rows(tree: Any, head: str, depth: int) -> Iterator[Row]:
+    if is_flat(tree):
+        yield Row(depth, head, (inline(tree),))
+    elif isinstance(tree, dict):
+        small = {name: value for name, value in tree.items() if _is_small(value)}
+        if head or small:
+            yield Row(depth, head, tuple(f"{word(name)}={inline(value)}" for name, value in small.items()))
+        inner = depth + bool(head or small)
+        for name, value in tree.items():
+            if name not in small:
+                yield from _inner(value, name, inner)
+    else:
+        yield from _list(tree, head, depth)
+
+
+def _inner(value: Any, name: str, depth: int) -> Iterator[Row]:
+    """A container under a name; an object of alike objects is a table whose first column holds their names."""
+    if isinstance(value, dict) and all(isinstance(each, dict) and each for each in value.values()):
+        columns = _columns(list(value.values()), least=1)
+        if columns:
+            same = next((one for one in columns if all(each.get(one) == key for key, each in value.items())), None)
+            columns = [one for one in columns if one != same]
+            first = "key" if same is None else f"key={word(same)}"
+            yield Row(depth, f"{word(name)}: [{len(value)}] ", (first, *map(word, columns)), "columns")
+            for key, each in value.items():
+                yield Row(depth + 1, "", (inline(key), *_cells(each, columns)), "cells")
+            return
+    yield from _rows(value, f"{word(name)}: ", depth)
+
+
+def _list(tree: Sequence[Any], head: str, depth: int) -> Iterator[Row]:
+    columns = _columns(tree, least=2)
+    if columns:
+        yield Row(depth, f"{head}[{len(tree)}] ", tuple(map(word, columns)), "columns")
+        for each in tree:
+            yield Row(depth + 1, "", tuple(_cells(each, columns)), "cells")
+    elif all(map(is_flat, tree)):
+        yield Row(depth, f"{head}[{len(tree)}] ", tuple(map(inline, tree)))
+    else:
+        yield Row(depth, f"{head}[{len(tree)}]", ())
+        for each in tree:
+            yield from _rows(each, "- ", depth + 1)
+
+
+def _is_small(value: Any) -> bool:
+    if is_flat(value):
+        return True
+    inside: Iterable[Any] = value.values() if isinstance(value, dict) else value
+    return all(map(is_flat, inside)) and len(inline(value)) <= _SMALL
+
+
+def _columns(tree: Sequence[Any], least: int) -> list[str]:
+    """The names that alike objects share; none where they are not alike."""
+    if len(tree) < least or not all(isinstance(each, dict) and each for each in tree):
+        return []
+    names: dict[str, int] = {}
+    for each in tree:
+        for name, value in each.items():
+            if not _is_small(value):
+                return []
+            names[name] = names.get(name, 0) + 1
+    return list(names) if sum(names.values()) >= _SHARED * len(names) * len(tree) else []
+
+
+def _cells(each: Mapping[str, Any], columns: Sequence[str]) -> list[str]:
+    return [inline(each[name]) if name in each else "" for name in columns]

@@ -1,0 +1,232 @@
+"""Plans; chooses lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from pydantic import BaseModel, Field
+
+from ctxfold.decisions.marks import check_summary
+from ctxfold.decisions.register import ItemWritten, LinesWritten, StatementWritten, Trigger
+from ctxfold.errors import InputError, StaleDecision
+from ctxfold.log import place_of
+from ctxfold.log.json import line_form
+from ctxfold.models.deciders.loop import Kind, Question
+from ctxfold.models.deciders.memory import in_parts, known, last_said, log_of, records, steps_of
+from ctxfold.prompts import prompt
+from ctxfold.session.decide import Wanted
+from ctxfold.session.recall import Recalled
+from ctxfold.session.session import Session
+from ctxfold.tokens import count, head
+from ctxfold.workspace import By, Extraction, Intent
+
+NEW, LOG = 16_000, 10_000
+"""o200k tokens of dialogue, and of lines, that a model is shown at most."""
+RECORD, HITS = 160, 12
+"""Lines of one record that it is shown, around those that fit best, and how many records."""
+PASSES = 8
+"""Requests in which a log is read that is too long for one, at most: the newest parts of it."""
+
+Place = tuple[int, int]
+
+
+class PlanWritten(BaseModel, frozen=True, extra="forbid"):
+    """What a model answers when it plans: U-Fold's summary and to-do, and the register of what holds."""
+
+    summary: str = Field(min_length=1, max_length=4_000, description="The dialogue so far, in one plain paragraph.")
+    goal: str = Field(
+        "", max_length=400, description="What the work is for; only where nobody said it or the user changed it."
+    )
+    todo: tuple[ItemWritten, ...] = Field(
+        default=(), max_length=40, description="New items and changed ones; what you leave out stays as it is."
+    )
+    constraints: tuple[StatementWritten, ...] = Field(
+        default=(), max_length=40, description="Bounds the user set, and those they changed or took back."
+    )
+    decisions: tuple[StatementWritten, ...] = Field(
+        default=(), max_length=40, description="What was settled with the user, and need not be asked again."
+    )
+
+    @property
+    def texts(self) -> str:
+        """All that it says in words."""
+        statements = (*self.constraints, *self.decisions)
+        return "\n".join(
+            [self.summary, self.goal, *(item.text for item in self.todo), *(each.text for each in statements)]
+        )
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The plan as `Session.plan` takes it."""
+        register = {"constraints": self.constraints, "decisions": self.decisions}
+        held = {name: [each.given() for each in said] for name, said in register.items()}
+        said = {"summary": self.summary, "goal": self.goal.strip() or None}
+        return {**said, "todo": [item.given() for item in self.todo], **held}
+
+
+class LinesChosen(BaseModel, frozen=True, extra="forbid"):
+    """What a model answers when it extracts; nothing where nothing serves."""
+
+    selections: tuple[LinesWritten, ...] = Field(default=(), max_length=24, description="The most wanted first.")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Set what the session is after. `part`: the first and the last record it is to read; None for all since the last plan."""
+
+    model: str
+    trigger: Trigger | None = None
+    part: tuple[Place, Place] | None = None
+    kind: ClassVar[Kind[PlanWritten]] = Kind.of(PlanWritten, "plan", "plan")
+
+    def ask(self, session: Session) -> Question[PlanWritten, Intent]:
+        """Ask for the summary and the to-do, from what is known and the log since it was last read."""
+        workspace, steps = session.workspace, steps_of(session.workspace)
+        intent, blanks = workspace.intent, known(workspace)
+        last, _ = last_said(session, workspace)
+        log = records(session, steps)
+        unread = _unread(log, intent) if self.part is None else _between(log, *self.part)
+        source = [*blanks.values(), intent.summary, *(each.text for each in log)]
+
+        def apply(session: Session, written: PlanWritten) -> Intent:
+            if last_said(session, session.workspace)[0] != last:
+                raise StaleDecision("the user spoke while the plan was written; plan again")
+            check_summary("plan", written.texts, source, frozenset(steps))
+            by = By("model", f"{_reason(self.trigger)}; written by {self.model}")
+            return session.plan(**written.given, by=by, trigger=self.trigger)
+
+        course, new = intent.summary or "nothing yet", log_of(unread, NEW)
+        text = prompt("plan_request", course=course, new=new, **blanks)
+        return Question(text, apply, "its evidence")
+
+    def fall_back(self, session: Session, why: str) -> Intent:
+        """Let the embedded planner plan."""
+        reason = f"{_reason(self.trigger)}; {why}" if why else ""
+        return session.plan(by=By("embedded", reason), trigger=self.trigger)
+
+
+@dataclass(frozen=True, slots=True)
+class Extract:
+    """Put lines of the log at the end of the view.
+
+    Attributes:
+        model: the model's name, for the event.
+        wanted: what is wanted, within which budget, and what called for it.
+        chosen: takes the choice instead of the session, where the log is read in parts; None extracts it.
+        part: the first and the last record it is to read; None for all that fits, or what a search finds.
+    """
+
+    model: str
+    wanted: Wanted
+    chosen: Callable[[Sequence[LinesWritten]], None] | None = None
+    part: tuple[Place, Place] | None = None
+    kind: ClassVar[Kind[LinesChosen]] = Kind.of(LinesChosen, "extract", "extract")
+
+    def ask(self, session: Session) -> Question[LinesChosen, Extraction]:
+        """Ask for lines, from the records of the log that fit what is wanted."""
+        workspace, wanted = session.workspace, self.wanted
+        said = last_said(session, workspace)[1]
+        about = [wanted.need] if wanted.need else [*(item.text for item in workspace.intent.open), said]
+        query = "\n".join(filter(None, about)) or workspace.goal
+        log = (_numbered(session, query) if self.part is None else _shown(session, self.part)) or "nothing fits"
+
+        def apply(session: Session, written: LinesChosen) -> Extraction:
+            if self.chosen is None:
+                return self.put(session, written.selections)
+            self.chosen(written.selections)
+            return Extraction((), need=wanted.need or "")
+
+        blanks = {"need": wanted.need or "what the to-do needs", "budget": wanted.budget, "latest": said or "nothing"}
+        return Question(prompt("extract_request", log=log, **blanks, **known(workspace)), apply, "its lines")
+
+    def put_or_fall_back(
+        self, session: Session, selections: Sequence[LinesWritten], why: str
+    ) -> tuple[Extraction, str]:
+        """The lines that were chosen of all parts; where none was because some part was not read, or none is there, what the embedded extractor finds, and why."""
+        if not selections and why:
+            return self.fall_back(session, why), why
+        try:
+            return self.put(session, selections), ""
+        except InputError as error:
+            return self.fall_back(session, str(error)), str(error)
+
+    def put(self, session: Session, selections: Sequence[LinesWritten]) -> Extraction:
+        """Extract the lines that were chosen, the most wanted first. Raises InputError where none of them is there."""
+        wanted, given = self.wanted, [lines.model_dump() for lines in selections]
+        if not given:
+            return Extraction((), need=wanted.need or "")
+        by = By("model", f"{_reason(wanted.trigger)}; chosen by {self.model}")
+        return session.extract(wanted.need, given, wanted.budget, by, wanted.trigger)
+
+    def fall_back(self, session: Session, why: str) -> Extraction:
+        """Let the embedded extractor find lines; of one part nobody chooses any."""
+        if self.chosen is not None:
+            return Extraction((), need=self.wanted.need or "")
+        reason = f"{_reason(self.wanted.trigger)}; {why}" if why else ""
+        return session.extract(self.wanted.need, None, self.wanted.budget, By("embedded", reason), self.wanted.trigger)
+
+
+def plan_parts(session: Session) -> list[tuple[Place, Place]]:
+    """The first and last records of the parts in which the log since the last plan is read; one part where it is short."""
+    unread = _unread(records(session, steps_of(session.workspace)), session.workspace.intent)
+    return [(place_of(part[0].ref), place_of(part[-1].ref)) for part in in_parts(unread, NEW, NEW // 8)][-PASSES:]
+
+
+def _unread(log: Sequence[Recalled], intent: Intent) -> list[Recalled]:
+    return [each for each in log if place_of(each.ref) > intent.looked]
+
+
+def _between(log: Sequence[Recalled], first: Place, last: Place) -> list[Recalled]:
+    return [each for each in log if first <= place_of(each.ref) <= last]
+
+
+def _reason(trigger: Trigger | None) -> str:
+    return "asked for" if trigger is None else str(trigger)
+
+
+def _numbered(session: Session, query: str) -> str:
+    """The lines of the log with their numbers: all of them where they are few, else those of the records that fit best, around where they do."""
+    log = records(session, steps_of(session.workspace))
+    if len(_parts(log)) < 2:
+        return "\n".join(_lines(each.ref, each.text) for each in log)
+    shown, left = dict[Place, str](), LOG
+    for hit in session.recall(query=query, limit=HITS) if query.strip() else ():
+        ref, _, near = hit.ref.partition(":")
+        block = _lines(ref, session.recall(ref).text, max(0, int(near.partition("-")[0] or 1) - RECORD // 2))
+        left -= count(block)
+        if left < 0:
+            break
+        shown[place_of(ref)] = block
+    return "\n".join(block for _, block in sorted(shown.items()))
+
+
+def _shown(session: Session, part: tuple[Place, Place]) -> str:
+    log = _between(records(session, steps_of(session.workspace)), *part)
+    return head("\n".join(_lines(each.ref, each.text) for each in log), LOG)
+
+
+def _parts(log: Sequence[Recalled]) -> list[list[Recalled]]:
+    """Parts of a log of which each costs about `LOG` with the numbers of its lines: about twice what it costs without."""
+    return in_parts(log, LOG // 2, LOG // 2)
+
+
+def line_parts(session: Session) -> list[tuple[Place, Place]]:
+    """The first and last records of the parts in which a whole log is read for lines; none where one request shows it all, or more than `PASSES` would be due."""
+    parts = _parts(records(session, steps_of(session.workspace)))
+    return [(place_of(part[0].ref), place_of(part[-1].ref)) for part in parts] if 1 < len(parts) <= PASSES else []
+
+
+def _lines(ref: str, text: str, first: int = 0) -> str:
+    """Lines of a record under its address, numbered, from one on."""
+    lines = line_form(text)
+    shown = (f"{at}| {each[:2_000]}" for at, each in enumerate(lines[first : first + RECORD], first + 1))
+    return "\n".join([f"{ref}, {len(lines)} lines", *shown])
+
+
+def new_words(session: Session) -> str:
+    """The address of the user's last message where no plan has read it yet; empty where there is none."""
+    workspace = session.workspace
+    ref, _ = last_said(session, workspace)
+    return ref if ref and place_of(ref) > workspace.intent.looked else ""

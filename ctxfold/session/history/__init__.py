@@ -1,1 +1,0 @@
-"""The history of a session: commits, branches, undo, replay, export, import, redaction."""

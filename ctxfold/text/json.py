@@ -1,0 +1,87 @@
+"""Strict JSON, lean schemas."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, NoReturn
+
+from pydantic import BaseModel
+
+_NAMED = {"properties", "$defs"}
+"""Where a schema's keys are names of the model's own, not words of JSON Schema."""
+
+_LITERAL = {"const", "default", "enum", "examples"}
+"""Where a schema holds values of the model's own."""
+
+
+def schema_of(model: type[BaseModel]) -> dict[str, Any]:
+    """The schema of a model. A property or definition of the name `title` stays."""
+    found: dict[str, Any] = _untitled(model.model_json_schema())
+    return found
+
+
+def _untitled(schema: Any) -> Any:
+    match schema:
+        case dict():
+            kept = {key: value for key, value in schema.items() if not (key == "title" and isinstance(value, str))}
+            named = {key: {name: _untitled(one) for name, one in kept[key].items()} for key in _NAMED & kept.keys()}
+            return {
+                key: value if key in _LITERAL else named.get(key) or _untitled(value) for key, value in kept.items()
+            }
+        case list():
+            return [_untitled(one) for one in schema]
+        case _:
+            return schema
+
+
+def strictly(text: str, fraction: Callable[[str], Any] | None = None) -> Any | None:
+    """The tree a text holds; None where it is not strict JSON, or nested beyond what can be read. `fraction` makes the value of a number with a fraction or an exponent; None for a float."""
+    try:
+        return _decoder(fraction).decode(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def begun(text: str, at: int, fraction: Callable[[str], Any] | None = None) -> tuple[Any, int] | None:
+    """The tree that begins at a place of a text, and where it ends; None where none does."""
+    try:
+        return _decoder(fraction).raw_decode(text, at)
+    except (ValueError, RecursionError):
+        return None
+
+
+def read_values(text: str) -> list[Any]:
+    """The values of a JSON array, or of a text with one a line; one that is spread over lines stands alone. Raises json.JSONDecodeError: its line is the text's."""
+    try:
+        whole = json.loads(text)
+    except json.JSONDecodeError:
+        if text.lstrip().startswith("["):
+            raise
+        return [_on_line(line, number) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    return whole if isinstance(whole, list) else [whole]
+
+
+def _on_line(line: str, number: int) -> Any:
+    try:
+        return json.loads(line)
+    except json.JSONDecodeError as error:
+        error.lineno = number
+        raise
+
+
+@lru_cache(maxsize=8)
+def _decoder(fraction: Callable[[str], Any] | None) -> json.JSONDecoder:
+    return json.JSONDecoder(object_pairs_hook=_once, parse_constant=_refuse, parse_float=fraction)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        raise ValueError("a key stands twice")
+    return made
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not JSON")

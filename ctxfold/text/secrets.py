@@ -1,0 +1,333 @@
+"""Copies, encodings and known keys."""
+
+from __future__ import annotations
+
+import quopri
+import re
+from base64 import a85encode, b32encode, b64encode, b85encode
+from bisect import bisect_right
+from codecs import encode as codec
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from html import unescape as from_markup
+from unicodedata import normalize
+
+_ESCAPES = re.compile(
+    r"""[%\\&](?:
+    (?P<percent>(?<=%)[0-9a-f]{2}(?:%[0-9a-f]{2})*)
+    |(?P<units>(?<=[%\\])u[0-9a-f]{4}(?:[%\\]u[0-9a-f]{4})*)
+    |(?P<point>(?<=\\)u\{0*[0-9a-f]{1,6}\})
+    |(?P<bytes>(?<=\\)x[0-9a-f]{2}(?:\\x[0-9a-f]{2})*)
+    |(?P<octal>(?<=\\)[0-3][0-7]{2}(?:\\[0-3][0-7]{2})*)
+    |(?P<sign>(?<=\\)["'\\/bfnrt])
+    |(?P<markup>(?<=&)(?:\#[0-9]{1,40};?|\#x[0-9a-f]{1,40};?|[a-z][a-z0-9]{1,31};?)))""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_SIGNS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+_LAST = 0x10FFFF
+_UTF16 = ("utf-16-le", "utf-16-be")
+_LEAST_CODE = 6
+"""Characters of a code below which it would stand in ordinary text by chance."""
+_LEAST_LETTERS = 4
+SEPARATORS = re.compile(r"0x(?=[0-9a-f]{2})|[\W_]+", re.IGNORECASE)
+"""What `bare` leaves out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spellings:
+    """How a value may be spelled: `plain`, as it stands in a text once its escapes are taken out; `codes`, in one without blanks and punctuation."""
+
+    plain: tuple[str, ...]
+    codes: tuple[str, ...]
+
+
+def spell(value: str) -> Spellings:
+    """The spellings of a value in lower case, its own first.
+
+    Plain: itself, with its accents apart or joined (Unicode NFD, NFC), backwards, rot13, quoted-printable, base85 and ascii85. As codes: base64 of
+    UTF-8, UTF-16 and Latin-1 wherever in a longer text it stands, base32 likewise, hexadecimal, and the numbers of its bytes in base 10, 8 and 2.
+    """
+    plain = [value, normalize("NFC", value), normalize("NFD", value)]
+    raw = value.encode("utf-8", "surrogatepass")
+    plain += [value[::-1], quopri.encodestring(raw).decode().replace("=\n", "")]
+    if sum(sign.isascii() and sign.isalpha() for sign in value) >= _LEAST_LETTERS:
+        plain.append(codec(value, "rot13"))
+    if len(raw) >= _LEAST_CODE:
+        plain += [a85encode(raw).decode(), b85encode(raw).decode()]
+    codes = [bare(code) for spelling in dict.fromkeys(plain[:3]) for code in _codes(spelling)]
+    return Spellings(_kept(plain, 1), _kept(codes, _LEAST_CODE))
+
+
+def bare(text: str) -> str:
+    """A text without blanks and punctuation, and without the `0x` before hexadecimal numbers."""
+    return SEPARATORS.sub("", text)
+
+
+def lowered(text: str) -> str:
+    """A text in lower case, as long as it was."""
+    low = text.lower()
+    return low if len(low) == len(text) else "".join(sign.lower() if len(sign.lower()) == 1 else sign for sign in text)
+
+
+def unescape(text: str) -> Iterator[tuple[int, int, str]]:
+    """Each place of a text that is escaped, for an address, in markup or in a script, as (start, end, what is meant). Once: what comes may be escaped again."""
+    for found in _ESCAPES.finditer(text):
+        said = found[0]
+        meant = said
+        match found.lastgroup:
+            case "percent":
+                meant = _from_bytes(bytes.fromhex(said.replace("%", "")))
+            case "units":
+                meant = bytes.fromhex(re.sub(r"[%\\]u", "", said, flags=re.IGNORECASE)).decode("utf-16-be", "replace")
+            case "point":
+                code = int(said[3:-1], 16)
+                meant = chr(code) if code <= _LAST else said
+            case "bytes":
+                meant = _from_bytes(bytes.fromhex(re.sub(r"\\x", "", said, flags=re.IGNORECASE)))
+            case "octal":
+                meant = _from_bytes(bytes(int(part, 8) for part in said.split("\\")[1:]))
+            case "sign":
+                meant = _SIGNS.get(said[1].lower(), said[1])
+            case _:
+                meant = from_markup(said)
+        if meant != said:
+            yield found.start(), found.end(), meant
+
+
+def _codes(value: str) -> Iterator[str]:
+    raw = value.encode("utf-8", "surrogatepass")
+    texts = [raw, *(value.encode(name, "surrogatepass") for name in _UTF16)]
+    if not value.isascii():
+        texts.append(value.encode("latin-1", "ignore"))
+    for text in texts:
+        for offset in range(3):
+            yield _within(b64encode(b"\0" * offset + text).decode(), 6, offset, len(text))
+    for offset in range(5):
+        yield _within(b32encode(b"\0" * offset + raw).decode(), 5, offset, len(raw))
+    yield from (text.hex() for text in texts[:3])
+    for form in ("d", "03o", "o", "08b"):
+        yield "".join(format(byte, form) for byte in raw)
+    if not value.isascii():
+        yield "".join(str(ord(sign)) for sign in value)
+
+
+def _within(code: str, bits: int, offset: int, size: int) -> str:
+    """Of the code of `offset` bytes and `size` more, the characters that depend on the latter alone."""
+    return code[(offset * 8 + bits - 1) // bits : (offset + size) * 8 // bits]
+
+
+def _from_bytes(raw: bytes) -> str:
+    """UTF-8; a byte that is none, as Latin-1 has it."""
+    text = raw.decode("utf-8", "surrogateescape")
+    return "".join(chr(ord(sign) - 0xDC00) if "\udc80" <= sign <= "\udcff" else sign for sign in text)
+
+
+def _kept(found: list[str], least: int) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(lowered(each) for each in found if len(each) >= least))
+
+
+def encodable(text: str) -> str:
+    """The text with each half of a surrogate pair that stands alone replaced: no server takes those, and pages hold them."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+# A page can hide a value from any reader by a cipher of its own. What is found here is what browsers, libraries and plain tricks make of it.
+
+
+_DEEP = 6
+"""How often a text that is escaped again is unescaped."""
+_LEAST_PART = 6
+"""Characters of a part of a value below which it is left: it would stand in ordinary text by chance."""
+_LEAST_CODE_PART = 10
+_TELLING = 20
+"""Characters of a part that tells enough of however long a value."""
+_LONG = 200
+"""Characters of a value above which its codes are looked for whole."""
+_LEAST_SPACED, _LEAST_FOLDED = 6, 4
+_DISTINCT = 4
+"""Different letters and digits that a part must have: less is filling, as in a rule or a table."""
+_HEX = "0x"
+"""What is left out between codes in numbers and may be two signs of a code in letters."""
+_WORD = re.compile(r"[^\W_]+")
+_BLANKS = re.compile(
+    r"[\s+\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]+"
+)
+"""What a page folds, adds or puts for a blank."""
+
+
+Replaced = Callable[[], Iterable[tuple[int, int, str]]]
+"""The places of a text that were replaced: start, end, and what stands there now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A place where a value stands: its stretches of the text in order, one unless it is spread out, and whether it is all there."""
+
+    stretches: tuple[tuple[int, int], ...]
+    whole: bool
+
+
+class Copies:
+    """Finds one value in texts. With `parts` those of at least half of it (or 20 characters) and 6 are found too, such as the beginning that a page shows."""
+
+    def __init__(self, value: str, parts: bool = False) -> None:
+        spelled = spell(value)
+        self._plain = [_Needle(text, _part(text, _LEAST_PART) if parts else None) for text in spelled.plain]
+        parts = parts and len(value) <= _LONG
+        self._codes = [_Needle(text, _part(text, _LEAST_CODE_PART) if parts else None) for text in spelled.codes]
+        both = (value, value[::-1])
+        blanks = any(map(str.isspace, value))
+        self._close = _spaced((_BLANKS.sub("", each) for each in both), _LEAST_FOLDED if blanks else _LEAST_SPACED)
+        self._bare = _spaced(map(bare, both), _LEAST_SPACED)
+
+    def find(self, text: Readings) -> list[Copy]:
+        """Every place where the value stands, in no order; they may overlap."""
+        found: list[Copy] = []
+        for reading, close, without in text.each:
+            found += reading.copies(self._plain)
+            found += close.copies([*self._close, *(self._codes if close.holds(_HEX) else ())])
+            found += without.copies([*self._bare, *self._codes])
+        return [*found, *(text.apart(copy) for copy in text.spread.copies(self._bare))]
+
+
+@dataclass(frozen=True, slots=True)
+class _Needle:
+    """A spelling in lower case, and the least part of it that counts; None where only all of it does."""
+
+    text: str
+    part: int | None
+
+    def hits(self, text: str) -> Iterator[tuple[int, int]]:
+        """The stretches of `text`, in lower case, that hold it or a part of it."""
+        size, least = len(self.text), self.part
+        if least is None or least >= size:
+            at = text.find(self.text)
+            while at >= 0:
+                yield at, at + size
+                at = text.find(self.text, at + size)
+            return
+        seed = (least + 1) // 2  # each part that counts holds one of these seeds from its first character to its last
+        for offset in range(0, size - seed + 1, least - seed + 1):
+            yield from self._grown(text, offset, seed, least)
+
+    def _grown(self, text: str, offset: int, seed: int, least: int) -> Iterator[tuple[int, int]]:
+        """The parts around each place where the seed at `offset` stands."""
+        mine = self.text
+        at = text.find(mine[offset : offset + seed])
+        while at >= 0:
+            low, high = 0, seed
+            while low < offset and low < at and mine[offset - low - 1] == text[at - low - 1]:
+                low += 1
+            while offset + high < len(mine) and at + high < len(text) and mine[offset + high] == text[at + high]:
+                high += 1
+            start, end = at - low, at + high
+            if end - start == len(mine) or (end - start >= least and _telling(text[start:end])):
+                yield start, end
+            at = text.find(mine[offset : offset + seed], end if end - start >= least else at + 1)
+
+
+class _Reading:
+    """A text as it reads when some places of it are replaced; `back` leads to where something stood in the first."""
+
+    def __init__(self, text: str, before: _Reading | None = None, replaced: Replaced | None = None) -> None:
+        self.text = text
+        self._low = lowered(text)
+        self._before = before
+        self._replaced = replaced
+        self._at: list[int] = []
+        self._places: list[tuple[int, int, int]] = []
+
+    def unescaped(self) -> _Reading | None:
+        """This with its escapes taken out once; None where there are none."""
+        places = list(unescape(self.text))
+        if not places:
+            return None
+        pieces: list[str] = []
+        last = 0
+        for start, end, meant in places:
+            pieces += (self.text[last:start], meant)
+            last = end
+        return _Reading("".join((*pieces, self.text[last:])), self, lambda: places)
+
+    def without(self, dropped: re.Pattern[str]) -> _Reading:
+        """This with what matches left out."""
+        text = self.text
+        return _Reading(
+            dropped.sub("", text), self, lambda: ((found.start(), found.end(), "") for found in dropped.finditer(text))
+        )
+
+    def holds(self, text: str) -> bool:
+        """Whether it holds a text in lower case."""
+        return text in self._low
+
+    def copies(self, needles: Iterable[_Needle]) -> Iterator[Copy]:
+        """Where the first text holds one of these."""
+        for needle in needles:
+            for start, end in needle.hits(self._low):
+                yield Copy((self._back(start, end),), end - start == len(needle.text))
+
+    def _back(self, start: int, end: int) -> tuple[int, int]:
+        if self._before is None:
+            return start, end
+        return self._before._back(self._origin(start)[0], self._origin(end - 1)[1])
+
+    def _origin(self, at: int) -> tuple[int, int]:
+        """Where the character at a place stood in the text before: what was replaced as one, as one."""
+        if self._replaced is not None:
+            self._note_places(self._replaced())
+        number = bisect_right(self._at, at) - 1
+        if number < 0:
+            return at, at + 1
+        start, end, until = self._places[number]
+        return (start, end) if at < until else (end + at - until, end + at - until + 1)
+
+    def _note_places(self, places: Iterable[tuple[int, int, str]]) -> None:
+        last = size = 0
+        for start, end, meant in places:
+            size += start - last
+            self._at.append(size)
+            size += len(meant)
+            self._places.append((start, end, size))
+            last = end
+        self._replaced = None
+
+
+class Readings:
+    """A text in the ways it can be read, which are the same for every value that is looked for. `between`: what may stand between two parts of a value that is spread out, beside blanks and punctuation."""
+
+    def __init__(self, text: str, between: re.Pattern[str] | None = None) -> None:
+        self._text = text
+        self._between = between
+        self.each: list[tuple[_Reading, _Reading, _Reading]] = []
+        reading: _Reading | None = _Reading(text)
+        while reading is not None and len(self.each) <= _DEEP:
+            self.each.append((reading, reading.without(_BLANKS), reading.without(SEPARATORS)))
+            reading = reading.unescaped()
+        self.spread: _Reading = _Reading("")
+        if between is not None:
+            self.spread = _Reading(text).without(re.compile(f"(?:{between.pattern})|[\\W_]", between.flags))
+
+    def apart(self, copy: Copy) -> Copy:
+        """A copy that is spread out without what stands between its parts."""
+        if self._between is None:
+            return copy
+        (start, end), *_ = copy.stretches
+        gaps = [*((gap.start(), gap.end()) for gap in self._between.finditer(self._text, start, end)), (end, end)]
+        parts: list[tuple[int, int]] = []
+        for low, high in gaps:
+            words = list(_WORD.finditer(self._text, start, low))
+            parts += [(words[0].start(), words[-1].end())] if words else []
+            start = high
+        return Copy(tuple(parts), copy.whole)
+
+
+def _spaced(texts: Iterable[str], least: int) -> list[_Needle]:
+    return [_Needle(lowered(text), None) for text in dict.fromkeys(texts) if len(text) >= least]
+
+
+def _part(text: str, least: int) -> int:
+    return min(max(least, -(-len(text) // 2)), _TELLING)
+
+
+def _telling(part: str) -> bool:
+    return len({sign for sign in part if sign.isalnum()}) >= _DISTINCT

@@ -1,0 +1,228 @@
+"""What must stay exact."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from itertools import chain
+
+from ctxfold.text.sentences import Span
+from ctxfold.text.words import is_common
+
+_LONGEST = 200
+"""Characters of one entity at most. A longer run without blanks (a data URL, a minified script) is cut: its start tells it apart."""
+
+_EAST = r"\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uffef"
+_ATOM = re.compile(rf"[€£¥₹$]?\d{{1,3}}(?:,\d{{3}}){{1,6}}(?:\.\d+)?(?![\w,])|[^\s,;()\[\]{{}}<>\"'`|“”‘’«»„…{_EAST}]+")
+_DIGIT = re.compile(r"\d")
+_HUMP = re.compile(r"[a-z][A-Z]")
+_UNDERSCORED = re.compile(r"\w*[^\W_]_+[^\W_]")
+_PATH = re.compile(r"(?:[A-Za-z]:|~|\.{1,2})?[/\\][\w.@~%+-]|[\w.@~%+-]+[/\\][\w.@~%+-]+[/\\.]")
+_DOTTED = re.compile(r"[\w-]{2,}(?:\.[\w-]+){0,9}\.[A-Za-z][A-Za-z0-9]{0,15}(?:[(:/].*)?", re.S)
+_UNIT = re.compile(
+    r"[ \u00a0\u202f]?(?:%|°[CF]?|[€£¥₹$]|([A-Za-zµ][A-Za-z/]{0,13}))(?!\w)|[\u3400-\u9fff\uac00-\ud7af]"
+)
+_MONTH = re.compile(
+    r"(?:January|February|March|April|May|June|July|August|September|October|November|December|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)"
+    r"\b\.?([ \u00a0]\d{1,2}(?:st|nd|rd|th)?\b)?(,?[ \u00a0]\d{4}\b)?"
+)
+_DAY = re.compile(r"\b\d{1,2}(?:st|nd|rd|th)?[ \u00a0]$")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,15}$")
+_ADDRESS = re.compile(rf"://[^\s<>\"`{{}}|\\^{_EAST}]{{1,400}}")
+_QUOTED = re.compile(
+    r"\"([^\"\n]{1,120})\"|“([^”\n]{1,120})”|«([^»\n]{1,120})»|`([^`\n]{1,120})`|(?<!\w)'([^'\n]{1,120})'(?![\w:])|「([^」\n]{1,120})」"
+)
+_COLON = re.compile(r"\s?:")
+_PAIR = re.compile(
+    r"^[ \t]*(?:[-*•][ \t])?([^\W_][\w./#-]*(?: [\w./#-]+){0,3}(?::[ \t]+|：[ \t]*)[^\s][^\n]{0,60})$", re.M
+)
+_ASSIGNED = re.compile(
+    r"(?<![\w.-])[A-Za-z_][\w.-]{0,40} ?=(?!=) ?(?:\"[^\"\n]{0,120}\"|'[^'\n]{0,120}'|[^\s\"'=,;&|()]{1,120})"
+)
+_NAME = re.compile(r"(?<![\w.])[A-Z][\w'’-]*[A-Za-z](?:[ ][A-Z][\w'’-]*)*")
+_CONTRACTED = re.compile(r"I['’][a-z]+")
+_DIGITS = re.compile(r"(?:[€£¥₹$#]|(?<![A-Za-z_]))[A-Za-z_]*+\d[\w.,:/-]*\w|\d", re.ASCII)
+"""A run of letters is tried from its beginning alone, not again from each of them."""
+_ORDINARY = 0.36
+"""Rarity up to which the word that opens a sentence is taken for no part of the name behind it."""
+_REMEMBERED = 2_000
+"""Characters up to which a text's values are remembered."""
+
+
+def entities(text: str) -> list[Span]:
+    """The stretches of a text that carry a value: what must be exact to be of use later.
+
+    URLs, e-mail addresses, paths and file names; dates and times; versions; ids, that is letters mixed with digits, hexadecimal, UUIDs,
+    joined names and codes in capitals; numbers with their unit or currency; short quoted strings; `key=value`, and
+    `key: value` where it fills a line.
+
+    Returns:
+        Spans in text order, none overlapping or touching, each at most 200 characters unless several ran together.
+    """
+    return _merged(chain(_addresses(text), _atoms(text), _months(text), _quoted(text), _pairs(text)))
+
+
+def _merged(found: Iterable[Span]) -> list[Span]:
+    """Spans in order, those that overlap or touch joined."""
+    merged: list[Span] = []
+    for span in sorted(found):
+        if merged and span.start <= merged[-1].end:
+            if span.end > merged[-1].end:
+                merged[-1] = Span(merged[-1].start, span.end)
+        else:
+            merged.append(span)
+    return merged
+
+
+def _addresses(text: str) -> Iterator[Span]:
+    """URLs of any scheme, without the marks that close the sentence or bracket around them."""
+    at = text.find("://")
+    while at >= 0:
+        scheme = _SCHEME.search(text, max(0, at - 16), at)
+        rest = _ADDRESS.match(text, at)
+        if scheme and rest:
+            url = rest.group().rstrip(".,;:!?*'")
+            while url.endswith(")") and url.count(")") > url.count("("):
+                url = url[:-1].rstrip(".,;:!?*'")
+            yield Span(scheme.start(), min(at + len(url), scheme.start() + _LONGEST))
+        at = text.find("://", rest.end() if rest else at + 3)
+
+
+def _atoms(text: str) -> Iterator[Span]:
+    """Runs without blanks that carry a value by their build; a number takes its unit with it."""
+    capitals: list[Span | None] = []
+    for found in _ATOM.finditer(text):
+        atom = found.group()
+        if atom.isalpha():
+            if atom.isupper():
+                capitals.append(Span(found.start(), found.end()) if _is_code(atom) else None)
+            else:
+                yield from _unshouted(capitals)
+            continue
+        yield from _unshouted(capitals)
+        span = _trimmed(atom, found.start())
+        if span is None:
+            continue
+        atom = text[span.start : span.end]
+        if _DIGIT.search(atom):
+            yield from _number(text, span, atom)
+        elif _is_joined(atom):
+            yield Span(span.start, min(span.end, span.start + _LONGEST))
+    yield from _unshouted(capitals)
+
+
+def _unshouted(capitals: list[Span | None]) -> Iterator[Span]:
+    """The codes among up to three words in capitals in a row; more are a sentence in capitals. Empties the list."""
+    if len(capitals) <= 3:
+        yield from (span for span in capitals if span is not None)
+    capitals.clear()
+
+
+def _is_code(atom: str) -> bool:
+    """Whether a word in capitals may be a code."""
+    return 2 <= len(atom) <= 12 and atom.isascii() and not is_common(atom)
+
+
+def _trimmed(atom: str, start: int) -> Span | None:
+    """An atom without the punctuation around it; None when nothing else is left."""
+    left = atom.lstrip("*:!?=–—")
+    kept = left.rstrip("*:!?=–—.-&")
+    if len(kept) < 2 and not kept.isdigit():
+        return None
+    start += len(atom) - len(left)
+    return Span(start, start + len(kept))
+
+
+def _number(text: str, span: Span, atom: str) -> Iterator[Span]:
+    """Anything with a digit: a number with its currency or unit, a date, a time, a version, an id. One bare digit needs a unit."""
+    start, end = span.start, min(span.end, span.start + _LONGEST)
+    if start and text[start - 1] in " \u00a0" and text[max(0, start - 2)] in "€£¥₹$":
+        start -= 2
+    if not atom[-1].isdigit():
+        yield Span(start, end)
+        return
+    unit = _UNIT.match(text, end) if end == span.end and not any(map(str.isalpha, atom)) else None
+    if unit and (unit[1] is None or not is_common(unit[1])):
+        yield Span(start, unit.end())
+    elif len(atom) > 1 or start < span.start:
+        yield Span(start, end)
+
+
+def _is_joined(atom: str) -> bool:
+    """Whether an atom without digits is a path, a file name, an address, an option or a name of several parts."""
+    if "@" in atom or atom[0] == "#" or atom.startswith("--"):
+        return any(letter.isalpha() for letter in atom[:_LONGEST])
+    if "/" in atom or "\\" in atom:
+        return _PATH.match(atom) is not None
+    if "_" in atom:
+        return _UNDERSCORED.match(atom) is not None
+    if "." in atom:
+        return _DOTTED.fullmatch(atom) is not None
+    return False
+
+
+def _months(text: str) -> Iterator[Span]:
+    """Dates that name their month, with a day or a year beside it."""
+    for found in _MONTH.finditer(text):
+        start = found.start()
+        if start and text[start - 1].isalnum():
+            continue
+        day = _DAY.search(text, max(0, start - 6), start)
+        if day or found[1] or found[2]:
+            yield Span(day.start() if day else start, found.end())
+
+
+def _quoted(text: str) -> Iterator[Span]:
+    """Short quoted strings, without their quotes. A quoted key of JSON is none."""
+    for found in _QUOTED.finditer(text):
+        start, end = found.span(found.lastindex or 0)
+        if text[start:end].strip() and not _COLON.match(text, found.end()):
+            yield Span(start, end)
+
+
+def _pairs(text: str) -> Iterator[Span]:
+    """A name and its value, joined by `=`, or by a colon when they fill a line."""
+    for found in _PAIR.finditer(text):
+        yield Span(found.start(1), found.start(1) + len(found[1].rstrip()))
+    if "=" in text:
+        for found in _ASSIGNED.finditer(text):
+            yield Span(found.start(), found.end())
+
+
+def facts_of(text: str) -> list[str]:
+    """The numbers, dates, names and other values in a text that must stay exact, in order, each once."""
+    return list(_facts(text) if len(text) <= _REMEMBERED else _facts.__wrapped__(text))
+
+
+@lru_cache(maxsize=8_192)
+def _facts(text: str) -> tuple[str, ...]:
+    spans = [*entities(text), *_names(text)]
+    spans += [Span(found.start(), found.end()) for found in _DIGITS.finditer(text)]
+    kept: list[Span] = []
+    for span in sorted(spans, key=lambda span: (span.start, -span.end)):
+        if kept and span.start < kept[-1].end:
+            kept[-1] = Span(kept[-1].start, max(span.end, kept[-1].end))
+        else:
+            kept.append(span)
+    return tuple(dict.fromkeys(span.of(text) for span in kept))
+
+
+def _names(text: str) -> list[Span]:
+    """Runs of capitalised words. The word that opens a sentence counts where it stands capitalised within one too, or is rare and goes before another."""
+    runs = [Span(found.start(), found.end()) for found in _NAME.finditer(text) if not _CONTRACTED.fullmatch(found[0])]
+    within = {span.of(text) for span in runs if not _opens_sentence(text, span.start)}
+    found: list[Span] = []
+    for span in runs:
+        run = span.of(text)
+        first, _, rest = run.partition(" ")
+        if run in within or (rest and rest not in within and not is_common(first, _ORDINARY)):
+            found.append(span)
+        elif rest:
+            found.append(Span(span.end - len(rest), span.end))
+    return found
+
+
+def _opens_sentence(text: str, at: int) -> bool:
+    before = text[:at].rstrip(" \"'“‘(*-•")
+    return not before or before[-1] in ".!?:;\n。！？"

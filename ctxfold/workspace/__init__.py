@@ -1,1 +1,0 @@
-"""The frozen values a view is made of."""

@@ -1,0 +1,220 @@
+"""Resources and briefings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from typing import Any
+
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.prompts import Prompt
+from mcp.server.mcpserver.prompts.base import PromptArgument
+from mcp_types import Completion, CompletionArgument, CompletionContext, PromptReference, ResourceTemplateReference
+
+from ctxfold import Session
+from ctxfold.errors import InputError, RefError
+from ctxfold.text.words import counted
+from ctxfold.tokens import count
+from ctxfold.view.result import Result, bounded
+from ctxfold.workspace import Block, RawStep, Tile, spans
+from mcp_server.prompts import fill_prompt, read_description
+from mcp_server.sessions.pool import Pools, SessionPool, current_principal, pool_for
+
+_HANDOFF = 4000
+"""Tokens a handoff may take when none were said."""
+_STEPS = re.compile(r"s?(\d{1,9})(?:\s*(?:\.\.|-|–)\s*s?(\d{1,9}))?")
+
+
+async def resume(session: str, ctx: Context[Pools, Any]) -> str:
+    """The session's view, and what to do with it."""
+    return await pool_for(ctx).use(session, lambda opened: _frame_view("resume", opened, opened.budget))
+
+
+async def fold(ctx: Context[Pools, Any], steps: str = "", session: str = "") -> str:
+    """Some steps, and how to fold them; with none named the session's view, and how to make room in it."""
+    pool = pool_for(ctx)
+    name = session or await _newest(pool)
+    if steps:
+        return await pool.use(name, lambda opened: _frame_steps("fold", opened, steps))
+    return await pool.use(name, lambda opened: _frame_view("fold_all", opened, opened.budget))
+
+
+async def drop(steps: str, ctx: Context[Pools, Any], session: str = "") -> str:
+    """Some steps that led nowhere, and how to fold them."""
+    pool = pool_for(ctx)
+    return await pool.use(session or await _newest(pool), lambda opened: _frame_steps("drop", opened, steps))
+
+
+async def handoff(session: str, ctx: Context[Pools, Any], budget: str = "") -> str:
+    """A view within a budget, and how to go on from it."""
+    if budget and not budget.isdecimal():
+        raise InputError("budget is a number of tokens, such as 4000")
+    return await pool_for(ctx).use(session, lambda opened: _frame_view("handoff", opened, int(budget or _HANDOFF)))
+
+
+BRIEFINGS: tuple[Callable[..., Awaitable[str]], ...] = (resume, fold, drop, handoff)
+
+
+def make_briefings() -> list[Prompt]:
+    """Every briefing as the SDK wants it, words from files. Raises ValueError: a briefing's words and arguments don't match."""
+    return [_make_prompt(function) for function in BRIEFINGS]
+
+
+def _make_prompt(function: Callable[..., Awaitable[str]]) -> Prompt:
+    name = getattr(function, "__name__", "")
+    about = read_description(f"briefings/{name}")
+    prompt = Prompt.from_function(function, title=about.title, description=about.description)
+    taken = [argument.name for argument in prompt.arguments or ()]
+    if taken != list(about.arguments):
+        raise ValueError(f"{name}: words and arguments differ: {taken}, {list(about.arguments)}")
+    prompt.arguments = [
+        PromptArgument(name=argument.name, description=about.arguments[argument.name], required=argument.required)
+        for argument in prompt.arguments or ()
+    ]
+    return prompt
+
+
+async def _newest(pool: SessionPool) -> str:
+    """The session that was written to last. Raises InputError: there is none."""
+    found = await pool.list()
+    if not found:
+        raise InputError("no session yet: open_session makes one")
+    return found[0].name
+
+
+def _frame_steps(name: str, opened: Session, steps: str) -> str:
+    """The words of a briefing around the log of some steps, within the session's budget."""
+    named = _STEPS.fullmatch(steps.strip())
+    if named is None:
+        raise InputError("steps are given as 20..48, or one as 20")
+    first, last = named[1], named[2] or named[1]
+    where = f"s{first}" if first == last else f"s{first}-s{last}"
+    blanks = {"session": opened.name, "steps": where, "first": first, "last": last}
+    room = opened.budget - count(fill_prompt(f"briefings/{name}.text", view="", **blanks))
+    return fill_prompt(
+        f"briefings/{name}.text", view=bounded(Result(opened.recall(where).text, where), "", room).text, **blanks
+    )
+
+
+def _frame_view(name: str, opened: Session, budget: int) -> str:
+    """The words of a briefing around a view, all of it within a budget."""
+    blanks = {"session": opened.name, "tokens": budget, "budget": budget}
+    frame = count(fill_prompt(f"briefings/{name}.text", view="", **blanks))
+    view = opened.view(budget=budget - frame)
+    return fill_prompt(f"briefings/{name}.text", **blanks | {"view": view.text, "tokens": view.tokens})
+
+
+ROOT = "ctxfold://sessions"
+
+_Ref = PromptReference | ResourceTemplateReference
+
+_MOST = 100
+"""Most completions a client may be given."""
+
+
+def list_changed(session: str) -> frozenset[str]:
+    """The addresses whose text may be another after a session changed."""
+    return frozenset((ROOT, *(f"{ROOT}/{session}/{part}" for part in ("context", "blocks", "tree", "todo"))))
+
+
+def serve_resources(server: MCPServer[Pools], pools: Pools) -> None:
+    """Add every resource and template to a server."""
+
+    async def sessions() -> str:
+        return "\n".join(
+            f"{one.name} · {counted(one.steps, 'step')} · "
+            f"{counted(one.branches, 'branch', 'branches')} · {_format_time(one.updated)}"
+            for one in await pools.get(current_principal()).list()
+        )
+
+    readers: dict[str, tuple[str, Callable[..., Awaitable[str]]]] = {
+        "sessions": (ROOT, sessions),
+        "context": (f"{ROOT}/{{session}}/context", _make_reader(lambda opened: opened.view(budget=opened.budget).text)),
+        "blocks": (f"{ROOT}/{{session}}/blocks", _make_reader(_format_blocks)),
+        "steps": (f"{ROOT}/{{session}}/steps/{{n}}", _read_step),
+        "tree": (f"{ROOT}/{{session}}/tree", _make_reader(_format_tree)),
+        "todo": (f"{ROOT}/{{session}}/todo", _make_reader(_format_todo)),
+    }
+    for name, (uri, read) in readers.items():
+        about = read_description(f"resources/{name}")
+        server.resource(uri, name=name, title=about.title, description=about.description, mime_type="text/plain")(read)
+
+
+def serve_completion(server: MCPServer[Pools], pools: Pools) -> None:
+    """Complete the arguments of templates and briefings: names of sessions, numbers of steps."""
+
+    async def complete(
+        _ref: _Ref, argument: CompletionArgument, context: CompletionContext | None
+    ) -> Completion | None:
+        given = context.arguments if context and context.arguments else {}
+        return await _complete(pools.get(current_principal()), argument, given)
+
+    register: Any = server.completion
+    register()(complete)
+
+
+async def _complete(pool: SessionPool, argument: CompletionArgument, given: dict[str, str]) -> Completion | None:
+    """What an argument may be, given what was typed of it and the arguments before it; None where nothing is known."""
+    match argument.name:
+        case "session":
+            found = [info.name for info in await pool.list() if info.name.startswith(argument.value)]
+        case "n" if "session" in given:
+            tip = await pool.use(given["session"], lambda opened: opened.tip)
+            found = [str(n) for n in range(tip, 0, -1) if str(n).startswith(argument.value)]
+        case _:
+            return None
+    return Completion(values=found[:_MOST], total=len(found), has_more=len(found) > _MOST)
+
+
+def _make_reader(read: Callable[[Session], str]) -> Callable[..., Awaitable[str]]:
+    async def reader(session: str, ctx: Context[Pools, Any]) -> str:
+        return await pool_for(ctx).use(session, read)
+
+    return reader
+
+
+async def _read_step(session: str, n: str, ctx: Context[Pools, Any]) -> str:
+    if not n.isdecimal():
+        raise RefError("a step is a number, such as 12")
+    return await pool_for(ctx).use(session, lambda opened: opened.recall(f"s{int(n)}").text)
+
+
+def _format_todo(opened: Session) -> str:
+    """The to-do, an item a line, then the constraints and decisions that hold."""
+    intent = opened.intent
+    items = [
+        " · ".join(part for part in (item.id, item.state, item.text, " ".join(item.evidence)) if part)
+        for item in intent.items
+    ]
+    holding = [each for each in (*intent.constraints, *intent.decisions) if each.holds]
+    return "\n".join([*items, *(" · ".join(filter(None, (each.id, each.text, each.ref))) for each in holding)])
+
+
+def _format_blocks(opened: Session) -> str:
+    """The workspace's blocks, a line each. What is older than any budget shows stands as one."""
+    workspace = opened.workspace
+    older = workspace.older
+    head = [f"older: to s{older.last} · {counted(older.count, 'step')}, raw {older.raw} tokens"] if older else []
+    return "\n".join([*head, *map(_format_block, workspace.blocks)])
+
+
+def _format_block(block: Block) -> str:
+    match block:
+        case RawStep():
+            return f"s{block.n} · raw · {block.tokens} tokens"
+        case Tile():
+            return f"{block.id} · {spans(block.steps)} · {block.scale}, {block.status} · {block.tokens} tokens, raw {block.raw}"
+
+
+def _format_tree(opened: Session) -> str:
+    here = opened.branch_name
+    return "\n".join(
+        f"{topic.name} / {branch.name} · s{branch.tip}{' · current' if branch.name == here else ''}"
+        for topic in opened.tree()
+        for branch in topic.branches
+    )
+
+
+def _format_time(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")

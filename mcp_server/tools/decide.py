@@ -1,0 +1,263 @@
+"""Fold, plan, extract, refactor, switch, undo."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+from mcp.server.mcpserver import Context
+from mcp_types import CallToolResult, TextContent
+from pydantic import BaseModel
+
+from ctxfold import Move, Session
+from ctxfold.decisions.refactor import Operator, Refactored
+from ctxfold.decisions.register import statements_of
+from ctxfold.session.branches import Topic
+from ctxfold.workspace import Intent, Statement, Tile, spans
+from mcp_server.sessions.pool import Pools, pool_for
+from mcp_server.tools.results import format_extracts, format_facts, format_tip, shorten
+from mcp_server.tools.spec import LogRef, SessionName, Shorthand, Tokens
+
+
+class LinesGiven(Shorthand, frozen=True, extra="forbid"):
+    """One selection."""
+
+    ref: LogRef
+    why: str = ""
+    path: str = ""
+
+
+async def extract(
+    session: SessionName, ctx: Context[Pools], need: str = "", lines: tuple[LinesGiven, ...] = (), budget: Tokens = 400
+) -> list[TextContent]:
+    """Show what serves the intent."""
+    pool, chosen, wanted = pool_for(ctx), [each.model_dump() for each in lines], need or None
+    if chosen:
+        return format_extracts(await pool.use(session, lambda opened: opened.extract(wanted, chosen, budget)))
+    decided = await pool.deciders.extract(pool.lease(session), wanted, budget)
+    return format_extracts(decided.made, (decided.note,) if decided.note else ())
+
+
+class Folded(BaseModel, frozen=True):
+    """The block that now stands for its steps."""
+
+    block: str
+    steps: str
+    scale: str
+    tokens: int
+    raw_tokens: int
+    notes: list[str] = []
+
+    @classmethod
+    def of(cls, tile: Tile, notes: list[str]) -> Folded:
+        """The facts of a tile that was made."""
+        where, raw = spans(tile.steps), tile.raw
+        return cls(block=tile.id, steps=where, scale=tile.scale, tokens=tile.tokens, raw_tokens=raw, notes=notes)
+
+
+async def fold(
+    session: SessionName, ctx: Context[Pools], summary: str = "", first_step: int = 0, last_step: int = 0
+) -> Annotated[CallToolResult, Folded]:
+    """Fold a stretch of steps into one block."""
+    pool, first, last, note = pool_for(ctx), first_step or None, last_step or None, ""
+    if summary:
+        tile = await pool.use(session, lambda opened: opened.fold(summary, first, last))
+    else:
+        decided = await pool.deciders.fold(pool.lease(session), first, last)
+        tile, note = decided.made, decided.note
+    beside = f"kept beside it, because it is in use: {', '.join(tile.beside)}" if tile.beside else ""
+    return format_facts(Folded.of(tile, [each for each in (note, beside) if each]))
+
+
+class ItemGiven(Shorthand, frozen=True, extra="forbid"):
+    """One entry of a to-do: a new text, or an item by its id with its new state."""
+
+    text: str = ""
+    id: str = ""
+    state: Literal["open", "done", "dropped"] = "open"
+    evidence: str = ""
+
+    def to_entry(self) -> dict[str, str]:
+        """The entry as it was given: what was left out is not said, and a new text is open anyway."""
+        given = {name: value for name, value in self.model_dump(exclude_unset=True).items() if value}
+        if not self.id and self.state == "open":
+            given.pop("state", None)
+        return given
+
+
+class Planned(BaseModel, frozen=True):
+    """What is still to be done, what holds, and what was decided."""
+
+    open: list[str]
+    done: list[str]
+    dropped: list[str]
+    constraints: list[str]
+    decisions: list[str]
+    notes: list[str] = []
+
+
+NOTHING = "nothing was given: write todo, constraints or decisions as the user's words or results call for them"
+
+
+async def plan(
+    session: SessionName,
+    ctx: Context[Pools],
+    summary: str = "",
+    todo: tuple[ItemGiven, ...] = (),
+    constraints: tuple[str, ...] = (),
+    decisions: tuple[str, ...] = (),
+) -> Annotated[CallToolResult, Planned]:
+    """Set the intent."""
+    pool, items = pool_for(ctx), [each.to_entry() for each in todo]
+    held, settled = statements_of(constraints, "c"), statements_of(decisions, "d")
+    if summary or items or held or settled:
+        intent = await pool.use(session, lambda opened: opened.plan(summary or None, items, held, settled))
+        return format_facts(_describe_intent(intent, ""))
+    decided = await pool.deciders.plan(pool.lease(session))
+    return format_facts(_describe_intent(decided.made, decided.note if pool.deciders.name else NOTHING))
+
+
+def _describe_intent(intent: Intent, note: str) -> Planned:
+    return Planned(
+        open=[f"{item.id} {shorten(item.text)}" for item in intent.open],
+        done=[item.id for item in intent.items if item.state == "done"],
+        dropped=[item.id for item in intent.items if item.state == "dropped"],
+        constraints=[_describe_statement(each) for each in intent.binding],
+        decisions=[_describe_statement(each) for each in intent.decisions if each.holds],
+        notes=[note] if note else [],
+    )
+
+
+def _describe_statement(each: Statement) -> str:
+    return f"{each.id} {shorten(each.text)}{f' ({each.ref})' if each.ref else ''}"
+
+
+class Mended(BaseModel, frozen=True):
+    """What was chosen, whether it was applied and why, and what the view cost before and after."""
+
+    operator: str
+    applied: bool
+    reason: str
+    steps: str
+    was_tokens: int
+    tokens: int
+    notes: list[str] = []
+
+    @classmethod
+    def of(cls, done: Refactored, notes: list[str]) -> Mended:
+        """The facts of a refactoring."""
+        was, now = done.tokens
+        where, why = spans(done.steps), done.why
+        return cls(
+            operator=done.operator,
+            applied=done.applied,
+            reason=why,
+            steps=where,
+            was_tokens=was,
+            tokens=now,
+            notes=notes,
+        )
+
+
+async def refactor(
+    session: SessionName, ctx: Context[Pools], operator: Literal["auto", Operator] = "auto", text: str = ""
+) -> Annotated[CallToolResult, Mended]:
+    """Mend the view."""
+    pool = pool_for(ctx)
+    if text:
+        done, note = await pool.use(session, lambda opened: opened.refactor(operator, text)), ""
+    else:
+        decided = await pool.deciders.refactor(pool.lease(session), None if operator == "auto" else operator)
+        done, note = decided.made, decided.note
+    return format_facts(Mended.of(done, [note] if note else []))
+
+
+Action = Literal["auto", "create", "switch", "new_topic", "rename"]
+"""What a host may ask for; to go on it need not ask."""
+
+_NAMED = 40
+"""Branches an answer names, the newest."""
+
+
+class Moved(BaseModel, frozen=True):
+    """Where one stands now, how one came there and why, and every branch there is; for `auto` those most like the message."""
+
+    action: str
+    branch: str
+    topic: str
+    tip: str
+    reason: str
+    branches: list[str]
+    notes: list[str] = []
+
+
+async def switch_branch(
+    session: SessionName, ctx: Context[Pools], query: str = "", action: Action = "auto", to: str = "", step: str = ""
+) -> Annotated[CallToolResult, Moved]:
+    """Move in the forest."""
+
+    def move(opened: Session) -> Moved:
+        return _describe_move(opened.branch(action, query or None, step or None, to or None), opened.tree())
+
+    pool = pool_for(ctx)
+    if action == "auto" and query and not (to or step):
+        decided = await pool.deciders.branch(pool.lease(session), query)
+        topics = await pool.use(session, lambda opened: opened.tree())
+        return format_facts(_describe_move(decided.made, topics, decided.note))
+    return format_facts(await pool.use(session, move))
+
+
+def _describe_move(move: Move, topics: Sequence[Topic], note: str = "") -> Moved:
+    return Moved(
+        action=move.action,
+        branch=move.branch,
+        topic=move.topic,
+        tip=format_tip(move.tip),
+        reason=move.reason,
+        branches=_list_likest(move) if move.ranked else _list_branches(topics),
+        notes=[note] if note else [],
+    )
+
+
+def _list_likest(move: Move) -> list[str]:
+    return [
+        f"{_name(each.topic, each.name)} {each.score:.2f} {shorten(each.said)}".strip() for each in move.ranked[:_LIKE]
+    ]
+
+
+def _list_branches(topics: Sequence[Topic]) -> list[str]:
+    return [_name(topic.name, branch.name) for topic in topics for branch in topic.branches][-_NAMED:]
+
+
+def _name(topic: str, branch: str) -> str:
+    """A branch, with its topic where that has another name."""
+    return branch if branch == topic else f"{branch} (of topic {topic})"
+
+
+_LIKE = 5
+"""Branches an answer names as like the message, the most alike."""
+
+
+class Undone(BaseModel, frozen=True):
+    """What was undone or is in force again, and where that leaves one. `stays`: the branch that an undone move led to."""
+
+    undone: str = ""
+    redone: str = ""
+    now_on: str
+    tip: str
+    stays: str = ""
+
+
+async def undo(session: SessionName, ctx: Context[Pools], redo: bool = False) -> Annotated[CallToolResult, Undone]:
+    """Take back the newest decision."""
+    return format_facts(await pool_for(ctx).use(session, _redo if redo else _undo))
+
+
+def _undo(opened: Session) -> Undone:
+    event = opened.undo()
+    stays = f"{event.branch} with what was recorded on it" if event.kind == "moved" else ""
+    return Undone(undone=event.about, now_on=opened.branch_name, tip=format_tip(opened.tip), stays=stays)
+
+
+def _redo(opened: Session) -> Undone:
+    return Undone(redone=opened.redo().about, now_on=opened.branch_name, tip=format_tip(opened.tip))

@@ -1,0 +1,277 @@
+"""Open, record, recall, context."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+from anyio.to_thread import run_sync
+from mcp.server.mcpserver import Context, Resolve
+from mcp_types import CallToolResult, TextContent
+from pydantic import BaseModel
+
+from ctxfold import Session
+from ctxfold.errors import InputError, Refused
+from ctxfold.log import RecordRef, StepRef
+from ctxfold.workspace import spans
+from mcp_server.sessions.pool import HostFolders, Pools, SessionPool, find_folders, pool_for
+from mcp_server.tools.results import format_facts, format_hits, format_recalled, format_view, shorten
+from mcp_server.tools.spec import LogRef, SessionName, Tokens
+
+
+async def context(session: SessionName, ctx: Context[Pools], budget: Tokens = 0, offset: int = 0) -> list[TextContent]:
+    """Show the view."""
+    return await pool_for(ctx).use(session, lambda opened: format_view(opened, budget, offset))
+
+
+class Opened(BaseModel, frozen=True):
+    """Where a session stands."""
+
+    session: str
+    created: bool
+    branch: str
+    tip: str
+    goal: str
+    budget: int
+
+
+async def open_session(
+    session: SessionName, ctx: Context[Pools], goal: str = "", budget: Tokens = 0
+) -> Annotated[CallToolResult, Opened]:
+    """Create or resume a session."""
+    await pool_for(ctx).open(session, goal or None, budget or None)
+    return format_facts(await pool_for(ctx).use(session, _describe_session))
+
+
+def _describe_session(opened: Session) -> Opened:
+    return Opened(
+        session=opened.name,
+        created=opened.created,
+        branch=opened.branch_name,
+        tip=f"s{opened.tip}" if opened.tip else "",
+        goal=shorten(opened.goal),
+        budget=opened.budget,
+    )
+
+
+LARGEST = 10_000_000
+"""Most bytes taken in from one file."""
+
+_SYSTEM = tuple(Path(root) for root in ("/proc", "/sys", "/dev"))
+
+
+@dataclass(frozen=True, slots=True)
+class TextFile:
+    """A file as it was read: where it really lies, its text, its size in bytes."""
+
+    path: str
+    text: str
+    size: int
+
+
+def read_text_file(name: str, folders: Sequence[Path]) -> TextFile:
+    """Read one file that lies in one of these folders. The whole file system is no folder: a server that was started there was started nowhere in particular.
+
+    Raises:
+        InputError: the path is relative, not there, not a plain file, too large, or not UTF-8 text.
+        Refused: it lies outside the folders, or leads into a hidden folder or the system's own files.
+    """
+    path = _resolve(name)
+    real = [folder.resolve() for folder in folders]
+    folder = next((one for one in real if one != Path(one.anchor) and path.is_relative_to(one)), None)
+    if folder is None:
+        raise Refused(
+            "file lies outside the folders that may be read, which are the host's roots or, of a host without any, the one this server was started in: "
+            "copy what is needed there, or give the text itself"
+        )
+    below = path.relative_to(folder).parts
+    if any(part.startswith(".") for part in below) or any(path.is_relative_to(root) for root in _SYSTEM):
+        raise Refused(
+            "file leads to a hidden or system place, which often holds keys: copy what is needed to a plain folder, or give the text itself"
+        )
+    raw = _read_bytes(path)
+    try:
+        return TextFile(str(path), raw.decode("utf-8"), len(raw))
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"file is not UTF-8 text (byte {error.start}): convert it first, or give the text itself"
+        ) from error
+
+
+def _resolve(name: str) -> Path:
+    """Where a path leads, whether or not anything is there: of what lies outside the folders, not even that is told."""
+    if "\0" in name or not Path(name).is_absolute():
+        raise InputError("file must be an absolute path: the server's own folder is not yours")
+    try:
+        return Path(os.path.realpath(name))
+    except ValueError as error:
+        raise InputError("file is no path of this system: check it") from error
+
+
+def _read_bytes(path: Path) -> bytes:
+    """The bytes of a plain file. It is opened without waiting, so that a pipe or device can't hold us, and judged by what was opened."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    except OSError as error:
+        raise InputError(f"file cannot be opened ({error.strerror}): check the path and its rights") from error
+    facts = os.fstat(descriptor)
+    if not stat.S_ISREG(facts.st_mode):
+        os.close(descriptor)
+        raise InputError("file is a folder or device: name a plain file")
+    with os.fdopen(descriptor, "rb") as file:
+        raw = file.read(LARGEST + 1)
+    if len(raw) > LARGEST:
+        raise InputError(
+            f"file has {facts.st_size} bytes; at most {LARGEST} are taken in: split it, or give the part that matters"
+        )
+    return raw
+
+
+async def recall(
+    session: SessionName,
+    ctx: Context[Pools],
+    ref: LogRef = "",
+    query: str = "",
+    limit: int = 5,
+    offset: int = 0,
+    raw: bool = False,
+) -> list[TextContent]:
+    """Give back what was left out of the view."""
+    if query and not ref:
+        return await pool_for(ctx).use(session, lambda opened: format_hits(opened, query, limit, offset))
+    return await pool_for(ctx).use(session, lambda opened: format_recalled(opened, ref, offset, raw))
+
+
+class CallGiven(BaseModel, frozen=True, extra="forbid"):
+    """One call of a step."""
+
+    name: str
+    args: dict[str, Any] = {}
+    id: str = ""
+
+
+class ResultGiven(BaseModel, frozen=True, extra="forbid"):
+    """One result; the id says of which call."""
+
+    text: str
+    id: str = ""
+
+
+class StepGiven(BaseModel, frozen=True, extra="forbid"):
+    """A step, or results that came late for one."""
+
+    explanation: str = ""
+    calls: tuple[CallGiven, ...] = ()
+    results: tuple[ResultGiven, ...] = ()
+    late_for: int = 0
+
+
+class Recorded(BaseModel, frozen=True):
+    """What was recorded and how full the view is."""
+
+    recorded: list[str]
+    bytes: int
+    view_tokens: int
+    budget: int
+    consolidated: list[str]
+    notes: list[str] = []
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """One thing to record: what writes it and gives its step, and the text it brings, a call's arguments not counted."""
+
+    write: Callable[[Session], RecordRef | StepRef]
+    texts: tuple[str, ...]
+
+    @property
+    def size(self) -> int:
+        """Bytes of its text."""
+        return sum(len(text.encode("utf-8", "surrogatepass")) for text in self.texts)
+
+
+_NO_STEP = StepGiven()
+
+
+async def record(
+    session: SessionName,
+    host: Annotated[HostFolders, Resolve(find_folders)],
+    user: str = "",
+    step: StepGiven = _NO_STEP,
+    file: str = "",
+    reply: str = "",
+    note: str = "",
+    found: str = "",
+) -> Annotated[CallToolResult, Recorded]:
+    """Record what was said, done, decided or named."""
+    entries = [_Entry(lambda opened: opened.record_turn(user=user), (user,))] if user else []
+    entries += _take_step(step, found)
+    entries += [await run_sync(_take_file, file, host.folders)] if file else []
+    entries += [_Entry(lambda opened: opened.record_reply(reply), (reply,))] if reply else []
+    entries += [_Entry(lambda opened: opened.record_note(note, origin="model"), (note,))] if note else []
+    if not entries:
+        raise InputError("nothing to record: give user, step, file, reply, note or found")
+    return format_facts(await _write(host.pool, session, entries))
+
+
+async def _write(pool: SessionPool, session: str, entries: list[_Entry]) -> Recorded:
+    """Record in order, then let the session fold, plan and extract where that is due, at its own budget."""
+    refs = await pool.use(session, lambda opened: [entry.write(opened) for entry in entries])
+    budget = await pool.use(session, lambda opened: opened.budget)
+    kept = await pool.deciders.maintain(pool.lease(session))
+    return Recorded(
+        recorded=list(dict.fromkeys(f"s{ref.step}" for ref in refs)),
+        bytes=sum(entry.size for entry in entries),
+        view_tokens=await pool.use(session, lambda opened: opened.view(budget=budget).tokens),
+        budget=budget,
+        consolidated=[f"{spans(block.steps)} to {block.id}" for block in kept.folded],
+        notes=[*kept.notes],
+    )
+
+
+def _take_step(given: StepGiven, found: str) -> Iterator[_Entry]:
+    """The step with what was found in it, its calls and results paired by id, or by place where an id was left out; or each of its late results."""
+    if found and (given == _NO_STEP or given.late_for):
+        yield _Entry(lambda opened: opened.record_note(found), (found,))
+    if given == _NO_STEP:
+        return
+    ids = [call.id or f"c{place}" for place, call in enumerate(given.calls, 1)]
+    results = [
+        (result.id or (ids[place] if place < len(ids) else ""), result.text)
+        for place, result in enumerate(given.results)
+    ]
+    if not given.late_for:
+        calls = [{"name": call.name, "args": call.args, "id": id} for call, id in zip(given.calls, ids, strict=True)]
+        yield _make_step(given.explanation, calls, results, found)
+    elif given.explanation or given.calls:
+        raise InputError("a step with late_for carries results only")
+    else:
+        for call_id, text in results:
+            write = partial(Session.record_result, step=given.late_for, call_id=call_id, text=text)
+            yield _Entry(write, (text,))
+
+
+def _make_step(
+    explanation: str, calls: list[dict[str, Any]], results: list[tuple[str, str]], found: str = ""
+) -> _Entry:
+    answers = [{"id": call_id, "text": text} for call_id, text in results]
+    return _Entry(
+        lambda opened: opened.record_step(explanation, calls, answers, found),
+        (explanation, *(text for _, text in results), found),
+    )
+
+
+def _take_file(name: str, folders: Sequence[Path] | None) -> _Entry:
+    """A file as the step that read it: its text came from outside, like a tool's."""
+    if folders is None:
+        raise Refused(
+            "no file is taken in over HTTP, where you and this server may not share a machine: give the text itself"
+        )
+    file = read_text_file(name, folders)
+    call = {"name": "read_file", "args": {"path": file.path, "bytes": file.size}, "id": "c1"}
+    return _make_step("", [call], [("c1", file.text)])
