@@ -20,7 +20,7 @@ import anyio.abc
 import click
 
 from browser_agent.agent.agent import BrowserAgent
-from browser_agent.agent.result import Result
+from browser_agent.agent.result import RunResult
 from browser_agent.agent.settings import Keeping, Watching, session_name
 from browser_agent.cli.live import Live, print_result
 from browser_agent.cli.request import RunRequest, resume_command
@@ -267,7 +267,7 @@ def carry_out(request: RunRequest) -> None:
         raise click.exceptions.Exit(NOT_ACHIEVED)
 
 
-def _run_to_end(request: RunRequest, live: Live) -> Result | None:
+def _run_to_end(request: RunRequest, live: Live) -> RunResult | None:
     """The run; None when it was interrupted, or the system asked us to end."""
     deferred = DeferredReports()
     try:
@@ -283,10 +283,10 @@ def _run_to_end(request: RunRequest, live: Live) -> Result | None:
     return result
 
 
-async def _browse(request: RunRequest, live: Live, deferred: DeferredReports) -> Result | None:
+async def _browse(request: RunRequest, live: Live, deferred: DeferredReports) -> RunResult | None:
     """The run; None when the system asked us to end."""
     deferred.listen()
-    result: Result | None = None
+    result: RunResult | None = None
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_end_when_told, tasks.cancel_scope)
         result = await _run(request, live)
@@ -294,7 +294,7 @@ async def _browse(request: RunRequest, live: Live, deferred: DeferredReports) ->
     return result
 
 
-async def _run(request: RunRequest, live: Live) -> Result:
+async def _run(request: RunRequest, live: Live) -> RunResult:
     safety = replace(request.safety, ask=live.ask) if sys.stdin.isatty() else request.safety
     async with BrowserAgent(
         request.model, request.budget, request.limits, request.browser, request.keeping, safety

@@ -27,7 +27,7 @@ import browser_agent.agent.run as run_module
 from browser_agent.actions import Outcome, PageAction
 from browser_agent.actions.perform import perform
 from browser_agent.agent.agent import BrowserAgent
-from browser_agent.agent.result import Result, StepTaken
+from browser_agent.agent.result import RunResult, StepTaken
 from browser_agent.agent.settings import Keeping, RunLimits, Watching
 from browser_agent.browser.window import Window
 from tests.benchmarks.real_sites import DOCS
@@ -75,7 +75,7 @@ def script(folder: Path, site: str, pages: Sequence[str], steps: int) -> Path:
 
 async def browse(
     model: str, site: str, store: Path, steps: int, budget: int
-) -> tuple[Result, list[StepTaken], list[str]]:
+) -> tuple[RunResult, list[StepTaken], list[str]]:
     """The run; what was told of each step, and what each page's snapshot hashed to when it was taken."""
     told: list[StepTaken] = []
     taken: list[str] = []
