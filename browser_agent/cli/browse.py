@@ -170,6 +170,8 @@ def demo(question: str, budget: int, as_json: bool) -> None:
 
 _READY = re.compile(r"(http://\S+)")
 _SECONDS = 30.0
+_PYDOC = "import pydoc; pydoc.browse(0, open_browser=False, hostname='127.0.0.1')"
+"""`python -m pydoc` would put the working directory on its path, and run what modules lie there."""
 
 
 @contextmanager
@@ -179,7 +181,7 @@ def pydoc_site() -> Iterator[str]:
     Raises:
         PageUnreachable: this Python's server does not start.
     """
-    command = [sys.executable, "-m", "pydoc", "-n", "127.0.0.1", "-p", "0"]
+    command = [sys.executable, "-P", "-c", _PYDOC]
     with subprocess.Popen(
         command,
         stdin=subprocess.PIPE,
@@ -207,7 +209,7 @@ def _address(said: queue.Queue[str | None]) -> str:
             line = None
         if line is None:
             raise PageUnreachable(
-                f"Python's documentation server does not start; try `{sys.executable} -m pydoc -p 0` to see why"
+                f"Python's documentation server does not start; try `{sys.executable} -P -c 'import pydoc; pydoc.browse()'` to see why"
             )
         ready = _READY.search(line)
         if ready is not None:
