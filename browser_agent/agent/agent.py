@@ -32,7 +32,6 @@ from browser_agent.browser.window import Window
 from browser_agent.deciders import Decider, Evidence
 from browser_agent.deciders.explorer import Explorer
 from browser_agent.deciders.model import ModelDecider, Schema, Shape
-from browser_agent.deciders.schema import SchemaDecider
 from browser_agent.network.egress import check_start, origin_of
 from browser_agent.network.secrets import Secrets
 from browser_agent.observation import Observation
@@ -295,11 +294,10 @@ class BrowserAgent:
 
     def _decider(self, goal: str, evidence: Evidence, shape: Shape | None, seen: Sequence[Observation]) -> Decider:
         """Who decides: the model, with the embedded decider behind it, which knows the pages `seen`; or that alone."""
-        explorer = Explorer(goal, seen)
-        embedded: Decider = explorer if shape is None else SchemaDecider(explorer, shape, goal)
+        explorer = Explorer(goal, seen, needs_model=shape is not None)
         if self._model is None:
-            return embedded
-        return ModelDecider(self._model, evidence, embedded, self._secrets, shape)
+            return explorer
+        return ModelDecider(self._model, evidence, explorer, self._secrets, shape)
 
     def _terms(self, told: Watching, shape: Shape | None, written: Written) -> Terms:
         path, browser = written.script, starting(self._choice, self._browser.executable if self._browser else None)
