@@ -13,7 +13,7 @@ from ctxfold.decisions.branch import BranchMove
 from ctxfold.errors import BranchError, SessionNameError
 from ctxfold.log import Step
 from ctxfold.log.lines import AI, Line, text_of
-from ctxfold.select.choose import select
+from ctxfold.select.choose import find_excerpts
 from ctxfold.session.commits import GENESIS, Happened, advance, state_of
 from ctxfold.session.load import lines_at, tiles_of
 from ctxfold.store.rows import HeadRow, Path, State, StoredRecord, TopicRow
@@ -311,7 +311,7 @@ def _gist(reply: str, said: str) -> str:
     """What a reply came to, in its own words: the sentences that bear on what was asked, in their order."""
     if len(reply) <= 4 * _GIST and count(reply) <= _GIST:
         return f"{AI} {' '.join(reply.split())}"
-    kept = " … ".join(" ".join(span.of(reply).split()) for span in select(reply, said, _GIST))
+    kept = " … ".join(" ".join(span.of(reply).split()) for span in find_excerpts(reply, said, _GIST))
     return f"{AI} {kept} …"
 
 

@@ -11,7 +11,7 @@ from ctxfold.errors import RefError
 from ctxfold.log import Address, BlockRef, RangeRef, RecordRef, StepRef, StretchRef
 from ctxfold.log.json import line_form
 from ctxfold.log.page import page_of
-from ctxfold.select.choose import best_line
+from ctxfold.select.choose import find_best_line
 from ctxfold.session.commits import state_of
 from ctxfold.session.load import read_tile
 from ctxfold.store.codec import SEARCHED
@@ -222,9 +222,9 @@ class _Asked:
         for alone in self.names.values():
             named = {at: found.start() for at, line in enumerate(lines) if (found := alone.search(line))}
             if named:
-                best = list(named)[best_line([lines[at] for at in named], self.words)[0]]
+                best = list(named)[find_best_line([lines[at] for at in named], self.words)[0]]
                 return best, named[best]
-        return best_line(lines, self.words)
+        return find_best_line(lines, self.words)
 
 
 def ranked(tx: Reading, session: int, query: str, limit: int) -> list[tuple[int, float]]:
