@@ -94,7 +94,7 @@ def check(rest: list[str]) -> int:
 
 
 def bench(rest: list[str]) -> int:
-    """Run every benchmark of tests/benchmarks, or those named (`bench counting`), one after the other."""
+    """Run every benchmark of tests/benchmarks, or those named (`bench spine`), one after the other."""
     set_up(VENV, "[dev]")
     os.chdir(ROOT)
     folder = os.path.join("tests", "benchmarks")

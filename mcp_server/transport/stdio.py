@@ -62,7 +62,7 @@ def end_soon(code: int) -> None:
     timer.start()
 
 
-class Ending:
+class ServerEnding:
     """The first reason to leave, as an exit code."""
 
     def __init__(self) -> None:
@@ -100,7 +100,7 @@ class Ending:
                 signal.signal(number, handler)
 
 
-async def watch_parent(ending: Ending) -> None:
+async def watch_parent(ending: ServerEnding) -> None:
     """Leave when the parent was killed while another process still holds our stdin open."""
     parent = os.getppid()
     while os.getppid() == parent:  # noqa: ASYNC110 - no system call reports it on every system
@@ -140,7 +140,7 @@ def run_stdio(pools: Pools, server: CtxfoldServer, pipes: Pipes) -> NoReturn:
 
 
 async def _serve(pools: Pools, server: CtxfoldServer, pipes: Pipes) -> NoReturn:
-    ending = Ending()
+    ending = ServerEnding()
     with ending.on_signals():
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_answer_host, server, pipes, ending)
@@ -151,7 +151,7 @@ async def _serve(pools: Pools, server: CtxfoldServer, pipes: Pipes) -> NoReturn:
             leave(code)  # inside: a thread that reads stdin would hold up the end of the task group
 
 
-async def _answer_host(server: CtxfoldServer, pipes: Pipes, ending: Ending) -> None:
+async def _answer_host(server: CtxfoldServer, pipes: Pipes, ending: ServerEnding) -> None:
     """Answer the host until its pipe ends or breaks."""
     text = anyio.wrap_file(TextIOWrapper(pipes.reader, encoding="utf-8", errors="replace"))
     reader = _HostLines(text, partial(end_soon, 0))

@@ -52,7 +52,7 @@ from mcp_types import (
 )
 
 from ctxfold.errors import CtxfoldError, InputError
-from mcp_server.transport.stdio import Ending, Pipes, leave, refuse_line, scan_envelope, watch_parent
+from mcp_server.transport.stdio import Pipes, ServerEnding, leave, refuse_line, scan_envelope, watch_parent
 from mcp_server.wrap.keeper import Keeper, ServerTools, ToolCall
 
 _KEEP_SECONDS = 10.0
@@ -101,7 +101,7 @@ def run_wrap(target: WrapTarget, keeper: Keeper, pipes: Pipes) -> NoReturn:
 
 
 async def _run(target: WrapTarget, keeper: Keeper, pipes: Pipes) -> int:
-    ending, codes = Ending(), list[int]()
+    ending, codes = ServerEnding(), list[int]()
     with ending.on_signals():
         async with anyio.create_task_group() as tasks:
 

@@ -4,13 +4,13 @@ import ast
 import importlib
 import inspect
 import logging
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from importlinter.cli import EXIT_STATUS_SUCCESS, lint_imports
 
+from tests.architecture.rooms import PAGE, replace_map
 from tests.architecture.weigh import function_lines
 
 ROOT = Path(__file__).parents[2]
@@ -150,14 +150,6 @@ def test_the_package_data_is_where_the_code_looks_for_it() -> None:
         assert (ROOT / package / "py.typed").is_file()
 
 
-def test_who_owns_what_names_each_room_once_and_nothing_else() -> None:
-    table = (
-        (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## Who owns what")[2].partition("\n## ")[0]
-    )
-    named: list[str] = []
-    for row in re.findall(r"^\| (`.*?) \|", table, re.MULTILINE):
-        first, *others = re.findall(r"`([\w.]+)`", row)
-        package = first.partition(".")[0]
-        named += [first, *(f"{package}.{other}" for other in others)]
-    rooms = {".".join(name.split(".")[:2]) for name in MODULES} - {*PACKAGES, "ctxfold.__main__"}
-    assert sorted(named) == sorted(rooms), f"the table in CONTRIBUTING.md differs in {sorted(rooms ^ set(named))}"
+def test_contributing_shows_the_map_of_the_house() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert replace_map(page) == page, "run python3 -m tests.architecture.rooms"

@@ -37,10 +37,9 @@ def count_code(text: str, tree: ast.Module) -> int:
     """Count the lines that hold a token which is no comment, docstring or import."""
     skipped: set[int] = set()
     for node in ast.walk(tree):
-        documents = (
+        if isinstance(node, ast.Import | ast.ImportFrom) or (
             isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-        )
-        if documents or isinstance(node, ast.Import | ast.ImportFrom):
+        ):
             skipped.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
     code: set[int] = set()
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
