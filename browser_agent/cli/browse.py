@@ -118,7 +118,7 @@ def browse(
     Each step is kept in a session, so an interrupted run goes on with --resume --session NAME. Exits with 1 when no answer was found.
     """
     from browser_agent.agent.settings import BrowserChoice, Keeping, RunLimits
-    from browser_agent.cli.request import RunRequest, Spelled, read_safety
+    from browser_agent.cli.request import RunRequest, read_safety
     from browser_agent.deciders.model import Shape
     from ctxfold.models import helpers, load
 
@@ -134,8 +134,7 @@ def browse(
     limits = RunLimits(max_steps, timeout, decides.dollars)
     choice = BrowserChoice(headed, executable, endpoint, storage_state, trace)
     keeping = Keeping(session, store, resume, helping, screenshots, script)
-    said = Spelled(schema, folder_model, secrets)
-    carry_out(RunRequest(task, start_url, decides.model, budget, limits, choice, keeping, safety, as_json, shape, said))
+    carry_out(RunRequest(task, start_url, decides.model, budget, limits, choice, keeping, safety, as_json, shape))
 
 
 QUESTION = "Which events does xml.etree.ElementTree.iterparse report when events is omitted?"

@@ -6,9 +6,11 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import click
+from click.core import ParameterSource
 
 from browser_agent.agent.result import Safety
 from browser_agent.agent.settings import BrowserChoice, Keeping, RunLimits
@@ -40,15 +42,6 @@ def _program() -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Spelled:
-    """Options as written on the command line: the schema's file, the folding model, and each secret by name and source, never its value."""
-
-    schema: Path | None = None
-    folder: str | None = None
-    secrets: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class RunRequest:
     """A run as a command line asks for it."""
 
@@ -62,42 +55,32 @@ class RunRequest:
     safety: Safety = field(default_factory=Safety)
     as_json: bool = False
     shape: Shape | None = None
-    said: Spelled = field(default_factory=Spelled)
+
+
+_NOT_RESUMED = {"session", "start_url", "resume", "model"}
+"""Options that `resume_command` leaves out, or gives itself."""
 
 
 def resume_command(request: RunRequest) -> str:
-    """Format the command that resumes a run with the same options."""
-    words = [word for option in _options(request) for word in option]
+    """Format the command that resumes a run: its session, its model, and the options that were typed."""
+    context = click.get_current_context()
+    words = ["--session", request.keeping.session or "", "--model", request.model]
+    for option in context.command.params:
+        name = option.name or ""
+        if name in _NOT_RESUMED or not isinstance(option, click.Option):
+            continue
+        if context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
+            continue
+        value, spelled = context.params[name], max(option.opts, key=len)
+        if option.is_flag:
+            words.append(spelled)
+            continue
+        for each in value if option.multiple else (value,):
+            words += [spelled, _add_domain(each, request.start_url) if name == "secrets" else str(each)]
     return format_command("browse", "--resume", *words)
 
 
-def _options(request: RunRequest) -> Iterator[list[str]]:
-    limits, browser, keeping, safety = request.limits, request.browser, request.keeping, request.safety
-    valued: list[tuple[str, object]] = [
-        ("--session", keeping.session),
-        ("--store", keeping.store),
-        ("--model", request.model),
-        ("--folder-model", request.said.folder),
-        ("--budget", request.budget),
-        ("--max-steps", limits.steps),
-        ("--timeout", f"{limits.seconds:g}"),
-        ("--max-cost", None if limits.dollars is None else f"{limits.dollars:g}"),
-        ("--schema", request.said.schema),
-        ("--save-script", keeping.script),
-        ("--trace", browser.trace),
-        ("--browser", browser.executable),
-        ("--endpoint", browser.endpoint),
-        ("--storage-state", browser.storage_state),
-        ("--confirm", None if safety.confirm == "auto" else safety.confirm),
-    ]
-    yield from ([name, str(value)] for name, value in valued if value is not None)
-    yield from ([name] for name, on in (("--screenshots", keeping.screenshots), ("--headed", browser.headed)) if on)
-    yield from (["--allow", domain] for domain in safety.allow)
-    yield from (["--trust", domain] for domain in safety.trust)
-    yield from (["--secret", _with_domain(secret, request.start_url)] for secret in request.said.secrets)
-
-
-def _with_domain(secret: str, start_url: str | None) -> str:
+def _add_domain(secret: str, start_url: str | None) -> str:
     """Add to a secret's option its domain, because a resumed run names no start address."""
     name, _, source = secret.partition("=")
     origin = origin_of(start_url) if start_url is not None else None
