@@ -7,9 +7,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ctxfold.decisions.extraction import Trigger
     from ctxfold.decisions.fold import FoldDirective, FoldSettings
     from ctxfold.decisions.refactor import Refactored
-    from ctxfold.decisions.register import Trigger
     from ctxfold.errors import CtxfoldError
     from ctxfold.log import RecordRef, StepRef
     from ctxfold.session.branches import BranchInfo, Move, Topic
@@ -76,7 +76,7 @@ __all__ = [
 _NAMES = {
     "decisions.fold": "FoldDirective FoldSettings",
     "decisions.refactor": "Refactored",
-    "decisions.register": "Trigger",
+    "decisions.extraction": "Trigger",
     "errors": "CtxfoldError",
     "log": "RecordRef StepRef",
     "session.branches": "BranchInfo Move Topic",
