@@ -16,7 +16,7 @@ from ctxfold.errors import InputError
 from ctxfold.session.transcripts import HOSTS, Transcript, find_latest, name_conversation
 from ctxfold.session.transcripts.known_keys import _ANY, _NAMES, hide_keys
 
-RECORDED = Path(__file__).parent / "recorded"
+RECORDED = Path(__file__).parents[2] / "messages" / "recorded"
 FILES = {name: next(RECORDED.glob(f"{name}.*")) for name in HOSTS}
 ROWS = "row-0-1 value\nrow-0-2 value\nrow-0-3 value\nrow-0-4 value\nrow-0-5 value"
 
