@@ -20,7 +20,7 @@ from ctxfold.errors import InputError
 
 if TYPE_CHECKING:
     from ctxfold import Event, Refactored, Session
-    from ctxfold.decisions.branch import Move, Wish
+    from ctxfold.session.branches import Move, Wish
     from ctxfold.workspace import Action, Extraction
 
 
@@ -116,14 +116,12 @@ _SAID = 80
 @session_command
 @click.argument("lines", metavar="[REF]...", nargs=-1)
 @click.option("--need", metavar="WORDS", help="What is wanted; the to-do and the latest message if not said.")
-@click.option("--path", metavar="JMESPATH", help="Values of the one structured record that REF names.")
 @click.option("--budget", type=int, default=400, show_default=True, metavar="TOKENS", help="The most all may cost.")
 @model_option
 def extract(
     session: Session,
     lines: tuple[str, ...],
     need: str | None,
-    path: str | None,
     budget: int,
     model: str | None,
     as_json: bool,
@@ -132,13 +130,13 @@ def extract(
 
     Refs such as s12:40-80 choose lines; with none, those that serve the to-do, the latest message and the constraints are found.
     """
-    chosen = [{"ref": ref, **({"path": path} if path else {})} for ref in lines]
+    chosen = [{"ref": ref} for ref in lines]
     made = session.extract(need, chosen, budget) if chosen else _find(session, need, budget, model)
     if as_json:
         print_json(made)
         return
     for each in made.extracts:
-        print_text(f"{each.ref}{' ' + each.path if each.path else ''}\n{each.text}")
+        print_text(f"{each.ref}\n{each.text}")
     for what, number in made.counts:
         click.echo(f"{number} {what}", err=True)
     if not made.extracts:
@@ -279,12 +277,12 @@ def todo(
 
     None is ever lost; `ctxfold undo` takes what was written back.
     """
-    from ctxfold.decisions.register import statements_of
+    from ctxfold.decisions.register import parse_statements
 
     entries: list[str | dict[str, str]] = [*added]
     entries += [_close(entry, "done") for entry in done]
     entries += [_close(entry, "dropped") for entry in drop]
-    held, settled = statements_of(constraints, "c"), statements_of(decisions, "d")
+    held, settled = parse_statements(constraints, "c"), parse_statements(decisions, "d")
     if summary is not None or entries or held or settled:
         session.plan(summary, entries, held, settled)
     elif plan:

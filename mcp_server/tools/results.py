@@ -184,7 +184,7 @@ def format_extracts(made: Extraction, notes: Sequence[str] = ()) -> list[TextCon
     blocks: list[str] = []
     room = _ROOM - len(label)
     for each in made.extracts:
-        lead = f"{each.ref} {each.path}".strip()
+        lead = each.ref
         if len(lead) + len(each.text) + 1 > room:
             label += f" · in the view, too long here: {lead}"
             room -= len(lead) + 30
