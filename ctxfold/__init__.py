@@ -12,13 +12,14 @@ if TYPE_CHECKING:
     from ctxfold.decisions.register import Trigger
     from ctxfold.errors import CtxfoldError
     from ctxfold.log import RecordRef, StepRef
+    from ctxfold.messages import Call, Message, Opaque, Result, Text
+    from ctxfold.messages.apis import read_messages
     from ctxfold.session.branches import BranchInfo, Move, Topic
     from ctxfold.session.recall import Hit, Recalled
     from ctxfold.session.redact import Redaction
     from ctxfold.session.session import Session
     from ctxfold.session.telling import Event
     from ctxfold.session.tools import SessionTool
-    from ctxfold.session.transcripts.values import AssistantSaid, Called, HostCompacted, ToolAnswered, UserSaid
     from ctxfold.session.transfer import (
         SessionInfo,
         delete_session,
@@ -33,10 +34,9 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "AssistantSaid",
     "BranchInfo",
     "By",
-    "Called",
+    "Call",
     "Constraint",
     "CtxfoldError",
     "Event",
@@ -45,30 +45,32 @@ __all__ = [
     "FoldDirective",
     "FoldSettings",
     "Hit",
-    "HostCompacted",
     "Intent",
     "Item",
+    "Message",
     "Move",
+    "Opaque",
     "RawStep",
     "Recalled",
     "RecordRef",
     "Redaction",
     "Refactored",
+    "Result",
     "Session",
     "SessionInfo",
     "SessionTool",
     "StepRef",
+    "Text",
     "Tile",
-    "ToolAnswered",
     "Topic",
     "Trigger",
-    "UserSaid",
     "View",
     "Workspace",
     "__version__",
     "delete_session",
     "export_session",
     "import_session",
+    "read_messages",
     "sessions",
     "verify_session",
 ]
@@ -79,13 +81,14 @@ _NAMES = {
     "decisions.register": "Trigger",
     "errors": "CtxfoldError",
     "log": "RecordRef StepRef",
+    "messages": "Call Message Opaque Result Text",
+    "messages.apis": "read_messages",
     "session.branches": "BranchInfo Move Topic",
     "session.recall": "Hit Recalled",
     "session.redact": "Redaction",
     "session.session": "Session",
     "session.telling": "Event",
     "session.tools": "SessionTool",
-    "session.transcripts.values": "AssistantSaid Called HostCompacted ToolAnswered UserSaid",
     "session.transfer": "SessionInfo delete_session export_session import_session sessions verify_session",
     "view.render": "View",
     "workspace": "By Constraint Extract Extraction Intent Item RawStep Tile Workspace",

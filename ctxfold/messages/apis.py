@@ -108,7 +108,7 @@ def split_sides(message: Message) -> Iterator[Message]:
             yield replace(message, role=role, items=tuple(items))
 
 
-def read_message(native: Mapping[str, Any]) -> Iterator[Message]:
+def decode_message(native: Mapping[str, Any]) -> Iterator[Message]:
     """The message of a role and a content, with OpenAI's `tool_calls` and `tool_call_id`, or of an item of OpenAI's Responses API."""
     native = plain(native)
     if "role" not in native:
@@ -177,8 +177,25 @@ def _dump(args: object) -> str:
     return encodable(json.dumps(args, ensure_ascii=False))
 
 
-ANTHROPIC = Codec("anthropic", read_message, _write_anthropic)
-OPENAI = Codec("openai", read_message, _write_openai)
+ANTHROPIC = Codec("anthropic", decode_message, _write_anthropic)
+OPENAI = Codec("openai", decode_message, _write_openai)
+CACHE_MARK = {"cache_control": {"type": "ephemeral"}}
+ANCHOR = 16
+"""Every sixteenth block may carry a mark: within the twenty that the server looks back over, and it seldom moves."""
+
+
+def cache_marks(stable: int) -> frozenset[int]:
+    """Which of the `stable` first blocks carry a mark, three at most: the API allows four and the system text takes one.
+
+    The last one, so that the next request reads all of it; the one before, since the last is the latest step and is
+    often folded next; and the highest sixteenth below, which stays where it is while the view grows, so that after a
+    consolidation, which rewrites from its tile on, the blocks before it are still found.
+    """
+    ends = {at for at in (stable - 2, stable - 1) if at >= 0}
+    anchor = (stable - 1) // ANCHOR * ANCHOR - 1
+    return frozenset(ends | {anchor} if anchor >= 0 else ends)
+
+
 _OPENAI_KEYS = frozenset({"tool_calls", "tool_call_id", "call_id", "function"})
 
 _HOW = (
@@ -187,7 +204,7 @@ _HOW = (
 )
 
 
-def read(native: object) -> list[Message]:
+def read_messages(native: object) -> list[Message]:
     """Decode a message, a list of them or a message's content: an SDK's object or JSON, its API told by its keys.
 
     Raises InputError: something else.
@@ -196,7 +213,7 @@ def read(native: object) -> list[Message]:
     if isinstance(given, Sequence) and not isinstance(given, str | bytes):
         parts = [plain(part) for part in given]
         if any(isinstance(part, Mapping) and "role" in part for part in parts):
-            return [message for part in parts for message in read(part)]
+            return [message for part in parts for message in read_messages(part)]
         given = {"role": "assistant", "content": parts}
         if not parts or not all(isinstance(part, Mapping) and isinstance(part.get("type"), str) for part in parts):
             raise InputError(_HOW)
@@ -209,7 +226,7 @@ def read_step(said: object = "", calls: Sequence[object] = (), results: Sequence
     """An assistant's step as one message: what was said, called and returned.
 
     Args:
-        said: a text, or an assistant's message as `read` takes it, with its calls.
+        said: a text, or an assistant's message as `read_messages` takes it, with its calls.
         calls: each `{"name", "args", "id"}`, or a call of an API. A call without an id is `c1`, `c2` … by its place.
         results: each `{"id", "text", "origin"?, "shown"?}`, or a result of an API. Without an id it answers `c1`, `c2` …
 
@@ -217,7 +234,7 @@ def read_step(said: object = "", calls: Sequence[object] = (), results: Sequence
         InputError: something else, or arguments that are not JSON.
         RefError: a result that answers no call of the step.
     """
-    messages = [] if isinstance(said, str) else read(said)
+    messages = [] if isinstance(said, str) else read_messages(said)
     text = said if isinstance(said, str) else "\n".join(message.text for message in messages)
     called = [item for message in messages for item in message.items if isinstance(item, Call)]
     called += _read_each(calls, _read_call, 'calls are a list of {"name": ..., "args": {...}, "id": ...}; give a list')

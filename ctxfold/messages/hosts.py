@@ -12,8 +12,8 @@ from ctxfold.messages import Call, Codec, Item, Message, Opaque, Result, Text
 from ctxfold.messages.apis import (
     ANTHROPIC,
     OPENAI,
+    decode_message,
     read_items,
-    read_message,
     split_sides,
     write_blocks,
 )
@@ -78,7 +78,7 @@ def _read_codex_item(item: Mapping[str, Any], name: str) -> Iterator[Message]:
         case {"type": "message", "content": list(blocks)}:
             yield Message("assistant", read_items(blocks), name)
         case _:
-            yield from (Message(made.role, made.items, name) for made in read_message(item))
+            yield from (Message(made.role, made.items, name) for made in decode_message(item))
 
 
 def _write_codex(message: Message) -> Iterator[dict[str, Any]]:
@@ -245,7 +245,7 @@ def _read_pi(line: Mapping[str, Any]) -> Iterator[Message]:
             items = (Call("bash", {"command": command}, name), Result(name, str(ran.get("output"))))
             yield Message("assistant", items, name)
         case {"type": "message", "id": str(name), "message": {"role": "user" | "assistant" | "toolResult"} as message}:
-            yield from (Message(made.role, made.items, name) for made in read_message(message))
+            yield from (Message(made.role, made.items, name) for made in decode_message(message))
         case _:
             return
 

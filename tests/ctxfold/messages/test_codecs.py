@@ -17,7 +17,7 @@ from openai.types.chat import ChatCompletionMessage
 
 from ctxfold.errors import InputError, RefError
 from ctxfold.messages import Call, Message, Opaque, Result, Text
-from ctxfold.messages.apis import read, read_step
+from ctxfold.messages.apis import read_messages, read_step
 from ctxfold.messages.hosts import CODECS
 from tests.support.chat import check_chat
 from tests.support.messages.rules import checked
@@ -299,7 +299,7 @@ def test_a_step_is_one_message_in_whatever_spelling_it_comes(spelling: str) -> N
 @pytest.mark.parametrize("odd", [[], {}, 3, None, b"x", [{"no": "type"}], ["x"], {"role": "assistant"}])
 def test_what_is_no_message_is_refused(odd: object) -> None:
     with pytest.raises(InputError, match="an assistant's message is"):
-        read(odd)
+        read_messages(odd)
 
 
 @pytest.mark.parametrize(

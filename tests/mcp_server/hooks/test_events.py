@@ -17,7 +17,7 @@ from ctxfold.session.handover import hand_over, is_waiting
 from ctxfold.tokens import count
 from mcp_server.hooks.__main__ import main
 from mcp_server.hooks.events import BUDGET
-from tests.ctxfold.session.transcripts.test_transcripts import FILES
+from tests.ctxfold.messages.test_files import FILES
 
 ROWS = "\n".join(f"row-{n} value ID-{n * 7919}-XK" for n in range(1_000))
 HOSTS = ("claude-code", "codex")
