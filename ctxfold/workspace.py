@@ -666,6 +666,6 @@ def dump_lines(lines: Iterable[Line]) -> list[list[object]]:
 def load_lines(tree: Any) -> tuple[Line, ...]:
     """Read lines from JSON made by `dump_lines`. Raises CorruptStore."""
     try:
-        return tuple(Line(*parts[:4], tuple(parts[4]), *parts[5:]) for parts in tree)
+        return tuple(Line._make([*parts[:4], tuple(parts[4]), *parts[5:]]) for parts in tree)
     except (TypeError, ValueError, IndexError) as error:
         raise CorruptStore("rendered lines do not read back; restore a copy of the store") from error

@@ -1,4 +1,4 @@
-"""What a command line asks of a run, and the whole command that goes on with it."""
+"""The request that a command line makes, the command that resumes it, and where its secrets come from."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from ctxfold.errors import InputError
 _NAME = "ctxfold"
 
 
-def typed(*arguments: str) -> str:
-    """A command of ctxfold with these arguments: by its name where the shell finds this very program, else by the path it was started by."""
+def format_command(*arguments: str) -> str:
+    """Format a command of ctxfold: by name if the shell finds this program under it, else by its path."""
     return shlex.join([*_program(), *arguments])
 
 
@@ -40,8 +40,8 @@ def _program() -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class AsSaid:
-    """Options as the command line said them: the schema's file, the folding model, and each secret by its name and source, never by its value."""
+class Spelled:
+    """Options as written on the command line: the schema's file, the folding model, and each secret by name and source, never its value."""
 
     schema: Path | None = None
     folder: str | None = None
@@ -50,7 +50,7 @@ class AsSaid:
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """What a command line asks for."""
+    """A run as a command line asks for it."""
 
     task: str
     start_url: str | None
@@ -62,13 +62,13 @@ class RunRequest:
     safety: Safety = field(default_factory=Safety)
     as_json: bool = False
     shape: Shape | None = None
-    said: AsSaid = field(default_factory=AsSaid)
+    said: Spelled = field(default_factory=Spelled)
 
 
 def resume_command(request: RunRequest) -> str:
-    """The command that goes on with a run as it was begun."""
+    """Format the command that resumes a run with the same options."""
     words = [word for option in _options(request) for word in option]
-    return typed("browse", "--resume", *words)
+    return format_command("browse", "--resume", *words)
 
 
 def _options(request: RunRequest) -> Iterator[list[str]]:
@@ -98,7 +98,7 @@ def _options(request: RunRequest) -> Iterator[list[str]]:
 
 
 def _with_domain(secret: str, start_url: str | None) -> str:
-    """A secret's option with the domain it belongs to: who goes on with a run names no start address."""
+    """Add to a secret's option its domain, because a resumed run names no start address."""
     name, _, source = secret.partition("=")
     origin = origin_of(start_url) if start_url is not None else None
     return secret if "@" in name or origin is None else f"{name}@{origin[0]}={source}"
@@ -110,15 +110,15 @@ _HOW = "give it as NAME=env:VARIABLE or NAME=file:PATH, with NAME@DOMAIN where i
 def read_safety(
     allow: tuple[str, ...], secrets: tuple[str, ...], start_url: str | None, confirm: Confirm, trust: tuple[str, ...]
 ) -> Safety:
-    """What a run may do, as the options of a command say it; a start address given there is trusted. Raises InputError: a domain or a secret in another form."""
+    """Read the safety options of a command; a start address given there is trusted. Raises InputError: not a domain or not a secret."""
     return Safety(allow, tuple(read_secret(said, start_url) for said in secrets), confirm, trust=trust)
 
 
 def read_secret(said: str, start_url: str | None) -> Secret:
-    """A secret as `NAME[@DOMAIN]=SOURCE` says it. Where no domain is said, it belongs to the start address's host and port.
+    """Read a secret of the form `NAME[@DOMAIN]=SOURCE`. Without a domain it belongs to the start address's host and port.
 
     Raises:
-        InputError: it is not of that form, its source holds nothing, or it belongs nowhere.
+        InputError: another form, an empty source, or no domain and no start address.
     """
     left, equals, source = said.partition("=")
     if not equals:
@@ -131,7 +131,7 @@ def read_secret(said: str, start_url: str | None) -> Secret:
 
 
 def _site(url: str) -> str:
-    """The host of an address with its port; empty where it is no web address."""
+    """Return host and port of an address; empty when it is not a web address."""
     origin = origin_of(url)
     if origin is None:
         return ""

@@ -10,9 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ctxfold.errors import FoldError, InputError
 from ctxfold.log.lines import Line
-from ctxfold.select import HEAD, Chosen, Stretch
-from ctxfold.select.pieces import above, pieces_of, values_in
-from ctxfold.select.write import shortened
+from ctxfold.select import pieces_of_lines, write
+from ctxfold.select.pieces import cut_line, values_in
 from ctxfold.tokens import count_lines
 from ctxfold.view.fit import show, stub, unkept
 from ctxfold.view.trail import changes_of, trail
@@ -202,7 +201,7 @@ def status_of(blocks: Sequence[Block]) -> Status:
 
 def values_of(lines: Iterable[Line]) -> set[str]:
     """What of lines has to be exact to be of use, lower case."""
-    return {value for line in lines for piece in pieces_of(line) for value, _ in piece.values if len(value) > 1}
+    return {value for line in lines for piece in cut_line(line) for value, _ in piece.values if len(value) > 1}
 
 
 def values_said(text: str) -> set[str]:
@@ -232,21 +231,15 @@ def keep_beside(
     Each needed value stands in the summary, or else in the first line that holds it, with the call it answers. `lifted`: findings that hold no more.
     """
     lines = [line for block in blocks for line in unkept(block.lines, lifted)]
-    whole = [line.kind in ("user", "note") for line in lines]
+    stays = {at for at, line in enumerate(lines) if line.kind in ("user", "note")}
     said = summary.lower()
     left = {value for value in needed - values_said(summary) if value not in said}
-    left -= values_of(line for line, stays in zip(lines, whole, strict=True) if stays)
-    needs = above(lines)
-    kept: list[set[int]] = [{0} if stays else set() for stays in whole]
-    for at, line in enumerate(lines):
-        if whole[at] or line.kind not in ("call", "data", "text"):
-            continue
-        for place, piece in enumerate(pieces_of(line)):
-            values = {value for value, _ in piece.values}
-            if not left.isdisjoint(values):
-                left -= values
-                kept[at].add(place)
-        for place in needs[at] if kept[at] else ():
-            kept[place] |= set() if kept[place] else {0 if lines[place].kind == "call" else HEAD}
-    chosen = Chosen(tuple(tuple(sorted(each)) for each in kept), 0)
-    return tuple(shortened(Stretch(lines, [0] * len(lines), whole), chosen))
+    left -= values_of(lines[at] for at in stays)
+    pieces = pieces_of_lines(lines)
+    kept = {place for place, piece in enumerate(pieces) if piece.line in stays}
+    for place, piece in enumerate(pieces):
+        values = {value for value, _ in piece.values}
+        if piece.kind in ("call", "data", "text") and not left.isdisjoint(values):
+            left -= values
+            kept |= {place, *piece.under}
+    return tuple(write(lines, pieces, kept))

@@ -15,7 +15,7 @@ from ctxfold.errors import InputError, RefError
 from ctxfold.log import parse_ref
 from ctxfold.log.json import Spelled, line_form, parse
 from ctxfold.log.lines import Line
-from ctxfold.select.choose import best_line, select
+from ctxfold.select.choose import find_best_line, find_excerpts
 from ctxfold.select.score import BM25
 from ctxfold.text.sentences import sentences
 from ctxfold.text.values import facts_of
@@ -424,7 +424,7 @@ def _joined(ranges: set[_Lines]) -> list[_Lines]:
 def _units(source: EntrySource, query: str, wanted: Sequence[str], share: int) -> Iterator[_Unit]:
     asked = frozenset(wanted)
     if len(source.text) > _READ:
-        at, _ = best_line(source.lines, asked)
+        at, _ = find_best_line(source.lines, asked)
         if len(source.lines[at]) <= _LINE and not asked.isdisjoint(words(source.lines[at])):
             yield _Unit(source, ((at + 1, at + 1),), source.lines[at])
         return
@@ -432,7 +432,7 @@ def _units(source: EntrySource, query: str, wanted: Sequence[str], share: int) -
     if tree is not None:
         yield from (_of_object(source, each, asked) for each in _objects(tree))
     elif not asked.isdisjoint(words(source.text)):
-        for span in select(source.text, query, share):
+        for span in find_excerpts(source.text, query, share):
             text = span.of(source.text)
             lines = source.text.count("\n", 0, span.start) + 1, source.text.count("\n", 0, span.end) + 1
             whole = len(source.slice(*lines)) <= 2 * len(text) + 40

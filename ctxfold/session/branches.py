@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 from ctxfold.errors import BranchError, InputError, SessionNameError
 from ctxfold.log import Step
 from ctxfold.log.lines import AI, Line, text_of
-from ctxfold.select.choose import select
+from ctxfold.select.choose import find_excerpts
 from ctxfold.session.commits import GENESIS, Happened, advance, rename_branch, state_of
 from ctxfold.session.load import lines_at, load_tiles
 from ctxfold.store.rows import HeadRow, Path, State, StoredRecord, TopicRow
@@ -334,7 +334,7 @@ def _shorten_reply(reply: str, said: str) -> str:
     """The sentences of a reply that bear on the message, in their order."""
     if len(reply) <= 4 * _GIST and count(reply) <= _GIST:
         return f"{AI} {' '.join(reply.split())}"
-    kept = " … ".join(" ".join(span.of(reply).split()) for span in select(reply, said, _GIST))
+    kept = " … ".join(" ".join(span.of(reply).split()) for span in find_excerpts(reply, said, _GIST))
     return f"{AI} {kept} …"
 
 

@@ -14,7 +14,7 @@ from ctxfold.log import Address, BlockRef, RangeRef, RecordRef, StepRef, Stretch
 from ctxfold.log.json import line_form
 from ctxfold.log.lines import fence, unposed
 from ctxfold.log.page import page_of
-from ctxfold.select.choose import best_line
+from ctxfold.select.choose import find_best_line
 from ctxfold.select.pieces import values_in
 from ctxfold.session.commits import state_of
 from ctxfold.session.load import read_tile
@@ -236,9 +236,9 @@ class _Query:
         for pattern in self.names.values():
             named = {at: found.start() for at, line in enumerate(lines) if (found := pattern.search(line))}
             if named:
-                best = list(named)[best_line([lines[at] for at in named], self.words)[0]]
+                best = list(named)[find_best_line([lines[at] for at in named], self.words)[0]]
                 return best, named[best]
-        return best_line(lines, self.words)
+        return find_best_line(lines, self.words)
 
 
 def rank_records(tx: Reading, session: int, query: str, limit: int) -> list[tuple[int, float]]:

@@ -266,8 +266,6 @@ def test_numbers_and_escapes_stand_in_lines_extracts_and_hits_as_the_record_spel
     assert session.extract(selections=[{"ref": f"{ref}:3-9"}]).extracts[0].text == ",\n".join(wanted)
     (hit,) = session.recall(query="n1")
     assert hit.text == ",\n".join(wanted[:3]) + ","
-    chosen = session.extract(selections=[{"ref": ref, "path": "[n0, n1, n2, n3, n4, n5, n6]"}]).extracts[0].text
-    assert chosen == f"[{', '.join(told)}]"
 
 
 def test_the_line_form_is_the_same_every_time_and_after_a_restart(stored: Session, database: Path) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from ctxfold import Session
 
 PAGE = """- banner:
@@ -37,7 +39,10 @@ def test_a_page_comes_as_it_reads_on_demand_and_byte_for_byte_else(session: Sess
     found = session.recall(ref, reading=True)
     assert found.derived
     assert found.text == "Home\n# Rates\nThe rate is 1.0834 today.\nCurrency | Rate\nNOK | 11.42"
-    assert f"## {ref} result c, as it reads\n<<{ref}\nHome\n# Rates" in session.recall(ref.partition(".")[0], reading=True).text
+    assert (
+        f"## {ref} result c, as it reads\n<<{ref}\nHome\n# Rates"
+        in session.recall(ref.partition(".")[0], reading=True).text
+    )
 
 
 def test_text_that_is_no_snapshot_of_a_page_stays_as_it_is(session: Session) -> None:

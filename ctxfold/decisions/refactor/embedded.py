@@ -28,7 +28,7 @@ from ctxfold.log import place_of
 from ctxfold.log.json import canonical, parse
 from ctxfold.log.lines import Line
 from ctxfold.prompts import prompt
-from ctxfold.select.pieces import above
+from ctxfold.select.pieces import find_above as above
 from ctxfold.tokens import count, head
 from ctxfold.view.render import query_of
 from ctxfold.workspace import Block, Pin, RawStep, Tile, Workspace, spans
