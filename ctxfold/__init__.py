@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from ctxfold.errors import CtxfoldError as CtxfoldError
     from ctxfold.log import RecordRef as RecordRef
     from ctxfold.log import StepRef as StepRef
+    from ctxfold.messages import Call as Call
+    from ctxfold.messages import Message as Message
+    from ctxfold.messages import Opaque as Opaque
+    from ctxfold.messages import Result as Result
+    from ctxfold.messages import Text as Text
+    from ctxfold.messages.apis import read_messages as read_messages
     from ctxfold.session.branches import BranchInfo as BranchInfo
     from ctxfold.session.branches import Move as Move
     from ctxfold.session.branches import Topic as Topic
@@ -23,11 +29,6 @@ if TYPE_CHECKING:
     from ctxfold.session.session import Session as Session
     from ctxfold.session.telling import Event as Event
     from ctxfold.session.tools import SessionTool as SessionTool
-    from ctxfold.session.transcripts.values import AssistantSaid as AssistantSaid
-    from ctxfold.session.transcripts.values import Called as Called
-    from ctxfold.session.transcripts.values import HostCompacted as HostCompacted
-    from ctxfold.session.transcripts.values import ToolAnswered as ToolAnswered
-    from ctxfold.session.transcripts.values import UserSaid as UserSaid
     from ctxfold.session.transfer import SessionInfo as SessionInfo
     from ctxfold.session.transfer import delete_session as delete_session
     from ctxfold.session.transfer import export_session as export_session
@@ -53,13 +54,14 @@ _NAMES = {
     "decisions.register": "Trigger",
     "errors": "CtxfoldError",
     "log": "RecordRef StepRef",
+    "messages": "Call Message Opaque Result Text",
+    "messages.apis": "read_messages",
     "session.branches": "BranchInfo Move Topic",
     "session.recall": "Hit Recalled",
     "session.redact": "Redaction",
     "session.session": "Session",
     "session.telling": "Event",
     "session.tools": "SessionTool",
-    "session.transcripts.values": "AssistantSaid Called HostCompacted ToolAnswered UserSaid",
     "session.transfer": "SessionInfo delete_session export_session import_session sessions verify_session",
     "view.render": "View",
     "workspace": "By Constraint Extract Extraction Intent Item RawStep Tile Workspace",
