@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from ctxfold import Move, Session
 from ctxfold.decisions.refactor import Operator, Refactored
-from ctxfold.decisions.register import statements_of
+from ctxfold.decisions.register import parse_statements
 from ctxfold.session.branches import Topic
 from ctxfold.workspace import Intent, Statement, Tile, spans
 from mcp_server.sessions.pool import Pools, pool_for
@@ -108,7 +108,7 @@ async def plan(
 ) -> Annotated[CallToolResult, Planned]:
     """Write the register."""
     pool, items = pool_for(ctx), [each.to_entry() for each in todo]
-    held, settled = statements_of(constraints, "c"), statements_of(decisions, "d")
+    held, settled = parse_statements(constraints, "c"), parse_statements(decisions, "d")
     if summary or items or held or settled:
         intent = await pool.use(session, lambda opened: opened.plan(summary or None, items, held, settled))
         return format_facts(_describe_intent(intent, ""))
