@@ -334,7 +334,7 @@ def _check_step(value: object, number: int) -> Mapping[str, Any]:
         raise InputError(f"step {number} needs its calls and results as arrays: [{{...}}]")
     words = [value.get(name, "") for name in ("explanation", "found")]
     if not all(isinstance(text, str) for text in words):
-        raise InputError(f"step {number} needs its explanation and what was found as text")
+        raise InputError(f"step {number}: text is wanted for explanation and found")
     try:
         read_step(words[0], calls, results)
     except CtxfoldError as error:
