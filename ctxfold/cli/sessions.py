@@ -41,7 +41,7 @@ _LONGEST = 400
 class _Whole(click.Group):
     """A group that says of each command all that its first line says, however narrow the terminal."""
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """List the commands."""
         with formatter.section("Commands"):
             formatter.write_dl(
@@ -81,7 +81,8 @@ def list_sessions(as_json: bool, store: str | None) -> None:
 def show(session: str, as_json: bool, store: str | None) -> None:
     """Show one session: its goal, size, branches and tokens.
 
-    Tokens: `raw` is what the steps that lead to the tip cost as they were recorded; `view`, what a model reads of them and of goal, to-do and notes, within
+    Tokens: `raw` is what the steps that lead to the tip cost as they were recorded; `view`, what a model reads of them
+        and of goal, to-do and notes, within
     the session's budget.
     """
     import ctxfold
@@ -140,7 +141,8 @@ def export(session: str, file: Path | None, force: bool, store: str | None) -> N
 def import_session(file: Path | None, host: str | None, latest: bool, name: str | None, store: str | None) -> None:
     """Read a session from a file that `export` wrote, or a host's own transcript with --from.
 
-    A transcript is read as often as you like: what the session holds already is not recorded again. A plain text comes in with `ctxfold record SESSION <
+    A transcript is read as often as you like: what the session holds already is not recorded again. A plain text comes
+        in with `ctxfold record SESSION <
     FILE`.
     """
     import ctxfold
@@ -155,7 +157,8 @@ def import_session(file: Path | None, host: str | None, latest: bool, name: str 
             lines = counted(transcript.unread, "line of it is", "lines of it are")
             left = f"; {lines} no part of the conversation" if transcript.unread else ""
             click.echo(
-                f"recorded {counted(new, 'new entry', 'new entries')} in {opened.name}, which now ends at s{opened.tip}{left}; "
+                f"recorded {counted(new, 'new entry', 'new entries')} in {opened.name}, "
+                f"which now ends at s{opened.tip}{left}; "
                 f"look at it: ctxfold log {opened.name}",
                 err=True,
             )
@@ -253,7 +256,8 @@ def record(
     """Take text into a session's log, which is made if it is not there.
 
     With no option, standard input is recorded as what a tool gave: `make test | ctxfold record work --call "make
-    test"`. A step is {"explanation": "…", "calls": [{"name", "args", "id"}], "results": [{"id", "text"}], "found": "…"}.
+    test"`. A step is {"explanation": "…", "calls": [{"name", "args", "id"}], "results": [{"id", "text"}], "found":
+    "…"}.
     Nothing is folded. The numbers of the steps are printed.
     """
     import ctxfold
@@ -348,8 +352,10 @@ def _check_step(value: object, number: int) -> Mapping[str, Any]:
 def redact(session: Session, what: str, yes: bool, as_json: bool) -> None:
     """Blank text for good, in the log and in everything made from it.
 
-    A ref blanks its records; a regular expression blanks what it matches, wherever it stands and in common encodings too. A mark of the
-    same length takes its place; a branch, a topic or a session that is called by it is called otherwise. This cannot be undone, and is itself logged.
+    A ref blanks its records; a regular expression blanks what it matches, wherever it stands and in common encodings
+    too. A mark of the
+    same length takes its place; a branch, a topic or a session that is called by it is called otherwise. This cannot be
+    undone, and is itself logged.
     """
     confirm(f"Blank {what!r} in {session.name} for good?", yes)
     before = session.name

@@ -161,7 +161,9 @@ class Session:
         given = tuple(messages)
         for each in given:
             if not isinstance(each, Message):
-                raise InputError(f"messages are wanted, not {type(each).__name__}; decode it with ctxfold.read_messages")
+                raise InputError(
+                    f"messages are wanted, not {type(each).__name__}; decode it with ctxfold.read_messages"
+                )
         with self._at.writing() as tx:
             return [ref for ref, is_new in record_messages(tx, self._at, given) if is_new or known]
 
