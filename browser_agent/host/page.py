@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import anyio
 
-from browser_agent.actions import Extract, Find, Outcome, OutcomeKind, PageAction, Read, WaitFor
+from browser_agent.actions import ExtractValues, Find, Outcome, OutcomeKind, PageAction, Read, WaitFor
 from browser_agent.actions.forms import hide_typed
 from browser_agent.actions.perform import perform
 from browser_agent.agent.journal import begin_step, end_step, forget_typed, refuse_step
@@ -267,7 +267,7 @@ class Page:
 
     def _held_back(self, wish: PageCall) -> str:
         """Why a wish is not done; empty where it may be. What only reads is never held back."""
-        if all(isinstance(action, Find | Read | Extract) for action in wish.actions):
+        if all(isinstance(action, Find | Read | ExtractValues) for action in wish.actions):
             return ""
         page = self._window.last
         self._guard, verdict = self._guard.after(wish.actions, page.fingerprint if page is not None else "")
