@@ -48,7 +48,7 @@ async def hide_typed(
             is called by a name which the page does not have belongs to the address that the actions open before.
         renamed: the refs that are used now for those that the actions name, where these are others.
     """
-    hidden: list[A] = []
+    hidden: list[Any] = []
     url = window.page.url
     for action in actions:
         changes = await _hide_texts(window, action, renamed, url)

@@ -20,7 +20,7 @@ from browser_agent.network.egress import FilterProxy
 from browser_agent.observation import Control, Observation, TabInfo
 from browser_agent.observation.masks import FIELD_LINES, find_covered
 from browser_agent.observation.shorten import Furniture
-from ctxfold.session.open import LARGEST
+from ctxfold.session.open import LARGEST_PICTURE
 
 _REMEMBERED = 5
 
@@ -457,7 +457,7 @@ _QUALITIES = (50, 25, 8)
 
 
 async def take_screenshot(window: Window, page: Observation | None) -> bytes | None:
-    """Picture the current tab; None where there is no page, a page shows a secret in its words, or it does not hold still. Returns a JPEG of at most `LARGEST` bytes."""
+    """Picture the current tab; None where there is no page, a page shows a secret in its words, or it does not hold still. Returns a JPEG of at most `LARGEST_PICTURE` bytes."""
     if page is None or page.dialog is not None or _shows_secret(window, page):
         return None
     options: dict[str, Any] = {"type": "jpeg", "scale": "css", "timeout": SECONDS * 1_000, "mask_color": "#777777"}
@@ -468,7 +468,7 @@ async def take_screenshot(window: Window, page: Observation | None) -> bytes | N
             made: bytes = await window.running(shot, SECONDS)
         except (Error, TimeoutError, DialogOpened, PageLost, PageSilent):
             return None  # the page changes, hangs or is gone: the next look deals with that, a picture is not worth it
-        if len(made) <= LARGEST:
+        if len(made) <= LARGEST_PICTURE:
             return made
     return None
 

@@ -1,11 +1,11 @@
 """Finding a browser, or providing one: what is tried in which order, what is said, and the one message when nothing works."""
 
-import asyncio
 from collections.abc import Callable
 from contextvars import Context
 from pathlib import Path
 from urllib.request import urlopen
 
+import anyio.to_thread
 import pytest
 
 from browser_agent.browser import process as provision
@@ -139,11 +139,6 @@ async def test_a_command_that_fails_hangs_or_is_not_there_is_told_in_a_line(tmp_
     assert await provision._run([str(tmp_path / "none")], 5) == "No such file or directory"
 
 
-def _read_documentation() -> None:
-    with pydoc_site() as url, urlopen(f"{url}json.html") as page:
-        assert b"json" in page.read()
-
-
 async def test_no_module_of_the_working_directory_is_run(
     bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -157,5 +152,6 @@ async def test_no_module_of_the_working_directory_is_run(
     monkeypatch.setenv("PLAYWRIGHT_BROWSERS_PATH", str(tmp_path / "browsers"))
     with pytest.raises(BrowserMissing):
         await provide(tmp_path / "none", lambda _: None, packages=False)
-    await asyncio.to_thread(_read_documentation)
+    with pydoc_site() as url:
+        assert b"json" in await anyio.to_thread.run_sync(lambda: urlopen(f"{url}json.html").read())
     assert not ran.exists()
