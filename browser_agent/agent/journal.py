@@ -13,8 +13,7 @@ from typing import TypeVar
 
 import anyio.to_thread
 
-from browser_agent.actions import Answer, FillForm, GiveUp, Outcome, PageAction
-from browser_agent.actions.elements import is_ref, with_targets
+from browser_agent.actions import Answer, FillForm, GiveUp, Outcome, PageAction, is_ref, with_targets
 from browser_agent.agent.folds import (
     Folds,
     add_fold,

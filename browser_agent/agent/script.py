@@ -18,7 +18,7 @@ from browser_agent.actions import (
     Dialog,
     Download,
     Drag,
-    Extract,
+    ExtractValues,
     FieldValue,
     FillForm,
     Find,
@@ -172,9 +172,9 @@ def write_action(action: PageAction, page: Observation | None) -> Sequence[str]:
             return [f'page.once("dialog", lambda dialog: {answer})']
         case Tab() | WaitFor():
             return _tab_lines(action) if isinstance(action, Tab) else [_wait_line(action)]
-        case Extract(urls=[*_, last]):
+        case ExtractValues(urls=[*_, last]):
             return [f"page.goto({_value(urljoin(page.url if page is not None else '', last))})"]
-        case Find() | Read() | Extract():
+        case Find() | Read() | ExtractValues():
             return []
         case _:
             assert_never(action)

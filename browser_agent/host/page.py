@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import anyio
 
-from browser_agent.actions import Extract, Find, Outcome, OutcomeKind, PageAction, Read, WaitFor
+from browser_agent.actions import ExtractValues, Find, Outcome, OutcomeKind, PageAction, Read, WaitFor
 from browser_agent.actions.forms import hide_typed
 from browser_agent.actions.perform import perform
 from browser_agent.agent.journal import begin_step, end_step, forget_typed, refuse_step
@@ -277,7 +277,7 @@ class Page:
 
     def _refuse_repeated(self, call: PageCall) -> str:
         """Return why a call is refused as a repetition; empty when it is allowed. Calls that only read always are."""
-        if all(isinstance(action, Find | Read | Extract) for action in call.actions):
+        if all(isinstance(action, Find | Read | ExtractValues) for action in call.actions):
             return ""
         page = self._window.last
         self._guard, verdict = self._guard.after(call.actions, page.fingerprint if page is not None else "")
