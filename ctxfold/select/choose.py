@@ -157,6 +157,7 @@ def find_excerpts(text: str, query: str, budget: int) -> list[Span]:
     worths = score(pieces, query, PAGE)
     least = max(worths, default=0.0) * _FAINT
     choice = Choice(pieces, query, weights=PAGE)
+    choice.fill(budget + 1, sorted(range(len(worths)), key=worths.__getitem__)[-1:])
     choice.fill(budget + 1, [place for place, worth in enumerate(worths) if worth > least])
     chosen = sorted(choice.order)
     if not chosen:
