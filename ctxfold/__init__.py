@@ -7,14 +7,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ctxfold.decisions.branch import Move
     from ctxfold.decisions.fold import FoldDirective, FoldSettings
-    from ctxfold.decisions.intent.dropped import Dropped, Lost
     from ctxfold.decisions.refactor import Refactored
     from ctxfold.decisions.register import Trigger
     from ctxfold.errors import CtxfoldError
     from ctxfold.log import RecordRef, StepRef
-    from ctxfold.session.branches import BranchInfo, Topic
+    from ctxfold.session.branches import BranchInfo, Move, Topic
     from ctxfold.session.recall import Hit, Recalled
     from ctxfold.session.redact import Redaction
     from ctxfold.session.session import Session
@@ -41,7 +39,6 @@ __all__ = [
     "Called",
     "Constraint",
     "CtxfoldError",
-    "Dropped",
     "Event",
     "Extract",
     "Extraction",
@@ -51,7 +48,6 @@ __all__ = [
     "HostCompacted",
     "Intent",
     "Item",
-    "Lost",
     "Move",
     "RawStep",
     "Recalled",
@@ -78,14 +74,12 @@ __all__ = [
 ]
 
 _NAMES = {
-    "decisions.branch": "Move",
     "decisions.fold": "FoldDirective FoldSettings",
-    "decisions.intent.dropped": "Dropped Lost",
     "decisions.refactor": "Refactored",
     "decisions.register": "Trigger",
     "errors": "CtxfoldError",
     "log": "RecordRef StepRef",
-    "session.branches": "BranchInfo Topic",
+    "session.branches": "BranchInfo Move Topic",
     "session.recall": "Hit Recalled",
     "session.redact": "Redaction",
     "session.session": "Session",

@@ -325,8 +325,7 @@ def _read_steps(text: str) -> list[Mapping[str, Any]]:
 
 def _check_step(value: object, number: int) -> Mapping[str, Any]:
     """A step as `Session.record_step` takes it: whole, so that of several none is recorded where one is refused."""
-    from ctxfold.session.record import drafts
-    from ctxfold.session.validate import as_calls, as_results, as_text
+    from ctxfold.session.record import as_calls, as_results, drafts
 
     names = {"explanation", "calls", "results", "found"}
     if not isinstance(value, dict) or not value or set(value) - names:
@@ -334,10 +333,11 @@ def _check_step(value: object, number: int) -> Mapping[str, Any]:
     calls, results = value.get("calls", []), value.get("results", [])
     if not isinstance(calls, list) or not isinstance(results, list):
         raise InputError(f"step {number} needs its calls and results as arrays: [{{...}}]")
+    words = [value.get(name, "") for name in ("explanation", "found")]
+    if not all(isinstance(text, str) for text in words):
+        raise InputError(f"step {number} needs its explanation and what was found as text")
     try:
-        drafts(
-            as_text(value.get("explanation", "")), as_calls(calls), as_results(results), as_text(value.get("found", ""))
-        )
+        drafts(words[0], as_calls(calls), as_results(results), words[1])
     except CtxfoldError as error:
         raise InputError(f"step {number}: {error}") from error
     return value

@@ -31,7 +31,7 @@ class FoldDirective(BaseModel):
     last_step: int | None = Field(default=None, ge=1, description="The last step to fold; omit for the latest.")
 
 
-def stretch(workspace: Workspace, first: int | None, last: int | None) -> tuple[Block, ...]:
+def find_stretch(workspace: Workspace, first: int | None, last: int | None) -> tuple[Block, ...]:
     """The blocks from a first step (None for the last alone) to a last one (None for the latest).
 
     Raises FoldError: nothing to fold, a step that is not on this path, ends in the wrong order, or a cut through a tile.
@@ -136,7 +136,7 @@ _SNAPSHOT = 2
 """Times its price in a view that a stretch counts for at most where its raw records are larger, as the snapshots of pages are."""
 
 
-def told_tile(workspace: Workspace, blocks: Sequence[Block], number: int, summary: str, origin: Origin) -> Tile:
+def write_tile(workspace: Workspace, blocks: Sequence[Block], number: int, summary: str, origin: Origin) -> Tile:
     """The tile of a summary that a host or a model wrote; the user's words, findings, what is in use since, and the names of what it leaves out stand
     beside it. Raises FoldError: it is empty, or costs more, with what stands beside it, than what it would replace.
     """
@@ -146,16 +146,16 @@ def told_tile(workspace: Workspace, blocks: Sequence[Block], number: int, summar
             "the summary is empty; say what was done, found and decided, or leave it out to let ctxfold write it"
         )
     later = workspace.blocks[workspace.blocks.index(blocks[-1]) + 1 :]
-    lines = kept_beside(blocks, summary, in_force(blocks, later, workspace.intent), workspace.intent.lifted)
-    took = price(*blocks)
+    lines = keep_beside(blocks, summary, find_values_in_force(blocks, later, workspace.intent), workspace.intent.lifted)
+    took = price_blocks(*blocks)
     steps = tuple(step for block in blocks for step in block.steps)
     changed = trail(changes_of(blocks), steps, int(TRAIL * took), "\n".join([summary, *(line.text for line in lines)]))
     lines = (*lines, *([changed] if changed else []))
-    tile = tile_of(blocks, number, summary, lines, origin)
-    gives = price(tile)
+    tile = make_tile(blocks, number, summary, lines, origin)
+    gives = price_blocks(tile)
     gone = stub(tile.steps, tile.raw, [line for block in blocks for line in block.lines], tile.text, _SNAPSHOT * took)
     if gone is not None and gives + gone.tokens < took:
-        return tile_of(blocks, number, summary, (*lines, gone), origin)
+        return make_tile(blocks, number, summary, (*lines, gone), origin)
     if gives >= took:
         beside = sum(line.tokens for line in lines)
         raise FoldError(
@@ -164,7 +164,7 @@ def told_tile(workspace: Workspace, blocks: Sequence[Block], number: int, summar
     return tile
 
 
-def tile_of(
+def make_tile(
     blocks: Sequence[Block],
     number: int,
     summary: str,
@@ -184,7 +184,7 @@ def tile_of(
     return replace(made, tokens=show(made).tokens, changed=changes_of(blocks))
 
 
-def price(*blocks: Block) -> int:
+def price_blocks(*blocks: Block) -> int:
     """o200k tokens of blocks as a view shows them, their seams counted."""
     return count_lines(["", *(text for block in blocks for text in show(block).texts), ""])
 
@@ -209,7 +209,7 @@ def values_said(text: str) -> set[str]:
     return {value for row in text.splitlines() for value in values_in(row)}
 
 
-def in_force(blocks: Sequence[Block], naming: Sequence[Block], intent: Intent) -> set[str]:
+def find_values_in_force(blocks: Sequence[Block], naming: Sequence[Block], intent: Intent) -> set[str]:
     """The values with a digit of a stretch that are in use: calls or words of `naming` name them, or an open item or a constraint holds them."""
     named = values_of(
         line
@@ -223,7 +223,7 @@ def in_force(blocks: Sequence[Block], naming: Sequence[Block], intent: Intent) -
     return named & values_of(line for block in blocks for line in block.lines if line.kind in ("call", "data", "text"))
 
 
-def kept_beside(
+def keep_beside(
     blocks: Sequence[Block], summary: str, needed: set[str], lifted: frozenset[str] = frozenset()
 ) -> tuple[Line, ...]:
     """The lines of a stretch that stay beside a summary, shortened to what they stay for.

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, cast
 
-from ctxfold.errors import RefError
+from ctxfold.errors import InputError, RefError
 from ctxfold.log import Call, Kind, Origin, Record, RecordRef, Step
 from ctxfold.log.json import canonical
 from ctxfold.log.lines import Line, lines_of
+from ctxfold.session.blocks import call_of, message_of, result_of
 from ctxfold.session.commits import Happened, advance
 from ctxfold.session.load import cover_with
 from ctxfold.store.codec import digest, encode, pack_text
@@ -18,8 +20,6 @@ from ctxfold.store.rows import HeadRow, State, StoredRecord
 from ctxfold.store.sqlite import Writing
 from ctxfold.tokens import count
 from ctxfold.workspace import Tile, Workspace, dump_lines
-
-__all__ = ["Branch", "Draft", "Result", "Taken", "arrive", "drafts", "material_of", "record"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,3 +259,65 @@ def _shared(tx: Writing, branch: Branch, step: Step) -> bool:
 def _on_path(tx: Writing, session: int, tip: int, step: int) -> bool:
     old = tx.log.step(session, step)
     return old is not None and any(lane == old.lane and old.depth <= depth for lane, depth in tx.log.path(session, tip))
+
+
+def as_message(given: object) -> tuple[str, list[object]]:
+    """What an assistant said and called, of a text or an SDK's message. Raises InputError for anything else."""
+    return (given, []) if isinstance(given, str) else message_of(given)
+
+
+def as_calls(given: Sequence[object]) -> list[Call]:
+    """Calls from `{"name", "args", "id"}`, or as an SDK has them. Raises InputError: something else, or arguments that are not JSON."""
+    made: list[Call] = []
+    for at, call in enumerate(
+        _each(given, 'calls are a list of {"name": ..., "args": {...}, "id": ...}; give a list', call_of), 1
+    ):
+        if not isinstance(call.get("name"), str):
+            raise InputError('a call is {"name": ..., "args": {...}, "id": ...}; give its name as text')
+        args = call.get("args", {})
+        try:
+            json.dumps(args)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise InputError(
+                f"the arguments of call {call['name']!r} are not JSON ({error}); give plain values"
+            ) from error
+        made.append(Call(call["name"], args, _id(call.get("id"), f"c{at}")))
+    return made
+
+
+def as_results(given: Sequence[object]) -> list[Result]:
+    """Results from `{"id", "text", "origin"?, "shown"?}`, or as an SDK has them. Raises InputError: something else."""
+    made: list[Result] = []
+    for at, result in enumerate(
+        _each(given, 'results are a list of {"id": ..., "text": ...}; give a list', result_of), 1
+    ):
+        if not isinstance(result.get("text"), str):
+            raise InputError('a result is {"id": ..., "text": ...}; give its text as a string')
+        origin, shown = result.get("origin", "tool"), result.get("shown")
+        if origin not in ("tool", "page"):
+            raise InputError("a result comes from a tool or a page, from nothing else; say tool or page")
+        if shown is not None and not isinstance(shown, str):
+            raise InputError("the compact form of a result is text; give a string or leave it out")
+        made.append(Result(_id(result.get("id"), f"c{at}"), result["text"], cast(Origin, origin), shown))
+    return made
+
+
+def _each(given: object, how: str, read: Callable[[object], object]) -> Iterator[Mapping[str, Any]]:
+    """The entries of a list of objects; one of another form is read first. Raises InputError, saying how, for anything else."""
+    if isinstance(given, (str, bytes)) or not isinstance(given, Sequence):
+        raise InputError(how)
+    for each in given:
+        entry = each if isinstance(each, Mapping) and ("args" in each or "text" in each) else read(each)
+        if not isinstance(entry, Mapping):
+            raise InputError(how)
+        yield entry
+
+
+def _id(given: object, fallback: str) -> str:
+    if given is None or given == "":
+        return fallback
+    if isinstance(given, bool) or not isinstance(given, (str, int)):
+        raise InputError("an id of a call is text, or a number; give it as it stands in the call")
+    if isinstance(given, int) and abs(given) > 2**31:
+        raise InputError("an id of a call that is a number is at most 2**31; give it as text")
+    return str(given)[:200].encode("utf-8", "backslashreplace").decode("utf-8")

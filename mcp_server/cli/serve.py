@@ -102,10 +102,10 @@ def serve(
 
         run_stdio(pools, build_server(pools, caps=offered), pipes)
     from mcp_server.server import read_tokens
-    from mcp_server.transport.http import Address, run_http
+    from mcp_server.transport.http import ListenAddress, run_http
 
     tokens = read_tokens(token_file) if token_file else None
-    address = Address(host, port, allow_host, open=tokens is None)
+    address = ListenAddress(host, port, allow_host, open=tokens is None)
     run_http(build_server(pools, tokens, offered), address)
 
 
@@ -252,11 +252,11 @@ def wrap(
     from mcp_server.transport.stdio import claim_pipes
 
     pipes = claim_pipes()
-    from mcp_server.wrap.keeper import Keeper, Settings
-    from mcp_server.wrap.run import Target, run_wrap
+    from mcp_server.wrap.keeper import Keeper, KeeperSettings
+    from mcp_server.wrap.proxy import WrapTarget, run_wrap
 
-    keeper = Keeper(Settings(name, store, budget, measure))
-    run_wrap(Target(command, dict(os.environ), url or "", dict(map(_read_header, headers)), timeout), keeper, pipes)
+    keeper = Keeper(KeeperSettings(name, store, budget, measure))
+    run_wrap(WrapTarget(command, dict(os.environ), url or "", dict(map(_read_header, headers)), timeout), keeper, pipes)
 
 
 def _name_session(words: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from ctxfold import Move, Session
 from ctxfold.decisions.refactor import Operator, Refactored
-from ctxfold.decisions.register import statements_of
+from ctxfold.decisions.register import parse_statements
 from ctxfold.session.branches import Topic
 from ctxfold.workspace import Intent, Statement, Tile, spans
 from mcp_server.sessions.pool import Pools, pool_for
@@ -24,7 +24,6 @@ class LinesGiven(Shorthand, frozen=True, extra="forbid"):
 
     ref: LogRef
     why: str = ""
-    path: str = ""
 
 
 async def extract(
@@ -38,7 +37,7 @@ async def extract(
     return format_extracts(decided.made, (decided.note,) if decided.note else ())
 
 
-class Folded(BaseModel, frozen=True):
+class FoldReply(BaseModel, frozen=True):
     """The block that now stands for its steps."""
 
     block: str
@@ -49,7 +48,7 @@ class Folded(BaseModel, frozen=True):
     notes: list[str] = []
 
     @classmethod
-    def of(cls, tile: Tile, notes: list[str]) -> Folded:
+    def of(cls, tile: Tile, notes: list[str]) -> FoldReply:
         """The facts of a tile that was made."""
         where, raw = spans(tile.steps), tile.raw
         return cls(block=tile.id, steps=where, scale=tile.scale, tokens=tile.tokens, raw_tokens=raw, notes=notes)
@@ -57,7 +56,7 @@ class Folded(BaseModel, frozen=True):
 
 async def fold(
     session: SessionName, ctx: Context[Pools], summary: str = "", first_step: int = 0, last_step: int = 0
-) -> Annotated[CallToolResult, Folded]:
+) -> Annotated[CallToolResult, FoldReply]:
     """Fold a stretch of steps into one block."""
     pool, first, last, note = pool_for(ctx), first_step or None, last_step or None, ""
     if summary:
@@ -66,10 +65,10 @@ async def fold(
         decided = await pool.deciders.fold(pool.lease(session), first, last)
         tile, note = decided.made, decided.note
     beside = f"kept beside it, because it is in use: {', '.join(tile.beside)}" if tile.beside else ""
-    return format_facts(Folded.of(tile, [each for each in (note, beside) if each]))
+    return format_facts(FoldReply.of(tile, [each for each in (note, beside) if each]))
 
 
-class ItemGiven(Shorthand, frozen=True, extra="forbid"):
+class ItemWritten(Shorthand, frozen=True, extra="forbid"):
     """One entry of a to-do: a new text, or an item by its id with its new state."""
 
     text: str = ""
@@ -103,13 +102,13 @@ async def plan(
     session: SessionName,
     ctx: Context[Pools],
     summary: str = "",
-    todo: tuple[ItemGiven, ...] = (),
+    todo: tuple[ItemWritten, ...] = (),
     constraints: tuple[str, ...] = (),
     decisions: tuple[str, ...] = (),
 ) -> Annotated[CallToolResult, Planned]:
     """Set the intent."""
     pool, items = pool_for(ctx), [each.to_entry() for each in todo]
-    held, settled = statements_of(constraints, "c"), statements_of(decisions, "d")
+    held, settled = parse_statements(constraints, "c"), parse_statements(decisions, "d")
     if summary or items or held or settled:
         intent = await pool.use(session, lambda opened: opened.plan(summary or None, items, held, settled))
         return format_facts(_describe_intent(intent, ""))

@@ -76,7 +76,7 @@ def record_entries(tx: Writing, at: Handle, entries: Sequence[Entry]) -> dict[Re
         if made:
             assistant = any(draft.kind in ("assistant", "call") for draft in made)
             recorded = record(tx, at.place(tx), made, fills=assistant)
-            at.took(recorded)
+            at.take_in(recorded)
             held.calls |= {each.id: (recorded.step.n, each.id) for each in group if isinstance(each, Called)}
             before = recorded.last - len(made)
             held.keys |= {draft.key or "": RecordRef(recorded.step.n, before + k) for k, draft in enumerate(made, 1)}
@@ -84,7 +84,7 @@ def record_entries(tx: Writing, at: Handle, entries: Sequence[Entry]) -> dict[Re
             if isinstance(each, ToolAnswered) and not _calls(each.id, group) and each.id in held.calls:
                 step, call = held.calls[each.id]
                 kept = key_of(replace(each, id=call))
-                held.keys[key_of(each)] = at.arrived(tx, step, Result(call, each.text, shown=each.shown), kept)
+                held.keys[key_of(each)] = at.record_late(tx, step, Result(call, each.text, shown=each.shown), kept)
     keys = [key for each in entries if (key := key_of(each)) in held.keys]
     return {held.keys[key]: key not in known for key in keys}
 

@@ -7,10 +7,10 @@ import re
 from typing import Any
 
 import pytest
+from ctxfold.decisions.intent.structured import values_at
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxfold.decisions.intent.structured import values_at
 from ctxfold.log.json import line_form, parse, plain, spelled_tree, written
 
 BLANK = st.text(" \t\n\r", max_size=3)

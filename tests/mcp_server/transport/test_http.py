@@ -17,7 +17,7 @@ from mcp_types import CallToolResult
 
 from ctxfold import Session
 from ctxfold.errors import InputError, Refused
-from mcp_server.transport.http import LARGEST, Address
+from mcp_server.transport.http import LARGEST, ListenAddress
 from tests.browser_agent.agent.scripts import decide, script
 from tests.mcp_server.conftest import ERAS, ROOT, said
 from tests.sites.server import Site
@@ -349,12 +349,12 @@ async def test_it_leaves_on_a_signal_while_a_client_listens(served: Served, numb
 def test_another_address_than_loopback_needs_a_token_and_a_name() -> None:
     for host in ("0.0.0.0", "192.168.1.5", "example.com", "::"):
         with pytest.raises(Refused, match="--token-file"):
-            Address(host, 0)
+            ListenAddress(host, 0)
     with pytest.raises(InputError, match="--allow-host"):
-        Address("0.0.0.0", 0, open=False)
-    assert "ctx.example:*" in Address("0.0.0.0", 0, ("ctx.example",), open=False).security.allowed_hosts
+        ListenAddress("0.0.0.0", 0, open=False)
+    assert "ctx.example:*" in ListenAddress("0.0.0.0", 0, ("ctx.example",), open=False).security.allowed_hosts
     for host in ("127.0.0.1", "localhost", "::1", "127.8.8.8"):
-        Address(host, 0)
+        ListenAddress(host, 0)
 
 
 def test_a_port_that_is_taken_is_one_line_and_an_exit_code(served: Served) -> None:
