@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Runs ctxfold from a checkout: `python3 run.py demo`, `test`, `lowest`, `check` or `bench`. Standard library only.
 
-It makes `.venv` beside this file, or takes the one it made before, installs the checkout and what it needs into it, with uv where there is one, and
-hands over to the command. It installs nothing elsewhere, and does nothing twice: a second run starts at once. Its syntax is kept plain enough for
+It makes `.venv` beside this file, or takes the one it made before, installs the checkout and what it needs into it,
+with uv where there is one, and
+hands over to the command. It installs nothing elsewhere, and does nothing twice: a second run starts at once. Its
+syntax is kept plain enough for
 an older Python to read, so that it can say that it is too old.
 """
 

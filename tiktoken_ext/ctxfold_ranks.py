@@ -1,7 +1,9 @@
 """Lets `tiktoken.get_encoding("o200k_base")` work offline for every program of this environment.
 
-tiktoken looks for plugins in this namespace, and refuses one that names an encoding it already has. So this plugin names none:
-when it is found, it puts the rank table that ships with ctxfold where tiktoken looks before it downloads. It imports nothing
+tiktoken looks for plugins in this namespace, and refuses one that names an encoding it already has. So this plugin
+names none:
+when it is found, it puts the rank table that ships with ctxfold where tiktoken looks before it downloads. It imports
+nothing
 of ctxfold, writes at most one file, and never raises: a program that only uses tiktoken must not fail because of us.
 """
 
@@ -30,8 +32,10 @@ SHA256 = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
 def seed() -> Path | None:
     """Put the table into tiktoken's cache, unless it stands there already.
 
-    A folder that the user named for tiktoken's cache is used, and an empty name, which turns the cache off, is respected.
-    Otherwise it is tiktoken's own folder; where another user owns that one, a private folder, which is then named to tiktoken.
+    A folder that the user named for tiktoken's cache is used, and an empty name, which turns the cache off, is
+    respected.
+    Otherwise it is tiktoken's own folder; where another user owns that one, a private folder, which is then named to
+    tiktoken.
 
     Returns:
         The file, or None where the cache is off or nothing can be written.

@@ -18,7 +18,9 @@ from ctxfold.errors import BrokenInstall, CtxfoldError
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run `ctxfold` with these arguments, those of the process if None, and exit: 0 done, 1 not achieved, 2 usage, 3 environment, 130 interrupted."""
+    """Run `ctxfold` with these arguments, those of the process if None, and exit: 0 done, 1 not achieved, 2 usage, 3
+    environment, 130 interrupted.
+    """
     try:
         code = run(root, arguments)
     except KeyboardInterrupt:  # pressed before a command had begun
@@ -114,7 +116,9 @@ LAST_FAILURE = "last-failure.txt"
 
 
 def run(command: click.Command, arguments: Sequence[str] | None = None) -> int:
-    """Run a command to its end. Returns the exit code: 0 done, 1 the task was not achieved, 2 usage, 3 environment, 130 interrupted."""
+    """Run a command to its end. Returns the exit code: 0 done, 1 the task was not achieved, 2 usage, 3 environment, 130
+    interrupted.
+    """
     _prepare_streams()
     streams = sys.stdout, sys.stderr
     try:
@@ -184,7 +188,9 @@ def _report_mistake(error: BaseException) -> int:
 
 
 def _write_details(error: BaseException) -> Path:
-    """Keep where a failure happened, for its user alone, in the place of the one before. Raises ReadOnlyStore, OSError: it cannot be written."""
+    """Keep where a failure happened, for its user alone, in the place of the one before. Raises ReadOnlyStore, OSError:
+    it cannot be written.
+    """
     from ctxfold.config import home
 
     file = home() / LAST_FAILURE
@@ -213,7 +219,9 @@ def _fail(message: str, code: int) -> int:
 
 
 def _prepare_streams() -> None:
-    """Let any text be printed: what the stream's encoding lacks is escaped. A stream that was closed on us is an empty one."""
+    """Let any text be printed: what the stream's encoding lacks is escaped. A stream that was closed on us is an empty
+    one.
+    """
     if sys.stdin is None:
         sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115 - open to the end of the process
     if sys.stdout is None:

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 
 def ask_decider(model: str | None, decision: str, session: Session, *arguments: object) -> Any:
-    """Have a decision made and applied: by the model where one is named or set, else by the embedded decider; return what was made of it."""
+    """Have a decision made and applied: by the model where one is named or set, else by the embedded decider; return
+    what was made of it.
+    """
     import anyio
 
     from ctxfold.models import helpers
@@ -56,7 +58,8 @@ def branch(
 ) -> None:
     """Make a branch of a session, called NAME.
 
-    The new branch keeps the path up to a step and copies nothing; `ctxfold switch` goes back, `ctxfold undo` takes the move back.
+    The new branch keeps the path up to a step and copies nothing; `ctxfold switch` goes back, `ctxfold undo` takes the
+    move back.
     """
     if sum((topic, rename, query is not None)) > 1:
         raise InputError("--topic, --rename and --query do not go together: give one of them")
@@ -129,7 +132,8 @@ def extract(
 ) -> None:
     """Put exact lines of the log at the end of the view, and print them.
 
-    Refs such as s12:40-80 choose lines; with none, those that serve the to-do, the latest message and the constraints are found.
+    Refs such as s12:40-80 choose lines; with none, those that serve the to-do, the latest message and the constraints
+    are found.
     """
     chosen = [{"ref": ref} for ref in lines]
     made = session.extract(need, chosen, budget) if chosen else ask_decider(model, "extract", session, need, budget)
@@ -161,7 +165,8 @@ def fold(
 ) -> None:
     """Fold steps of a session into one block.
 
-    The user's words and facts that later steps point at stay beside the summary; the log keeps everything, and `ctxfold undo` takes a fold back.
+    The user's words and facts that later steps point at stay beside the summary; the log keeps everything, and `ctxfold
+    undo` takes a fold back.
     """
     from ctxfold.log import parse_step
     from ctxfold.workspace import spans
@@ -188,7 +193,10 @@ def find_operator(name: str) -> Operator | None:
     raise InputError(f"no operator {name!r}; use auto or one of {', '.join(OPERATORS)}")
 
 
-_OPERATORS = "state_abstract, noise_filter, fact_rectify, path_prune, cognitive_boosting or attention_anchor; auto lets the router choose, or none."
+_OPERATORS = (
+    "state_abstract, noise_filter, fact_rectify, path_prune, cognitive_boosting or attention_anchor; "
+    "auto lets the router choose, or none."
+)
 
 
 @session_command
@@ -199,8 +207,10 @@ _OPERATORS = "state_abstract, noise_filter, fact_rectify, path_prune, cognitive_
 def refactor(session: Session, operator: str, text: str | None, model: str | None, dry_run: bool, as_json: bool) -> int:
     """Mend the view of a session that went bad.
 
-    The log keeps everything; `ctxfold undo` takes a refactoring back. What does not pass its checks is not applied: the command ends with 1 and
-    says why. Without a model the router looks for exact repetition and the high-water mark alone, and leaves a healthy history as it is.
+    The log keeps everything; `ctxfold undo` takes a refactoring back. What does not pass its checks is not applied: the
+    command ends with 1 and
+    says why. Without a model the router looks for exact repetition and the high-water mark alone, and leaves a healthy
+    history as it is.
     """
     if text is None and not dry_run:
         done = ask_decider(model, "refactor", session, find_operator(operator))
@@ -302,7 +312,8 @@ def redo(session: Session, as_json: bool) -> None:
 def undo(session: Session, as_json: bool) -> None:
     """Void the newest decision of a session, such as a fold or a fork.
 
-    Never a record: what was folded comes back raw, and a branch that was made stays. Undo again to go one decision further back; `ctxfold redo` voids the undo.
+    Never a record: what was folded comes back raw, and a branch that was made stays. Undo again to go one decision
+        further back; `ctxfold redo` voids the undo.
     """
     _print_event(session, "undone", session.undo(), as_json)
 

@@ -47,7 +47,8 @@ def report(
 ) -> None:
     """Write a session as one HTML file: its forest, what its views cost, each step and block.
 
-    The file opens offline and asks the network for nothing. It holds what was recorded: treat it like the session. One that is there is replaced.
+    The file opens offline and asks the network for nothing. It holds what was recorded: treat it like the session. One
+    that is there is replaced.
     """
     open_existing(session, store).close()
     file = out or Path(f"{session}.html")
@@ -61,7 +62,9 @@ def report(
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One record: its address, what it is, its text, whether it is data of a tool or page, and how many characters were left out."""
+    """One record: its address, what it is, its text, whether it is data of a tool or page, and how many characters were
+    left out.
+    """
 
     ref: str
     what: str
@@ -72,7 +75,9 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class StepShown:
-    """A step: its number, a line that sums it up, its raw cost (o200k tokens), its records, the blocks it is folded in, and a picture as a data URL."""
+    """A step: its number, a line that sums it up, its raw cost (o200k tokens), its records, the blocks it is folded in,
+    and a picture as a data URL.
+    """
 
     n: int
     title: str
@@ -187,7 +192,9 @@ def _cut_record(tx: Reading, record: StoredRecord) -> Piece:
 
 
 def _draw_curve(tx: Reading, session: int, budget: int) -> Curve:
-    """At evenly spread steps of the log: what all of it cost raw until then, and what the view of the branch at work cost."""
+    """At evenly spread steps of the log: what all of it cost raw until then, and what the view of the branch at work
+    cost.
+    """
     marks: dict[int, EventRow] = {}
     for event in tx.forest.events(session):
         if event.state.tip:

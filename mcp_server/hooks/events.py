@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ctxfold import Called, Session, ToolAnswered
+from ctxfold import Call, Message, Session, messages
 from ctxfold.config import default_store
 from ctxfold.errors import InputError
-from ctxfold.session.transcripts import HOSTS, Entry, Transcript, name_conversation, without_keys
+from ctxfold.messages.files import HOSTS, Transcript, name_conversation
+from ctxfold.text.secrets import without_keys
 from ctxfold.tokens import MIN_BUDGET, count
 from ctxfold.view.result import LEAST, NOWHERE, Result, bounded
 from mcp_server.prompts import fill_prompt
@@ -41,17 +42,14 @@ class Conversation:
     store: _FileId | None
     transcripts: dict[Path, Transcript] = field(default_factory=dict)
 
-    def record_transcript(self, event: HookEvent) -> None:
+    def record_new(self, event: HookEvent) -> None:
         """Record what is new: from the host's transcript file, or from messages that a host without one sends along."""
-        messages = event.payload.get("messages")
-        if isinstance(messages, list):
-            entries = list(HOSTS[self.host].read({"messages": messages}))
+        host = HOSTS[self.host]
+        if isinstance(event.payload.get("messages"), list):
+            self.session.record(host.codec.decode(event.payload))
         elif event.transcript.is_file():
-            transcript = self.transcripts.setdefault(event.transcript, Transcript(HOSTS[self.host], event.transcript))
-            entries = list(transcript.new())
-        else:
-            return
-        self.session.record_transcript(entries)
+            transcript = self.transcripts.setdefault(event.transcript, Transcript(host, event.transcript))
+            self.session.record(transcript.read_new())
 
 
 class Conversations:
@@ -212,7 +210,7 @@ def answer_event(arguments: list[str], raw: bytes, conversations: Conversations)
         session = conversation.session
         is_prompt = spelling.names.get(event.name, event.name) == "UserPromptSubmit"
         is_view_due = is_prompt and spelling.late and session.is_view_due()  # before the prompt itself is recorded
-        conversation.record_transcript(event)
+        conversation.record_new(event)
         texts: list[str] = []
         match spelling.names.get(event.name, event.name):
             case "PostToolUse":
@@ -247,8 +245,8 @@ def bound_result(session: Session, call: HookCall) -> Any | None:
     else:
         bodies = _replace_texts(call.answer, {text: short.body for text, short in made.items()})
         whole, shown = (json.dumps(answer, ensure_ascii=False) for answer in (call.answer, bodies))
-    entries: list[Entry] = [Called(call.id, call.tool, call.args), ToolAnswered(call.id, whole, shown)]
-    ref = str(list(session.record_transcript(entries))[-1])
+    items = (Call(call.tool, call.args, call.id), messages.Result(call.id, whole, shown=shown))
+    ref = str(session.record([Message("assistant", items, call.id)], known=True)[-1])
     note = fill_prompt("hooks/replaced", session=session.name, ref=ref)
     return _replace_texts(call.answer, {text: f"{short.at(ref).text}\n{note}" for text, short in made.items()})
 
