@@ -137,7 +137,8 @@ def find_transcript(host: str, file: Path | None, latest: bool) -> Transcript:
     """The transcript that a command's options name. Raises InputError: an unknown host, no file, or both a file and
     `--latest`.
     """
-    from ctxfold.messages.files import HOSTS, Transcript, find_latest
+    from ctxfold.messages.files import Transcript
+    from ctxfold.messages.hosts import HOSTS, find_latest
 
     found = HOSTS.get(host)
     if found is None:
@@ -149,7 +150,7 @@ def find_transcript(host: str, file: Path | None, latest: bool) -> Transcript:
 
 def name_of(transcript: Transcript) -> str:
     """A session's name made of the host's and the conversation's id, which stands in the file's name."""
-    from ctxfold.messages.files import name_conversation
+    from ctxfold.messages.hosts import name_conversation
 
     return name_conversation(transcript.host.codec.name, transcript.path.stem)
 
