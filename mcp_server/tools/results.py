@@ -184,12 +184,11 @@ def format_extracts(made: Extraction, notes: Sequence[str] = ()) -> list[TextCon
     blocks: list[str] = []
     room = _ROOM - len(label)
     for each in made.extracts:
-        lead = each.ref
-        if len(lead) + len(each.text) + 1 > room:
-            label += f" · in the view, too long here: {lead}"
-            room -= len(lead) + 30
+        if len(each.ref) + len(each.text) + 1 > room:
+            label += f" · in the view, too long here: {each.ref}"
+            room -= len(each.ref) + 30
             continue
-        blocks.append(f"{lead}\n{each.text}")
+        blocks.append(f"{each.ref}\n{each.text}")
         room -= len(blocks[-1])
     return _make_blocks(label, *blocks)
 

@@ -7,15 +7,19 @@ both cases, so that no page in a browser reaches the server through a name of it
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import ipaddress
 import json
+import re
 import secrets
 import signal
 import socket
+import stat
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
 
@@ -23,6 +27,7 @@ import anyio
 import h11
 import uvicorn
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http import MCP_SESSION_ID_HEADER, REQUEST_CANCELLED
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
@@ -42,7 +47,7 @@ from mcp_server.transport.stdio import end_soon, leave
 LARGEST = 4 * 1024 * 1024
 """Bytes of one request."""
 MAX_CONNECTIONS = 256
-"""Open connections. Each costs a file descriptor, of which many systems give a process 1,024, and a store needs some."""
+"""Open connections. Each takes a file descriptor; many systems give a process 1,024, and stores need some."""
 REQUEST_SECONDS = 30.0
 """How long a client may take to send one request: its headers, then its body. A local request takes milliseconds."""
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -83,6 +88,61 @@ class ListenAddress:
         return TransportSecuritySettings(allowed_hosts=hosts, allowed_origins=origins)
 
 
+_PRINCIPAL = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
+_MIN_TOKEN = 24
+"""Characters of a token. 24 random ones cannot be guessed."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileTokens:
+    """Names by the digest of their token, so that a look-up takes the same time however much of a token is right."""
+
+    names: Mapping[bytes, str | None]
+
+    async def verify_token(self, token: str) -> AccessToken | None:
+        """Who has this token; None for nobody."""
+        digest = _hash_token(token)
+        if digest not in self.names:
+            return None
+        name = self.names[digest]
+        return AccessToken(token=token, client_id=name or "owner", subject=name, scopes=[])
+
+
+def read_tokens(path: Path) -> FileTokens:
+    """The tokens of a file.
+
+    Raises:
+        InputError: it cannot be read, is empty, or has a token that is too short or a name outside the pattern.
+        Refused: others on this machine can read it.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        mode = path.stat().st_mode
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
+        raise InputError(f"{path} cannot be read ({why}): make a file with one token on a line") from error
+    if sys.platform != "win32" and mode & (stat.S_IRWXG | stat.S_IRWXO):
+        raise Refused(f"others can read {path}: run `chmod 600` on it first")
+    names: dict[bytes, str | None] = {}
+    for number, line in enumerate(lines, 1):
+        if line.strip() and not line.lstrip().startswith("#"):
+            *given, token = line.split()
+            if len(given) > 1 or len(token) < _MIN_TOKEN:
+                raise InputError(
+                    f"{path}, line {number}: write a token of at least {_MIN_TOKEN} characters, alone or after a name"
+                )
+            if given and not _PRINCIPAL.fullmatch(given[0]):
+                raise InputError(f"{path}, line {number}: a name has lower-case letters, digits and hyphens")
+            names[_hash_token(token)] = given[0] if given else None
+    if not names:
+        raise InputError(f"{path} has no token: put one on a line, at least {_MIN_TOKEN} random characters")
+    return FileTokens(names)
+
+
+def _hash_token(token: str) -> bytes:
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
+
+
 def make_app(server: CtxfoldServer, address: ListenAddress) -> Starlette:
     """The server as an ASGI application: `/mcp`, and `/health`, which only answers that it is up."""
     server.custom_route("/health", methods=["GET"])(_answer_health)
@@ -118,19 +178,21 @@ def run_http(server: CtxfoldServer, address: ListenAddress) -> NoReturn:
 
 
 class GuardedProtocol(H11Protocol):
-    """One connection. It is dropped if there are too many, or if the client takes too long over a request."""
+    """One connection. It is dropped if its client takes too long over a request, or is the slowest of too many."""
 
     max_connections = MAX_CONNECTIONS
     request_seconds = REQUEST_SECONDS
     _deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Drop one connection too many."""
+        """Give the client its time for the first request. One connection too many drops the one that has waited longest."""
         super().connection_made(transport)
+        self._deadline = self.loop.call_later(self.request_seconds, transport.abort)
         if len(self.connections) > self.max_connections:
-            transport.abort()
-        else:
-            self._deadline = self.loop.call_later(self.request_seconds, transport.abort)
+            slow = [one for one in self.connections if isinstance(one, GuardedProtocol) and one._deadline is not None]
+            slowest = min(slow, key=lambda one: one._deadline.when() if one._deadline else 0.0)
+            slowest._clear_deadline()
+            slowest.transport.abort()
 
     def data_received(self, data: bytes) -> None:
         """Note whether the client still owes a part of its request."""
