@@ -15,7 +15,7 @@ from browser_agent.deciders import Decided, Decision, Situation, Source, shorten
 from browser_agent.observation import Link, Observation, SearchBox, SiteIndex
 from ctxfold.decisions.fold import FoldDirective
 from ctxfold.select.score import BM25
-from ctxfold.text.sentences import Span, lines, sentences
+from ctxfold.text.sentences import lines, sentences
 from ctxfold.text.words import counted, query_weights, words
 from ctxfold.tokens import rarity
 

@@ -1,8 +1,7 @@
 """Passages are ranked by BM25 and by the name they are defined under; each is an exact slice of its page."""
 
-import pytest
 
-from browser_agent.deciders.explorer import MOST_WORDS, Library, Passage, Question
+from browser_agent.deciders.explorer import Library, Passage, Question
 from tests.browser_agent.deciders.pages import COPYING, WATCHING, definition, heading, page
 
 
