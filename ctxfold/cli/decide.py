@@ -1,9 +1,9 @@
-"""Fold, todo, extract, refactor, branch, switch, undo, redo."""
+"""The commands that change a session's view: fold, todo, extract, refactor, branch, switch, undo, redo."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,9 +19,23 @@ from ctxfold.cli.options import (
 from ctxfold.errors import InputError
 
 if TYPE_CHECKING:
-    from ctxfold import Event, Refactored, Session
-    from ctxfold.decisions.branch import Move, Wish
-    from ctxfold.workspace import Action, Extraction
+    from ctxfold import Event, Session
+    from ctxfold.decisions.refactor import Operator
+    from ctxfold.session.branches import Move, Wish
+    from ctxfold.workspace import Action
+
+
+def ask_decider(model: str | None, decision: str, session: Session, *arguments: object) -> Any:
+    """Make and apply a decision, by the model that is named or set, else by the embedded decider. Returns its result.
+    """
+    import anyio
+
+    from ctxfold.models import helpers
+    from ctxfold.models.deciders import Deciders
+
+    decided = anyio.run(getattr(Deciders(helpers(model)), decision), session, *arguments)
+    show_note(decided.note)
+    return decided.made
 
 
 @session_command
@@ -43,7 +57,8 @@ def branch(
 ) -> None:
     """Make a branch of a session, called NAME.
 
-    The new branch keeps the path up to a step and copies nothing; `ctxfold switch` goes back, `ctxfold undo` takes the move back.
+    The new branch keeps the path up to a step and copies nothing; `ctxfold switch` goes back, `ctxfold undo` takes the
+    move back.
     """
     if sum((topic, rename, query is not None)) > 1:
         raise InputError("--topic, --rename and --query do not go together: give one of them")
@@ -54,27 +69,15 @@ def branch(
     if rename and name is None:
         raise InputError("--rename needs the new NAME: ctxfold branch SESSION NAME --rename")
     action: Wish = "auto" if query is not None else "new_topic" if topic else "rename" if rename else "create"
-    moved = session.branch(action, None, at, name) if query is None else _place(session, query, model)
+    moved = session.branch(action, None, at, name) if query is None else ask_decider(model, "branch", session, query)
     _show(session.name, moved, as_json)
-
-
-def _place(session: Session, message: str, model: str | None) -> Move:
-    """Where a model places a message, where one is named or set; else the branches ranked by likeness."""
-    import anyio
-
-    from ctxfold.models import helpers
-    from ctxfold.models.deciders import Deciders
-
-    decided = anyio.run(Deciders(helpers(model)).branch, session, message)
-    show_note(decided.note)
-    return decided.made
 
 
 @session_command
 @click.argument("name", required=False)
 @click.option("--query", metavar="MESSAGE", help="List the branches, those most like the message first; nothing moves.")
 def switch(session: Session, name: str | None, query: str | None, as_json: bool) -> None:
-    """Go to the branch NAME of a session, in whichever topic it stands.
+    """Go to the branch NAME of a session, whatever its topic.
 
     What is recorded and shown next is of that branch; `ctxfold tree` shows them all.
     """
@@ -116,45 +119,32 @@ _SAID = 80
 @session_command
 @click.argument("lines", metavar="[REF]...", nargs=-1)
 @click.option("--need", metavar="WORDS", help="What is wanted; the to-do and the latest message if not said.")
-@click.option("--path", metavar="JMESPATH", help="Values of the one structured record that REF names.")
 @click.option("--budget", type=int, default=400, show_default=True, metavar="TOKENS", help="The most all may cost.")
 @model_option
 def extract(
     session: Session,
     lines: tuple[str, ...],
     need: str | None,
-    path: str | None,
     budget: int,
     model: str | None,
     as_json: bool,
 ) -> None:
     """Put exact lines of the log at the end of the view, and print them.
 
-    Refs such as s12:40-80 choose lines; with none, those that serve the to-do, the latest message and the constraints are found.
+    Refs such as s12:40-80 choose lines; with none, those that serve the to-do, the latest message and the constraints
+    are found.
     """
-    chosen = [{"ref": ref, **({"path": path} if path else {})} for ref in lines]
-    made = session.extract(need, chosen, budget) if chosen else _find(session, need, budget, model)
+    chosen = [{"ref": ref} for ref in lines]
+    made = session.extract(need, chosen, budget) if chosen else ask_decider(model, "extract", session, need, budget)
     if as_json:
         print_json(made)
         return
     for each in made.extracts:
-        print_text(f"{each.ref}{' ' + each.path if each.path else ''}\n{each.text}")
+        print_text(f"{each.ref}\n{each.text}")
     for what, number in made.counts:
         click.echo(f"{number} {what}", err=True)
     if not made.extracts:
         click.echo(f"nothing in {session.name} serves that: try other words, or a ref", err=True)
-
-
-def _find(session: Session, need: str | None, budget: int, model: str | None) -> Extraction:
-    """What a model chooses, where one is named or set; else what the embedded extractor finds."""
-    import anyio
-
-    from ctxfold.models import helpers
-    from ctxfold.models.deciders import Deciders
-
-    decided = anyio.run(Deciders(helpers(model)).extract, session, need, budget)
-    show_note(decided.note)
-    return decided.made
 
 
 @session_command
@@ -174,31 +164,38 @@ def fold(
 ) -> None:
     """Fold steps of a session into one block.
 
-    The user's words and facts that later steps point at stay beside the summary; the log keeps everything, and `ctxfold undo` takes a fold back.
+    The view keeps the user's words, and facts that later steps refer to, next to the summary. The log keeps everything,
+    and `ctxfold undo` takes a fold back.
     """
-    import anyio
-
     from ctxfold.log import parse_step
-    from ctxfold.models import helpers
-    from ctxfold.models.deciders import Deciders
     from ctxfold.workspace import spans
 
     if summary is not None and model is not None:
         raise InputError("a model writes its own summary: leave --summary out, or leave --model out")
     start, end = (None if step is None else parse_step(step) for step in (first, last))
-    if summary is not None:
-        tile = session.fold(summary, start, end)
-    else:
-        decided = anyio.run(Deciders(helpers(model)).fold, session, start, end)
-        show_note(decided.note)
-        tile = decided.made
+    tile = ask_decider(model, "fold", session, start, end) if summary is None else session.fold(summary, start, end)
     if as_json:
         print_json(tile)
         return
     click.echo(escape_controls(f"{tile.id} stands for {spans(tile.steps)}: {tile.tokens:,} tokens, raw {tile.raw:,}"))
 
 
-_OPERATORS = "state_abstract, noise_filter, fact_rectify, path_prune, cognitive_boosting or attention_anchor; auto lets the router choose, or none."
+def find_operator(name: str) -> Operator | None:
+    """Return the operator of that name; None for `auto`. Raises InputError: an unknown name."""
+    from ctxfold.decisions.refactor import OPERATORS
+
+    if name == "auto":
+        return None
+    for operator in OPERATORS:
+        if operator == name:
+            return operator
+    raise InputError(f"no operator {name!r}; use auto or one of {', '.join(OPERATORS)}")
+
+
+_OPERATORS = (
+    "state_abstract, noise_filter, fact_rectify, path_prune, cognitive_boosting or attention_anchor; "
+    "auto lets the router choose, or none."
+)
 
 
 @session_command
@@ -209,11 +206,12 @@ _OPERATORS = "state_abstract, noise_filter, fact_rectify, path_prune, cognitive_
 def refactor(session: Session, operator: str, text: str | None, model: str | None, dry_run: bool, as_json: bool) -> int:
     """Mend the view of a session that went bad.
 
-    The log keeps everything; `ctxfold undo` takes a refactoring back. What does not pass its checks is not applied: the command ends with 1 and
-    says why. Without a model the router looks for exact repetition and the high-water mark alone, and leaves a healthy history as it is.
+    The log keeps everything; `ctxfold undo` takes a refactoring back. What does not pass its checks is not applied: the
+    command ends with 1 and says why. Without a model the router looks for exact repetition and the high-water mark
+    alone, and leaves a healthy history as it is.
     """
     if text is None and not dry_run:
-        done = _decide(session, operator, model)
+        done = ask_decider(model, "refactor", session, find_operator(operator))
     elif model is None:
         done = session.refactor(operator, text, dry_run=dry_run)
     else:
@@ -230,22 +228,6 @@ def refactor(session: Session, operator: str, text: str | None, model: str | Non
         click.echo(escape_controls(f"{what}; view {before:,} tokens before, {after:,} after"))
         print_text(done.diff)
     return int(done.refused)
-
-
-def _decide(session: Session, operator: str, model: str | None) -> Refactored:
-    """What a model routes and writes, where one is named or set; else what the embedded router and operators do."""
-    import anyio
-
-    from ctxfold.decisions.refactor import OPERATORS
-    from ctxfold.models import helpers
-    from ctxfold.models.deciders import Deciders
-
-    named = next((each for each in OPERATORS if each == operator), None)
-    if named is None and operator != "auto":
-        raise InputError(f"{operator!r} is no operator; use auto or one of {', '.join(OPERATORS)}")
-    decided = anyio.run(Deciders(helpers(model)).refactor, session, named)
-    show_note(decided.note)
-    return decided.made
 
 
 @session_command
@@ -275,20 +257,24 @@ def todo(
     decisions: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Show a session's to-do, constraints and decisions; write them.
+    """Show and change a session's to-do, constraints and decisions.
 
-    None is ever lost; `ctxfold undo` takes what was written back.
+    Entries are never deleted; `ctxfold undo` takes a change back.
     """
-    from ctxfold.decisions.register import statements_of
+    from ctxfold.decisions.register import parse_statements
 
     entries: list[str | dict[str, str]] = [*added]
     entries += [_close(entry, "done") for entry in done]
     entries += [_close(entry, "dropped") for entry in drop]
-    held, settled = statements_of(constraints, "c"), statements_of(decisions, "d")
+    held, settled = parse_statements(constraints, "c"), parse_statements(decisions, "d")
     if summary is not None or entries or held or settled:
         session.plan(summary, entries, held, settled)
     elif plan:
-        _plan(session, model)
+        from ctxfold.models import helpers
+
+        if helpers(model).planner is None:
+            show_note("no model is set to plan with: give --add, --done, --drop, --constraint or --decision")
+        ask_decider(model, "plan", session)
     intent = session.intent
     if as_json:
         print_json(intent)
@@ -309,19 +295,6 @@ def todo(
         )
 
 
-def _plan(session: Session, model: str | None) -> None:
-    """Plan with a model; without one nothing changes, and what to give is said."""
-    import anyio
-
-    from ctxfold.models import helpers
-    from ctxfold.models.deciders import Deciders
-
-    asked = helpers(model)
-    if asked.planner is None:
-        show_note("no model is set to plan with: give --add, --done, --drop, --constraint or --decision")
-    show_note(anyio.run(Deciders(asked).plan, session).note)
-
-
 def _close(entry: str, state: str) -> dict[str, str]:
     name, _, ref = entry.partition("=")
     return {"id": name, "state": state, **({"evidence": ref} if ref else {})}
@@ -329,7 +302,7 @@ def _close(entry: str, state: str) -> dict[str, str]:
 
 @session_command
 def redo(session: Session, as_json: bool) -> None:
-    """Void the last undo of a session: the decision stands again."""
+    """Void the last undo of a session, so that its decision holds again."""
     _print_event(session, "redone", session.redo(), as_json)
 
 
@@ -337,7 +310,8 @@ def redo(session: Session, as_json: bool) -> None:
 def undo(session: Session, as_json: bool) -> None:
     """Void the newest decision of a session, such as a fold or a fork.
 
-    Never a record: what was folded comes back raw, and a branch that was made stays. Undo again to go one decision further back; `ctxfold redo` voids the undo.
+    Records always stay: folded steps come back in full, and a branch that was made is kept. Undo again to go one
+    decision further back; `ctxfold redo` voids the undo.
     """
     _print_event(session, "undone", session.undo(), as_json)
 

@@ -1,4 +1,4 @@
-"""What must hold of every forest, over random moves; the large run is `python -m tests.benchmarks.random_moves`."""
+"""Random moves keep a forest of branches valid."""
 
 from pathlib import Path
 

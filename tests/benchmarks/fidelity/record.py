@@ -218,11 +218,11 @@ async def work(store: str) -> Clerk:
     shop = orders()
     with Site(pages=site(shop)) as served, Session.open("claims", goal=TASK, store=store) as session:
         clerk, journal = Clerk(shop, served.url), Journal(session, 8000, None, Secrets())
-        await journal.asked(TASK, served.url)
+        await journal.record_task(TASK, served.url)
         async with await Browser.launch() as browser:
             window = await browser.window()
             run = Run(TASK, clerk, journal, window, Terms(RunLimits(60, 240.0), Secrets(), Watching(), 8000))
-            result = await run.to_the_end(Evidence(), f"{served.url}/orders")
+            result = await run.finish(Evidence(), f"{served.url}/orders")
             await window.close()
         if result.status != "answered":
             raise SystemExit(f"the clerk did not come to an end: {result.reason}")

@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from browser_agent import Result, Source
+from browser_agent import RunResult, Source
 
 __all__ = ["Judged", "Question", "judge", "load", "write_sites"]
 
@@ -69,7 +69,7 @@ def write_sites(path: Path, folder: Path) -> dict[str, Path]:
     return {name: folder / name for name in sites}
 
 
-def judge(question: Question, result: Result, site: str, root: Path) -> Judged:
+def judge(question: Question, result: RunResult, site: str, root: Path) -> Judged:
     """Judge a run.
 
     Args:

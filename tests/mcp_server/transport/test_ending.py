@@ -108,7 +108,6 @@ def test_it_leaves_when_its_parent_is_killed_though_stdin_stays_open(tmp_path: P
 
 @pytest.mark.parametrize("way", ["stdin", pytest.param("term", marks=pytest.mark.long)])
 def test_no_browser_outlives_the_server(way: Way) -> None:
-    """Every way is measured by `python -m tests.benchmarks.leaving`."""
     assert gone_after(way, LEAVE) <= LEAVE
 
 

@@ -1,1 +1,0 @@
-"""The same session through our bounded results and through Headroom, side by side in one run."""
