@@ -45,9 +45,9 @@ from ctxfold.workspace import Tile, spans
 def report(
     session: str, out: Path | None, screenshots: Path | None, budget: int, as_json: bool, store: str | None
 ) -> None:
-    """Write a session as one HTML file: its forest, what its views cost, each step and block.
+    """Write a session as one HTML file: its branches, the cost of its views, each step and block.
 
-    The file opens offline and asks the network for nothing. It holds what was recorded: treat it like the session. One that is there is replaced.
+    The file works offline. It holds everything recorded: treat it like the session. An existing file is replaced.
     """
     open_existing(session, store).close()
     file = out or Path(f"{session}.html")
@@ -61,7 +61,7 @@ def report(
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One record: its address, what it is, its text, whether it is data of a tool or page, and how many characters were left out."""
+    """One record: its address, kind and text, whether a tool or page wrote it, and how many characters are left out."""
 
     ref: str
     what: str
@@ -72,7 +72,9 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class StepShown:
-    """A step: its number, a line that sums it up, its raw cost (o200k tokens), its records, the blocks it is folded in, and a picture as a data URL."""
+    """A step: its number, a line that sums it up, its raw cost (o200k tokens), its records, the blocks it is folded in,
+    and a picture as a data URL.
+    """
 
     n: int
     title: str
@@ -96,7 +98,7 @@ class Chapter:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """What was on record and what a view cost, step by step: parallel numbers, in o200k tokens."""
+    """Tokens of the whole log and of the view, step by step, in o200k tokens."""
 
     steps: tuple[int, ...]
     whole: tuple[int, ...]
@@ -130,7 +132,7 @@ Picture = Callable[[int], str]
 """The picture of a step as a data URL; empty for none."""
 
 LONGEST = 30_000
-"""Characters of one record that stand in a report; the rest is a recall away."""
+"""The most characters of one record in a report; `recall` gives the rest."""
 POINTS = 100
 """Views of the past that are rendered for the curve, evenly spread."""
 
@@ -187,7 +189,7 @@ def _cut_record(tx: Reading, record: StoredRecord) -> Piece:
 
 
 def _draw_curve(tx: Reading, session: int, budget: int) -> Curve:
-    """At evenly spread steps of the log: what all of it cost raw until then, and what the view of the branch at work cost."""
+    """Measure at evenly spread steps the cost of the whole log and of the view of the current branch."""
     marks: dict[int, EventRow] = {}
     for event in tx.forest.events(session):
         if event.state.tip:
@@ -224,19 +226,19 @@ def report_session(
     """Write a session as one self-contained HTML page, private to its owner.
 
     Args:
-        name: the session.
-        file: where to; one that is there is replaced.
-        store: where it is kept, as in `Session.open`.
+        name: the session's name.
+        file: the file to write; an existing one is replaced.
+        store: the store, as in `Session.open`.
         budget: tokens of the views whose cost is drawn.
-        pictures: a folder with screenshots named after their steps, `s12.png`; None for those kept beside the store.
+        pictures: a folder of screenshots named after their steps, `s12.png`; None for those kept with the store.
 
     Returns:
-        What the page shows.
+        The content of the page.
 
     Raises:
-        UnknownSession: it is not there.
-        SessionNameError: the name is not one.
-        InputError: the file cannot be written, the folder is none, or no path can name one of them or the store.
+        UnknownSession: there is no such session.
+        SessionNameError: not a session name.
+        InputError: the file cannot be written, or the folder does not exist.
         StoreError: the store cannot be used.
         BudgetError: a budget below the least.
     """
@@ -259,7 +261,7 @@ def make_page(report: Report) -> str:
 
 
 def _make_points(values: Sequence[int], top: int) -> str:
-    """Values as the points of an SVG polyline, in a drawing of 1000 by 300 whose top is `top`."""
+    """Write values as the points of an SVG polyline in a drawing of 1000 by 300; `top` is the largest value."""
     last = max(len(values) - 1, 1)
     return " ".join(f"{at * 1000 / last:.1f},{300 - value * 300 / top:.1f}" for at, value in enumerate(values))
 

@@ -10,10 +10,11 @@ from ctxfold.decisions.fold import SETTINGS, FoldSettings
 from ctxfold.errors import UnknownSession
 from ctxfold.log import RecordRef, Step
 from ctxfold.log.lines import followed
+from ctxfold.messages import Result
 from ctxfold.session.branches import OtherBranches
 from ctxfold.session.commits import GENESIS, head_of, state_of
 from ctxfold.session.load import REACH, count_reach, count_waiting, load
-from ctxfold.session.record import Branch, Result, Taken, arrive
+from ctxfold.session.record import Branch, Taken, arrive
 from ctxfold.session.register import load_guidance_at, load_intent
 from ctxfold.store.rows import HeadRow, State
 from ctxfold.store.sqlite import Reading, Store, Writing

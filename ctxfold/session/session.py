@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
 from typing import overload
 
 from ctxfold.decisions.fold import SETTINGS, FoldDirective, FoldSettings
@@ -12,9 +11,10 @@ from ctxfold.decisions.refactor import Refactored
 from ctxfold.decisions.register import PlanGiven, Statements, Todo, Trigger
 from ctxfold.errors import InputError
 from ctxfold.log import Origin, RecordRef, Ref, StepRef, parse_ref, parse_step
+from ctxfold.messages import Message
+from ctxfold.messages.apis import read_result, read_step
 from ctxfold.session import handover
 from ctxfold.session.branches import Move, Topic, Wish, read_tree
-from ctxfold.session.calls import read_calls
 from ctxfold.session.commits import head_of, redo, undo
 from ctxfold.session.decide import (
     LinesWanted,
@@ -33,15 +33,14 @@ from ctxfold.session.decide import (
 from ctxfold.session.handle import Handle
 from ctxfold.session.open import check, check_utf8, forget_pictures, keep_picture, open_handle
 from ctxfold.session.recall import Hit, Recalled, list_named, recall, search
-from ctxfold.session.record import Draft, as_calls, as_message, as_results, drafts, record
+from ctxfold.session.record import COMPACTION, Draft, drafts_of, read_calls, record, record_messages
 from ctxfold.session.redact import Redaction, redact
 from ctxfold.session.register import put_refused
 from ctxfold.session.telling import Event, describe_event, read_history
 from ctxfold.session.tools import SessionTool, session_tools
-from ctxfold.session.transcripts.record import record_entries
-from ctxfold.session.transcripts.values import COMPACTION, Entry
 from ctxfold.store.sqlite import Reading
 from ctxfold.tokens import Budget
+from ctxfold.view.native import LoggedCall
 from ctxfold.view.render import View, render
 from ctxfold.workspace import By, Extraction, Intent, Tile, Workspace
 
@@ -144,6 +143,31 @@ class Session:
     # Recording: commits, returns a ref, never folds
 
     @check
+    def record(self, messages: Iterable[Message], *, known: bool = False) -> list[RecordRef]:
+        """Record messages, in one commit: an assistant's words, calls and results as one step. None of a system message.
+
+            session.record(ctxfold.read_messages([{"role": "user", "content": "Under 100 EUR, please."}]))
+
+        A message with an id is recorded once, so a host's transcript may be read again as it grows. A late result
+        joins the step of its call; a result whose call was never seen is left out.
+
+        Args:
+            messages: as `ctxfold.read_messages` or a codec decodes them.
+            known: also return the records that the log held before.
+
+        Returns:
+            The new records, in the order of the messages.
+        """
+        given = tuple(messages)
+        for each in given:
+            if not isinstance(each, Message):
+                raise InputError(
+                    f"messages are wanted, not {type(each).__name__}; decode it with ctxfold.read_messages"
+                )
+        with self._at.writing() as tx:
+            return [ref for ref, is_new in record_messages(tx, self._at, given) if is_new or known]
+
+    @check
     def record_turn(self, user: str) -> RecordRef:
         """Record a message of the user. It opens a step, or joins the open one."""
         return self._record_one(Draft("user", "user", user), fills=False)
@@ -168,8 +192,8 @@ class Session:
         Raises:
             RefError: a result that answers no call of the step.
         """
-        said, called = as_message(explanation)
-        made = drafts(said, as_calls(called) + as_calls(calls), as_results(results), found)
+        made = drafts_of(read_step(explanation, calls, results))
+        made += [Draft("note", "model", found)] if found.strip() else []
         with self._at.writing() as tx:
             taken = record(tx, self._at.place(tx), made, fills=True)
             self._at.take_in(taken)
@@ -209,25 +233,9 @@ class Session:
             RefError: no such step or call.
         """
         number, once = parse_step(step), None if key is None else check_utf8(key, "the key")
-        result = as_results([{"id": call_id, "text": text, "origin": origin, "shown": shown}])[0]
+        result = read_result({"id": call_id, "text": text, "origin": origin, "shown": shown}, "c1")
         with self._at.writing() as tx:
             return self._at.record_late(tx, number, result, once)
-
-    @check
-    def record_transcript(self, entries: Iterable[Entry]) -> dict[RecordRef, bool]:
-        """Record the entries of a host's transcript that the log does not hold yet, in one commit.
-
-        Entries are told apart by their ids. Returns the records of all entries, in order, each with whether it is new.
-        """
-        given = tuple(entries)
-        for each in given:
-            if not isinstance(each, Entry):
-                raise InputError(
-                    f"entries of a transcript are wanted, not {type(each).__name__}; give Transcript.new()"
-                )
-            check_utf8(each.id, "the id of an entry")
-        with self._at.writing() as tx:
-            return record_entries(tx, self._at, given)
 
     def _record_one(self, draft: Draft, *, fills: bool) -> RecordRef:
         with self._at.writing() as tx:
@@ -441,7 +449,7 @@ class Session:
         with self._at.reading() as tx:
             limit = self._limit(tx, budget, model)
             workspace = self._at.load_shown(tx, limit.tokens)
-        return render(workspace, limit, partial(read_calls, self._at))
+        return render(workspace, limit, self._read_calls)
 
     @overload
     def recall(self, ref: str | Ref, *, reading: bool = False) -> Recalled: ...
@@ -539,6 +547,10 @@ class Session:
     def close(self) -> None:
         """Close the store. Closing twice is harmless."""
         self._at.store.close()
+
+    def _read_calls(self, steps: Sequence[int]) -> Mapping[int, Sequence[LoggedCall]]:
+        with self._at.reading() as tx:
+            return read_calls(tx, self._at.session, steps)
 
     def _limit(self, tx: Reading, budget: int | None, model: str | None) -> Budget:
         return Budget.of(self._at.budget(tx)) if budget is None else Budget.of(budget, model)

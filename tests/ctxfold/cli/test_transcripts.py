@@ -8,7 +8,7 @@ import pytest
 
 from tests.ctxfold.cli.conftest import Run, failed
 
-RECORDED = Path(__file__).parents[1] / "session" / "transcripts" / "recorded"
+RECORDED = Path(__file__).parents[1] / "messages" / "recorded"
 
 
 @pytest.fixture(autouse=True)

@@ -19,7 +19,7 @@ from mcp_server.hooks.__main__ import is_short
 from mcp_server.hooks.events import BUDGET, Conversations, answer_event
 from mcp_server.hooks.helper import find_socket
 from mcp_server.install.hooks import plan_hooks
-from tests.ctxfold.session.transcripts.test_transcripts import FILES
+from tests.ctxfold.messages.test_files import FILES
 
 ROWS = "\n".join(f"row-{n} value ID-{n * 7919}-XK" for n in range(1_000))
 HOSTS = ("claude-code", "codex")
