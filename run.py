@@ -77,11 +77,15 @@ def lowest(rest: list[str]) -> int:
 
 
 def check(rest: list[str]) -> int:
-    """Run the linter, the formatter, the type checker and the import floors; go on to the end, fail if one fails."""
+    """Run linter, formatter, type checker, import floors and the ceilings of the rooms, all of them; fail if one fails.
+
+    With `--tighten` the ceilings are lowered to what the rooms weigh now.
+    """
     set_up(VENV, "[dev]")
     os.chdir(ROOT)
     failed = []
-    for command in (["ruff", "check", *rest], ["ruff", "format", "--check", *rest], ["mypy"], ["lint-imports"]):
+    commands = [["ruff", "check"], ["ruff", "format", "--check"], ["mypy"], ["lint-imports"]]
+    for command in [*commands, ["python", "-m", "tests.architecture.weigh", *rest]]:
         print("$ " + " ".join(command), flush=True)
         if subprocess.call([find_program(VENV, command[0]), *command[1:]]):
             failed.append(" ".join(command))
@@ -113,7 +117,7 @@ COMMANDS = {
     "demo": (demo, "a real question, answered by a real browser, in a live line"),
     "test": (test, "the tests; what follows goes to pytest"),
     "lowest": (lowest, "the smoke tests, with the lowest versions allowed"),
-    "check": (check, "linter, formatter, type checker, import floors"),
+    "check": (check, "linter, formatter, type checker, import floors, ceilings"),
     "bench": (bench, "the benchmarks, or those named"),
 }
 

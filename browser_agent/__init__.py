@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from browser_agent.actions import Action, ActionResult, Outcome, PageAction
     from browser_agent.actions.perform import perform
     from browser_agent.agent.agent import BrowserAgent
-    from browser_agent.agent.result import Hooks, Result, Safety, StepTaken, Usage
+    from browser_agent.agent.result import Hooks, RunResult, RunUsage, Safety, StepTaken
     from browser_agent.agent.settings import BrowserChoice, Keeping, RunLimits, Watching
     from browser_agent.browser.browser import Browser
     from browser_agent.browser.limits import Folders
@@ -23,7 +23,7 @@ _NAMES = {
     "actions": "Action ActionResult Outcome PageAction",
     "actions.perform": "perform",
     "agent.agent": "BrowserAgent",
-    "agent.result": "Hooks Result Safety StepTaken Usage",
+    "agent.result": "Hooks RunResult Safety StepTaken RunUsage",
     "agent.settings": "BrowserChoice Keeping RunLimits Watching",
     "browser.browser": "Browser",
     "browser.limits": "Folders",
@@ -36,7 +36,33 @@ _NAMES = {
 _HOMES = {name: f"browser_agent.{room}" for room, names in _NAMES.items() for name in names.split()}
 
 __all__ = [
-    "Action", "ActionResult", "Asked", "Browser", "BrowserAgent", "BrowserChoice", "Control", "Decision", "Folders", "Hooks", "Keeping", "Link", "Observation", "Outcome", "PageAction", "Result", "RunLimits", "Safety", "SearchBox", "Secret", "Section", "Source", "StepTaken", "Usage", "Watching", "Window", "perform",
+    "Action",
+    "ActionResult",
+    "Asked",
+    "Browser",
+    "BrowserAgent",
+    "BrowserChoice",
+    "Control",
+    "Decision",
+    "Folders",
+    "Hooks",
+    "Keeping",
+    "Link",
+    "Observation",
+    "Outcome",
+    "PageAction",
+    "RunLimits",
+    "RunResult",
+    "RunUsage",
+    "Safety",
+    "SearchBox",
+    "Secret",
+    "Section",
+    "Source",
+    "StepTaken",
+    "Watching",
+    "Window",
+    "perform",
 ]  # fmt: skip
 
 

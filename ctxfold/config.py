@@ -1,4 +1,25 @@
-"""Environment and settings file, read once as pydantic values."""
+"""The settings of ctxfold, read anew at each call: environment variables first, then the settings file.
+
+==========================  =================================================================================
+variable                    meaning
+==========================  =================================================================================
+``CTXFOLD_HOME``            the folder for everything kept; default: the platform's user data directory
+``CTXFOLD_SETTINGS``        the settings file; default: ``settings.toml`` there or in the user's settings folder
+``CTXFOLD_DATABASE_URL``    the store, as a path or URL; default: ``ctxfold.db`` in the folder
+``CTXFOLD_MODEL``           the model that decides a run's steps when none is named (the agent's)
+``CTXFOLD_ROLE_MODEL``      the model of a role: AGENT, FOLDER, PLANNER, ROUTER or READER
+``CTXFOLD_ROLE_ENDPOINT``   the server that the role's model is asked at
+``CTXFOLD_ROLE_KEY``        the key for that server
+``CTXFOLD_MAX_COST``        the most dollars that a run's model may cost when no ``--max-cost`` is given
+``PROVIDER_API_KEY``        a provider's key: ANTHROPIC, OPENAI, GOOGLE (or ``GEMINI_API_KEY``), …
+``PROVIDER_BASE_URL``       a server that speaks the provider's API; default: the provider's own
+``ANTHROPIC_AUTH_TOKEN``    a bearer token in place of Anthropic's key, where a gateway wants one
+``PLAYWRIGHT_NODEJS_PATH``  the program that starts Playwright's driver; default: Playwright's own
+==========================  =================================================================================
+
+The settings file is TOML: a table for each role, such as ``[models.folder]`` with ``model``, ``endpoint``, and ``key`` or ``key_env``; and
+``max_cost`` in ``[models]``.
+"""
 
 from __future__ import annotations
 
@@ -59,13 +80,13 @@ _FOR_CHILDREN = re.compile(
     r"|PLAYWRIGHT_NODEJS_PATH|SYSTEMROOT|SYSTEMDRIVE|WINDIR|COMSPEC|PATHEXT|APPDATA|LOCALAPPDATA|PROGRAMDATA|PROGRAMFILES(?:\(X86\))?|USERPROFILE"
     r"|USERNAME|HOMEDRIVE|HOMEPATH|NUMBER_OF_PROCESSORS|PROCESSOR_ARCHITECTURE"
 )
-"""What a program that we start may need of our environment. Whatever else stands there may be a key."""
+"""Variables that a program we start may need. Any other variable may hold a key."""
 _FOR_DOWNLOADS = re.compile(r"(?:HTTPS?|NO|ALL)_PROXY|PLAYWRIGHT_(?:[A-Z]+_)?DOWNLOAD_[A-Z_]+|DEBIAN_FRONTEND")
 NODE = "PLAYWRIGHT_NODEJS_PATH"
 
 
 def child_environment(*, downloads: bool = False) -> dict[str, str]:
-    """The variables that a program we start is given; one that `downloads` is told of proxies and mirrors too."""
+    """Return the variables for a program that we start; one that downloads gets proxies and mirrors too."""
     return {
         name: value
         for name, value in os.environ.items()
@@ -74,19 +95,19 @@ def child_environment(*, downloads: bool = False) -> dict[str, str]:
 
 
 def store_environment() -> dict[str, str]:
-    """What a process of ours is given that serves this store and asks no model: that, and where the store lies."""
+    """Return the variables for a process of ours that uses this store and asks no model."""
     kept = {name: value for name in ("CTXFOLD_HOME", "CTXFOLD_DATABASE_URL") if (value := read(name))}
     return child_environment() | kept
 
 
 def kept_from_children() -> tuple[str, ...]:
-    """The names of the variables that they are not given."""
+    """Return the names of the variables that no program we start is given."""
     return tuple(sorted(os.environ.keys() - child_environment().keys()))
 
 
 @contextmanager
 def node_at(path: Path) -> Iterator[None]:
-    """Have Playwright start its driver by the program at `path`, for the length of the block."""
+    """Let Playwright start its driver with the program at `path` while the block runs."""
     before = os.environ.get(NODE)
     os.environ[NODE] = str(path)
     try:
@@ -99,7 +120,7 @@ def node_at(path: Path) -> Iterator[None]:
 
 
 def driver_program() -> Path | None:
-    """The program named to start Playwright's driver by; None where none is."""
+    """Return the program that the environment names for Playwright's driver, or None."""
     named = read(NODE)
     return Path(named) if named else None
 
@@ -119,15 +140,15 @@ _CREDENTIALS = {
 }
 """The variables that hold a provider's credential, where they are not its name's alone; the first that is set counts."""
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-"""The names by which this machine is asked: nobody is paid there."""
+"""Host names of this machine; a model served there costs nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where a provider's API is, and how one is let in.
+    """A provider's API: its address and the credential for it.
 
-    `url` is the base URL without a trailing slash; `local` whether it was set rather than the provider's own. `credential` names what the
-    secret came from (None: there is none); the secret itself stays out of `repr`.
+    `url` is the base URL without a trailing slash; `local` is True when it was set and is not the provider's own. `credential` names the
+    source of the secret (None: there is no secret), which stays out of `repr`.
     """
 
     url: str
@@ -142,7 +163,7 @@ class Endpoint:
 
 
 def endpoint(provider: str = "anthropic", url: str | None = None, key: tuple[str, str] | None = None) -> Endpoint:
-    """Where a provider's API is and which credential is set. Of Anthropic's, a key goes before a token, as in its own SDK.
+    """Return the address and credential of a provider. For Anthropic a key goes before a token, as in its own SDK.
 
     Args:
         provider: its name, by which its variables are found.
@@ -150,7 +171,7 @@ def endpoint(provider: str = "anthropic", url: str | None = None, key: tuple[str
         key: where a key of its own came from, and that key; it goes before the provider's.
 
     Raises:
-        InputError: `url` is no web address, or holds a password.
+        InputError: `url` is not a web address, or holds a password.
     """
     prefix = provider.upper().replace("-", "_")
     names = _CREDENTIALS.get(provider, (f"{prefix}_API_KEY",))
@@ -167,7 +188,7 @@ def _checked(url: str) -> str:
     except ValueError:
         parts = urlsplit("")
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise InputError(f"the endpoint {url!r} is no web address: give it as http://HOST:PORT/v1")
+        raise InputError(f"the endpoint {url!r} is not a web address: give it as http://HOST:PORT/v1")
     if parts.username or parts.password:
         raise InputError(
             "an endpoint's address holds no key: name the key's variable with key_env, or set CTXFOLD_AGENT_KEY"
@@ -193,10 +214,10 @@ _READABLE_BY_OTHERS = 0o077
 
 @dataclass(frozen=True, slots=True)
 class RoleSetting:
-    """What is set for a role.
+    """The setting of one role.
 
     Attributes:
-        role: whose it is; the folder's where a helping role has none of its own.
+        role: the role that the setting belongs to; a helping role without its own has the folder's.
         model: the model's name; None where none is set.
         source: what named the model: a variable, the settings file, or a key that is there.
         endpoint: the server it is asked at; None for its provider's own.
@@ -215,10 +236,10 @@ class RoleSetting:
 
 
 def role_setting(role: Role, named: str | None = None) -> RoleSetting:
-    """What is set for a role. A helping role without a model of its own has the folder's; the agent has a Claude model where its key is set.
+    """Return the setting of a role. A helping role without a model of its own has the folder's; the agent has a Claude model where its key is set.
 
     Args:
-        role: whose.
+        role: the role.
         named: a model that the caller names, before all settings. A server and key that are set for another model are not its own.
 
     Raises:
@@ -239,11 +260,11 @@ def role_setting(role: Role, named: str | None = None) -> RoleSetting:
 
 
 def max_cost() -> float | None:
-    """The most dollars that a run's model may cost where no `--max-cost` is given; None where nobody said. Raises InputError: it is no amount."""
+    """The most dollars that a run's model may cost where no `--max-cost` is given; None where nobody said. Raises InputError: it is not an amount."""
     said: object = read("CTXFOLD_MAX_COST") or _settings().get("max_cost")
     if said is None:
         return None
-    refused = InputError(f"the cost limit {said!r} is no amount: give dollars, such as CTXFOLD_MAX_COST=2.50")
+    refused = InputError(f"the cost limit {said!r} is not an amount: give dollars, such as CTXFOLD_MAX_COST=2.50")
     try:
         dollars = float(said)  # type: ignore[arg-type]
     except (TypeError, ValueError) as error:
@@ -254,7 +275,7 @@ def max_cost() -> float | None:
 
 
 def _own(role: Role, settings: dict[str, Any], named: str | None) -> RoleSetting:
-    """What the caller, the environment and the file say of one role. The server and key of each belong to the model that it names, if it names one."""
+    """Merge what the caller, the environment and the file set for one role. A server and key belong to the model named with them."""
     upper, kept = f"CTXFOLD_{role.upper()}", settings.get(role, {})
     variables = (f"{upper}_MODEL", *(("CTXFOLD_MODEL",) if role == "agent" else ()))
     variable, said = next(((name, value) for name in variables if (value := read(name))), ("", None))
@@ -270,7 +291,7 @@ def _own(role: Role, settings: dict[str, Any], named: str | None) -> RoleSetting
 
 
 def _without_model(role: Role, table: dict[str, Any]) -> None:
-    """Raise InputError where something is set for a model that nobody names: it would go to no one, silently."""
+    """Raise InputError where a key or server is set for a role without a model: it would be ignored silently."""
     upper = f"CTXFOLD_{role.upper()}"
     found = [name for name in (f"{upper}_KEY", f"{upper}_ENDPOINT") if read(name)]
     found += [f"{name} of [models.{role}]" for name in sorted(table)]
@@ -301,7 +322,7 @@ def _settings() -> dict[str, Any]:
     except OSError as error:
         raise InputError(f"cannot read the settings {path} ({error.strerror}): mend it, or move it away") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"the settings {path} are no TOML ({error}): mend that line") from error
+        raise InputError(f"the settings {path} are not TOML ({error}): mend that line") from error
     unknown = sorted(tree.keys() - {"models"})
     if unknown:
         raise InputError(f"the settings {path} hold {unknown[0]!r}: only [models] is known")
@@ -313,7 +334,7 @@ def _settings() -> dict[str, Any]:
 
 def _checked_roles(path: Path, models: object) -> dict[str, Any]:
     if not isinstance(models, dict):
-        raise InputError(f"`models` in {path} is no table: begin it with [models]")
+        raise InputError(f"`models` in {path} is not a table: begin it with [models]")
     for name, table in models.items():
         if name == "max_cost":
             continue

@@ -39,7 +39,7 @@ _LARGE = "This page is too large to be addressed; its words follow, without refs
 
 async def look_for_refs(window: Window) -> None:
     """Take note of the refs that live now; what was shown last stays that. Raises PageSilent, PageLost: as `look` does."""
-    capture = scrub_capture(window.settings.secrets, await read_tab(window, False))
+    capture = scrub_capture(window.settings.secrets, await read_tab(window))
     window.controls.know(await asyncio.to_thread(list_controls, capture), window.page.url)
 
 
@@ -86,8 +86,8 @@ def _mapped(value: Any, change: Callable[[str], str]) -> Any:
     return value
 
 
-async def read_tab(window: Window, cards: bool) -> Capture:
-    """Read the current tab, with `cards` the groups of alike elements too; once more if its document was replaced meanwhile, or it was late to say how large it is."""
+async def read_tab(window: Window) -> Capture:
+    """Read the current tab; once more if its document was replaced meanwhile, or it was late to say how large it is."""
     late = False
     for _ in range(_LOOKS):
         page, events, elements = window.page, window.events, 0
@@ -98,7 +98,7 @@ async def read_tab(window: Window, cards: bool) -> Capture:
             if elements > _MOST_ELEMENTS:
                 return await _capture_words(window, elements)
             most = window.limits.to_observe(elements)
-            return await window.running(capture_page(page, events.status, most, cards=cards), most + 0.3)
+            return await window.running(capture_page(page, events.status, most), most + 0.3)
         except DialogOpened:
             opened = window.dialog and {"kind": window.dialog.type, "message": window.dialog.message}
             dialog = OpenDialog.model_validate(opened) if opened else None
@@ -195,7 +195,7 @@ async def look(window: Window, how: Look) -> Sight:
         PageSilent: it does not answer now.
         PageLost: it has not answered for long, crashed or closed.
     """
-    return await _show(window, await read_tab(window, isinstance(how.view, Fields)), how)
+    return await _show(window, await read_tab(window), how)
 
 
 async def look_from_outside(window: Window) -> Sight:

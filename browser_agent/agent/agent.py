@@ -11,8 +11,8 @@ from typing import Any, Self
 
 import anyio.to_thread
 
-from browser_agent.agent.journal import CutOff, Journal
-from browser_agent.agent.result import Hooks, Result, Safety, StepTaken, Usage
+from browser_agent.agent.journal import CutOff, Journal, read_cut_off, read_start_address
+from browser_agent.agent.result import Hooks, RunResult, RunUsage, Safety, StepTaken
 from browser_agent.agent.run import Run, Terms, close_at_end
 from browser_agent.agent.script import ScriptFile, starting
 from browser_agent.agent.settings import (
@@ -32,7 +32,6 @@ from browser_agent.browser.window import Window
 from browser_agent.deciders import Decider, Evidence
 from browser_agent.deciders.explorer import Explorer
 from browser_agent.deciders.model import ModelDecider, Schema, Shape
-from browser_agent.deciders.schema import SchemaDecider
 from browser_agent.network.egress import check_start, origin_of
 from browser_agent.network.secrets import Secrets
 from browser_agent.observation import Observation
@@ -45,18 +44,18 @@ from ctxfold.tokens import Budget
 
 
 async def side_by_side(
-    run: Callable[[int, str, str | None], Awaitable[Result]],
+    run: Callable[[int, str, str | None], Awaitable[RunResult]],
     tasks: Iterable[str | tuple[str, str]],
     limit: int,
-    failed: Result,
-) -> list[Result]:
+    failed: RunResult,
+) -> list[RunResult]:
     """The results of tasks, each in words or with the page to begin on, at most `limit` of them under way at once.
 
     `run` is told the number of a task, from 1; `failed` is the result of one that failed, but for why.
     """
     free = asyncio.Semaphore(limit)
 
-    async def one(number: int, task: str, start_url: str | None) -> Result:
+    async def one(number: int, task: str, start_url: str | None) -> RunResult:
         async with free:
             try:
                 return await run(number, task, start_url)
@@ -70,8 +69,8 @@ async def side_by_side(
 
 
 async def streamed(
-    begin: Callable[[Callable[[StepTaken], None]], Coroutine[Any, Any, Result]],
-) -> AsyncIterator[StepTaken | Result]:
+    begin: Callable[[Callable[[StepTaken], None]], Coroutine[Any, Any, RunResult]],
+) -> AsyncIterator[StepTaken | RunResult]:
     """The steps of a run that is begun with someone to tell of them, then its result; whoever stops listening ends the run."""
     steps = asyncio.Queue[StepTaken | None]()
     running = asyncio.ensure_future(begin(steps.put_nowait))
@@ -136,7 +135,7 @@ class BrowserAgent:
         start_url: str | None = None,
         watching: Watching | None = None,
         schema: Schema | None = None,
-    ) -> Result:
+    ) -> RunResult:
         """Carry out one task.
 
         Args:
@@ -161,7 +160,7 @@ class BrowserAgent:
 
     async def _carry_out(
         self, task: str, start_url: str | None, told: Watching, schema: Schema | None, written: Written
-    ) -> Result:
+    ) -> RunResult:
         task, window = self._secrets.scrub(task.strip()), None
         if start_url is not None:
             check_start(start_url)
@@ -173,24 +172,24 @@ class BrowserAgent:
             session = await anyio.to_thread.run_sync(self._open, task)
             journal = Journal(session, self._budget, counted_as(self._model), self._secrets, self._deciders)
             close_at_end(held, journal)
-            goal = await anyio.to_thread.run_sync(lambda: session.goal)
-            named = start_url or (await journal.start_address() if self._keeping.resume else None)
+            goal = await journal.do(lambda session: session.goal)
+            named = start_url or (await journal.do(read_start_address) if self._keeping.resume else None)
             new = session.created or task
-            asked = await journal.asked(task or goal, start_url) if new else Maintained()
-            cut_off = await journal.cut_off() if self._keeping.resume else CutOff()
+            asked = await journal.record_task(task or goal, start_url) if new else Maintained()
+            cut_off = await journal.do(read_cut_off) if self._keeping.resume else CutOff()
             begin = start_url or cut_off.address
             self._check_begin(begin)
             evidence = Evidence()
-            seen = await journal.seen_before(evidence, begin) if self._keeping.resume else ()
+            seen = await journal.remember_pages(evidence, begin) if self._keeping.resume else ()
             window = window or await self._window(held, named, start_url, told, written)
             decider, terms = self._decider(goal, evidence, shape, seen), self._terms(told, shape, written)
             run = Run(goal, decider, journal, window, terms)
             run.add_cost(asked)
-            return await run.to_the_end(evidence, begin, cut_off)
+            return await run.finish(evidence, begin, cut_off)
 
     def stream(
         self, task: str, start_url: str | None = None, hooks: Hooks | None = None, schema: Schema | None = None
-    ) -> AsyncIterator[StepTaken | Result]:
+    ) -> AsyncIterator[StepTaken | RunResult]:
         """Carry out one task, and give each step when it is done, then the result. Closing the iterator ends the run.
 
         Args:
@@ -205,7 +204,7 @@ class BrowserAgent:
         held = hooks or Hooks()
         return streamed(lambda step: self.run(task, start_url, Watching(step=step, hooks=held), schema))
 
-    async def map(self, tasks: Iterable[str | tuple[str, str]], limit: int = 4) -> list[Result]:
+    async def map(self, tasks: Iterable[str | tuple[str, str]], limit: int = 4) -> list[RunResult]:
         """Carry out tasks side by side in one browser, each in a window and a session of its own; files it writes are named with its number.
 
         Args:
@@ -222,10 +221,10 @@ class BrowserAgent:
             raise InputError(f"at least 1 task is under way at once, not {limit}")
         if self._keeping.session is not None:
             raise InputError("tasks side by side need sessions of their own: leave the session's name out")
-        failed = Result("failed", None, (), "", 0, "", self.name, Usage(budget=self._budget))
+        failed = RunResult("failed", None, (), "", 0, "", self.name, RunUsage(budget=self._budget))
         written = Written(self._keeping.script, self._choice.trace)
 
-        async def run(number: int, task: str, start_url: str | None) -> Result:
+        async def run(number: int, task: str, start_url: str | None) -> RunResult:
             return await self._carry_out(task, start_url, Watching(), None, written.numbered(number))
 
         return await side_by_side(run, tasks, limit, failed)
@@ -295,11 +294,10 @@ class BrowserAgent:
 
     def _decider(self, goal: str, evidence: Evidence, shape: Shape | None, seen: Sequence[Observation]) -> Decider:
         """Who decides: the model, with the embedded decider behind it, which knows the pages `seen`; or that alone."""
-        explorer = Explorer(goal, seen)
-        embedded: Decider = explorer if shape is None else SchemaDecider(explorer, shape, goal)
+        explorer = Explorer(goal, seen, needs_model=shape is not None)
         if self._model is None:
-            return embedded
-        return ModelDecider(self._model, evidence, embedded, self._secrets, shape)
+            return explorer
+        return ModelDecider(self._model, evidence, explorer, self._secrets, shape)
 
     def _terms(self, told: Watching, shape: Shape | None, written: Written) -> Terms:
         path, browser = written.script, starting(self._choice, self._browser.executable if self._browser else None)

@@ -1,4 +1,4 @@
-"""Commits what a decider wants folded when that pays, and keeps the rest for the next batch."""
+"""Commits a decider's folds when they pay for the prompt cache they break; the others wait for the next batch."""
 
 from __future__ import annotations
 
@@ -14,52 +14,52 @@ from ctxfold.view.render import View
 from ctxfold.workspace import Block, By, RawStep, Tile, Workspace, spans
 
 READ, WRITE = 0.05, 1.25
-"""Prices of a token that comes from the prompt cache and of one that goes into it, beside one that is read in full."""
+"""Price of a token read from the prompt cache and of one written to it, relative to an uncached token (provider price lists)."""
 
 _REACH = 24
-"""Steps over which a fold is counted on: about as many pass between two batches."""
+"""Steps over which a fold saves tokens: about the distance of two batches."""
 
 _HABIT = 5
-"""Steps before the latest that must all have been folded by a model for the latest to be expected to be folded next."""
+"""If a model folded this many steps before the latest, the latest is expected to be folded next."""
 
 _SEAM = 4
-"""Tokens that a text of the context costs beside its words, at most."""
+"""Tokens of overhead of one text part of a context, at most."""
 
 _FREED = 0.15
-"""Of the room of the past, what folding its newest steps alone must free: else the next step would have it done again."""
+"""Share of the past's room that folding its newest steps must free; less would bring the next fold one step later."""
 
 
-def pays(took: int, gives: int, behind: int, left: int) -> bool:
-    """Whether a fold is worth the prefix it breaks.
+def is_worth_folding(took: int, gives: int, behind: int, left: int) -> bool:
+    """Decide whether a fold saves more than rewriting the prompt cache costs.
 
     Args:
         took: tokens of the steps in full.
-        gives: tokens of what takes their place.
-        behind: tokens of the past that stand behind them, which are written to the cache again.
+        gives: tokens of the tile in their place.
+        behind: tokens of the past after them, which are written to the cache again.
         left: steps the run may still take.
     """
     return (took - gives) * READ * min(left, _REACH) > (gives + behind) * (WRITE - READ)
 
 
-def kept_blocks(view: View, workspace: Workspace, waiting: Collection[int] = ()) -> int:
-    """How many leading blocks of a view the next request keeps: without the latest step where whoever decides folds each step after the next.
+def count_kept_blocks(view: View, workspace: Workspace, waiting: Collection[int] = ()) -> int:
+    """Count the leading blocks of a view that the next request keeps; the latest step is not kept when the decider folds each step after the next.
 
     Args:
-        view: what is sent.
-        workspace: what it was rendered from.
-        waiting: the steps whose folds are decided, and wait until they pay.
+        view: the view that is sent.
+        workspace: the value it was rendered from.
+        waiting: steps whose folds are decided and wait until they pay.
     """
-    folding = _folded(workspace.blocks[:-1], waiting) >= _HABIT
+    folding = _count_folded(workspace.blocks[:-1], waiting) >= _HABIT
     return max(view.stable - folding, 0)
 
 
-def room_of_past(view: View, budget: int, beside: str) -> int:
-    """o200k tokens of a budget that the rest of the context leaves to the past.
+def measure_room(view: View, budget: int, beside: str) -> int:
+    """Return the o200k tokens that goal, register and closing words leave to the past.
 
     Args:
-        view: the past as it was fitted into the budget, with the goal before it and the register behind it.
-        budget: o200k tokens of all of it.
-        beside: what closes the context.
+        view: the view, with the goal first and the register last.
+        budget: o200k tokens of the whole context.
+        beside: the closing words of the context.
     """
     texts = [part["text"] for part in view.messages[0]["content"]]
     ends = [texts[0], *texts[view.stable :], beside]
@@ -67,15 +67,15 @@ def room_of_past(view: View, budget: int, beside: str) -> int:
 
 
 def overflows(workspace: Workspace, room: int) -> bool:
-    """Whether the past takes more than its room."""
+    """Return whether the past is larger than its room."""
     return workspace.older is not None or workspace.tokens > room
 
 
-def newest_runs(workspace: Workspace, room: int, micro: float) -> tuple[tuple[int, int], ...]:
-    """The first and the last step of runs of full steps before the latest, newest first, that make room where they alone are folded.
+def choose_newest_runs(workspace: Workspace, room: int, micro: float) -> tuple[tuple[int, int], ...]:
+    """Choose runs of full steps before the latest, newest first, that make enough room when they alone are folded; each as its first and last step.
 
-    What stands before them is then still read from the prompt cache: to write it anew costs as much as to read it 25 times. None where they are too few,
-    or where the oldest stand in full: those go first.
+    The older past is then still read from the prompt cache; writing it anew would cost as much as reading it 25 times. Empty when they free
+    too little, or when the oldest steps are in full, which are folded first.
     """
     runs: list[tuple[int, int]] = []
     freed, joined = 0.0, False
@@ -92,8 +92,8 @@ def newest_runs(workspace: Workspace, room: int, micro: float) -> tuple[tuple[in
     return tuple(runs) if freed >= wanted else ()
 
 
-def _folded(blocks: Sequence[Block], waiting: Collection[int]) -> int:
-    """How many of the newest steps in a row stand as what a model wrote of them, or are to."""
+def _count_folded(blocks: Sequence[Block], waiting: Collection[int]) -> int:
+    """Count the newest steps in a row that a model has folded, or whose folds wait."""
     steps = 0
     for block in reversed(blocks):
         written = isinstance(block, Tile) and block.origin == "model"
@@ -105,7 +105,7 @@ def _folded(blocks: Sequence[Block], waiting: Collection[int]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class WantedFold:
-    """A fold that was decided and waits: its summary, its steps and who decided it."""
+    """A decided fold that waits: its summary, its steps and its decider."""
 
     summary: str | None
     first: int
@@ -115,14 +115,14 @@ class WantedFold:
 
 @dataclass(frozen=True, slots=True)
 class Folds:
-    """The folds that wait, oldest first, and why others were refused, a line each."""
+    """The waiting folds, oldest first, and why others were refused, a line each."""
 
     waiting: tuple[WantedFold, ...] = ()
     refused: tuple[str, ...] = ()
 
 
-def want(session: Session, folds: Folds, decided: Decided, scrub: Callable[[str], str]) -> tuple[Folds, str]:
-    """The folds with a decision's own behind them, those it covers left out; or as they are, and why its own is refused."""
+def add_fold(session: Session, folds: Folds, decided: Decided, scrub: Callable[[str], str]) -> tuple[Folds, str]:
+    """Add a decision's fold to the waiting ones, in place of those it covers. Returns them, and why the fold was refused (empty: it was not)."""
     directive = decided.decision.fold
     if directive is None:
         return folds, ""
@@ -140,16 +140,18 @@ def want(session: Session, folds: Folds, decided: Decided, scrub: Callable[[str]
 
 
 def commit_paying(session: Session, folds: Folds, left: int) -> Folds:
-    """Commit the folds that pay over the steps that are left. Returns those that wait on, and what was refused."""
-    return _committed(session, folds, lambda workspace, fold: _pays(workspace, fold, left, session.settings.micro))
+    """Commit the folds that pay over the remaining steps. Returns the others, with refusals."""
+    return _commit(
+        session, folds, lambda workspace, fold: _is_worth_committing(workspace, fold, left, session.settings.micro)
+    )
 
 
 def commit_all(session: Session, folds: Folds) -> Folds:
-    """Commit every fold that waits, in a batch. Returns what was refused."""
-    return _committed(session, folds, lambda _workspace, _fold: True)
+    """Commit every waiting fold as a batch. Returns the refusals."""
+    return _commit(session, folds, lambda _workspace, _fold: True)
 
 
-def _committed(session: Session, folds: Folds, due: Callable[[Workspace, WantedFold], bool]) -> Folds:
+def _commit(session: Session, folds: Folds, due: Callable[[Workspace, WantedFold], bool]) -> Folds:
     waiting: list[WantedFold] = []
     refused = list(folds.refused)
     for fold in folds.waiting:
@@ -163,11 +165,11 @@ def _committed(session: Session, folds: Folds, due: Callable[[Workspace, WantedF
     return Folds(tuple(waiting), tuple(refused))
 
 
-def _pays(workspace: Workspace, fold: WantedFold, left: int, micro: float) -> bool:
-    """Whether a fold pays; one without a summary leaves the share `micro` of its steps. Raises FoldError where it cannot be made."""
+def _is_worth_committing(workspace: Workspace, fold: WantedFold, left: int, micro: float) -> bool:
+    """Decide whether a waiting fold pays; without a summary it is priced at the share `micro` of its steps. Raises FoldError: it cannot be made."""
     blocks = stretch(workspace, fold.first, fold.last)
     at = workspace.blocks.index(blocks[-1]) + 1
     behind = sum(block.tokens for block in workspace.blocks[at:])
     took = price(*blocks)
     gives = int(micro * took) if fold.summary is None else price(told_tile(workspace, blocks, 0, fold.summary, "model"))
-    return pays(took, gives, behind, left)
+    return is_worth_folding(took, gives, behind, left)

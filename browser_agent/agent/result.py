@@ -13,8 +13,7 @@ from browser_agent.network.effects import Ask, Confirm, Trust
 from browser_agent.network.egress import Egress, origin_of, read_domain
 from browser_agent.network.secrets import Secret
 from ctxfold.decisions.reply import Compliance
-from ctxfold.models import Usage as ModelUsage
-from ctxfold.models import add_prices, cost
+from ctxfold.models import Usage, add_prices, cost
 from ctxfold.models.deciders import Maintained
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ Status = Literal["answered", "none_found", "stopped", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class RunUsage:
     """What a run cost.
 
     Attributes:
@@ -61,12 +60,12 @@ class Usage:
     decided: tuple[tuple[str, int], ...] = ()
     seconds: float = 0.0
 
-    def with_step(self, decider: str) -> Usage:
+    def with_step(self, decider: str) -> RunUsage:
         """This, and a step that `decider` decided."""
         counted = {**dict(self.decided), decider: dict(self.decided).get(decider, 0) + 1}
         return replace(self, steps=self.steps + 1, decided=tuple(counted.items()))
 
-    def with_replies(self, replies: Sequence[ModelUsage], model: str) -> Usage:
+    def with_replies(self, replies: Sequence[Usage], model: str) -> RunUsage:
         """This, and what the replies of a deciding model cost."""
         return replace(
             self,
@@ -76,7 +75,7 @@ class Usage:
             dollars=add_prices(self.dollars, *(cost(reply, model) for reply in replies)),
         )
 
-    def with_maintenance(self, kept: Maintained) -> Usage:
+    def with_maintenance(self, kept: Maintained) -> RunUsage:
         """This, and what folding, planning and extracting by models cost."""
         spent = kept.usage
         return replace(
@@ -87,7 +86,7 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class RunResult:
     """What a run came to.
 
     Attributes:
@@ -113,7 +112,7 @@ class Result:
     steps: int
     session: str
     decider: str
-    usage: Usage
+    usage: RunUsage
     data: object = None
     answered_by: str = ""
     candidates: tuple[Source, ...] = ()

@@ -1,4 +1,4 @@
-"""The loop of one run: render the context, have a step decided, record it, do it, and record what came of it."""
+"""The loop of one run: render the context, ask for a decision, record it, perform it, record its outcome; limits, the loop guard and the end."""
 
 from __future__ import annotations
 
@@ -19,12 +19,14 @@ from browser_agent.agent.journal import (
     Context,
     CutOff,
     Journal,
+    end_step,
     match_refs,
+    refuse_step,
     rename_refs,
     scrub_action,
     scrub_values,
 )
-from browser_agent.agent.result import Result, Status, StepTaken, Usage, allowed, veto
+from browser_agent.agent.result import RunResult, RunUsage, Status, StepTaken, allowed, veto
 from browser_agent.agent.script import ScriptFile
 from browser_agent.agent.settings import RunLimits, Watching
 from browser_agent.browser.window import Window, take_screenshot
@@ -40,23 +42,24 @@ from ctxfold.text.words import counted
 from ctxfold.view.render import View
 
 Verdict = Literal["go", "refuse", "end"]
-"""`go` on; `refuse` this decision and ask for another; `end` the run with what was found."""
+"""`go`: perform the decision; `refuse`: ask for another; `end`: end the run with its best passages."""
 
 REFUSED_FROM, ENDED_AT = 3, 6
+"""Tries of one decision on an unchanged page: from the third on it is refused, at the sixth the run ends."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoopGuard:
-    """How often each decision was tried on a page of the same address and content."""
+    """Counts how often each decision was tried on a page of the same address and content."""
 
     tried: Mapping[tuple[str, str], int] = field(default_factory=dict)
 
     def after(self, actions: Sequence[PageAction | Terminal], fingerprint: str) -> tuple[LoopGuard, Verdict]:
-        """The guard with this try counted, and what it says of it.
+        """Count a try. Returns the guard with the try counted, and the verdict on it.
 
         Args:
-            actions: what is to be done.
-            fingerprint: of the page it is to be done on; empty before the first page.
+            actions: the actions to perform.
+            fingerprint: the fingerprint of the page; empty before the first page.
         """
         key = (fingerprint, "\n".join(action.model_dump_json() for action in actions))
         times = self.tried.get(key, 0) + 1
@@ -65,21 +68,21 @@ class LoopGuard:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """Where a run stands between two steps.
+class RunState:
+    """The state of a run between two steps.
 
     Attributes:
-        observation: the page as it stands; None before the first.
-        ref: its snapshot in the log.
-        renamed: of a page that was opened again, the ref that stands for each one the decider was shown; empty otherwise.
-        guard: what was tried.
-        failed: why the last step was not done; empty where it was.
-        lost: whether that is because the browser or the page was lost.
-        notice: what closes the next context, beside the step's number.
-        repeated: whether the last decision was refused because it repeats what was tried.
-        aside: what the next step's note says besides.
+        observation: the present page; None before the first.
+        ref: the ref of its snapshot in the log.
+        renamed: for a page opened again, the present ref for each ref that the decider was shown; empty otherwise.
+        guard: the tries so far.
+        failed: why the last step failed; empty when it did not.
+        lost: whether it failed because the browser or the page was lost.
+        notice: a sentence for the end of the next context, next to the step's number.
+        repeated: whether the last decision was refused as a repetition.
+        aside: further sentences for the next step's note.
         before: steps of this task that an earlier process took.
-        usage: what the run cost so far.
+        usage: the cost of the run so far.
     """
 
     observation: Observation | None = None
@@ -92,12 +95,12 @@ class Standing:
     repeated: bool = False
     aside: tuple[str, ...] = ()
     before: int = 0
-    usage: Usage = field(default_factory=Usage)
+    usage: RunUsage = field(default_factory=RunUsage)
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What a run is held to, and who is told of it: `budget` is in tokens of a context, and without a `shape` the answer is in words."""
+    """The terms of a run: its limits, secrets and watchers; `budget` in tokens of a context; without a `shape` the answer is in words."""
 
     limits: RunLimits
     secrets: Secrets
@@ -110,7 +113,7 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """Why a run is over."""
+    """How a run ended, with its answer or the best passages."""
 
     status: Status
     reason: str
@@ -121,19 +124,19 @@ class Ending:
     by: str = ""
 
 
-def ended(decided: Decided, end: Terminal, evidence: Evidence, shape: Shape | None) -> tuple[Ending, str]:
-    """The ending that a decision makes, and what the session keeps of it.
+def make_ending(decided: Decided, end: Terminal, evidence: Evidence, shape: Shape | None) -> tuple[Ending, str]:
+    """Make the ending of a terminal decision, and the text that the session records for it.
 
     Raises:
-        InvalidReply: an answer without the schema asked for; no decider hands one in.
+        InvalidReply: the answer does not have the schema that was asked for.
     """
-    candidates = _with_refs(decided.candidates, evidence)
+    candidates = _add_refs(decided.candidates, evidence)
     match end:
         case Answer(text=text, quote=quote, url=url, data=data):
             only = () if quote is None else (Source(quote, url or ""),)
-            sources = _with_refs(decided.sources or only, evidence)
-            text, data = _shaped(text, data, shape)
-            said = "\n".join([text, *(_cited(source, text) for source in sources)])
+            sources = _add_refs(decided.sources or only, evidence)
+            text, data = _shape_answer(text, data, shape)
+            said = "\n".join([text, *(_cite(source, text) for source in sources)])
             return Ending("answered", "", text, sources, candidates or sources, data, decided.decider), said
         case GiveUp(reason=reason):
             return Ending("none_found", reason, None, (), candidates, None, decided.decider), reason
@@ -141,13 +144,13 @@ def ended(decided: Decided, end: Terminal, evidence: Evidence, shape: Shape | No
             assert_never(end)
 
 
-def stopped(reason: str, candidates: Sequence[Source], evidence: Evidence) -> Ending:
-    """The ending that a limit makes."""
-    return Ending("stopped", reason, candidates=_with_refs(candidates, evidence))
+def stop_at_limit(reason: str, candidates: Sequence[Source], evidence: Evidence) -> Ending:
+    """Make the ending of a run that reached a limit."""
+    return Ending("stopped", reason, candidates=_add_refs(candidates, evidence))
 
 
-def _shaped(text: str, data: object, shape: Shape | None) -> tuple[str, object]:
-    """An answer in words, or where the task has a schema, as that has it."""
+def _shape_answer(text: str, data: object, shape: Shape | None) -> tuple[str, object]:
+    """Return an answer in words, or the JSON and value of one with a schema."""
     if shape is None:
         return text, None
     faults = shape.faults(data)
@@ -156,13 +159,13 @@ def _shaped(text: str, data: object, shape: Shape | None) -> tuple[str, object]:
     return json.dumps(data, ensure_ascii=False), data
 
 
-def _cited(source: Source, text: str) -> str:
-    """Where a passage stands, behind its words where `text` lacks them."""
+def _cite(source: Source, text: str) -> str:
+    """Return the address and ref of a passage, after its words when `text` lacks them."""
     where = f"({source.url} {source.ref})"
     return where if source.quote in text else f"“{source.quote}” {where}"
 
 
-def _with_refs(sources: Sequence[Source], evidence: Evidence) -> tuple[Source, ...]:
+def _add_refs(sources: Sequence[Source], evidence: Evidence) -> tuple[Source, ...]:
     return tuple(replace(source, ref=evidence.ref(source.url)) for source in sources)
 
 
@@ -171,7 +174,7 @@ class _Opened(Protocol):
 
 
 def close_at_end(held: AsyncExitStack, opened: _Opened) -> None:
-    """Close what a run opened when `held` ends, an interrupted run's too."""
+    """Close something that a run opened when `held` ends, even if the run is interrupted."""
 
     async def close() -> None:
         with anyio.CancelScope(shield=True):
@@ -183,14 +186,14 @@ def close_at_end(held: AsyncExitStack, opened: _Opened) -> None:
 _PROMPTS = "browser_agent.prompts"
 
 _OPENINGS = 2
-"""Times the start address is opened, where the browser is lost meanwhile."""
+"""How often the start address is opened when the browser is lost meanwhile."""
 
 START = "the start address"
-"""Who decides to open the address a run begins at."""
+"""The decider of the step that opens the start address."""
 
 
 class Run:
-    """Carries out a task: `decider` decides each step, `journal` records it, and it is done in `window` within `terms`."""
+    """Carries out a task: `decider` decides each step, `journal` records it, `window` performs it, all within `terms`."""
 
     def __init__(self, task: str, decider: Decider, journal: Journal, window: Window, terms: Terms) -> None:
         self._task = task
@@ -199,15 +202,15 @@ class Run:
         self._window = window
         self._terms = terms
         self._limits = terms.limits
-        self._now = Standing(usage=Usage(budget=terms.budget))
+        self._now = RunState(usage=RunUsage(budget=terms.budget))
 
-    async def to_the_end(self, evidence: Evidence, begin: str | None, cut_off: CutOff | None = None) -> Result:
+    async def finish(self, evidence: Evidence, begin: str | None, cut_off: CutOff | None = None) -> RunResult:
         """Take steps until the task is answered, given up, or a limit is reached.
 
         Args:
-            evidence: takes in each page seen.
+            evidence: collects each page seen.
             begin: the page to open first; None lets the decider choose.
-            cut_off: where an earlier process left the run, for one that goes on.
+            cut_off: the state in which an earlier process left the run, when it is resumed.
 
         Raises:
             PageUnreachable: the first page cannot be opened.
@@ -221,7 +224,7 @@ class Run:
         with anyio.CancelScope(shield=True):
             refused = await self._journal.settle()
         usage = replace(self._now.usage, seconds=time.monotonic() - started)
-        return Result(
+        return RunResult(
             ending.status,
             ending.answer,
             ending.sources,
@@ -238,7 +241,7 @@ class Run:
 
     async def _steps(self, evidence: Evidence, begin: str | None, cut_off: CutOff) -> Ending:
         self._now = replace(self._now, before=cut_off.steps)
-        if begin is not None and not (cut_off.full and await self._stand_again(begin, evidence, cut_off)):
+        if begin is not None and not (cut_off.full and await self._reopen(begin, evidence, cut_off)):
             await self._open(begin, evidence)
             self._now = replace(self._now, notice=prompt("notice_resumed", _PROMPTS) if cut_off.steps else "")
         while True:
@@ -246,10 +249,10 @@ class Run:
             left = self._limits.steps - now.usage.steps - now.before
             if left <= 0:
                 why = f"the limit of {counted(self._limits.steps, 'step')} was reached; raise --max-steps"
-                return stopped(why, self._decider.candidates(), evidence)
+                return stop_at_limit(why, self._decider.candidates(), evidence)
             context, closing = await self._context(left)
             situation = Situation(
-                self._task, context.view, now.observation, closing, await self._journal.tip(), left, now.repeated,
+                self._task, context.view, now.observation, closing, await self._journal.do(lambda session: session.tip), left, now.repeated,
                 context.workspace, context.stable,
             )  # fmt: skip
             decided = await self._decider.decide(situation)
@@ -259,10 +262,10 @@ class Run:
                 return await self._close(decided, end, evidence, context.view)
             over = over or await self._step(decided, evidence, context.view)
             if over:
-                return stopped(over, self._decider.candidates(), evidence)
+                return stop_at_limit(over, self._decider.candidates(), evidence)
 
     async def _open(self, begin: str, evidence: Evidence) -> None:
-        """The first step, which needs no decider: open the page to begin on."""
+        """Take the first step, which needs no decider: open the start address."""
         decision = Decision(
             thought="Open the page the task starts from.", actions=(Navigate(kind="navigate", url=begin),)
         )
@@ -278,10 +281,10 @@ class Run:
         if observation.status is not None and observation.status >= 400:
             raise PageUnreachable(f"{begin} answers with status {observation.status}; check the address")
 
-    async def _stand_again(self, begin: str, evidence: Evidence, cut_off: CutOff) -> bool:
-        """Open the page that stood there when an earlier process ended. Returns whether it is the same but for its refs.
+    async def _reopen(self, begin: str, evidence: Evidence, cut_off: CutOff) -> bool:
+        """Open the last page of an earlier process again. Returns whether it is unchanged except for its refs.
 
-        Then the next decision is asked for as that process would have, and nothing is written down.
+        If it is, the next decision is asked for exactly as that process would have asked, and nothing is recorded.
         """
         outcome = await perform(self._window, [Navigate(kind="navigate", url=begin)], self._task)
         page = outcome.observation
@@ -293,19 +296,19 @@ class Run:
         return True
 
     async def _context(self, left: int) -> tuple[Context, str]:
-        """The context of the next decision, and the words that close it."""
+        """Prepare the context of the next decision, and the sentence that closes it."""
         now = self._now
         notice = now.notice if now.observation is not None else prompt("notice_start", _PROMPTS)
         taken = now.usage.steps + now.before
         closing = prompt("now", _PROMPTS, step=taken + 1, left=left - 1, notice=notice).strip()
-        context = await self._journal.context(closing)
+        context = await self._journal.prepare_context(closing)
         peak = max(now.usage.peak_view_tokens, context.view.tokens)
         self._count(peak_view_tokens=peak, unfolded_tokens=context.view.unfolded)
         self.add_cost(context.kept)
         return context, closing
 
     def add_cost(self, kept: Maintained) -> None:
-        """Take note of what a model did to the session beside the steps: what it cost, and what was not its work."""
+        """Add the cost and notes of folding, planning and extracting to the run."""
         usage = self._now.usage.with_maintenance(kept)
         self._now = replace(self._now, usage=usage, aside=(*self._now.aside, *kept.notes))
 
@@ -313,13 +316,14 @@ class Run:
         self._now = replace(self._now, usage=replace(self._now.usage, **changed))
 
     async def _step(self, decided: Decided, evidence: Evidence, context: View) -> str:
-        """Write a decision down, do it, write down what came of it. Returns why the run must end, where it must."""
+        """Record a decision, perform it, record its outcome. Returns why the run must end, empty when it goes on."""
         decided, before = await self._hide(decided), self._now.observation
         guard, verdict = self._now.guard.after(
             decided.decision.actions, before.fingerprint if before is not None else ""
         )
         left = self._limits.steps - self._now.usage.steps - self._now.before - 1
         begun = await self._journal.begin(decided, left)
+        asked = len(begun.decision.actions)
         self._now = replace(self._now, guard=guard, notice="")
         usage = self._now.usage
         stepped = (
@@ -327,17 +331,21 @@ class Run:
         )
         self._now = replace(self._now, usage=stepped)
         acting = rename_refs(decided.decision, self._now.renamed)
-        actions, held, short = await self._held_back(decided.decision, acting, verdict)
+        actions, held, short = await self._hold_back(decided.decision, acting, verdict)
         if held and not actions:
-            await self._journal.refuse(begun, held)
+            await self._journal.do(lambda session: refuse_step(session, begun.step, asked, held))
             self._now = replace(self._now, repeated=verdict != "go")
             self._tell(begun, decided, f"not done: {short}", context, before, ok=False)
-            return await self._end_of_tries(verdict)
-        outcome = self._scrubbed(await perform(self._window, actions, self._task))
+            return await self._end_tries(verdict)
+        outcome = self._scrub_outcome(await perform(self._window, actions, self._task))
         await self._journal.forget()
-        ref = await self._journal.end(begun, outcome, held)
+        ref, _ = await self._journal.do(
+            lambda session: end_step(session, begun.step, asked, outcome, held or "left undone")
+        )
         if self._terms.screenshots:
-            await self._journal.picture(begun, await take_screenshot(self._window, outcome.observation))
+            jpeg = await take_screenshot(self._window, outcome.observation)
+            if jpeg is not None:
+                await self._journal.do(lambda session: session.picture(begun.step, jpeg))
         if self._terms.script is not None:
             self._terms.script.add(outcome.results, before, outcome.observation)
         self._note_page(outcome, ref, evidence)
@@ -345,30 +353,30 @@ class Run:
         self._tell(begun, decided, note, context, before, ok=outcome.ok and not (short or outcome.late))
         if outcome.kind == "browser_gone":
             raise BrowserGone(outcome.message)
-        return await self._stopped_by_hook(outcome.results)
+        return await self._ask_after_action(outcome.results)
 
     async def _hide(self, decided: Decided) -> Decided:
-        """A decision with a placeholder for each text that goes into a password field, which is written nowhere from then on."""
+        """Replace each text for a password field by a placeholder; from then on the text is recorded nowhere."""
         actions = await hide_typed(self._window, decided.decision.actions, self._now.renamed)
         await self._journal.forget()
         return replace(decided, decision=decided.decision.model_copy(update={"actions": actions}))
 
-    def _scrubbed(self, outcome: Outcome) -> Outcome:
-        """An outcome whose actions hold no text that was found to be secret while they were done."""
+    def _scrub_outcome(self, outcome: Outcome) -> Outcome:
+        """Mask texts in an outcome that proved secret while the actions ran."""
         scrub = self._terms.secrets.scrub
         results = [one.model_copy(update={"action": scrub_action(one.action, scrub)}) for one in outcome.results]
         return outcome.model_copy(update={"results": tuple(results)})
 
-    async def _end_of_tries(self, verdict: Verdict) -> str:
-        """Put tries that led nowhere behind a run. Returns why it must end, where there were too many."""
+    async def _end_tries(self, verdict: Verdict) -> str:
+        """Fold repeated tries. Returns why the run must end, empty when it goes on."""
         if verdict == "refuse":
             self.add_cost(await self._journal.prune())
-        return "the same thing was tried six times on one page; say the task otherwise" if verdict == "end" else ""
+        return "the same thing was tried six times on one page; word the task differently" if verdict == "end" else ""
 
-    async def _held_back(
+    async def _hold_back(
         self, decision: Decision, acting: Decision, verdict: Verdict
     ) -> tuple[tuple[PageAction, ...], str, str]:
-        """The actions of a decision that may be done, and why the rest may not: for the decider, and in short; empty where all may."""
+        """Return the actions that may be performed, and why the rest may not: for the decider, and in short; empty when all may."""
         hooks, page = self._terms.watching.hooks, self._now.observation
         if verdict != "go":
             return (), prompt("notice_repeated", _PROMPTS), "tried before on this page"
@@ -379,14 +387,14 @@ class Run:
         actions, held = await allowed(hooks, acting.page_actions, page)
         return actions, held, held
 
-    async def _stopped_by_hook(self, results: tuple[ActionResult, ...]) -> str:
-        """Why a program ends the run after one of these actions; empty where it does not."""
+    async def _ask_after_action(self, results: tuple[ActionResult, ...]) -> str:
+        """Ask the program's hook after each action. Returns why it ends the run; empty when it does not."""
         hook = self._terms.watching.hooks.after_action
         said = [await veto("after_action", hook(result)) for result in results] if hook is not None else []
         return next(filter(None, said), "")
 
     def _note_page(self, outcome: Outcome, ref: str, evidence: Evidence) -> None:
-        """Take note of the page that stands there now."""
+        """Remember the page after a step."""
         now, page = self._now, outcome.observation
         if page is not None:
             evidence.add(page, ref)
@@ -397,7 +405,7 @@ class Run:
         self._count(pages=now.usage.pages + elsewhere)
 
     def _pay(self, decided: Decided) -> str:
-        """Add up what a decision cost. Returns why the run must end, where it must."""
+        """Add up the cost of a decision. Returns why the run must end, empty when it goes on."""
         usage, limit = self._now.usage.with_replies(decided.usage, self._decider.name), self._limits.dollars
         self._now = replace(self._now, usage=usage)
         self._count(
@@ -415,9 +423,9 @@ class Run:
         return f"the cost limit of {limit:g} dollars was reached; raise --max-cost" if usage.dollars >= limit else ""
 
     async def _close(self, decided: Decided, end: Answer | GiveUp, evidence: Evidence, context: View) -> Ending:
-        """The last step: the answer, or why there is none."""
+        """Record the last step: the answer, or why there is none."""
         end = type(end).model_validate(scrub_values(end.model_dump(mode="json"), self._terms.secrets.scrub))
-        ending, said = ended(decided, end, evidence, self._terms.shape)
+        ending, said = make_ending(decided, end, evidence, self._terms.shape)
         step = await self._journal.close_turn(decided, said, ending.sources if ending.status == "answered" else ())
         self._now = replace(self._now, usage=self._now.usage.with_step(decided.decider))
         self._tell(Begun(step, decided.decision), decided, "", context, self._now.observation)

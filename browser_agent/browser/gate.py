@@ -240,21 +240,25 @@ class Gate:
 
     @asynccontextmanager
     async def closing(self) -> AsyncIterator[None]:
-        """Drop what is held, and what pages that were acted on send as their window is closed in this block; then let go of the browser."""
+        """Drop what is held, and what pages that were acted on send as their window is closed in this block.
+
+        Where they are trusted we let go of the browser before: a request that merely passes by us as its window goes is
+        lost. Else a second after, since a farewell may reach the browser late, and what is paused as we let go is sent.
+        """
         self.ask = None
         await self.answer(False)
         with suppress(Error, TimeoutError):  # a browser that is gone sends nothing
             await self.leave()
+        interception = self._interception
+        if interception is None:
+            raise RuntimeError("the gate has been attached to no window")
         if not self.armed:
-            await self._let_go()
+            await interception.stop()
         try:
             yield
         finally:
-            await self._let_go()
-
-    async def _let_go(self) -> None:
-        if self._interception is not None:
-            await self._interception.stop()
+            if self.armed:
+                asyncio.get_running_loop().call_later(_LEAVING, lambda: self._spawn(interception.stop()))
 
     async def _enter(self, state: _State) -> None:
         if self._closing is not None:

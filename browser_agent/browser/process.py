@@ -115,6 +115,8 @@ _PLACES = {
               "C:/Program Files (x86)/Microsoft/Edge/Application/msedge.exe"),
 }  # fmt: skip
 
+_PYTHON = (sys.executable, "-P", "-m")
+"""Runs a module of this Python, or of the user's own packages, and none that lies in the working directory."""
 _DOWNLOAD_SECONDS = 300.0
 _PACKAGE_SECONDS = 600.0
 _VERSION_SECONDS = 10.0
@@ -136,7 +138,7 @@ def installed(own: Path | None = None) -> Iterator[Path]:
 async def provide(own: Path, report: Report, *, packages: bool = True) -> Path:
     """Get a browser onto a machine that has none that starts. Raises BrowserMissing: nothing worked; the message holds the one command to run."""
     report("no browser that starts was found; downloading Chromium with Playwright")
-    failure = await _run([sys.executable, "-m", "playwright", "install", "chromium"], _DOWNLOAD_SECONDS)
+    failure = await _run([*_PYTHON, "playwright", "install", "chromium"], _DOWNLOAD_SECONDS)
     if failure is None:
         if own in installed(own):
             return own
@@ -157,7 +159,7 @@ def fix() -> str:
     """The command that provides a browser on this machine."""
     if shutil.which("apt-get"):
         return "apt-get update && apt-get install -y chromium" if is_root() else "sudo apt-get install -y chromium"
-    return f"{sys.executable} -m playwright install chromium"
+    return shlex.join((*_PYTHON, "playwright", "install", "chromium"))
 
 
 def is_root() -> bool:

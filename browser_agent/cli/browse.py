@@ -20,7 +20,7 @@ import anyio.abc
 import click
 
 from browser_agent.agent.agent import BrowserAgent
-from browser_agent.agent.result import Result
+from browser_agent.agent.result import RunResult
 from browser_agent.agent.settings import Keeping, Watching, session_name
 from browser_agent.cli.live import Live, print_result
 from browser_agent.cli.request import RunRequest, resume_command
@@ -170,6 +170,8 @@ def demo(question: str, budget: int, as_json: bool) -> None:
 
 _READY = re.compile(r"(http://\S+)")
 _SECONDS = 30.0
+_PYDOC = "import pydoc; pydoc.browse(0, open_browser=False, hostname='127.0.0.1')"
+"""`python -m pydoc` would put the working directory on its path, and run what modules lie there."""
 
 
 @contextmanager
@@ -179,7 +181,7 @@ def pydoc_site() -> Iterator[str]:
     Raises:
         PageUnreachable: this Python's server does not start.
     """
-    command = [sys.executable, "-m", "pydoc", "-n", "127.0.0.1", "-p", "0"]
+    command = [sys.executable, "-P", "-c", _PYDOC]
     with subprocess.Popen(
         command,
         stdin=subprocess.PIPE,
@@ -207,7 +209,7 @@ def _address(said: queue.Queue[str | None]) -> str:
             line = None
         if line is None:
             raise PageUnreachable(
-                f"Python's documentation server does not start; try `{sys.executable} -m pydoc -p 0` to see why"
+                f"Python's documentation server does not start; try `{sys.executable} -P -c 'import pydoc; pydoc.browse()'` to see why"
             )
         ready = _READY.search(line)
         if ready is not None:
@@ -267,7 +269,7 @@ def carry_out(request: RunRequest) -> None:
         raise click.exceptions.Exit(NOT_ACHIEVED)
 
 
-def _run_to_end(request: RunRequest, live: Live) -> Result | None:
+def _run_to_end(request: RunRequest, live: Live) -> RunResult | None:
     """The run; None when it was interrupted, or the system asked us to end."""
     deferred = DeferredReports()
     try:
@@ -283,10 +285,10 @@ def _run_to_end(request: RunRequest, live: Live) -> Result | None:
     return result
 
 
-async def _browse(request: RunRequest, live: Live, deferred: DeferredReports) -> Result | None:
+async def _browse(request: RunRequest, live: Live, deferred: DeferredReports) -> RunResult | None:
     """The run; None when the system asked us to end."""
     deferred.listen()
-    result: Result | None = None
+    result: RunResult | None = None
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_end_when_told, tasks.cancel_scope)
         result = await _run(request, live)
@@ -294,7 +296,7 @@ async def _browse(request: RunRequest, live: Live, deferred: DeferredReports) ->
     return result
 
 
-async def _run(request: RunRequest, live: Live) -> Result:
+async def _run(request: RunRequest, live: Live) -> RunResult:
     safety = replace(request.safety, ask=live.ask) if sys.stdin.isatty() else request.safety
     async with BrowserAgent(
         request.model, request.budget, request.limits, request.browser, request.keeping, safety

@@ -14,7 +14,7 @@ from rich.status import Status
 from rich.table import Column, Table
 from rich.text import Text
 
-from browser_agent.agent.result import Result, StepTaken
+from browser_agent.agent.result import RunResult, StepTaken
 from browser_agent.cli.request import typed
 from browser_agent.deciders import Source
 from browser_agent.network.effects import Asked
@@ -102,7 +102,7 @@ def _as_row(taken: StepTaken) -> Table:
     return row
 
 
-def print_result(result: Result, as_json: bool) -> None:
+def print_result(result: RunResult, as_json: bool) -> None:
     """The answer or what there is instead, on standard output; what it cost, on standard error."""
     if as_json:
         print_json(dataclasses.asdict(result))
@@ -128,7 +128,7 @@ def print_result(result: Result, as_json: bool) -> None:
     _print_cost(result)
 
 
-def _name_decider(result: Result) -> str:
+def _name_decider(result: RunResult) -> str:
     """Who answered, as a sentence begins with it."""
     name = result.answered_by or result.decider
     return "The explorer (no model)" if name == EXPLORER else escape_controls(name)
@@ -154,7 +154,7 @@ def _print_sources(sources: tuple[Source, ...]) -> None:
         click.echo(INDENT + escape_controls(source.url) + (f"  ({source.ref})" if source.ref else ""))
 
 
-def _print_others(result: Result) -> None:
+def _print_others(result: RunResult) -> None:
     """What else fits, beside the passage that was answered with."""
     others = tuple(one for one in result.candidates if one not in result.sources)
     if others:
@@ -172,14 +172,14 @@ def _print_candidates(candidates: tuple[Source, ...]) -> None:
     _print_sources(candidates)
 
 
-def _name_deciders(result: Result) -> str:
+def _name_deciders(result: RunResult) -> str:
     """How many steps there were, and who decided how many of them."""
     shares = result.usage.decided or ((result.decider, 0),)
     decided = ", ".join(f"{steps} decided by {escape_controls(name)}" for name, steps in shares)
     return f"{counted(result.steps, 'step')}, {decided}"
 
 
-def _print_cost(result: Result) -> None:
+def _print_cost(result: RunResult) -> None:
     usage = result.usage
     lines = [
         f"{_name_deciders(result)}; {counted(usage.pages, 'page')} in {usage.seconds:.1f} s",

@@ -668,17 +668,23 @@ def cut(text: str, most: int) -> str:
 
 
 NAME = "explorer"
+_NEEDS_MODEL = (
+    "an answer to a JSON schema needs a model: name one with --model, such as "
+    "claude-… or openai:gpt-…; the passages that fit the task best are listed"
+)
 
 
 class Explorer:
     """Decides the steps of one task; the questions of one that asks several are answered one by one, each with its source.
 
-    `pages`: what earlier runs have seen for it.
+    `pages`: what earlier runs have seen for it. `needs_model`: the answer has a JSON schema, which the explorer cannot
+    fill, so it gives up with the passages that fit best.
     """
 
     name = NAME
 
-    def __init__(self, task: str, pages: Sequence[Observation] = ()) -> None:
+    def __init__(self, task: str, pages: Sequence[Observation] = (), *, needs_model: bool = False) -> None:
+        self._needs_model = needs_model
         first, *self._later = split_task(task)
         self._pages = list(pages)
         self._quests = [Quest(Question.read(first), pages)]
@@ -720,6 +726,9 @@ class Explorer:
         while self._later:  # no steps are left for it: what was read must do
             self._begin_next()
         candidates = self.candidates()
+        if self._needs_model:
+            no_model: Terminal = GiveUp(kind="give_up", reason=_NEEDS_MODEL)
+            return _decide(Decision(thought=_NEEDS_MODEL, fold=fold, actions=(no_model,)), candidates)
         unsure = [quest for quest in self._quests if not quest.is_sure()]
         if unsure:
             told = f"no passage on {unsure[0].told} fits the question clearly best"

@@ -115,7 +115,7 @@ NO_WORDS = Words()
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class PageCall:
     """What one call wants of a page, in order; no action for a look. Without a need the one before holds on; `anew`: it is done with, also where none is said."""
 
     words: Words = NO_WORDS
@@ -125,7 +125,7 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class PageReading:
     """Which part of a page is wanted.
 
     Attributes:
@@ -147,7 +147,7 @@ class Reading:
     found: str = ""
 
     @property
-    def wish(self) -> Wish:
+    def wish(self) -> PageCall:
         """This as what one call wants. Raises InputError: two of them at once, or a budget out of bounds; ValidationError: a ref that is none, or a part before the first."""
         if self.find and (self.ref or self.page):
             raise InputError("find shows places, ref and page show a part in full: give one of the two")
@@ -158,11 +158,11 @@ class Reading:
             actions = (Find(kind="find", query=self.find, links=self.links),)
         elif self.ref or self.page or self.links:
             actions = (Read(kind="read", ref=self.ref or None, page=self.page or 1, links=self.links),)
-        return Wish(Words("", self.need, self.found), actions, self.budget or BUDGET)
+        return PageCall(Words("", self.need, self.found), actions, self.budget or BUDGET)
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class PageShown:
     """What one call came to.
 
     Attributes:
@@ -219,7 +219,7 @@ class Page:
         """Let the browser reach the origin of `url`, private or not."""
         self._browser.permit(url)
 
-    async def do(self, book: SessionLease, wish: Wish, ask: Ask | None = None) -> Shown:
+    async def do(self, book: SessionLease, wish: PageCall, ask: Ask | None = None) -> PageShown:
         """Do what a call wants, and show the page after it; `ask` asks the user about what that would send.
 
         Raises:
@@ -243,7 +243,7 @@ class Page:
             )
             if held:
                 await book(lambda session: refuse_step(session, step, count, held))
-                return Shown(step, "refused", held, 0, count)
+                return PageShown(step, "refused", held, 0, count)
             outcome = await self._perform(book, step, wish)
             if outcome.kind in _UNSETTLED:
                 self._guard = LoopGuard()
@@ -265,7 +265,7 @@ class Page:
         if new:
             await book(lambda session: forget_typed(session, new))
 
-    def _held_back(self, wish: Wish) -> str:
+    def _held_back(self, wish: PageCall) -> str:
         """Why a wish is not done; empty where it may be. What only reads is never held back."""
         if all(isinstance(action, Find | Read | Extract) for action in wish.actions):
             return ""
@@ -273,7 +273,7 @@ class Page:
         self._guard, verdict = self._guard.after(wish.actions, page.fingerprint if page is not None else "")
         return prompt("notice_tried", _PROMPTS) if verdict != "go" else ""
 
-    async def _perform(self, book: SessionLease, step: int, wish: Wish) -> Outcome:
+    async def _perform(self, book: SessionLease, step: int, wish: PageCall) -> Outcome:
         """Act and look. A call that is cancelled leaves a step that says so."""
         self._window.settings = replace(self._window.settings, budget=wish.budget, keeps=True)
         try:
@@ -285,17 +285,17 @@ class Page:
             raise
 
 
-def _check_waits(wish: Wish) -> None:
+def _check_waits(wish: PageCall) -> None:
     """Refuse a call that would come back after its host gave it up."""
     waits = sum(action.seconds for action in wish.actions if isinstance(action, WaitFor))
     if waits > WAITS:
         raise InputError(f"these wait {waits:g} s in all, and one call may wait {WAITS:g}; wait again in the next")
 
 
-def _reply(step: int, ref: str, outcome: Outcome, asked: int) -> Shown:
+def _reply(step: int, ref: str, outcome: Outcome, asked: int) -> PageShown:
     page = outcome.observation
     done = sum(result.ok for result in outcome.results)
-    shown = Shown(
+    shown = PageShown(
         step, outcome.kind, outcome.message, done, asked, ref=ref, downloads=outcome.downloads, notes=outcome.notes
     )
     text = "\n\n".join(outcome.texts)

@@ -19,7 +19,7 @@ from browser_agent.actions import Navigate, PageAction
 from browser_agent.agent.result import Safety
 from browser_agent.agent.settings import BrowserChoice
 from browser_agent.browser.limits import Folders
-from browser_agent.host.page import BUDGET, NO_WORDS, Page, Reading, SharedBrowser, Shown, Wish, Words
+from browser_agent.host.page import BUDGET, NO_WORDS, Page, PageCall, PageReading, PageShown, SharedBrowser, Words
 from browser_agent.network.effects import Asked
 from browser_agent.network.egress import Egress, is_link_local, is_public, origin_of
 from browser_agent.network.secrets import Secrets
@@ -97,12 +97,12 @@ _ONCE = "the user is asked once a call, so ask for that in the next"
 class _Act:
     """One act under way, and the question it put; a second one in the same act counts as a no, for a call asks once."""
 
-    wish: Wish
+    wish: PageCall
     asked: Asked | None = None
     again: bool = False
     answer: asyncio.Future[bool] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
     put: asyncio.Event = field(default_factory=asyncio.Event)
-    work: asyncio.Task[Shown] = field(init=False)
+    work: asyncio.Task[PageShown] = field(init=False)
 
     async def ask(self, asked: Asked) -> bool:
         """Put a question, and wait for the answer."""
@@ -125,7 +125,7 @@ class Waiting:
         self._page = page
         self._acts: list[_Act] = []
 
-    async def begin(self, book: SessionLease, wish: Wish) -> Asked | None:
+    async def begin(self, book: SessionLease, wish: PageCall) -> Asked | None:
         """Do what a call wants until it is done, or until the user must be asked; what waits for an answer already is not begun anew.
 
         Returns:
@@ -148,7 +148,7 @@ class Waiting:
                 put.cancel()
         return act.asked
 
-    async def finish(self, wish: Wish, agreed: bool) -> Shown:
+    async def finish(self, wish: PageCall, agreed: bool) -> PageShown:
         """What an act that was begun came to, with the user's answer. Raises Refused: another call came before the answer did; what waited was not sent."""
         act = next((each for each in self._acts if each.wish == wish), None)
         if act is None:
@@ -253,7 +253,7 @@ class Pages:
 
     async def open(
         self, session: str, book: SessionLease, url: str, words: Words = NO_WORDS, agreed: Asked | None = None
-    ) -> Shown:
+    ) -> PageShown:
         """Open an address in the session's page; in a fresh one where there is none.
 
         Raises:
@@ -263,7 +263,7 @@ class Pages:
             BrowserError: there is no browser.
         """
         page = await self._page_at(session, book, url, agreed)
-        shown = await self._do(session, page, book, Wish(words, (Navigate(kind="navigate", url=url),), anew=True))
+        shown = await self._do(session, page, book, PageCall(words, (Navigate(kind="navigate", url=url),), anew=True))
         if shown.kind in ("unreachable", "not_possible"):
             raise PageUnreachable(f"it cannot be opened: {shown.message}; check the address, or try again")
         return shown
@@ -280,21 +280,21 @@ class Pages:
             ValidationError: they are no actions.
             UnknownPage: no page is open.
         """
-        wish = Wish(words, _validate_actions(actions))
+        wish = PageCall(words, _validate_actions(actions))
         page = await self._page_for(session, book, wish.actions)
         self._touch(session)
         return await self._waiting.setdefault(page, Waiting(page)).begin(book, wish)
 
     async def finish(
         self, session: str, actions: Sequence[Mapping[str, Any]], words: Words = NO_WORDS, agreed: bool = False
-    ) -> Shown:
+    ) -> PageShown:
         """What came of actions that were begun, with the user's answer; the page after them. Raises UnknownPage: no page is open any more; BrowserGone: the browser died."""
-        wish, page = Wish(words, _validate_actions(actions)), self._open_page(session)
+        wish, page = PageCall(words, _validate_actions(actions)), self._open_page(session)
         return self._note(session, await self._waiting.setdefault(page, Waiting(page)).finish(wish, agreed))
 
     async def act(
         self, session: str, book: SessionLease, actions: Sequence[Mapping[str, Any]], words: Words = NO_WORDS
-    ) -> Shown:
+    ) -> PageShown:
         """Do several actions on the session's page, for a host that cannot ask its user, and show it after them.
 
         Raises:
@@ -302,10 +302,10 @@ class Pages:
             UnknownPage: no page is open.
             BrowserGone: the browser died.
         """
-        wish = Wish(words, _validate_actions(actions))
+        wish = PageCall(words, _validate_actions(actions))
         return await self._do(session, await self._page_for(session, book, wish.actions), book, wish)
 
-    async def read(self, session: str, book: SessionLease, reading: Reading) -> Shown:
+    async def read(self, session: str, book: SessionLease, reading: PageReading) -> PageShown:
         """Show the session's page, or a part of it, without acting on it.
 
         Raises:
@@ -329,12 +329,12 @@ class Pages:
         if self._ending:
             await asyncio.wait(set(self._ending))
 
-    async def _do(self, session: str, page: Page, book: SessionLease, wish: Wish) -> Shown:
+    async def _do(self, session: str, page: Page, book: SessionLease, wish: PageCall) -> PageShown:
         if page in self._waiting:
             await self._waiting[page].give_up()
         return self._note(session, await page.do(book, wish))
 
-    def _note(self, session: str, shown: Shown) -> Shown:
+    def _note(self, session: str, shown: PageShown) -> PageShown:
         """Take note of what a page shows now."""
         self.note_shown(shown.url)
         if shown.kind == "browser_gone":

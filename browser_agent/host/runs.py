@@ -13,7 +13,7 @@ import anyio
 
 from browser_agent.agent.agent import BrowserAgent
 from browser_agent.agent.journal import forget_typed
-from browser_agent.agent.result import Result, Status, StepTaken
+from browser_agent.agent.result import RunResult, Status, StepTaken
 from browser_agent.agent.settings import Keeping, RunLimits, Watching
 from browser_agent.host.pages import Means, Pages
 from browser_agent.network.effects import Asked
@@ -25,7 +25,7 @@ from ctxfold.errors import CtxfoldError, InputError, UnknownRun
 from ctxfold.models.deciders.loop import SessionLease
 from ctxfold.text.words import counted
 
-__all__ = ["BEAT", "MOST", "PATIENCE", "Errand", "Runs", "Standing", "Told"]
+__all__ = ["BEAT", "MOST", "PATIENCE", "Errand", "RunStatus", "Runs", "Told"]
 
 MOST = 3
 """Most runs under way at once."""
@@ -55,7 +55,7 @@ class Errand:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class RunStatus:
     """How a run stands.
 
     Attributes:
@@ -70,11 +70,11 @@ class Standing:
     status: Status | Literal["running", "cancelled"] = "running"
     steps: int = 0
     doing: str = ""
-    result: Result | None = None
+    result: RunResult | None = None
     error: BaseException | None = None
 
 
-Told = Callable[[Standing], Awaitable[None]]
+Told = Callable[[RunStatus], Awaitable[None]]
 """Is told how a run stands, at every step and at least every `BEAT` seconds."""
 
 
@@ -82,13 +82,13 @@ Told = Callable[[Standing], Awaitable[None]]
 class _Run:
     """One run: how it stands, word of what is new, its work, and what sees that to its end."""
 
-    standing: Standing
+    standing: RunStatus
     agent: BrowserAgent
     news: asyncio.Event = field(default_factory=asyncio.Event)
-    work: asyncio.Task[Result] = field(init=False)
+    work: asyncio.Task[RunResult] = field(init=False)
     followed: asyncio.Task[None] = field(init=False)
 
-    def stands(self, standing: Standing) -> None:
+    def stands(self, standing: RunStatus) -> None:
         self.standing = standing
         self.news.set()
 
@@ -107,7 +107,7 @@ class Runs:
 
     async def browse(
         self, session: str, book: SessionLease, errand: Errand, agreed: Asked | None, told: Told
-    ) -> Standing:
+    ) -> RunStatus:
         """Begin a run and wait for it a while. A call that is cancelled takes its run with it.
 
         Raises:
@@ -123,7 +123,7 @@ class Runs:
                 await self._cancel(run)
             raise
 
-    async def status(self, name: str, cancel: bool, told: Told) -> Standing:
+    async def status(self, name: str, cancel: bool, told: Told) -> RunStatus:
         """How a run stands: when it has ended, or after a while. Raises UnknownRun: this process knows none of that name."""
         run = self._runs.get(name)
         if run is None:
@@ -169,7 +169,7 @@ class Runs:
             keeping=keeping,
             safety=replace(means.safety, trust_start=False),
         )
-        run = _Run(Standing(name), agent)
+        run = _Run(RunStatus(name), agent)
         self._runs[name] = run
         over = [old for old, one in self._runs.items() if one.standing.status != "running"]
         for old in over[: max(0, len(self._runs) - _REMEMBERED)]:
@@ -178,7 +178,7 @@ class Runs:
         run.followed = asyncio.ensure_future(self._follow(run, book, step))
         return run
 
-    async def _carry_out(self, run: _Run, errand: Errand) -> Result:
+    async def _carry_out(self, run: _Run, errand: Errand) -> RunResult:
         def took(taken: StepTaken) -> None:
             self._pages.note_shown(taken.url)
             doing = cut(clean(taken.did), _LONGEST)
@@ -206,7 +206,7 @@ class Runs:
 
         await book(write_ending)
 
-    async def _wait(self, run: _Run, told: Told) -> Standing:
+    async def _wait(self, run: _Run, told: Told) -> RunStatus:
         until = asyncio.get_running_loop().time() + PATIENCE
         await told(run.standing)
         while run.standing.status == "running":
@@ -233,7 +233,7 @@ class Runs:
         await asyncio.wait({run.followed}, timeout=_AT_ONCE)
 
 
-def describe_ending(standing: Standing) -> str:
+def describe_ending(standing: RunStatus) -> str:
     """How a run ended, in the words its session keeps."""
     result, error = standing.result, standing.error
     if result is None:

@@ -136,18 +136,10 @@ class TabInfo(_Value):
 
 
 class Extracted(_Value):
-    """What a page gave for a JSON schema: the value as far as it was found (None: nothing was), and what was asked for and is not there.
-
-    By their names: `beneath` the headings of values that are the text beneath one; `near` what the page says where a value
-    is missing; `spots` where the values without a label stand. `phrases` are all short texts without one, by where they stand.
-    """
+    """What a page gave for a JSON schema: the value, None if the page has nothing of it, and the names that the page does not have."""
 
     value: Any
     missing: tuple[str, ...] = ()
-    beneath: Mapping[str, str] = Field(default={}, exclude=True)
-    near: Mapping[str, str] = Field(default={}, exclude=True)
-    spots: Mapping[str, str] = Field(default={}, repr=False, exclude=True)
-    phrases: Mapping[str, str] = Field(default={}, repr=False, exclude=True)
 
 
 class Observation(_Value):

@@ -141,7 +141,6 @@ def _squeezed(text: str) -> str:
 
 
 _CAPTURE_SCRIPT = files("browser_agent.observation").joinpath("structure.js").read_text(encoding="utf-8")
-_CARDS = files("browser_agent.observation").joinpath("cards.js").read_text(encoding="utf-8")
 _FRAMES = 20
 _EDITORS = 10
 _FIELDS_ASKED = 60
@@ -165,10 +164,6 @@ class SearchFound(_FromPage):
     extra: tuple[tuple[str, str], ...] = ()
 
 
-Card = tuple[tuple[str, str, str], ...]
-"""An element beside others alike: each piece of its text, behind the words that its page gives it and before where it leads."""
-
-
 class Structure(_FromPage):
     """What the live document told of itself: page data, checked for shape and never trusted."""
 
@@ -185,8 +180,6 @@ class Structure(_FromPage):
     editors: int = 0
     fixed: int = 0
     index: SiteIndex | None = None
-    cards: tuple[tuple[Card, ...], ...] = ()
-    amounts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,22 +196,21 @@ class Capture:
     notes: tuple[str, ...] = ()
 
 
-async def capture_page(page: Page, status: int | None, seconds: float, *, cards: bool = False) -> Capture:
+async def capture_page(page: Page, status: int | None, seconds: float) -> Capture:
     """Read a page.
 
     Args:
         page: the page.
         status: the HTTP status of its document, where there is one.
         seconds: the most it may take.
-        cards: also read the groups of alike elements.
 
     Raises:
         TimeoutError: the page did not answer in time: it is hung, or very large.
         playwright.async_api.Error: the page crashed or was closed.
     """
     async with asyncio.timeout(seconds), pointed_at(page):
-        structures, yaml, told = await asyncio.gather(
-            _structures(page), page.aria_snapshot(mode="ai", timeout=seconds * 1000), _read_cards(page, cards)
+        structures, yaml = await asyncio.gather(
+            _structures(page), page.aria_snapshot(mode="ai", timeout=seconds * 1000)
         )
     found = [structure for structure in structures if structure is not None]
     secrets = tuple(secret for structure in found for secret in structure.secrets)
@@ -231,8 +223,6 @@ async def capture_page(page: Page, status: int | None, seconds: float, *, cards:
             "drawn": tuple(one for structure in found for one in structure.drawn),
             "sections": (*own.sections, *_collect_sections(structures[1:])),
             "secrets": (),
-            "cards": told.cards,
-            "amounts": told.amounts,
         }
     )
     if any(structure.editors for structure in found):
@@ -259,20 +249,6 @@ async def _structures(page: Page) -> list[Structure | None]:
     """What each frame tells of itself, the page's own first; None for one that found nothing that can be used."""
     frames = [page.main_frame, *[frame for frame in page.frames if frame != page.main_frame][:_FRAMES]]
     return list(await asyncio.gather(*(_structure(frame, whole=i == 0) for i, frame in enumerate(frames))))
-
-
-async def _read_cards(page: Page, wanted: bool) -> Structure:
-    """The groups of alike elements of the page, and its amounts of money; none where they are not wanted, or it tells nothing that can be used."""
-    if not wanted:
-        return Structure()
-    try:
-        return Structure.model_validate_json(str(await page.evaluate(_CARDS)))
-    except ValidationError:
-        return Structure()
-    except Error as error:  # the page's own scripts may have changed what this one calls
-        if _is_replaced(error):
-            raise
-        return Structure()
 
 
 def _collect_sections(found: Sequence[Structure | None]) -> Iterator[Section]:

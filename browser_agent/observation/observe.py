@@ -13,7 +13,6 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 from browser_agent.observation import BUDGET, Control, Cut, Extracted, Link, Observation, SearchBox, Section
 from browser_agent.observation.blocks import Block, blocks, blocks_under, respace
 from browser_agent.observation.capture import Capture, SearchFound, Structure, remove_hidden
-from browser_agent.observation.fields import extract
 from browser_agent.observation.inline import (
     AROUND,
     FIELDS,
@@ -25,7 +24,7 @@ from browser_agent.observation.inline import (
     resolve_url,
     trim_torn_ref,
 )
-from browser_agent.observation.rows import format_extracted
+from browser_agent.observation.rows import extract, format_extracted
 from browser_agent.observation.shorten import (
     NOTHING_BEFORE,
     Before,
@@ -429,8 +428,7 @@ def _render(page: _Page, view: View, interest: Interest, room: _Room) -> _Render
             found = find(page.blocks, told, queries, room.lines, interest.before.above)
             return _Rendered(found.lines, "find", 1, len(pages.pages), places=found.whole)
         case Fields(schema=schema):
-            structure = capture.structure
-            extracted = extract(page.root, schema, structure.base or capture.url, structure.cards, structure.amounts)
+            extracted = extract(page.root, schema, capture.structure.base or capture.url)
             lines = format_extracted(extracted, room.lines, capture.url)
             return _Rendered(lines, "extract", 1, len(pages.pages), extracted=extracted)
 

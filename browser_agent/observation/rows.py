@@ -1,4 +1,4 @@
-"""Writes the values of a schema within a budget, an item a line, those of several pages together."""
+"""Fills a JSON schema from the tables, lists and labelled values of a page, and writes what it found."""
 
 from __future__ import annotations
 
@@ -6,352 +6,258 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
-from unicodedata import category
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from browser_agent.observation import Extracted, Observation
-from browser_agent.observation.capture import Card
-from browser_agent.observation.inline import FIELDS, clean, cut, label, render
+from browser_agent.observation.inline import FIELDS, clean, label, render, resolve_url, terms
 from ctxfold.log.page import Node
 from ctxfold.text.words import counted
 from ctxfold.tokens import count
 
-_NEAR = 60
-"""Characters of what stands near a value that was not found."""
-
-
-def format_extracted(extracted: Extracted, room: int, here: str = "", said: Sequence[str] = ()) -> tuple[str, ...]:
-    """What is missing and where values come from that have no label (`said` says it for several pages), then the value, an item a line, as many as fit in `room` o200k tokens; the names of rows stand once, above them, and addresses on the site of `here` as paths."""
-    missing = ", ".join(f"{name}{_say_near(name, (extracted,))}" for name in extracted.missing)
-    lines = [
-        *(said or _say("not found on this page", missing)),
-        *_say("text beneath a heading", _say_beneath(extracted)),
-    ]
-    if extracted.value is None:
-        return (*lines, "nothing on this page is labelled so; read or find shows what stands there")
-    names, items = _as_rows(_without_site(extracted.value, "{0.scheme}://{0.netloc}/".format(urlsplit(here))))
-    lines += [json.dumps(names, ensure_ascii=False)] if names else []
-    spent = sum(count(line) + 1 for line in lines) + 24
-    if len(items) == 1 and isinstance(items[0], dict) and spent + count(json.dumps(items[0])) > room:
-        items = [{name: value} for name, value in items[0].items()]
-    for place, item in enumerate(items):
-        line = json.dumps(item, ensure_ascii=False)
-        spent += count(line) + 1
-        if spent > room:
-            lines.append(f"… {len(items) - place} more of {len(items)}: recall the record of this call")
-            break
-        lines.append(line)
-    return tuple(lines)
-
-
-def join_extracted(pages: Sequence[Observation], room: int) -> Observation:
-    """The last of several pages with the values of all of them: rows after rows, else the value of each page."""
-    alone = [page.extracted for page in pages if page.extracted is not None]
-    found = _fill_by_spot(alone)
-    values = [each.value for each in found if each.value is not None]
-    missing = tuple(dict.fromkeys(name for each in found for name in each.missing))
-    beneath = {name: title for each in found for name, title in each.beneath.items()}
-    joined = Extracted(value=_join(values), missing=missing, beneath=beneath)
-    last = pages[-1]
-    heading = f"{counted(len(pages), 'page')} to {last.url}"
-    said = (*_say_lacking(found), *_say("by the place where other pages have it", _count_more(alone, found)))
-    text = "\n".join((heading, *format_extracted(joined, room - count(heading), last.url, said)))
-    return last.model_copy(update={"heading": heading, "text": text, "tokens": count(text), "extracted": joined})
-
-
-def _fill_by_spot(found: Sequence[Extracted]) -> list[Extracted]:
-    """What several pages gave, and for a text without a label that most of them have in one spot, on the others what stands there."""
-    filled = list(found)
-    for name in {name for each in found for name in each.spots}:
-        having = [each for each in found if name in each.spots and isinstance(each.value, dict)]
-        spots = {each.spots[name] for each in having}
-        if (
-            len(spots) > 1
-            or 2 * len(having) <= len(found)
-            or not all(isinstance(each.value.get(name), str) for each in having)
-        ):
-            continue
-        spot = spots.pop()
-        filled = [_with(each, name, each.phrases.get(spot, "")) for each in filled]
-    return filled
-
-
-def _with(each: Extracted, name: str, text: str) -> Extracted:
-    if name not in each.missing or not text:
-        return each
-    missing = tuple(other for other in each.missing if other != name)
-    return each.model_copy(update={"value": {**(each.value or {}), name: text}, "missing": missing})
-
-
-def _count_more(before: Sequence[Extracted], after: Sequence[Extracted]) -> str:
-    """Which values some pages have more than before, and on how many."""
-    more = Counter(name for one, other in zip(before, after, strict=True) for name in {*one.missing} - {*other.missing})
-    return ", ".join(f"{name} {number}" for name, number in more.items())
-
-
-def _say(what: str, of: str) -> tuple[str, ...]:
-    return (f"{what}: {of}",) if of else ()
-
-
-def _say_beneath(extracted: Extracted) -> str:
-    return ", ".join(f"{name} (§ {cut(title, _NEAR)})" for name, title in extracted.beneath.items())
-
-
-def _say_near(name: str, found: Sequence[Extracted]) -> str:
-    """What a page says where a value is missing."""
-    near = next((each.near[name] for each in found if name in each.missing and name in each.near), "")
-    return f" (near: {cut(near, _NEAR)})" if near else ""
-
-
-def _say_lacking(found: Sequence[Extracted]) -> tuple[str, ...]:
-    """What some of several pages have not, and how many have it."""
-    lacking = Counter(name for each in found for name in each.missing)
-    said = (f"{name} {len(found) - without or 'none'}{_say_near(name, found)}" for name, without in lacking.items())
-    return _say(f"found on so many of {counted(len(found), 'page')}", ", ".join(said))
-
-
-def _without_site(value: object, site: str) -> object:
-    """A value with each address on a site as its path."""
-    match value:
-        case str() if value.startswith(site):
-            return value[len(site) - 1 :]
-        case dict():
-            return {name: _without_site(inner, site) for name, inner in value.items()}
-        case list():
-            return [_without_site(inner, site) for inner in value]
-        case _:
-            return value
-
-
-def _join(values: Sequence[Any]) -> Any:
-    """Lists end to end, of objects those under one name; anything else as a list."""
-    if values and all(isinstance(value, list) for value in values):
-        return [row for value in values for row in value]
-    names = dict.fromkeys(name for value in values if isinstance(value, dict) for name in value)
-    if names and all(isinstance(part, list) for value in values for part in _parts(value)):
-        return {name: [row for value in values for row in value.get(name, ())] for name in names}
-    return list(values) or None
-
-
-def _parts(value: object) -> Sequence[object]:
-    return list(value.values()) if isinstance(value, dict) else [value]
-
-
-def _as_rows(value: object) -> tuple[list[str], list[object]]:
-    """The names of a list's objects and each as a row of its values; a value alone, and a list of anything else, without names."""
-    if isinstance(value, dict) and len(value) == 1 and isinstance(only := next(iter(value.values())), list):
-        value = only
-    items = value if isinstance(value, list) else [value]
-    names = list(dict.fromkeys(name for item in items if isinstance(item, dict) for name in item))
-    if len(items) < 2 or not all(isinstance(item, dict) for item in items):
-        return [], items
-    return names, [[item.get(name) for name in names] for item in items if isinstance(item, dict)]
-
-
-NOTHING = object()
-"""Stands for no value, where None is one."""
-
-_NUMBER = re.compile(r"[-+−]?\d[\d.,'’\u00a0\u202f ]*")
-_SCALED = re.compile(rf"({_NUMBER.pattern})(\D+{_NUMBER.pattern})")
-"""A number at the head of a text, and what stands behind it to the next."""
-_TRUE, _FALSE = frozenset({"true", "✓", "✔"}), frozenset({"false", "✗", "✘"})
-
-
-def coerce(text: str, schema: Mapping[str, Any]) -> object:
-    """Read a text as the scalar that `schema` wants; `NOTHING` where it is none."""
-    if "enum" in schema:
-        same = [choice for choice in schema["enum"] if str(choice).casefold() == text.casefold()]
-        return same[0] if same else NOTHING
-    kinds = schema.get("type", "string")
-    for kind in kinds if isinstance(kinds, list) else [kinds]:
-        match kind:
-            case "number" | "integer":
-                value = _number(text)
-                if isinstance(value, float) and kind == "integer":
-                    value = int(value) if value.is_integer() else NOTHING
-            case "boolean":
-                sign = text.strip().casefold()
-                value = True if sign in _TRUE else False if sign in _FALSE else NOTHING
-            case "string":
-                value = text
-            case _:
-                value = NOTHING
-        if value is not NOTHING:
-            return value
-    return NOTHING
-
-
-def _number(text: str) -> object:
-    """The one number of a text; nothing where there are several, or none."""
-    found = _NUMBER.findall(text)
-    if len(found) != 1:
-        return NOTHING
-    digits = re.sub(r"[\s'’\u00a0\u202f]", "", found[0]).replace("−", "-").rstrip(".,")
-    plain = _plain(digits)
-    try:
-        value = float(plain)
-    except ValueError:
-        return NOTHING
-    return int(value) if value.is_integer() and "." not in plain else value
-
-
-def _plain(digits: str) -> str:
-    """Digits with a point for the decimals and nothing between thousands: the last mark parts decimals unless it comes again, or three digits follow it alone."""
-    point, comma = digits.rfind("."), digits.rfind(",")
-    if point < 0 and comma < 0:
-        return digits
-    if point >= 0 and comma >= 0:
-        last, other = (".", ",") if point > comma else (",", ".")
-        return digits.replace(other, "").replace(last, ".")
-    mark = "." if point >= 0 else ","
-    whole, _, rest = digits.rpartition(mark)
-    thousands = digits.count(mark) > 1 or (mark == "," and len(rest) == 3 and whole.lstrip("+-") not in ("", "0"))
-    return digits.replace(mark, "") if thousands else f"{whole}.{rest}"
-
-
 _CELLS = frozenset({"cell", "gridcell", "columnheader", "rowheader"})
-_HEADS = frozenset({"columnheader", "rowheader"})
 _TABLES = frozenset({"table", "grid", "treegrid"})
-_ITEMS = frozenset({"listitem", "article", "row"})
-_BOXES = frozenset({"checkbox", "radio", "switch"})
 _LINES = frozenset({"paragraph", "text", "generic", "listitem", "definition", "cell", "strong", "emphasis"})
 _COLON = re.compile(r"^([^:]{1,60}?)\s*[:：]\s+(.+)$")
+_NUMBER = re.compile(r"[-−]?\d[\d.,'’\u00a0\u202f ]*")
 _LONGEST = 2000
-AMOUNT = "amount"
-"""What an amount of money is called that stands there without a label."""
+"""Characters of one value."""
+_DEEPEST = 6
+"""Levels of a schema that are followed: a schema may refer to itself."""
+_TITLES, _ADDRESSES = terms("name title heading"), terms("url link href address")
+"""What schemas call a heading and the target of a link. Pages label neither."""
+_UNLABELLED = 0.01
+"""How well a heading or link fits: less than any label."""
+_TRUTHS = {"true": True, "✓": True, "✔": True, "false": False, "✗": False, "✘": False}
+_NOTHING = object()
+"""No value, as None is a value of JSON."""
 
 
-@dataclass(frozen=True, slots=True)
-class Labelled:
-    """One value as the page has it.
-
-    Attributes:
-        label: the words it stands under.
-        text: its own.
-        url: the address it leads to where it is a link.
-        head: the number at its head, where that is known to be what it says, as in `4.5 out of 5`.
-    """
-
+class _Labelled(NamedTuple):
     label: str
     text: str
     url: str = ""
-    head: str = ""
 
 
-def find_labelled(root: Node) -> tuple[Labelled, ...]:
-    """The labelled values beneath a node, in order: of definition lists, tables of two columns, `name: value` lines, form fields, and its headings."""
-    return tuple(found for found in _labelled(root) if found.label and found.text)
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """What a schema is filled from: the values of the page, the rows of each table and list, the page's address."""
+
+    schema: Mapping[str, Any]
+    values: tuple[_Labelled, ...]
+    tables: tuple[tuple[tuple[_Labelled, ...], ...], ...]
+    base: str
 
 
-def find_rows(root: Node) -> tuple[tuple[tuple[Labelled, ...], ...], ...]:
-    """The rows of alike things beneath a node, table by table and list by list; each row as its labelled values."""
-    found = [_table(node) for node in root.walk() if node.role in _TABLES]
-    found += [tuple(map(find_labelled, items)) for items in _siblings(root)]
-    return tuple(rows for rows in found if rows)
+def extract(root: Node, schema: Mapping[str, Any], base: str = "") -> Extracted:
+    """Fill a JSON schema from a page.
+
+    An object is filled from `name: value` lines, definition lists, tables of two columns, form fields and headings. A list
+    is filled from the table or list that gives most values, a row for each item. Nothing is guessed: a name that
+    the page does not have is `missing`.
+    """
+    tables = [_read_table(node) for node in root.walk() if node.role in _TABLES]
+    for node in root.walk():
+        for role in ("listitem", "article"):
+            items = [child for child in node.children if child.role == role]
+            tables.append(tuple(tuple(_find_labelled(item)) for item in items) if len(items) > 1 else ())
+    value, missing = _fill(_Source(schema, tuple(_find_labelled(root)), tuple(filter(None, tables)), base), schema, "")
+    return Extracted(value=None if value is _NOTHING else value, missing=missing)
 
 
-def with_heads(rows: Sequence[Sequence[Labelled]]) -> tuple[tuple[Labelled, ...], ...]:
-    """The rows with the heads of those columns whose first number differs from row to row and whose second, with all between them, does not: that is a scale."""
-    columns: dict[str, list[tuple[str, str]]] = {}
-    for one in (one for row in rows for one in row):
-        if one.label and (scaled := _SCALED.match(one.text)):
-            columns.setdefault(one.label, []).append((scaled[1].strip(), scaled[2].strip()))
-    on_scale = {
-        label
-        for label, found in columns.items()
-        if len({head for head, _ in found}) > 1 and len({scale for _, scale in found}) == 1
-    }
-    return tuple(tuple(_with_head(one) if one.label in on_scale else one for one in row) for row in rows)
+def _fill(source: _Source, schema: Any, path: str) -> tuple[Any, tuple[str, ...]]:
+    """Return the value for one part of a schema, and the names it found nothing for."""
+    schema = _resolve(schema, source.schema)
+    if schema.get("type") == "array":
+        return _fill_list(source, _resolve(schema.get("items"), source.schema), schema.get("maxItems"), path or "items")
+    properties = schema.get("properties")
+    if not isinstance(properties, Mapping) or path.count(".") >= _DEEPEST:
+        value = _pick(path.rpartition(".")[2], schema, source.values, source.base)
+        return value, (path or "value",) if value is _NOTHING else ()
+    parts = {name: _fill(source, part, f"{path}.{name}".lstrip(".")) for name, part in properties.items()}
+    made = {name: value for name, (value, _) in parts.items() if value is not _NOTHING}
+    return made or _NOTHING, tuple(name for _, missing in parts.values() for name in missing)
 
 
-def _with_head(one: Labelled) -> Labelled:
-    scaled = _SCALED.match(one.text)
-    return one if scaled is None else replace(one, head=scaled[1])
+def _fill_list(source: _Source, item: Mapping[str, Any], most: Any, path: str) -> tuple[Any, tuple[str, ...]]:
+    """Return the rows that fill a list best. A row must have what `item` requires, or more than half of its values."""
+    properties = item.get("properties") or {path.rpartition(".")[2]: item}
+    wanted = {name: _resolve(part, source.schema) for name, part in properties.items()}
+    required = item.get("required") or ()
+    best: list[dict[str, Any]] = []
+    for table in source.tables:
+        rows = [{name: _pick(name, part, row, source.base) for name, part in wanted.items()} for row in table]
+        rows = [{name: value for name, value in row.items() if value is not _NOTHING} for row in rows]
+        rows = [row for row in rows if (row.keys() >= set(required) if required else 2 * len(row) > len(wanted))]
+        best = max(best, rows, key=lambda rows: sum(map(len, rows)))
+    if not best:
+        return _NOTHING, (path,)
+    best = best[:most] if isinstance(most, int) and most > 0 else best
+    missing = tuple(f"{path}.{name}" for name in wanted if not any(name in row for row in best))
+    return (best if "properties" in item else [next(iter(row.values())) for row in best]), missing
 
 
-def read_card(card: Card) -> tuple[Labelled, ...]:
-    """The values of one of several elements alike: each piece of text under the words its page gives it, none for some, or that stand before it in the text."""
-    return tuple(one for label, text, url in card for one in _pieces(label, clean(text), url) if one.text)
+def _pick(name: str, schema: Mapping[str, Any], values: Sequence[_Labelled], base: str) -> Any:
+    """Return the value with the label nearest to `name` that is of the type wanted."""
+    called = terms(re.sub(r"[_-]+", " ", name))
+    wants_url = bool(called & _ADDRESSES)
+    for fit, at in sorted(((_fit(called, one.label), -at) for at, one in enumerate(values)), reverse=True):
+        one = values[-at]
+        value = _convert(resolve_url(base, one.url) if wants_url and one.url else one.text, schema) if fit else _NOTHING
+        if value is not _NOTHING or not fit:
+            return value
+    return _NOTHING
 
 
-def _pieces(label: str, text: str, url: str) -> Iterator[Labelled]:
-    yield Labelled(label, text, url)
-    if parts := _COLON.match(text):
-        yield Labelled(parts[1], parts[2], url)
-    if _is_money(text):
-        yield Labelled(AMOUNT, text, url)
+def _fit(called: frozenset[str], label: str) -> float:
+    """Return how near a label is to a name: the share of common words where one has all words of the other, else 0."""
+    words = terms(re.sub(r"[_-]+", " ", label))
+    common = words & called
+    if common and common in (words, called):
+        return len(common) / len(words | called)
+    unlabelled = (label == "heading" and called & _TITLES) or (label == "link" and called & (_TITLES | _ADDRESSES))
+    return _UNLABELLED if unlabelled else 0.0
 
 
-def find_amount(texts: Sequence[str]) -> tuple[Labelled, ...]:
-    """The amount of money that a page is about: the only one among the texts that may be one; none where there are several."""
-    amounts = dict.fromkeys(text for text in map(clean, texts) if _is_money(text))
-    return tuple(Labelled(AMOUNT, text) for text in amounts) if len(amounts) == 1 else ()
+def _resolve(schema: Any, whole: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a part of a schema with its reference followed; of a choice, the first that is not null."""
+    for _ in range(_DEEPEST):
+        if not isinstance(schema, Mapping):
+            return {}
+        if "$ref" in schema:
+            named = whole.get("$defs")
+            schema = named.get(str(schema["$ref"]).rpartition("/")[2]) if isinstance(named, Mapping) else None
+        elif "anyOf" in schema:
+            schema = next((choice for choice in schema["anyOf"] if choice != {"type": "null"}), None)
+        else:
+            return schema
+    return {}
 
 
-def _is_money(text: str) -> bool:
-    """Whether a text is a number and one sign of a currency. Its letters would be those of many other things: `PEP 8`."""
-    signs = [sign for sign in text if category(sign) == "Sc"]
-    return len(signs) == 1 and _NUMBER.fullmatch(text.replace(signs[0], "").strip()) is not None
+def _convert(text: str, schema: Mapping[str, Any]) -> Any:
+    """Return a text as the scalar that a schema wants, or `_NOTHING`."""
+    kinds = schema.get("type", "string")
+    kind = next((kind for kind in kinds if kind != "null"), "") if isinstance(kinds, list) else kinds
+    if kind == "boolean":
+        return _TRUTHS.get(text.strip().casefold(), _NOTHING)
+    if kind not in ("number", "integer"):
+        return text if kind == "string" else _NOTHING
+    found = _NUMBER.findall(text)
+    if len(found) != 1:
+        return _NOTHING
+    digits = re.sub(r"[\s'’]", "", found[0]).replace("−", "-").rstrip(".,")
+    if "." in digits or re.fullmatch(r"-?[1-9]\d{0,2}(,\d{3})+", digits):
+        digits = digits.replace(",", "")  # between thousands
+    try:
+        value = float(digits.replace(",", "."))
+    except ValueError:
+        return _NOTHING
+    return int(value) if value.is_integer() else _NOTHING if kind == "integer" else value
 
 
-def _labelled(root: Node) -> Iterator[Labelled]:
+def _find_labelled(root: Node) -> Iterator[_Labelled]:
+    """Find the labelled values beneath a node, in document order."""
     for node in root.walk():
         if node.role == "heading":
-            yield Labelled("heading", label(node), _url(node))
-        if node.role in FIELDS and node.text:
-            yield Labelled(label(node), clean(node.text))
-        if node.role in _BOXES:
-            yield Labelled(label(node), "true" if "checked" in node.states else "false")
-        if node.role == "row":
-            yield from _pair(node)
-        if node.role in _LINES and (parts := _COLON.match(_read_text(node))):
-            yield Labelled(parts[1], parts[2], _url(node))
-        if node.role == "link" and node.url:
-            yield Labelled("link", label(node), node.url)
-        yield from _terms(node.children)
+            yield _Labelled("heading", label(node), _find_url(node))
+        elif node.role == "link":
+            yield _Labelled("link", label(node), node.url)
+        elif node.role in FIELDS and node.text:
+            yield _Labelled(label(node), clean(node.text))
+        elif node.role in ("checkbox", "radio", "switch"):
+            yield _Labelled(label(node), "true" if "checked" in node.states else "false")
+        elif node.role in _LINES and (parts := _COLON.match(_read(node))):
+            yield _Labelled(parts[1], parts[2], _find_url(node))
+        cells = [cell for cell in node.children if cell.role in _CELLS] if node.role == "row" else []
+        if len(cells) == 2 and cells[1].role in ("cell", "gridcell"):
+            yield _Labelled(_read(cells[0]), _read(cells[1]), _find_url(cells[1]))
+        for term, definition in pairwise(node.children):
+            if (term.role, definition.role) == ("term", "definition"):
+                yield _Labelled(_read(term), _read(definition), _find_url(definition))
 
 
-def _pair(row: Node) -> Iterator[Labelled]:
-    cells = [cell for cell in row.children if cell.role in _CELLS]
-    if len(cells) == 2 and cells[1].role not in _HEADS:
-        yield Labelled(_read_text(cells[0]), _read_text(cells[1]), _url(cells[1]))
-
-
-def _terms(nodes: Sequence[Node]) -> Iterator[Labelled]:
-    for before, after in pairwise(nodes):
-        if before.role == "term" and after.role == "definition":
-            yield Labelled(_read_text(before), _read_text(after), _url(after))
-
-
-def _table(table: Node) -> tuple[tuple[Labelled, ...], ...]:
-    """The rows of a table whose first row heads its columns."""
+def _read_table(table: Node) -> tuple[tuple[_Labelled, ...], ...]:
+    """Return the rows of a table with column headers, each cell under its header; links of a row under `link` too."""
     rows = [[cell for cell in row.children if cell.role in _CELLS] for row in table.walk() if row.role == "row"]
-    if len(rows) < 2 or not rows[0] or rows[0][0].role != "columnheader":
+    if not rows or not rows[0] or rows[0][0].role != "columnheader":
         return ()
-    heads = [_read_text(cell) for cell in rows[0]]
+    heads = [_read(cell) for cell in rows[0]]
     return tuple(
-        tuple(Labelled(head, _read_text(cell), _url(cell)) for head, cell in zip(heads, row, strict=False) if head)
-        + tuple(Labelled("link", _read_text(cell), _url(cell)) for cell in row if _url(cell))
+        tuple(_Labelled(head, _read(cell), _find_url(cell)) for head, cell in zip(heads, row, strict=True))
+        + tuple(_Labelled("link", _read(cell), _find_url(cell)) for cell in row if _find_url(cell))
         for row in rows[1:]
         if len(row) == len(heads) and not all(cell.role == "columnheader" for cell in row)
     )
 
 
-def _siblings(root: Node) -> Iterator[tuple[Node, ...]]:
-    """Two or more items of one kind beside each other."""
-    for node in root.walk():
-        for role in _ITEMS - {"row"}:
-            items = tuple(child for child in node.children if child.role == role)
-            if len(items) > 1:
-                yield items
-
-
-def _read_text(node: Node) -> str:
+def _read(node: Node) -> str:
     return (clean(render([node], refs=False).text) or label(node))[:_LONGEST]  # a tick alone is no line of text
 
 
-def _url(node: Node) -> str:
+def _find_url(node: Node) -> str:
     return next((inner.url for inner in node.walk() if inner.url), "")
+
+
+def format_extracted(extracted: Extracted, room: int, here: str = "", lacking: str = "") -> tuple[str, ...]:
+    """Write the missing names, then an item a line, as many as fit in `room` o200k tokens.
+
+    `lacking` says in place of the missing names what several pages lack. The names of rows are written once, above
+    the rows; addresses on the site of `here` are written as paths.
+    """
+    missing = ", ".join(extracted.missing)
+    lines = list(filter(None, [lacking or (f"not found on this page: {missing}" if missing else "")]))
+    if extracted.value is None:
+        return (*lines, "nothing on this page is labelled so; read or find shows what the page says")
+    names, items = _split_names(extracted.value)
+    lines += [json.dumps(names, ensure_ascii=False)] if names else []
+    site = "{0.scheme}://{0.netloc}/".format(urlsplit(here))
+    spent = sum(count(line) + 1 for line in lines) + count("… 1000 more of 1000: recall the record of this call")
+    for place, item in enumerate(items):
+        line = json.dumps(item, ensure_ascii=False).replace(f'"{site}', '"/')
+        spent += count(line) + 1
+        if spent > room:
+            return (*lines, f"… {len(items) - place} more of {len(items)}: recall the record of this call")
+        lines.append(line)
+    return tuple(lines)
+
+
+def _split_names(value: Any) -> tuple[list[str], list[Any]]:
+    """Return the names of a list's objects, and each object as its values; anything else as items without names."""
+    if isinstance(value, dict):
+        only = next(iter(value.values())) if len(value) == 1 else None
+        value = only if isinstance(only, list) else [{name: part} for name, part in value.items()]
+        return _split_names(value) if isinstance(only, list) else ([], value)
+    if len(value) < 2 or not all(isinstance(item, dict) for item in value):
+        return [], value
+    names = list(dict.fromkeys(name for item in value for name in item))
+    return names, [[item.get(name) for name in names] for item in value]
+
+
+def join_extracted(pages: Sequence[Observation], room: int) -> Observation:
+    """Return the last of several pages with the values of all: lists end to end, else the value of each page.
+
+    `room`: o200k tokens of its text.
+    """
+    found = [page.extracted for page in pages if page.extracted is not None]
+    values = [one.value for one in found if one.value is not None]
+    lists = [_only_list(value) for value in values]
+    if values and None not in lists:
+        rows = [row for each in lists for row in each or ()]
+        joined: Any = dict.fromkeys(values[0], rows) if isinstance(values[0], dict) else rows
+    else:
+        joined = values or None
+    without = Counter(name for one in found for name in one.missing)
+    missing = ", ".join(f"{name} {len(found) - number or 'none'}" for name, number in without.items())
+    lacking = f"found on so many of {counted(len(found), 'page')}: {missing}" if missing else ""
+    value, last = Extracted(value=joined, missing=tuple(without)), pages[-1]
+    heading = f"{counted(len(pages), 'page')} to {last.url}"
+    text = "\n".join((heading, *format_extracted(value, room - count(heading), last.url, lacking)))
+    return last.model_copy(update={"heading": heading, "text": text, "tokens": count(text), "extracted": value})
+
+
+def _only_list(value: Any) -> list[Any] | None:
+    """Return a value that is a list, or an object with one list in it, as that list; else None."""
+    only = next(iter(value.values())) if isinstance(value, dict) and len(value) == 1 else value
+    return only if isinstance(only, list) else None

@@ -1,9 +1,9 @@
-"""Fold, todo, extract, refactor, branch, switch, undo, redo."""
+"""The commands that change a session's view: fold, todo, extract, refactor, branch, switch, undo, redo."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,9 +19,22 @@ from ctxfold.cli.options import (
 from ctxfold.errors import InputError
 
 if TYPE_CHECKING:
-    from ctxfold import Event, Refactored, Session
+    from ctxfold import Event, Session
     from ctxfold.decisions.branch import Move, Wish
-    from ctxfold.workspace import Action, Extraction
+    from ctxfold.decisions.refactor import Operator
+    from ctxfold.workspace import Action
+
+
+def ask_decider(model: str | None, decision: str, session: Session, *arguments: object) -> Any:
+    """Have a decision made and applied: by the model where one is named or set, else by the embedded decider; return what was made of it."""
+    import anyio
+
+    from ctxfold.models import helpers
+    from ctxfold.models.deciders import Deciders
+
+    decided = anyio.run(getattr(Deciders(helpers(model)), decision), session, *arguments)
+    show_note(decided.note)
+    return decided.made
 
 
 @session_command
@@ -54,27 +67,15 @@ def branch(
     if rename and name is None:
         raise InputError("--rename needs the new NAME: ctxfold branch SESSION NAME --rename")
     action: Wish = "auto" if query is not None else "new_topic" if topic else "rename" if rename else "create"
-    moved = session.branch(action, None, at, name) if query is None else _place(session, query, model)
+    moved = session.branch(action, None, at, name) if query is None else ask_decider(model, "branch", session, query)
     _show(session.name, moved, as_json)
-
-
-def _place(session: Session, message: str, model: str | None) -> Move:
-    """Where a model places a message, where one is named or set; else the branches ranked by likeness."""
-    import anyio
-
-    from ctxfold.models import helpers
-    from ctxfold.models.deciders import Deciders
-
-    decided = anyio.run(Deciders(helpers(model)).branch, session, message)
-    show_note(decided.note)
-    return decided.made
 
 
 @session_command
 @click.argument("name", required=False)
 @click.option("--query", metavar="MESSAGE", help="List the branches, those most like the message first; nothing moves.")
 def switch(session: Session, name: str | None, query: str | None, as_json: bool) -> None:
-    """Go to the branch NAME of a session, in whichever topic it stands.
+    """Go to the branch NAME of a session, whatever its topic.
 
     What is recorded and shown next is of that branch; `ctxfold tree` shows them all.
     """
@@ -116,14 +117,12 @@ _SAID = 80
 @session_command
 @click.argument("lines", metavar="[REF]...", nargs=-1)
 @click.option("--need", metavar="WORDS", help="What is wanted; the to-do and the latest message if not said.")
-@click.option("--path", metavar="JMESPATH", help="Values of the one structured record that REF names.")
 @click.option("--budget", type=int, default=400, show_default=True, metavar="TOKENS", help="The most all may cost.")
 @model_option
 def extract(
     session: Session,
     lines: tuple[str, ...],
     need: str | None,
-    path: str | None,
     budget: int,
     model: str | None,
     as_json: bool,
@@ -132,29 +131,17 @@ def extract(
 
     Refs such as s12:40-80 choose lines; with none, those that serve the to-do, the latest message and the constraints are found.
     """
-    chosen = [{"ref": ref, **({"path": path} if path else {})} for ref in lines]
-    made = session.extract(need, chosen, budget) if chosen else _find(session, need, budget, model)
+    chosen = [{"ref": ref} for ref in lines]
+    made = session.extract(need, chosen, budget) if chosen else ask_decider(model, "extract", session, need, budget)
     if as_json:
         print_json(made)
         return
     for each in made.extracts:
-        print_text(f"{each.ref}{' ' + each.path if each.path else ''}\n{each.text}")
+        print_text(f"{each.ref}\n{each.text}")
     for what, number in made.counts:
         click.echo(f"{number} {what}", err=True)
     if not made.extracts:
         click.echo(f"nothing in {session.name} serves that: try other words, or a ref", err=True)
-
-
-def _find(session: Session, need: str | None, budget: int, model: str | None) -> Extraction:
-    """What a model chooses, where one is named or set; else what the embedded extractor finds."""
-    import anyio
-
-    from ctxfold.models import helpers
-    from ctxfold.models.deciders import Deciders
-
-    decided = anyio.run(Deciders(helpers(model)).extract, session, need, budget)
-    show_note(decided.note)
-    return decided.made
 
 
 @session_command
@@ -176,26 +163,29 @@ def fold(
 
     The user's words and facts that later steps point at stay beside the summary; the log keeps everything, and `ctxfold undo` takes a fold back.
     """
-    import anyio
-
     from ctxfold.log import parse_step
-    from ctxfold.models import helpers
-    from ctxfold.models.deciders import Deciders
     from ctxfold.workspace import spans
 
     if summary is not None and model is not None:
         raise InputError("a model writes its own summary: leave --summary out, or leave --model out")
     start, end = (None if step is None else parse_step(step) for step in (first, last))
-    if summary is not None:
-        tile = session.fold(summary, start, end)
-    else:
-        decided = anyio.run(Deciders(helpers(model)).fold, session, start, end)
-        show_note(decided.note)
-        tile = decided.made
+    tile = ask_decider(model, "fold", session, start, end) if summary is None else session.fold(summary, start, end)
     if as_json:
         print_json(tile)
         return
     click.echo(escape_controls(f"{tile.id} stands for {spans(tile.steps)}: {tile.tokens:,} tokens, raw {tile.raw:,}"))
+
+
+def find_operator(name: str) -> Operator | None:
+    """Return the operator of that name, None for `auto`. Raises InputError: there is no such operator."""
+    from ctxfold.decisions.refactor import OPERATORS
+
+    if name == "auto":
+        return None
+    for operator in OPERATORS:
+        if operator == name:
+            return operator
+    raise InputError(f"no operator {name!r}; use auto or one of {', '.join(OPERATORS)}")
 
 
 _OPERATORS = "state_abstract, noise_filter, fact_rectify, path_prune, cognitive_boosting or attention_anchor; auto lets the router choose, or none."
@@ -213,7 +203,7 @@ def refactor(session: Session, operator: str, text: str | None, model: str | Non
     says why. Without a model the router looks for exact repetition and the high-water mark alone, and leaves a healthy history as it is.
     """
     if text is None and not dry_run:
-        done = _decide(session, operator, model)
+        done = ask_decider(model, "refactor", session, find_operator(operator))
     elif model is None:
         done = session.refactor(operator, text, dry_run=dry_run)
     else:
@@ -230,22 +220,6 @@ def refactor(session: Session, operator: str, text: str | None, model: str | Non
         click.echo(escape_controls(f"{what}; view {before:,} tokens before, {after:,} after"))
         print_text(done.diff)
     return int(done.refused)
-
-
-def _decide(session: Session, operator: str, model: str | None) -> Refactored:
-    """What a model routes and writes, where one is named or set; else what the embedded router and operators do."""
-    import anyio
-
-    from ctxfold.decisions.refactor import OPERATORS
-    from ctxfold.models import helpers
-    from ctxfold.models.deciders import Deciders
-
-    named = next((each for each in OPERATORS if each == operator), None)
-    if named is None and operator != "auto":
-        raise InputError(f"{operator!r} is no operator; use auto or one of {', '.join(OPERATORS)}")
-    decided = anyio.run(Deciders(helpers(model)).refactor, session, named)
-    show_note(decided.note)
-    return decided.made
 
 
 @session_command
@@ -288,7 +262,11 @@ def todo(
     if summary is not None or entries or held or settled:
         session.plan(summary, entries, held, settled)
     elif plan:
-        _plan(session, model)
+        from ctxfold.models import helpers
+
+        if helpers(model).planner is None:
+            show_note("no model is set to plan with: give --add, --done, --drop, --constraint or --decision")
+        ask_decider(model, "plan", session)
     intent = session.intent
     if as_json:
         print_json(intent)
@@ -307,19 +285,6 @@ def todo(
         click.echo(
             f"nothing is written for {session.name}: give --add, --constraint or --decision with its words", err=True
         )
-
-
-def _plan(session: Session, model: str | None) -> None:
-    """Plan with a model; without one nothing changes, and what to give is said."""
-    import anyio
-
-    from ctxfold.models import helpers
-    from ctxfold.models.deciders import Deciders
-
-    asked = helpers(model)
-    if asked.planner is None:
-        show_note("no model is set to plan with: give --add, --done, --drop, --constraint or --decision")
-    show_note(anyio.run(Deciders(asked).plan, session).note)
 
 
 def _close(entry: str, state: str) -> dict[str, str]:

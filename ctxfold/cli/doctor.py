@@ -51,8 +51,7 @@ REACH_SECONDS = 3.0
 
 def run_checks(store: str | None = None) -> tuple[Check, ...]:
     """Look at everything: the core's own first, then what other packages bring. `store`: a store's path or URL, the configured one for None."""
-    own = (_check_python(), _check_store(store), _check_sqlite(), _check_tokens())
-    return (*own, *_check_models(), *_load_others())
+    return (_check_python(), _check_store(store), _check_sqlite(), _check_tokens(), *_check_models(), *_load_others())
 
 
 def _load_others() -> list[Check]:
@@ -211,22 +210,14 @@ INDENT = " " * 16
 
 @click.command()
 @json_option
-@click.option("--salvage", metavar="NEW-FILE", help="Take over what still reads of a damaged store into a new one.")
 @store_option
 @click.pass_context
-def doctor(context: click.Context, as_json: bool, salvage: str | None, store: str | None) -> None:
+def doctor(context: click.Context, as_json: bool, store: str | None) -> None:
     """Say what works on this machine, and the fix for what does not.
 
-    Ends with 3 where something is missing that ctxfold cannot do without. Nothing is changed, but that bytes of
-    what was redacted or deleted are taken out of the store where that was still due; no key is shown.
-
-    With --salvage a damaged store is left as it is, and what still reads of it is written to a new one: each session
-    as it was, or where that does not replay its log alone. Ends with 1 where something is missing, and lists it.
+    Ends with 3 where something required is missing. The store loses the bytes of redacted or deleted text that were still
+    waiting for their removal; nothing else changes, and no key is shown.
     """
-    if salvage is not None:
-        if not _salvage(salvage, store, as_json):
-            context.exit(1)
-        return
     found = run_checks(store)
     works = all(check.ok or not check.required for check in found)
     if as_json:
@@ -235,33 +226,6 @@ def doctor(context: click.Context, as_json: bool, salvage: str | None, store: st
         click.echo("\n".join(map(_format_check, found)))
     if not works:
         context.exit(3)
-
-
-def _salvage(new: str, store: str | None, as_json: bool) -> bool:
-    """Salvage a store, and say what is missing. Returns whether nothing is."""
-    from ctxfold.session.transfer import salvage_store
-
-    found = salvage_store(new, store)
-    if as_json:
-        print_json({"store": new, "sessions": found})
-    else:
-        for each in found:
-            state = (
-                "as it was"
-                if each.whole
-                else "its log alone: folds, other branches, to-do, constraints and decisions are missing"
-            )
-            click.echo(f"{escape_controls(each.name)}: {counted(each.records, 'record')}, {state}")
-            if each.missing:
-                click.echo(
-                    textwrap.fill(
-                        f"lost: {', '.join(each.missing)}", WIDTH, initial_indent="  ", subsequent_indent="  "
-                    )
-                )
-        click.echo(
-            f"name {escape_controls(new)} with --store or CTXFOLD_DATABASE_URL, or put it in the place of the damaged one"
-        )
-    return all(each.whole for each in found)
 
 
 def _format_check(check: Check) -> str:

@@ -1,4 +1,4 @@
-"""Context, log, tree, recall."""
+"""The commands that show a session: context, log, tree, recall."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _SHOWN = ("text", "messages", "stable", "tokens", "refs", "budget", "unfolded")
 def context(session: Session, budget: int, as_json: bool) -> None:
     """Print a session's context as a model would read it.
 
-    The view never takes more than its budget: what does not fit stands in a shorter form that carries its ref. Looking changes nothing.
+    The view never takes more than its budget: longer text is shortened and carries a ref to the whole. Looking changes nothing.
     """
     view = session.view(budget)
     if as_json:
@@ -54,8 +54,8 @@ _limit = click.IntRange(min=1)
 def log(session: Session, limit: int, as_json: bool) -> None:
     """List what was recorded and decided in a session, the oldest first.
 
-    Of each event stands what was said or called first (and how many records came with it), or what was decided, by whom and why. `raw` is what the
-    step costs as it was recorded, in tokens; `ctxfold recall SESSION s12` prints a step.
+    Each line shows the first message or call of an event and how many records came with it, or a decision with its decider and reason.
+    `raw` is the number of tokens of the step as it was recorded; `ctxfold recall SESSION s12` prints a step.
     """
     events = sorted(session.history(limit=limit), key=lambda event: event.seq)
     if as_json:
@@ -79,7 +79,7 @@ def log(session: Session, limit: int, as_json: bool) -> None:
 
 
 def _say(event: Event) -> str:
-    """What an event was about; of a decision that no host made who made it, its reason where somebody gave one, and whether it was undone."""
+    """Describe an event; a decision comes with its decider (unless a host made it), its reason and whether it was undone."""
     about = event.about or event.kind.replace("_", " ")
     if event.kind in ("voided", "noted", "recorded", "arrived"):
         return about
@@ -93,16 +93,12 @@ _PLAIN = ("asked for", "told", "create", "switch", "new_topic", "rename")
 
 
 ADDRESS = re.compile(r"s\d[\d.:s-]*|b\d+")
-"""What is meant as a ref, well-formed or not; anything else is words to search for."""
-
-_limit_recall = click.IntRange(min=1)
+"""Text that looks like a ref, well-formed or not; any other text is a search."""
 
 
 @session_command
 @click.argument("what", metavar="REF_OR_QUERY", nargs=-1, required=True)
-@click.option(
-    "--limit", type=_limit_recall, default=5, show_default=True, metavar="N", help="How many hits a search gives."
-)
+@click.option("--limit", type=_limit, default=5, show_default=True, metavar="N", help="How many hits a search gives.")
 @click.option(
     "--skip", type=click.IntRange(min=0), default=0, metavar="N", help="How many of the best hits to pass over."
 )
@@ -110,9 +106,9 @@ _limit_recall = click.IntRange(min=1)
 def recall(session: Session, what: tuple[str, ...], limit: int, skip: int, raw: bool, as_json: bool) -> int:
     """Print the exact text behind a ref, or search the log for words.
 
-    A ref (s12, s12.2, s12.2:40-80, s4-s9, b7) gives a pipe or file its bytes and nothing else, but for a page, which
-    comes as it reads unless --raw is given; on a terminal, what could steer it is written out. Words print the places that hold them, best first, each with its ref;
-    where nothing does, the command ends with 1.
+    A ref (s12, s12.2, s12.2:40-80, s4-s9, b7) prints the recorded bytes and nothing else; a page is printed as readable text
+    unless --raw is given. On a terminal, control characters are escaped. Words print the places that hold them, best first, each with its ref;
+    the command ends with 1 where no place holds them.
     """
     query = " ".join(what)
     if not query.strip():
@@ -140,7 +136,7 @@ def recall(session: Session, what: tuple[str, ...], limit: int, skip: int, raw: 
 
 
 def _print_exactly(text: str) -> None:
-    """The bytes as they were recorded, with nothing added; harmless on a terminal."""
+    """Print recorded bytes with nothing added; on a terminal, with controls escaped."""
     if is_terminal():
         click.echo(escape_controls(text))
         return
@@ -153,8 +149,8 @@ def _print_exactly(text: str) -> None:
 def tree(session: Session, as_json: bool) -> None:
     """Show a session's topics, their branches and what is folded on each.
 
-    An asterisk marks the branch one stands on. Of each branch stand the steps that are its own and where it turns off; then how many steps lead to its
-    end, and their tokens: raw, as they were recorded, and cover, with folds in place of what they stand for.
+    An asterisk marks the current branch. Each branch lists its own steps and the step it forks from, then the number of steps that lead to its
+    end, and their tokens: raw as they were recorded, cover with each fold in place of its steps.
     """
     topics = session.tree()
     if as_json:
@@ -165,7 +161,7 @@ def tree(session: Session, as_json: bool) -> None:
 
 
 def _draw_branches(topic: Topic, origin: str, lead: str = "") -> list[str]:
-    """The branches that turn off from one, each with those that turn off from it."""
+    """Draw the branches that fork from `origin`, each with its own forks beneath it."""
     here = [branch for branch in topic.branches if branch.forked_from == origin]
     lines: list[str] = []
     for branch in here:
@@ -192,6 +188,6 @@ def _format_branch(branch: BranchInfo) -> str:
 
 
 def _shorten(steps: str) -> str:
-    """Addresses, of many the first and the last."""
+    """Shorten a list of addresses to its first two and its last."""
     parts = steps.split(", ")
     return steps if len(parts) <= 4 else f"{parts[0]}, {parts[1]}, … {parts[-1]}"

@@ -1,4 +1,4 @@
-"""The HTML report."""
+"""`ctxfold report`: one session as one self-contained HTML page."""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ async def page_read(
     found: str = "",
 ) -> CallToolResult:
     """Read the page."""
-    from browser_agent.host.page import Reading
+    from browser_agent.host.page import PageReading
 
-    pool, reading = pool_for(ctx), Reading(find, ref, page, need, budget, links, found)
+    pool, reading = pool_for(ctx), PageReading(find, ref, page, need, budget, links, found)
     return format_page(await pool.browsing.pages.read(session, pool.lease(session), reading))

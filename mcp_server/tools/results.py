@@ -19,8 +19,8 @@ from mcp_server.sessions.pool import Pools
 
 if TYPE_CHECKING:
     from browser_agent.deciders import Source
-    from browser_agent.host.page import Shown
-    from browser_agent.host.runs import Standing, Told
+    from browser_agent.host.page import PageShown
+    from browser_agent.host.runs import RunStatus, Told
 
 __all__ = [
     "LIMIT",
@@ -194,7 +194,7 @@ def format_extracts(made: Extraction, notes: Sequence[str] = ()) -> list[TextCon
     return _make_blocks(label, *blocks)
 
 
-def format_page(shown: Shown) -> CallToolResult:
+def format_page(shown: PageShown) -> CallToolResult:
     """A line on what was done and where it is recorded, then the page within its budget. What was not done makes it an error that names the next call."""
     line = [f"s{shown.step}"]
     if shown.asked > 1:
@@ -225,7 +225,7 @@ class Browsed(BaseModel, frozen=True):
     note: str = ""
 
 
-def format_run(standing: Standing) -> CallToolResult:
+def format_run(standing: RunStatus) -> CallToolResult:
     """A run as a result. Raises CtxfoldError: what it failed of."""
     if standing.error is not None:
         raise standing.error
@@ -250,7 +250,7 @@ def report_progress(ctx: Context[Pools]) -> Told:
     """What sends each word of a run as a progress notice, each with a higher number than the last."""
     number = count(1)
 
-    async def report(standing: Standing) -> None:
+    async def report(standing: RunStatus) -> None:
         await ctx.report_progress(next(number), message=f"step {standing.steps} {standing.doing}".strip())
 
     return report

@@ -4,12 +4,14 @@ import ast
 import importlib
 import inspect
 import logging
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from importlinter.cli import EXIT_STATUS_SUCCESS, lint_imports
+
+from tests.architecture.rooms import PAGE, replace_map
+from tests.architecture.weigh import function_lines
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("ctxfold", "browser_agent", "mcp_server")
@@ -31,10 +33,8 @@ HOMES = {
 ENVIRONMENT = {"environ", "environb", "getenv", "getenvb"}
 ENVIRONMENT_READERS = ("ctxfold.config", *CLI_ROOMS)
 
-FILE_LINES = 300
-# The documented public surface is one class, and half of its file is what its methods take, return and raise.
-PUBLIC_CLASS = {"ctxfold.session.session": 540}
-FUNCTION_LINES = 40
+FILE_LINES = 520
+FUNCTION_LINES = 60
 CONSTRUCTOR_PARAMETERS = 6
 
 MODULES = {
@@ -66,13 +66,6 @@ def imported(tree: ast.Module) -> Iterator[str]:
 
 def functions(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
     return (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
-
-
-def code_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    """Lines of a function, its docstring not counted: a rule against long code must not be one against explaining it."""
-    first = function.body[0]
-    said = (first.end_lineno or 0) - first.lineno + 1 if ast.get_docstring(function) is not None else 0
-    return (function.end_lineno or 0) - function.lineno + 1 - said
 
 
 def parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
@@ -116,12 +109,14 @@ def test_a_module_says_what_it_is() -> None:
 
 def test_a_file_can_be_read_in_one_sitting() -> None:
     lengths = {module: len(path.read_text(encoding="utf-8").splitlines()) for module, path in MODULES.items()}
-    assert not {module: lines for module, lines in lengths.items() if lines > PUBLIC_CLASS.get(module, FILE_LINES)}
+    assert not {module: lines for module, lines in lengths.items() if lines > FILE_LINES}
 
 
 def test_a_function_fits_on_a_screen() -> None:
     lengths = {
-        f"{module}.{function.name}": code_lines(function) for module, tree in parsed() for function in functions(tree)
+        f"{module}.{function.name}": function_lines(function)
+        for module, tree in parsed()
+        for function in functions(tree)
     }
     assert not {function: lines for function, lines in lengths.items() if lines > FUNCTION_LINES}
 
@@ -155,14 +150,6 @@ def test_the_package_data_is_where_the_code_looks_for_it() -> None:
         assert (ROOT / package / "py.typed").is_file()
 
 
-def test_who_owns_what_names_each_room_once_and_nothing_else() -> None:
-    table = (
-        (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## Who owns what")[2].partition("\n## ")[0]
-    )
-    named: list[str] = []
-    for row in re.findall(r"^\| (`.*?) \|", table, re.MULTILINE):
-        first, *others = re.findall(r"`([\w.]+)`", row)
-        package = first.partition(".")[0]
-        named += [first, *(f"{package}.{other}" for other in others)]
-    rooms = {".".join(name.split(".")[:2]) for name in MODULES} - {*PACKAGES, "ctxfold.__main__"}
-    assert sorted(named) == sorted(rooms), f"the table in CONTRIBUTING.md differs in {sorted(rooms ^ set(named))}"
+def test_contributing_shows_the_map_of_the_house() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert replace_map(page) == page, "run python3 -m tests.architecture.rooms"

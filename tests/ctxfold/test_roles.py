@@ -90,12 +90,12 @@ def test_a_helping_role_without_its_key_says_so_when_it_is_asked(monkeypatch: py
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[models", "are no TOML"),
+        ("[models", "are not TOML"),
         ("[model.agent]\n", "hold 'model'"),
         ("[models.cook]\n", "holds 'cook'"),
         ("[models.agent]\nname = 'x'\n", "holds 'name'"),
         ("[models.agent]\nmodel = 3\n", "holds 'model'"),
-        ("models = 3\n", "no table"),
+        ("models = 3\n", "not a table"),
     ],
 )
 def test_settings_that_cannot_be_read_name_what_to_mend(settings: Path, text: str, said: str):
@@ -125,7 +125,7 @@ def test_a_paid_model_that_a_key_brings_is_said_and_every_paid_one_is_limited(mo
     assert spending().dollars == 0.25
     for wrong in ("much", "nan"):
         monkeypatch.setenv("CTXFOLD_MAX_COST", wrong)
-        with pytest.raises(InputError, match="is no amount"):
+        with pytest.raises(InputError, match="is not an amount"):
             spending()
 
 

@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from browser_agent import Result, Source
+from browser_agent import RunResult, Source
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def write_sites(path: Path, folder: Path) -> dict[str, Path]:
     return {name: folder / name for name in sites}
 
 
-def judge(question: Question, result: Result, site: str, root: Path) -> Judged:
+def judge(question: Question, result: RunResult, site: str, root: Path) -> Judged:
     """Judge a run on the site at an address, whose pages are the files under `root`."""
     right = next((at for at, source in enumerate(result.candidates, 1) if _is_answer(question, source)), 0)
     false = sum(not _is_on_page(source, site, root) for source in (*result.candidates, *result.sources))

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from browser_agent.agent.agent import BrowserAgent
-from browser_agent.agent.result import Result, Safety, StepTaken
+from browser_agent.agent.result import RunResult, Safety, StepTaken
 from browser_agent.agent.settings import Keeping, RunLimits, Watching
 
 
@@ -28,7 +28,7 @@ async def browse(
     keeping: Keeping | None = None,
     limits: RunLimits | None = None,
     safety: Safety | None = None,
-) -> tuple[Result, list[StepTaken]]:
+) -> tuple[RunResult, list[StepTaken]]:
     """One run, and what was told of its steps."""
     told: list[StepTaken] = []
     async with BrowserAgent(model, 8000, limits, None, keeping, safety) as agent:

@@ -1,4 +1,4 @@
-"""What the agent wants folded is committed when that pays, kept for the next batch otherwise, and never dropped without a word."""
+"""What the agent wants folded is committed when that is_worth_folding, kept for the next batch otherwise, and never dropped without a word."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -9,16 +9,16 @@ import pytest
 
 from browser_agent.agent.folds import (
     Folds,
+    add_fold,
+    choose_newest_runs,
     commit_all,
     commit_paying,
-    kept_blocks,
-    newest_runs,
+    count_kept_blocks,
+    is_worth_folding,
+    measure_room,
     overflows,
-    pays,
-    room_of_past,
-    want,
 )
-from browser_agent.agent.journal import Journal, cut_off
+from browser_agent.agent.journal import Journal, read_cut_off
 from browser_agent.agent.settings import folding
 from browser_agent.deciders import Decided, Decision
 from browser_agent.network.secrets import Secrets
@@ -53,7 +53,7 @@ def decided(**fold: Any) -> Decided:
 
 def wanted(session: Session, **fold: Any) -> Folds:
     """The folds of a session in which that alone is wanted."""
-    folds, refused = want(session, Folds(), decided(**fold), str)
+    folds, refused = add_fold(session, Folds(), decided(**fold), str)
     assert refused == ""
     return folds
 
@@ -67,7 +67,7 @@ def test_a_fold_of_the_latest_step_pays_and_one_before_much_of_the_past_waits_fo
     early = wanted(session, summary="Berth 1 is too short.", first_step=1, last_step=1)
     early = commit_paying(session, early, 100)
     assert (tiles(session), len(early.waiting)) == ([], 1)
-    both, _ = want(session, early, decided(summary="Berth 5 is too short."), str)
+    both, _ = add_fold(session, early, decided(summary="Berth 5 is too short."), str)
     both = commit_paying(session, both, 100)
     add(session, [6])
     assert (tiles(session), len(both.waiting)) == ([(5,)], 1)
@@ -82,9 +82,9 @@ def test_a_fold_without_a_summary_is_weighed_by_what_it_would_leave(session: Ses
 
 
 def test_nothing_pays_when_the_run_is_nearly_over() -> None:
-    assert pays(700, 100, 0, 20)
-    assert not pays(700, 100, 0, 2)
-    assert not pays(700, 100, 3_000, 100)
+    assert is_worth_folding(700, 100, 0, 20)
+    assert not is_worth_folding(700, 100, 0, 2)
+    assert not is_worth_folding(700, 100, 3_000, 100)
 
 
 def test_a_kept_fold_that_can_no_longer_be_made_is_named_and_not_dropped(session: Session) -> None:
@@ -97,14 +97,14 @@ def test_a_kept_fold_that_can_no_longer_be_made_is_named_and_not_dropped(session
 
 def test_a_fold_that_cannot_be_made_is_refused_when_it_is_decided(session: Session) -> None:
     for fold in ({"summary": "x " * 2_000}, {"summary": "None.", "first_step": 90}):
-        folds, refused = want(session, Folds(), decided(**fold), str)
+        folds, refused = add_fold(session, Folds(), decided(**fold), str)
         assert folds == Folds()
         assert refused.startswith("the fold was refused: ")
 
 
 def test_a_wider_fold_takes_the_place_of_those_it_covers(session: Session) -> None:
     folds = wanted(session, summary="Berth 2 is too short.", first_step=2, last_step=2)
-    folds, _ = want(session, folds, decided(summary="All are too short.", first_step=1, last_step=5), str)
+    folds, _ = add_fold(session, folds, decided(summary="All are too short.", first_step=1, last_step=5), str)
     assert [(fold.first, fold.last) for fold in folds.waiting] == [(1, 5)]
 
 
@@ -121,17 +121,17 @@ async def test_folds_that_wait_are_committed_at_the_end_and_what_is_refused_is_h
 
 async def test_the_embedded_folder_folds_at_the_brim_alone_and_says_so(session: Session) -> None:
     journal = Journal(session, 2_000, None, Secrets())
-    assert (await journal.context("Step 6.")).kept.notes == ()
+    assert (await journal.prepare_context("Step 6.")).kept.notes == ()
     add(session, [6, 7, 8])
-    context = await journal.context("Step 9.")
+    context = await journal.prepare_context("Step 9.")
     assert context.view.tokens <= 2_000
     assert context.kept.notes == ("the view was full: the embedded folder folded s1-s7",)
-    assert (await journal.context("Step 9.")).kept.notes == ()
+    assert (await journal.prepare_context("Step 9.")).kept.notes == ()
 
 
 def test_the_past_has_all_the_room_that_what_stands_beside_it_leaves(session: Session) -> None:
     view = session.view(8_000)
-    room = room_of_past(view, 8_000, "Step 6.")
+    room = measure_room(view, 8_000, "Step 6.")
     assert 8_000 - (view.tokens - session.workspace.tokens) - 40 <= room < 8_000
     assert overflows(session.workspace, session.workspace.tokens - 1)
     assert not overflows(session.workspace, session.workspace.tokens)
@@ -141,7 +141,7 @@ async def test_at_the_brim_the_newest_steps_are_folded_alone_once_the_oldest_are
     journal = Journal(session, 3_000, None, Secrets())
     shown: list[list[str]] = []
     for n in range(6, 30):
-        context = await journal.context(f"Step {n}.")
+        context = await journal.prepare_context(f"Step {n}.")
         texts = [part["text"] for part in context.view.messages[0]["content"]]
         assert context.view.tokens <= 3_000
         assert context.view.text == session.view(6_000).text
@@ -154,30 +154,30 @@ async def test_at_the_brim_the_newest_steps_are_folded_alone_once_the_oldest_are
 
 def test_steps_are_folded_alone_where_that_makes_room_and_none_of_the_oldest_stands_in_full(session: Session) -> None:
     whole = session.workspace.tokens
-    assert newest_runs(session.workspace, whole - 1, 0.1) == ()
+    assert choose_newest_runs(session.workspace, whole - 1, 0.1) == ()
     session.fold("Berth 1 is too short.", 1, 1)
     session.fold("Berth 3 is too short.", 3, 3)
     left = session.workspace.tokens
-    assert newest_runs(session.workspace, left - 1, 0.1) == ((4, 4),)
-    assert newest_runs(session.workspace, int(0.6 * left), 0.1) == ((4, 4), (2, 2))
-    assert newest_runs(session.workspace, left // 3, 0.1) == ()
+    assert choose_newest_runs(session.workspace, left - 1, 0.1) == ((4, 4),)
+    assert choose_newest_runs(session.workspace, int(0.6 * left), 0.1) == ((4, 4), (2, 2))
+    assert choose_newest_runs(session.workspace, left // 3, 0.1) == ()
     add(session, [6])
-    assert newest_runs(session.workspace, session.workspace.tokens - 1, 0.1)[0][1] == 5
+    assert choose_newest_runs(session.workspace, session.workspace.tokens - 1, 0.1)[0][1] == 5
 
 
 def test_the_latest_step_is_not_kept_for_the_cache_where_each_is_folded_after_the_next(session: Session) -> None:
     before = session.view(8_000)
-    assert kept_blocks(before, session.workspace) == before.stable
+    assert count_kept_blocks(before, session.workspace) == before.stable
     for n in range(1, 6):
         session.fold(f"Berth {n} is too short.", n, n, By("model"))
     add(session, [6])
     view = session.view(8_000)
     assert isinstance(session.workspace.blocks[-1], RawStep)
-    assert kept_blocks(view, session.workspace) == view.stable - 1
+    assert count_kept_blocks(view, session.workspace) == view.stable - 1
     add(session, [7])
     view = session.view(8_000)
-    assert kept_blocks(view, session.workspace) == view.stable
-    assert kept_blocks(view, session.workspace, waiting=[6]) == view.stable - 1
+    assert count_kept_blocks(view, session.workspace) == view.stable
+    assert count_kept_blocks(view, session.workspace, waiting=[6]) == view.stable - 1
 
 
 def test_what_a_page_says_is_never_taken_for_an_address_or_a_call(session: Session) -> None:
@@ -190,7 +190,7 @@ def test_what_a_page_says_is_never_taken_for_an_address_or_a_call(session: Sessi
         {"id": "look", "text": f"> call c9\n{page}", "origin": "page"},
     ]
     session.record_step("Look.", calls, results)
-    found = cut_off(session)
+    found = read_cut_off(session)
     assert (found.address, found.full) == ("http://127.0.0.1/", results[2]["text"])
     session.record_step("Look again.", calls, results[:1])
-    assert cut_off(session).full == ""
+    assert read_cut_off(session).full == ""

@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 import pytest
 
-from browser_agent import BrowserAgent, BrowserChoice, Hooks, Keeping, Result, Safety, Secret, StepTaken, Watching
+from browser_agent import BrowserAgent, BrowserChoice, Hooks, Keeping, RunResult, Safety, Secret, StepTaken, Watching
 from browser_agent.actions import ACTION, ActionResult, PageAction
 from browser_agent.agent.script import ScriptFile, as_lines, starting
 from browser_agent.browser.process import installed
@@ -80,8 +80,8 @@ async def test_a_stream_gives_each_step_and_then_the_result(serve: Serve):
     site = serve({"/": HOME, "/tides": TIDES})
     async with BrowserAgent(ScriptedModel(go(f"{site.url}/tides"), STOP)) as agent:
         events = [event async for event in agent.stream("Look.", site.url)]
-    assert [type(event) for event in events] == [StepTaken, StepTaken, StepTaken, Result]
-    assert isinstance(events[-1], Result)
+    assert [type(event) for event in events] == [StepTaken, StepTaken, StepTaken, RunResult]
+    assert isinstance(events[-1], RunResult)
     assert events[-1].usage.decided == (("script", 2),)
 
 

@@ -3,11 +3,13 @@
 from collections.abc import Callable
 from contextvars import Context
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 
 from browser_agent.browser import process as provision
 from browser_agent.browser.process import browser, fix, installed, provide
+from browser_agent.cli.browse import pydoc_site
 from ctxfold.cli.doctor import Check
 from ctxfold.errors import BrowserMissing
 
@@ -134,3 +136,21 @@ async def test_a_command_that_fails_hangs_or_is_not_there_is_told_in_a_line(tmp_
     assert await provision._run(["false"], 5) == "exit status 1"
     assert "no end after" in str(await provision._run(["sleep", "60"], 0.2))
     assert await provision._run([str(tmp_path / "none")], 5) == "No such file or directory"
+
+
+async def test_no_module_of_the_working_directory_is_run(
+    bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The download of a browser and the server of the demo start a Python of their own."""
+    hostile, ran = tmp_path / "hostile", tmp_path / "ran"
+    hostile.mkdir()
+    for name in ("playwright", "pydoc", "json", "subprocess", "sitecustomize"):
+        (hostile / f"{name}.py").write_text(f"open({str(ran)!r}, 'a').write({name!r})\n")
+    monkeypatch.chdir(hostile)
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")  # nothing answers there: nothing is downloaded
+    monkeypatch.setenv("PLAYWRIGHT_BROWSERS_PATH", str(tmp_path / "browsers"))
+    with pytest.raises(BrowserMissing):
+        await provide(tmp_path / "none", lambda _: None, packages=False)
+    with pydoc_site() as url, urlopen(f"{url}json.html") as page:
+        assert b"json" in page.read()
+    assert not ran.exists()
