@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from browser_agent.deciders import Decided
 from ctxfold import Session
-from ctxfold.decisions.fold import price, stretch, told_tile
+from ctxfold.decisions.fold import find_stretch, price_blocks, write_tile
 from ctxfold.errors import FoldError
 from ctxfold.tokens import count
 from ctxfold.view.render import View
@@ -129,9 +129,9 @@ def add_fold(session: Session, folds: Folds, decided: Decided, scrub: Callable[[
     workspace = session.workspace
     summary = None if directive.summary is None else scrub(directive.summary)
     try:
-        blocks = stretch(workspace, directive.first_step, directive.last_step)
+        blocks = find_stretch(workspace, directive.first_step, directive.last_step)
         if summary is not None:
-            told_tile(workspace, blocks, 0, summary, "model")
+            write_tile(workspace, blocks, 0, summary, "model")
     except FoldError as error:
         return folds, f"the fold was refused: {error}"
     first, last = blocks[0].steps[0], blocks[-1].steps[-1]
@@ -167,9 +167,9 @@ def _commit(session: Session, folds: Folds, due: Callable[[Workspace, WantedFold
 
 def _is_worth_committing(workspace: Workspace, fold: WantedFold, left: int, micro: float) -> bool:
     """Decide whether a waiting fold pays; without a summary it is priced at the share `micro` of its steps. Raises FoldError: it cannot be made."""
-    blocks = stretch(workspace, fold.first, fold.last)
+    blocks = find_stretch(workspace, fold.first, fold.last)
     at = workspace.blocks.index(blocks[-1]) + 1
     behind = sum(block.tokens for block in workspace.blocks[at:])
-    took = price(*blocks)
-    gives = int(micro * took) if fold.summary is None else price(told_tile(workspace, blocks, 0, fold.summary, "model"))
+    took = price_blocks(*blocks)
+    gives = int(micro * took) if fold.summary is None else price_blocks(write_tile(workspace, blocks, 0, fold.summary, "model"))
     return is_worth_folding(took, gives, behind, left)

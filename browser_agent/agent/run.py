@@ -26,7 +26,7 @@ from browser_agent.agent.journal import (
     scrub_action,
     scrub_values,
 )
-from browser_agent.agent.result import RunResult, RunUsage, Status, StepTaken, allowed, veto
+from browser_agent.agent.result import RunResult, RunUsage, Status, StepTaken, allow_actions, veto
 from browser_agent.agent.script import ScriptFile
 from browser_agent.agent.settings import RunLimits, Watching
 from browser_agent.browser.window import Window, take_screenshot
@@ -384,7 +384,7 @@ class Run:
             why = await veto("before_step", hooks.before_step(decision, page))
             if why:
                 return (), why, why
-        actions, held = await allowed(hooks, acting.page_actions, page)
+        actions, held = await allow_actions(hooks, acting.page_actions, page)
         return actions, held, held
 
     async def _ask_after_action(self, results: tuple[ActionResult, ...]) -> str:

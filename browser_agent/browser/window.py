@@ -19,7 +19,7 @@ from browser_agent.browser.page_events import PageEvents
 from browser_agent.network.egress import FilterProxy
 from browser_agent.observation import Control, Observation, TabInfo
 from browser_agent.observation.shorten import Furniture
-from ctxfold.session.open import LARGEST
+from ctxfold.session.open import LARGEST_PICTURE
 
 _REMEMBERED = 5
 
@@ -477,7 +477,7 @@ _ROLES = ("- textbox", "- searchbox", "- spinbutton", "- combobox")
 
 
 async def take_screenshot(window: Window, page: Observation | None) -> bytes | None:
-    """Picture the current tab; None where there is no page, a page shows a secret in its words, or it does not hold still. Returns a JPEG of at most `LARGEST` bytes."""
+    """Picture the current tab; None where there is no page, a page shows a secret in its words, or it does not hold still. Returns a JPEG of at most `LARGEST_PICTURE` bytes."""
     if page is None or page.dialog is not None or _shows_secret(window, page):
         return None
     options: dict[str, Any] = {"type": "jpeg", "scale": "css", "timeout": SECONDS * 1_000, "mask_color": "#777777"}
@@ -487,7 +487,7 @@ async def take_screenshot(window: Window, page: Observation | None) -> bytes | N
             made: bytes = await window.running(shot, SECONDS)
         except (Error, TimeoutError, DialogOpened, PageLost, PageSilent):
             return None  # the page changes, hangs or is gone: the next look deals with that, a picture is not worth it
-        if len(made) <= LARGEST:
+        if len(made) <= LARGEST_PICTURE:
             return made
     return None
 

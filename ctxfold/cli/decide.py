@@ -20,8 +20,8 @@ from ctxfold.errors import InputError
 
 if TYPE_CHECKING:
     from ctxfold import Event, Session
-    from ctxfold.decisions.branch import Move, Wish
     from ctxfold.decisions.refactor import Operator
+    from ctxfold.session.branches import Move, Wish
     from ctxfold.workspace import Action
 
 
@@ -253,12 +253,12 @@ def todo(
 
     None is ever lost; `ctxfold undo` takes what was written back.
     """
-    from ctxfold.decisions.register import statements_of
+    from ctxfold.decisions.register import parse_statements
 
     entries: list[str | dict[str, str]] = [*added]
     entries += [_close(entry, "done") for entry in done]
     entries += [_close(entry, "dropped") for entry in drop]
-    held, settled = statements_of(constraints, "c"), statements_of(decisions, "d")
+    held, settled = parse_statements(constraints, "c"), parse_statements(decisions, "d")
     if summary is not None or entries or held or settled:
         session.plan(summary, entries, held, settled)
     elif plan:

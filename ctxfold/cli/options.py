@@ -20,8 +20,8 @@ from ctxfold.errors import InputError, UnknownSession
 
 if TYPE_CHECKING:
     from ctxfold import Session
+    from ctxfold.messages.files import Transcript
     from ctxfold.models import Roles, Spending
-    from ctxfold.session.transcripts import Transcript
 
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -128,21 +128,21 @@ def transcript_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def find_transcript(host: str, file: Path | None, latest: bool) -> Transcript:
     """The transcript that a command's options name. Raises InputError: an unknown host, no file, or both a file and `--latest`."""
-    from ctxfold.session.transcripts import HOSTS, Transcript, find_latest
+    from ctxfold.messages.files import HOSTS, Transcript, find_latest
 
     found = HOSTS.get(host)
     if found is None:
         raise InputError(f"no host {host!r} whose transcripts can be read: {', '.join(HOSTS)}")
     if (file is None) != latest:
         raise InputError("give the transcript's file, or --latest")
-    return Transcript(found, file or find_latest(found, Path.home(), os.environ.get(found.home[0])))
+    return Transcript(found, file or find_latest(found, Path.home(), os.environ.get(found.variable)))
 
 
 def name_of(transcript: Transcript) -> str:
     """A session's name made of the host's and the conversation's id, which stands in the file's name."""
-    from ctxfold.session.transcripts import name_conversation
+    from ctxfold.messages.files import name_conversation
 
-    return name_conversation(transcript.host.name, transcript.path.stem)
+    return name_conversation(transcript.host.codec.name, transcript.path.stem)
 
 
 KEPT = {"\n", "\t"}

@@ -15,14 +15,13 @@ from jinja2 import Environment, StrictUndefined
 from ctxfold.cli.options import budget_option, json_option, open_existing, print_json, session_argument, store_option
 from ctxfold.errors import InputError
 from ctxfold.log import Step
-from ctxfold.session.branches import Topic, tree
+from ctxfold.session.branches import Topic, read_tree
 from ctxfold.session.commits import head_of, state_of
 from ctxfold.session.handle import Handle
-from ctxfold.session.load import goals, load, tiles_of
-from ctxfold.session.open import folder_of, named, store_at
-from ctxfold.session.register import intent_of
+from ctxfold.session.load import load, load_tiles, read_goals
+from ctxfold.session.open import check_path, find_pictures, find_session, open_store_at
+from ctxfold.session.register import load_intent
 from ctxfold.session.telling import sum_up
-from ctxfold.session.validate import as_path
 from ctxfold.store.rows import EventRow, HeadRow, State, StoredRecord
 from ctxfold.store.sqlite import Reading, Store
 from ctxfold.text.words import counted
@@ -145,11 +144,11 @@ def gather_report(tx: Reading, store: Store, session: tuple[int, str, int], budg
         _gather_chapter(tx, number, head, (topics[head.topic], head.id == current), seen, picture)
         for head in tx.forest.heads(number)
     )
-    found = goals(tx, number, state_of(tx, number, head_of(tx, number, current)))
-    now = render(Handle(store, number, current).shown(tx, budget), Budget.of(budget)).tokens
+    found = read_goals(tx, number, state_of(tx, number, head_of(tx, number, current)))
+    now = render(Handle(store, number, current).load_shown(tx, budget), Budget.of(budget)).tokens
     goal = found[-1] if found else ""
     curve = _draw_curve(tx, number, budget)
-    return Report(name, goal, budget, now, tuple(tree(tx, number, current)), curve, chapters)
+    return Report(name, goal, budget, now, tuple(read_tree(tx, number, current)), curve, chapters)
 
 
 def _gather_chapter(
@@ -162,7 +161,7 @@ def _gather_chapter(
     own = [step for step in path if step.n not in seen]
     seen.update(step.n for step in own)
     forked_at = path[-len(own) - 1].n if len(path) > len(own) else 0
-    tiles = tuple(tiles_of(tx, session, state.cover))
+    tiles = tuple(load_tiles(tx, session, state.cover))
     records: dict[int, list[StoredRecord]] = {step.n: [] for step in own}
     for record in tx.log.records(session, list(records)):
         records[record.step].append(record)
@@ -206,7 +205,7 @@ def _draw_curve(tx: Reading, session: int, budget: int) -> Curve:
 
 def _price_view(tx: Reading, session: int, state: State, budget: int) -> int:
     """What the view of a revision's path costs, with its intent."""
-    workspace = replace(load(tx, session, state, 4 * budget), intent=intent_of(tx, session, state.intent))
+    workspace = replace(load(tx, session, state, 4 * budget), intent=load_intent(tx, session, state.intent))
     return render(workspace, Budget.of(budget)).tokens
 
 
@@ -242,9 +241,9 @@ def report_session(
         BudgetError: a budget below the least.
     """
     Budget.of(budget)
-    place, folder = as_path(file), None if pictures is None else as_path(pictures)
-    with store_at(store) as kept, kept.reading() as tx:
-        row = named(tx, kept, name)
+    place, folder = check_path(file), None if pictures is None else check_path(pictures)
+    with open_store_at(store) as kept, kept.reading() as tx:
+        row = find_session(tx, kept, name)
         picture = _choose_pictures(folder or _find_beside(kept.address, row.name))
         report = gather_report(tx, kept, (row.id, row.name, row.current or 1), budget, picture)
     _write(place, make_page(report))
@@ -275,7 +274,7 @@ def _drop_controls(text: str) -> str:
 
 def _find_beside(store: str, session: str) -> Path | None:
     """The folder of the pictures a run kept; None where it kept none."""
-    folder = folder_of(store, session)
+    folder = find_pictures(store, session)
     return folder if folder is not None and folder.is_dir() else None
 
 

@@ -147,11 +147,11 @@ def import_session(file: Path | None, host: str | None, latest: bool, name: str 
 
     if host is not None:
         transcript = find_transcript(host, file, latest)
-        entries = list(transcript.new())
-        if not entries:
+        messages = list(transcript.read_new())
+        if not messages:
             raise InputError(f"{transcript.path} holds no conversation as {host} writes it: name another file or host")
         with ctxfold.Session.open(name or name_of(transcript), store=store) as opened:
-            new = sum(opened.record_transcript(entries).values())
+            new = len(opened.record(messages))
             lines = counted(transcript.unread, "line of it is", "lines of it are")
             left = f"; {lines} no part of the conversation" if transcript.unread else ""
             click.echo(
@@ -217,8 +217,7 @@ def follow(
         click.echo(f"following {transcript.path} into {session.name}", err=True)
         quiet = 0.0
         while idle is None or quiet < idle:
-            entries = list(transcript.new())
-            new = sum(session.record_transcript(entries).values())
+            new = len(session.record(transcript.read_new()))
             if new:
                 click.echo(f"s{session.tip}: {counted(new, 'new entry', 'new entries')}", err=True)
             quiet = 0.0 if new else quiet + every
@@ -325,8 +324,7 @@ def _read_steps(text: str) -> list[Mapping[str, Any]]:
 
 def _check_step(value: object, number: int) -> Mapping[str, Any]:
     """A step as `Session.record_step` takes it: whole, so that of several none is recorded where one is refused."""
-    from ctxfold.session.record import drafts
-    from ctxfold.session.validate import as_calls, as_results, as_text
+    from ctxfold.messages.apis import read_step
 
     names = {"explanation", "calls", "results", "found"}
     if not isinstance(value, dict) or not value or set(value) - names:
@@ -334,10 +332,11 @@ def _check_step(value: object, number: int) -> Mapping[str, Any]:
     calls, results = value.get("calls", []), value.get("results", [])
     if not isinstance(calls, list) or not isinstance(results, list):
         raise InputError(f"step {number} needs its calls and results as arrays: [{{...}}]")
+    words = [value.get(name, "") for name in ("explanation", "found")]
+    if not all(isinstance(text, str) for text in words):
+        raise InputError(f"step {number}: text is wanted for explanation and found")
     try:
-        drafts(
-            as_text(value.get("explanation", "")), as_calls(calls), as_results(results), as_text(value.get("found", ""))
-        )
+        read_step(words[0], calls, results)
     except CtxfoldError as error:
         raise InputError(f"step {number}: {error}") from error
     return value

@@ -42,6 +42,20 @@ def parse(text: str) -> Any | None:
     return tree if tree is not None and _is_shallow(text, tree) else None
 
 
+_PYTHON = (("None", "null"), ("True", "true"), ("False", "false"))
+
+
+def tree_of(text: str) -> Any | None:
+    """The tree of a text that is one JSON object or list, or one as Python prints it where only its quotes differ."""
+    tree = parse(text)
+    if tree is not None or text[:2] not in ("[{", "{'") or '"' in text or "\\" in text:
+        return tree
+    spelled = text.replace("'", '"')
+    for python, json_name in _PYTHON:
+        spelled = spelled.replace(f": {python}", f": {json_name}")
+    return parse(spelled)
+
+
 def spell(value: Any) -> str:
     """A scalar as JSON spells it; what any reader could take for the end of a line is escaped."""
     if isinstance(value, Spelled):

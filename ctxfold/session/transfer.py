@@ -18,11 +18,10 @@ from ctxfold.session import handover
 from ctxfold.session import open as pictures
 from ctxfold.session.branches import check_name
 from ctxfold.session.commits import dump_payload, head_of, state_of
-from ctxfold.session.load import goals
-from ctxfold.session.open import address_of, named, store_at
+from ctxfold.session.load import read_goals
+from ctxfold.session.open import check_path, find_address, find_session, open_store_at
 from ctxfold.session.record import Branch, Draft, record
 from ctxfold.session.session import Session
-from ctxfold.session.validate import as_path
 from ctxfold.session.verify import verify
 from ctxfold.store import is_there, open_store
 from ctxfold.store.codec import decode, encode, pack_json, unpack_json
@@ -90,7 +89,7 @@ def sessions(store: str | None = None) -> list[SessionInfo]:
         InputError: a store that no path can name.
         StoreError: the store cannot be used.
     """
-    address = address_of(store)
+    address = find_address(store)
     if not is_there(address):
         return []
     with open_store(address) as kept, kept.reading() as tx:
@@ -101,7 +100,7 @@ def _info(tx: Reading, name: str) -> SessionInfo:
     row = tx.sessions.named(name)
     if row is None:
         raise CorruptStore(f"the session {name} is listed but not there; restore a copy of the store")
-    words = goals(tx, row.id, state_of(tx, row.id, head_of(tx, row.id, row.current or 1)))
+    words = read_goals(tx, row.id, state_of(tx, row.id, head_of(tx, row.id, row.current or 1)))
     return SessionInfo(
         name,
         words[-1] if words else "",
@@ -122,10 +121,10 @@ def delete_session(name: str, store: str | None = None) -> None:
         InputError: a store that no path can name.
         StoreError: the store cannot be used; or it is removed, but its bytes could not be taken out of the file yet: the message names the next move.
     """
-    with store_at(store) as kept:
+    with open_store_at(store) as kept:
         with kept.writing() as tx:
-            tx.drop(named(tx, kept, name).id)
-        pictures.forget(kept.address, name)
+            tx.drop(find_session(tx, kept, name).id)
+        pictures.forget_pictures(kept.address, name)
         handover.forget(kept.address, name)
         kept.scrub()
 
@@ -140,8 +139,8 @@ def verify_session(name: str, store: str | None = None) -> int:
         InputError: a store that no path can name.
         StoreError: the store cannot be used.
     """
-    with store_at(store) as kept, kept.reading() as tx:
-        return verify(tx, named(tx, kept, name).id)
+    with open_store_at(store) as kept, kept.reading() as tx:
+        return verify(tx, find_session(tx, kept, name).id)
 
 
 def export_session(name: str, file: str | os.PathLike[str], store: str | None = None) -> None:
@@ -153,9 +152,9 @@ def export_session(name: str, file: str | os.PathLike[str], store: str | None = 
         InputError: the file cannot be written, or no path can name it or the store.
         StoreError: the store cannot be used.
     """
-    place = as_path(file)
-    with store_at(store) as kept, kept.reading() as tx:
-        row = named(tx, kept, name)
+    place = check_path(file)
+    with open_store_at(store) as kept, kept.reading() as tx:
+        row = find_session(tx, kept, name)
         try:
             made = os.open(place, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
             with open(made, "w", encoding="utf-8", errors="surrogatepass", newline="\n") as out:
@@ -213,7 +212,7 @@ def import_session(file: str | os.PathLike[str], store: str | None = None, name:
         InputError: a file or store that no path can name.
         StoreError: the store cannot be used.
     """
-    place = as_path(file)
+    place = check_path(file)
     if name is not None:
         check_name(name)
     try:
@@ -222,7 +221,7 @@ def import_session(file: str | os.PathLike[str], store: str | None = None, name:
         raise ImportFault(f"{place.name} cannot be read; give a file that `ctxfold sessions export` wrote") from error
     lines = [line.removesuffix("\r") for line in text.split("\n") if line.strip()]
     try:
-        with store_at(store) as kept, kept.writing() as tx:
+        with open_store_at(store) as kept, kept.writing() as tx:
             return _store_session(tx, _checked(lines, place.name), name)
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError, CorruptStore) as error:
         raise ImportFault(
@@ -335,7 +334,7 @@ def salvage_store(new: str, store: str | None = None) -> list[Salvaged]:
         InputError: there is no file to read, something is where the new one is to be, or nothing of the old one reads.
         StoreError: the new store cannot be made.
     """
-    place, old = as_path(new), as_path(address_of(store).removeprefix("sqlite:///"))
+    place, old = check_path(new), check_path(find_address(store).removeprefix("sqlite:///"))
     if place.exists():
         raise InputError(f"{place} is there already; name a file that is not")
     with tempfile.TemporaryDirectory(prefix="ctxfold-salvage-") as folder:
@@ -371,8 +370,8 @@ def _rebuild(wreck: Wreck, number: int, name: str, new: Path) -> Salvaged:
     for each in loose:
         by_step.setdefault(each.step, {})[each.k] = each
     missing: list[str] = []
-    with store_at(str(new)) as kept, kept.writing() as tx:
-        row = named(tx, kept, name)
+    with open_store_at(str(new)) as kept, kept.writing() as tx:
+        row = find_session(tx, kept, name)
         head = head_of(tx, row.id, 1)
         for n in range(1, max(by_step, default=0) + 1):
             state = state_of(tx, row.id, head)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ctxfold.errors import CorruptStore
-from ctxfold.session.commits import GENESIS, revision
-from ctxfold.session.load import behind, read_tile, tile_digest
+from ctxfold.session.commits import GENESIS, compute_revision
+from ctxfold.session.load import hash_tile, read_tile, split_cover
 from ctxfold.session.record import material_of
 from ctxfold.store.codec import decode, unpack
 from ctxfold.store.rows import EventRow, State
@@ -100,7 +100,7 @@ def _cells(tx: Reading, session: int, events: Sequence[_Replayed]) -> bool:
         cover = each.before.cover
         tiles = _tiles(each.payload)
         for tile in tiles:
-            cover, kept = behind(tx, session, cover, read_tile(tx, session, tile))
+            cover, kept = split_cover(tx, session, cover, read_tile(tx, session, tile))
             for number in (tile, *kept):
                 made.append((len(made) + 1, cover, number))
                 cover = len(made)
@@ -136,7 +136,7 @@ def _material(tx: Reading, session: int, event: EventRow) -> list[bytes]:
             decode(unpack(record.form[0], record.form[1:])),
         )
     ]
-    return pieces + [tile_digest(tx, session, tile) for tile in _tiles(payload)]
+    return pieces + [hash_tile(tx, session, tile) for tile in _tiles(payload)]
 
 
 def _tiles(payload: dict[str, Any]) -> list[int]:
@@ -147,7 +147,7 @@ def _tiles(payload: dict[str, Any]) -> list[int]:
 def _revision(tx: Reading, session: int, event: EventRow, made: dict[int, bytes]) -> bytes:
     before = made.get(event.prev, GENESIS.revision) if event.prev else GENESIS.revision
     try:
-        return revision(before, event.kind, json.loads(event.json), _material(tx, session, event), event.state)
+        return compute_revision(before, event.kind, json.loads(event.json), _material(tx, session, event), event.state)
     except (KeyError, ValueError, TypeError) as error:
         raise CorruptStore(f"event {event.seq} does not read back; restore a copy of the store") from error
 

@@ -28,10 +28,10 @@ from browser_agent.agent.settings import Keeping, RunLimits
 from browser_agent.browser.browser import Browser
 from browser_agent.browser.window import Window
 from browser_agent.observation import Observation
+from ctxfold.messages.apis import CACHE_MARK
 from ctxfold.models import Reply, Request, Usage
 from ctxfold.models.anthropic import body
 from ctxfold.tokens import count
-from ctxfold.view.messages import MARK
 from tests.benchmarks.harness import Bars, make_parser
 from tests.benchmarks.real_sites import DOCS
 from tests.sites.server import Site
@@ -236,7 +236,7 @@ def price_appended(first: Request, script: Sequence[dict[str, Any]], outcomes: S
     opening = body("claude-priced", first)
     for at, decision in enumerate(script):
         lean = json.dumps({key: value for key, value in decision.items() if key != "fold"})
-        marked = [*blocks[:-1], {**blocks[-1], **MARK}]
+        marked = [*blocks[:-1], {**blocks[-1], **CACHE_MARK}]
         bill.add({**opening, "messages": [{"role": "user", "content": marked}]}, count(lean))
         page = outcomes[at].observation if at < len(outcomes) else None
         blocks.append({"type": "text", "text": "\n".join((lean, page.text if page is not None else ""))})

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from ctxfold import Session
-from mcp_server.hooks.events import SPELLINGS, kept_after
+from mcp_server.hooks.events import SPELLINGS, split_view
 from tests.benchmarks.fidelity.measure import Asked, find_asked, is_found
 from tests.benchmarks.harness import add_recordings, make_parser
 from tests.benchmarks.recordings import RecordedEvent, Recording, Replay, find_files, read_recordings
@@ -47,7 +47,7 @@ def measure(recording: Recording, points: int) -> Counter[str]:
 
 def score_point(session: Session, recording: Recording, point: int) -> Counter[str]:
     """Score one compaction."""
-    view = "\n".join(kept_after(session, *SPELLINGS["claude-code"].parts))
+    view = "\n".join(split_view(session, *SPELLINGS["claude-code"].parts))
     lowered = view.lower()
     score = Counter(characters=len(view), points=1)
     for step, words, asked, others in find_later(recording, point):

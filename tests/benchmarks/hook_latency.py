@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from mcp_server.hooks.__main__ import find_socket
+from mcp_server.hooks.helper import find_socket
 from tests.benchmarks.harness import make_parser, temporary_home
 
 COMMAND = [sys.executable, "-I", "-m", "mcp_server.hooks", "claude-code"]

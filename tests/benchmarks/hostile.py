@@ -73,7 +73,8 @@ def make_attempts(url: str) -> Iterator[tuple[str, httpx2.Response]]:
 def main() -> int:
     """Print the table."""
     make_parser("hostile", __doc__).parse_args()
-    bars, attempts = Bars(), []
+    bars = Bars()
+    attempts: list[tuple[str, httpx2.Response]] = []
     with temporary_home() as home:
         tokens = home / "tokens"
         tokens.write_text(f"alice {ALICE}\nbob {BOB}\n")

@@ -167,7 +167,7 @@ WAYS = (
            auto=f"{FORM}</form><script>document.forms[0].submit()</script>"),
     attack("a timer of one second", button(f"setTimeout(() => {POST}, 1000)"), late=1.2),
     attack("a timer of three seconds", button(f"setTimeout(() => {POST}, 3000)"), late=3.2),
-    *(attack(name, body, act("click"), lambda _, url=url: Navigate(kind="navigate", url=url), late=0.4)
+    *(attack(name, body, act("click"), act("navigate", None, url=url), late=0.4)
       for name, body, url in (
           ("a farewell of a page without a referrer", f"<meta name=referrer content=no-referrer>{OWN}", "SELF/next"),
           ("a farewell of a page that was acted on", FAREWELL, "SELF/next"),
@@ -206,12 +206,8 @@ async def attempt(window: Window, one: Attack, places: Mapping[str, str], page: 
     """Do the acts of an attack on its page as it was last seen. `places` are addresses by the words for them."""
     outcomes: list[Outcome] = []
     for act in one.acts:
-        refs = page.refs
-
-        def find(name: str, refs=refs) -> str:  # type: ignore[no-untyped-def]
-            return next(control.ref for control in refs.values() if control.name == name)
-
-        action = act(find)
+        names = {control.name: control.ref for control in [*page.refs.values()][::-1]}
+        action = act(names.__getitem__)
         if isinstance(action, Navigate):
             word, slash, path = action.url.partition("/")
             action = action.model_copy(update={"url": f"{places[word]}{slash}{path}"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 TASK = (
@@ -82,7 +83,7 @@ def make_pages(orders: list[Order]) -> dict[str, str]:
     def page(title: str, body: str) -> str:
         return f"<title>{title}</title>{menu}<main><h1>{title}</h1>{body}<h2>Terms</h2><p>{TERMS}</p></main>"
 
-    def table(head: str, rows: list[tuple[str, ...]]) -> str:
+    def table(head: str, rows: Sequence[tuple[str, ...]]) -> str:
         cells = "".join(f"<tr><td>{'<td>'.join(row)}</tr>" for row in rows)
         return f"<table><tr><th>{'<th>'.join(head.split(', '))}</tr>{cells}</table>"
 
@@ -101,7 +102,7 @@ def make_pages(orders: list[Order]) -> dict[str, str]:
         who = f"<a href=/customer/{order.customer}>{order.name} ({order.customer})</a>"
         pages[f"/order/{order.number}"] = page(
             f"Order {order.number}",
-            f"<p>Placed {order.day} by {who}.</p>{table('Article, Goods, Price', list(order.goods))}"
+            f"<p>Placed {order.day} by {who}.</p>{table('Article, Goods, Price', order.goods)}"
             f"<p>Total: {order.total} EUR. Parcel {order.parcel}, delivered.</p>",
         )
         rows = (("Name", order.name), ("E-mail", order.mail), ("Account", order.account), ("Orders", order.number))

@@ -17,7 +17,7 @@ from typing import Any
 
 from ctxfold import Session
 from ctxfold.decisions.fold import SETTINGS
-from ctxfold.decisions.memory import due, front_room
+from ctxfold.decisions.memory import choose_batch, front_room
 from ctxfold.decisions.refactor import OPERATORS, Operator
 from ctxfold.models import Model, Roles
 from ctxfold.models.deciders import Deciders
@@ -163,8 +163,9 @@ def _find_results(recording: Recording) -> list[tuple[int, dict[str, Any], dict[
 def make_situations(folder: Path) -> Iterator[Situation]:
     """Yield every situation of every decision, from the recordings of a folder."""
     pool = Pool(folder)
-    operators = [partial(_make_operator, operator) for operator in OPERATORS]
-    for make in (_make_fold, _make_plan, _make_extract, _make_router, *operators, _make_place):
+    ways: list[Callable[[Pool, int], Situation]] = [_make_fold, _make_plan, _make_extract, _make_router]
+    ways += [partial(_make_operator, operator) for operator in OPERATORS]
+    for make in (*ways, _make_place):
         yield from (make(pool, at) for at in range(TEN))
 
 
@@ -195,7 +196,7 @@ def _make_consolidation(recording: Recording, at: int) -> Situation:
             return record(recording, len(recording.events))
         session = record(recording, half)
         budget = limit(session)
-        batch = due(session.workspace, budget, SETTINGS)
+        batch = choose_batch(session.workspace, budget, SETTINGS)
         steps = [step for block in batch.blocks for step in block.steps] if batch else []
         words = [each.text for each in records(session, steps) if each.kind in ("user", "assistant")]
         room = int(front_room(budget, SETTINGS) * (0.9 if kind == "anew" else 0.4))
