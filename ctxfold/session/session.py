@@ -37,7 +37,7 @@ from ctxfold.session.record import COMPACTION, Draft, drafts_of, read_calls, rec
 from ctxfold.session.redact import Redaction, redact
 from ctxfold.session.register import put_refused
 from ctxfold.session.telling import Event, describe_event, read_history
-from ctxfold.session.tools import SessionTool, session_tools
+from ctxfold.session.tools import SessionTool, make_tools
 from ctxfold.store.sqlite import Reading
 from ctxfold.tokens import Budget
 from ctxfold.view.native import LoggedCall
@@ -418,7 +418,7 @@ class Session:
 
     def tools(self) -> list[SessionTool]:
         """Return `recall`, `fold`, `plan` and `note` as callables with schemas, for any loop that calls tools."""
-        return session_tools(self)
+        return make_tools(self)
 
     def undo(self) -> Event:
         """Void the newest decision of this branch, never a record. Returns it. Raises UndoError: none is left."""
