@@ -89,10 +89,14 @@ def _check_store(named: str | None) -> Check:
 
 
 def _look_into(place: str) -> tuple[int, bool]:
-    """How many sessions a store holds, and whether nothing that was removed from it remains in its file."""
+    """How many sessions a store holds, and whether nothing that was removed from it remains in its file.
+
+    Raises CorruptStore: the file is damaged.
+    """
     from ctxfold.store import open_store
 
     with open_store(place) as kept:
+        kept.check()
         with kept.reading() as tx:
             found = len(tx.sessions.names())
         return found, kept.finish()

@@ -16,8 +16,7 @@ from ctxfold.log.lines import AI, Line, text_of
 from ctxfold.select.choose import select
 from ctxfold.session.commits import GENESIS, Happened, advance, state_of
 from ctxfold.session.load import lines_at, tiles_of
-from ctxfold.store.rows import HeadRow, Path, State, StoredRecord, TopicRow
-from ctxfold.store.sqlite import Reading, Writing
+from ctxfold.store.rows import HeadRow, Path, Reading, State, StoredRecord, TopicRow, Writing
 from ctxfold.tokens import count, head
 from ctxfold.workspace import NOWHERE, BranchSummary, Elsewhere, ForestView, Turn, spans
 

@@ -10,8 +10,7 @@ from ctxfold.errors import InputError
 from ctxfold.session.decide import Wanted, extracted
 from ctxfold.session.handle import Handle
 from ctxfold.session.transcripts.values import COMPACTION
-from ctxfold.store.rows import StoredRecord
-from ctxfold.store.sqlite import Reading, Writing
+from ctxfold.store.rows import Reading, StoredRecord, Writing
 from ctxfold.workspace import By, Extraction
 
 __all__ = ["dropped", "named", "restored"]

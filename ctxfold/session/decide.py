@@ -37,12 +37,11 @@ from ctxfold.prompts import prompt
 from ctxfold.session.branches import move
 from ctxfold.session.commits import Happened, advance
 from ctxfold.session.handle import Handle, Sources, end_of, log_of
-from ctxfold.session.load import Outline, is_lost, put_tile, raw_steps, read_outline, read_tile
+from ctxfold.session.load import Outline, put_tile, raw_steps, read_outline, read_tile
 from ctxfold.session.record import Branch
 from ctxfold.session.register import next_constraint, put_extraction, put_intent, put_refactoring, put_refusal
 from ctxfold.session.validate import as_text
-from ctxfold.store.rows import Path
-from ctxfold.store.sqlite import Reading, Writing
+from ctxfold.store.rows import Path, Reading, Writing
 from ctxfold.tokens import count
 from ctxfold.view.fit import show
 from ctxfold.view.render import query_of
@@ -154,8 +153,6 @@ class _Opening:
         at = self._depth(tile.first)
         end = at + tile.size
         for number in tile.children:
-            if is_lost(self.tx, self.session, number):
-                continue
             child = read_outline(self.tx, self.session, number)
             first = self._depth(child.first)
             if first > at:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import logging
 import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -16,8 +14,7 @@ from ctxfold.log.json import canonical
 from ctxfold.log.lines import Line, followed, lines_of
 from ctxfold.session.commits import Happened, advance
 from ctxfold.store.codec import digest, encode, pack_text, unpack_json
-from ctxfold.store.rows import HeadRow, Path, State, StoredRecord
-from ctxfold.store.sqlite import Reading, Writing
+from ctxfold.store.rows import HeadRow, Path, Reading, State, StoredRecord, Writing
 from ctxfold.workspace import (
     HEADER,
     STANDING,
@@ -32,8 +29,6 @@ from ctxfold.workspace import (
     dump_lines,
     load_lines,
 )
-
-_log = logging.getLogger(__name__)
 
 VERSION = 1
 """Of the fold applier. A tile holds its resolved lines, so an older session keeps its bytes when this grows."""
@@ -73,34 +68,12 @@ def read_tile(tx: Reading, session: int, tile: int) -> Tile:
     return load_tile(unpack_json(_body(tx, session, tile)))
 
 
-def is_lost(tx: Reading, session: int, tile: int) -> bool:
-    """Whether a tile's body is not what was written and may be left out: the embedded folder made it, of what nobody wrote a summary of, so its steps
-    in full say all that it said. Raises CorruptStore: it is not what was written, and holds what a host or a model wrote.
-    """
-    if tx.cover.tile(session, tile) != b"":
-        return False
-    written: list[frozenset[int]] = []
-    for event in tx.forest.events(session):
-        payload = json.loads(event.json)
-        tiles, steps = [payload.get("tile"), *payload.get("tiles", ())], frozenset(payload.get("steps", ()))
-        if event.decider != "embedded" and tiles != [None]:
-            written.append(steps)
-        elif tile in tiles and not any(inner <= steps for inner in written):
-            _log.warning("block b%d of this store is damaged: it is left out, and its steps stand in full", tile)
-            return True
-    raise CorruptStore(
-        f"block b{tile} of this store is damaged, and its summary stood nowhere else; restore a copy, "
-        "or run `ctxfold doctor --salvage NEW-FILE`, which takes over the log beneath it"
-    )
-
-
 def tiles_of(tx: Reading, session: int, cover: int) -> list[Tile]:
-    """The tiles of a cover in path order, without those that are lost."""
+    """The tiles of a cover in path order."""
     found: list[Tile] = []
     while cover:
         cover, number = tx.cover.cell(session, cover)
-        if not is_lost(tx, session, number):
-            found.append(read_tile(tx, session, number))
+        found.append(read_tile(tx, session, number))
     return found[::-1]
 
 
@@ -223,9 +196,6 @@ def _blocks(
     wanted = _depth_of(tx, session, upto)
     while depth > 0 and (tokens < reach or (wanted is not None and depth >= wanted)):
         row = tx.cover.cell(session, cell) if cell else None
-        if row is not None and is_lost(tx, session, row[1]):
-            cell = row[0]
-            continue
         tile = read_tile(tx, session, row[1]) if row else None
         floor = _depth_of(tx, session, tile.last) or 0 if tile else 0
         if floor < depth:

@@ -14,9 +14,8 @@ from ctxfold.log.page import page_of
 from ctxfold.select.choose import best_line
 from ctxfold.session.commits import state_of
 from ctxfold.session.load import read_tile
-from ctxfold.store.codec import SEARCHED
-from ctxfold.store.rows import StoredRecord
-from ctxfold.store.sqlite import Reading
+from ctxfold.store.rows import Reading, StoredRecord
+from ctxfold.store.search import SEARCHED
 from ctxfold.text.words import counted, query_words, words
 from ctxfold.workspace import spans
 

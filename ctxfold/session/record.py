@@ -14,8 +14,7 @@ from ctxfold.log.lines import Line, lines_of
 from ctxfold.session.commits import Happened, advance
 from ctxfold.session.load import cover_with
 from ctxfold.store.codec import digest, encode, pack_text
-from ctxfold.store.rows import HeadRow, State, StoredRecord
-from ctxfold.store.sqlite import Writing
+from ctxfold.store.rows import HeadRow, State, StoredRecord, Writing
 from ctxfold.tokens import count
 from ctxfold.workspace import Tile, Workspace, dump_lines
 
@@ -101,7 +100,7 @@ def record(tx: Writing, branch: Branch, made: Sequence[Draft], *, fills: bool) -
     ordered = paired(records)
     lines, raw, material = _keep(tx, session, ordered, [made[each.k - k - 1].key for each in ordered])
     step = _grown(step, lines, raw)
-    tx.log.replace_step(session, step)
+    tx.log.put_step(session, step)
     payload = {"step": step.n, "parent": step.parent, "open": step.open, "records": [record.k for record in records]}
     after = _advanced(
         tx, branch, replace(state, tip=step.n), (step.n, lines, raw), Happened("recorded", payload, material)
@@ -175,7 +174,7 @@ def arrive(tx: Writing, branch: Branch, step: int, result: Result, key: str | No
     record = Record(step, len(there) + 1, "result", result.origin, result.text, result.id, at.n, result.shown, call)
     lines, raw, material = _keep(tx, session, [record], [key])
     grown = _grown(at, lines, raw)
-    tx.log.replace_step(session, grown)
+    tx.log.put_step(session, grown)
     payload = {"step": step, "record": record.k, "at": at.n}
     opened = at.n not in (old.n, branch.state.tip)
     after = _advanced(

@@ -15,8 +15,7 @@ from ctxfold.log import place_of
 from ctxfold.session.commits import INTENTS, Happened, advance, voided
 from ctxfold.session.load import cover_with
 from ctxfold.session.record import Branch
-from ctxfold.store.rows import EventRow, HeadRow, State
-from ctxfold.store.sqlite import Reading, Writing
+from ctxfold.store.rows import EventRow, HeadRow, Reading, State, Writing
 from ctxfold.workspace import (
     Constraint,
     Decider,

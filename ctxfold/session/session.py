@@ -50,7 +50,7 @@ from ctxfold.session.tools import SessionTool, session_tools
 from ctxfold.session.transcripts.record import record_entries
 from ctxfold.session.transcripts.values import Entry
 from ctxfold.session.undo import redo, undo
-from ctxfold.store.sqlite import Reading
+from ctxfold.store.rows import Reading
 from ctxfold.tokens import Budget
 from ctxfold.view.render import View, render
 from ctxfold.workspace import By, Extraction, Intent, Tile, Workspace

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from ctxfold.session.commits import EventKind, voided
-from ctxfold.store.rows import EventRow, StoredRecord
-from ctxfold.store.sqlite import Reading
+from ctxfold.store.rows import EventRow, Reading, StoredRecord
 from ctxfold.workspace import Decider, spans
 
 _LONGEST = 90

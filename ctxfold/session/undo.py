@@ -8,8 +8,7 @@ from dataclasses import replace
 from ctxfold.errors import UndoError
 from ctxfold.session.branches import put_name
 from ctxfold.session.commits import GENESIS, INTENTS, Happened, advance, head_of, state_of
-from ctxfold.store.rows import EventRow, HeadRow, State
-from ctxfold.store.sqlite import Reading, Writing
+from ctxfold.store.rows import EventRow, HeadRow, Reading, State, Writing
 
 
 def undo(tx: Writing, session: int, here: HeadRow) -> tuple[HeadRow, EventRow]:

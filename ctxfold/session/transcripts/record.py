@@ -21,7 +21,7 @@ from ctxfold.session.transcripts.values import (
     key_of,
 )
 from ctxfold.store.codec import encode
-from ctxfold.store.sqlite import Reading, Writing
+from ctxfold.store.rows import Reading, Writing
 
 __all__ = ["Held", "record_entries"]
 
