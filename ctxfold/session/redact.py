@@ -10,7 +10,7 @@ from itertools import chain, count, islice
 from typing import Any
 
 from ctxfold.errors import InputError, RefError
-from ctxfold.log import Address, BlockRef, RangeRef, Record, RecordRef, StepRef, StretchRef, parse_ref
+from ctxfold.log import Address, BlockRef, RangeRef, Record, StepRef, StretchRef, parse_ref
 from ctxfold.log.json import parse
 from ctxfold.log.lines import Line, blobs, lines_of
 from ctxfold.session.branches import MAIN

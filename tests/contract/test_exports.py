@@ -92,9 +92,8 @@ def test_a_file_cut_short_at_any_line_is_refused(lines: list[str], tmp_path: Pat
 @pytest.mark.parametrize("sealed", [False, True])
 def test_a_file_that_lacks_any_line_or_has_one_twice_is_refused(lines: list[str], tmp_path: Path, sealed: bool) -> None:
     for at in range(len(lines) - 1):
-        for altered in (lines[:at] + lines[at + 1 :], [*lines[: at + 1], *lines[at:]]):
-            if sealed:
-                altered = resealed([json.loads(line) for line in altered[:-1]])
+        for rest in (lines[:at] + lines[at + 1 :], [*lines[: at + 1], *lines[at:]]):
+            altered = resealed([json.loads(line) for line in rest[:-1]]) if sealed else rest
             assert not accepted(altered, tmp_path), lines[at]
 
 
