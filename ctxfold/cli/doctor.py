@@ -111,10 +111,9 @@ def _check_place(store: Path) -> Check:
 
 
 def _check_sqlite() -> Check:
-    from ctxfold.store.sqlite import is_needed, sqlite_version
+    from ctxfold.store.sqlite import sqlite_version
 
-    known = " (has the WAL-reset fault fixed in 3.51.3; every write is guarded by a lock)" if is_needed() else ""
-    return Check("sqlite", True, sqlite_version() + known)
+    return Check("sqlite", True, sqlite_version())
 
 
 def _check_tokens() -> Check:

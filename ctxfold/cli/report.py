@@ -23,8 +23,8 @@ from ctxfold.session.open import folder_of, named, store_at
 from ctxfold.session.register import intent_of
 from ctxfold.session.telling import sum_up
 from ctxfold.session.validate import as_path
-from ctxfold.store import Store
 from ctxfold.store.rows import EventRow, HeadRow, Reading, State, StoredRecord
+from ctxfold.store.sqlite import Store
 from ctxfold.text.words import counted
 from ctxfold.tokens import Budget
 from ctxfold.view.render import render

@@ -20,8 +20,8 @@ from ctxfold.session.load import REACH, lines_at, load, reached, waiting_at
 from ctxfold.session.recall import ranked
 from ctxfold.session.record import Branch, Result, Taken, arrive
 from ctxfold.session.register import guidance_of, intent_of
-from ctxfold.store import Store
 from ctxfold.store.rows import HeadRow, Reading, State, StoredRecord, Writing
+from ctxfold.store.sqlite import Store
 from ctxfold.text.words import is_common
 from ctxfold.workspace import HEADER, Block, ForestView, Intent, RawStep, Workspace
 

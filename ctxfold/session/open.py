@@ -14,8 +14,9 @@ from ctxfold.session.branches import MAIN, check_name
 from ctxfold.session.decide import goal_set
 from ctxfold.session.handle import Handle
 from ctxfold.session.validate import as_utf8
-from ctxfold.store import Store, is_there, open_store
+from ctxfold.store import is_there, open_store
 from ctxfold.store.rows import HeadRow, Reading, SessionRow, TopicRow, Writing
+from ctxfold.store.sqlite import Store
 
 
 def address_of(given: str | None) -> str:

@@ -103,8 +103,7 @@ def delete_session(name: str, store: str | None = None) -> None:
         StoreError: the store cannot be used; or it is removed, but its bytes could not be taken out of the file yet: the message names the next move.
     """
     with store_at(store) as kept:
-        with kept.writing() as tx:
-            tx.drop(named(tx, kept, name).id)
+        kept.remove(lambda tx: tx.drop(named(tx, kept, name).id))
         pictures.forget(kept.address, name)
         handover.forget(kept.address, name)
         kept.scrub()

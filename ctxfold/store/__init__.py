@@ -1,17 +1,16 @@
-"""Where sessions are kept: opens the store of an address, and hands out the right to read or write it."""
+"""Where sessions are kept: opens the store of an address. `Connection` is what rows need of a database."""
 
 from __future__ import annotations
 
 import os
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol
 
-from ctxfold.errors import InputError, NotOurStore, StoreError
-from ctxfold.store.rows import Reading, Writing
+from ctxfold.errors import InputError, NotOurStore
 
-__all__ = ["Connection", "Store", "is_there", "open_store"]
+if TYPE_CHECKING:
+    from ctxfold.store.sqlite import Store
+
+__all__ = ["Connection", "is_there", "open_store"]
 
 
 class Connection(Protocol):
@@ -30,111 +29,6 @@ class Connection(Protocol):
         """End the transaction. What it changed is kept, or else undone."""
 
 
-class Database(Connection, Protocol):
-    """A connection that a store can end, and make forget what was removed."""
-
-    def scrub(self) -> None:
-        """Rewrite the file so that nothing removed remains in it."""
-
-    def check(self) -> None:
-        """Look for damage in all of the file. Raises CorruptStore."""
-
-    def close(self) -> None:
-        """End the connection."""
-
-
-class Store:
-    """Sessions in one database, used by any threads of this process in turn.
-
-    ```python
-    with open_store("trip.db") as store, store.reading() as tx:
-        print(tx.sessions.names())
-    ```
-    """
-
-    def __init__(self, address: str, db: Database) -> None:
-        self.address = address
-        self._db = db
-        self._rows = Writing(db)
-        self._lock = threading.RLock()
-        self._closed = False
-
-    @contextmanager
-    def reading(self) -> Iterator[Reading]:
-        """A snapshot for the length of the block."""
-        with self._transaction(write=False) as rows:
-            yield rows
-
-    @contextmanager
-    def writing(self) -> Iterator[Writing]:
-        """The right to write for the length of the block: committed at its end, undone on any exception."""
-        with self._transaction(write=True) as rows:
-            yield rows
-
-    @contextmanager
-    def _transaction(self, *, write: bool) -> Iterator[Writing]:
-        with self._lock:
-            self._check_open()
-            self._db.begin(write=write)
-            try:
-                yield self._rows
-            except BaseException:
-                self._db.commit(keep=False)
-                raise
-            self._db.commit(keep=write)
-
-    def scrub(self) -> None:
-        """Rewrite the file so that nothing removed remains in it, the write-ahead log included.
-
-        Raises:
-            BusyStore: another process reads or writes. No reader to come sees what was removed, but its bytes remain.
-            StoreError: the same, for another reason.
-        """
-        with self._lock:
-            self._check_open()
-            try:
-                self._db.scrub()
-            except StoreError as error:
-                raise type(error)(
-                    f"the removal is committed, but the old bytes are still in the file: {error}; "
-                    "then run `ctxfold doctor`, which takes them out"
-                ) from error
-
-    def finish(self) -> bool:
-        """Scrub where that is due. Returns whether nothing is left to do; raises nothing where it must wait longer."""
-        with suppress(StoreError), self._lock:
-            with self.reading() as rows:
-                due = rows.is_scrub_due()
-            if due:
-                self.scrub()
-            return True
-        return False
-
-    def check(self) -> None:
-        """Look for damage in all of the file. Raises CorruptStore."""
-        with self._lock:
-            self._check_open()
-            self._db.check()
-
-    def close(self) -> None:
-        """Finish what can be finished, and end the connection. Closing twice is harmless."""
-        with self._lock:
-            if not self._closed:
-                self.finish()
-                self._closed = True
-                self._db.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        self.close()
-
-    def _check_open(self) -> None:
-        if self._closed:
-            raise StoreError(f"the store {self.address} was closed; open the session again")
-
-
 def open_store(address: str) -> Store:
     """The store at an address, which is made where there is none.
 
@@ -146,10 +40,9 @@ def open_store(address: str) -> Store:
         NotOurStore: an address of an unknown kind, or the file of another program.
         StoreError: it cannot be opened.
     """
-    from ctxfold.store.sqlite import Sqlite
+    from ctxfold.store.sqlite import Store
 
-    place = _find_file(address)
-    return Store(place, Sqlite(place))
+    return Store(_find_file(address))
 
 
 def is_there(address: str) -> bool:

@@ -1,9 +1,11 @@
-"""The tables of a store and every statement on them, in one SQL that SQLite and PostgreSQL both read."""
+"""The tables of a store and every statement on them, in one SQL that SQLite and PostgreSQL read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from ctxfold.errors import CorruptStore
@@ -79,11 +81,13 @@ handle on a deleted session meets no other) and `clustered` (rows kept in the or
 `unscrubbed` has a row for each removal whose bytes are still to be taken out of the file.
 """
 
-_OWNED = ("record", "step", "lane", "event", "mark", "head", "topic", "tile", "cell", "note")
-"""The tables whose rows belong to one session, entries apart."""
-
+_OWNED = re.findall(r"CREATE TABLE (\w+) \([^;]*session INTEGER", TABLES)
+"""The tables with rows of one session."""
 _BATCH = 500
 """Numbers in one statement, below the 999 parameters that old SQLite allows."""
+
+_SWEPT = 50
+"""Records that one sweep removes."""
 
 Path = tuple[tuple[int, int], ...]
 """A path as (lane, depth) pairs, newest lane first: of each lane the steps up to that depth. Empty before step 1."""
@@ -178,16 +182,23 @@ class StoredRecord:
     idempotency: str | None
 
 
-def _names(kind: type) -> str:
-    """The columns of a row class, as SQL lists them."""
-    return ", ".join(kind.__slots__)  # type: ignore[attr-defined]
+def _columns(kind: Any) -> str:
+    """The fields of a row class, as SQL lists columns."""
+    return ", ".join(field.name for field in fields(kind))
 
 
-_STEP, _RECORD, _HEAD = _names(Step), _names(StoredRecord), _names(HeadRow)
-_EVENT = (
-    "seq, head, prev, kind, decider, cause, json, time, revision, tip, cover, notes, decision, undone, intent, guide"
+def _cells(row: Any) -> dict[str, Any]:
+    """The fields of a row by name."""
+    return {field.name: getattr(row, field.name) for field in fields(row)}
+
+
+_STEP, _RECORD, _HEAD, _TOPIC = map(_columns, (Step, StoredRecord, HeadRow, TopicRow))
+_EVENT = f"{_columns(EventRow).removesuffix(', state')}, {_columns(State).removeprefix('seq, ')}"
+_UPDATED = (
+    "coalesce((SELECT time FROM event WHERE event.session = session.id ORDER BY seq DESC LIMIT 1), created) AS updated"
 )
 _MARKS = {"intent_set": "plan", "voided": "plan", "redacted": "redaction"}
+"""The kinds of events that are marked, and as what."""
 _NEAREST = {"user": "words", "note": "noted"}
 """By the kind of a record, the column of `step` that leads to the nearest step with one."""
 
@@ -201,8 +212,9 @@ def _find_nearest(kind: str) -> str:
 
 _PUT_STEP = (
     f"INSERT INTO step (session, {_STEP}, words, noted) VALUES (:session, :{_STEP.replace(', ', ', :')},"
-    f" {_find_nearest('user')}, {_find_nearest('note')}) ON CONFLICT (session, n) DO UPDATE SET "
-    + ", ".join(f"{name} = excluded.{name}" for name in "open tokens raw upto raw_upto words noted".split())
+    f" {_find_nearest('user')}, {_find_nearest('note')}) ON CONFLICT (session, n) DO UPDATE SET open = excluded.open,"
+    " tokens = excluded.tokens, raw = excluded.raw, upto = excluded.upto, raw_upto = excluded.raw_upto,"
+    " words = excluded.words, noted = excluded.noted"
 )
 
 
@@ -213,54 +225,61 @@ def damaged(what: str) -> CorruptStore:
     )
 
 
-class _Rows:
-    """Tables of one subject, over a connection."""
+class _Tables:
+    """Statements on some tables over a connection."""
 
     def __init__(self, db: Connection) -> None:
         self._db = db
 
-    def _one(self, sql: str, **values: object) -> tuple[Any, ...] | None:
-        rows = self._db.rows(sql, **values)
-        return rows[0] if rows else None
+    def _find(self, columns: str, table: str, end: str = "", **equal: object) -> list[tuple[Any, ...]]:
+        """The rows of a table in which columns have these values."""
+        where = " AND ".join(f"{name} = :{name}" for name in equal)
+        return self._db.rows(f"SELECT {columns} FROM {table} WHERE {where} {end}", **equal)
 
-    def _number(self, sql: str, **values: object) -> int:
-        """The number that a query gives, 0 for NULL."""
-        return int(self._db.rows(sql, **values)[0][0] or 0)
+    def _first(self, columns: str, table: str, **equal: object) -> tuple[Any, ...] | None:
+        return next(iter(self._find(columns, table, "", **equal)), None)
 
-    def _next(self, table: str, session: int) -> int:
-        """A number that no row of a session has in a table."""
-        return self._number(f"SELECT max(id) FROM {table} WHERE session = :session", session=session) + 1
+    def _last(self, column: str, table: str, **equal: object) -> int:
+        """The largest number in a column, 0 where there is none."""
+        return self._find(f"max({column})", table, "", **equal)[0][0] or 0
 
     def _put(self, table: str, **cells: object) -> None:
         columns, values = ", ".join(cells), ", :".join(cells)
         self._db.run(f"INSERT INTO {table} ({columns}) VALUES (:{values})", **cells)
 
+    def _change(self, table: str, column: str, value: object, **equal: object) -> None:
+        where = " AND ".join(f"{name} = :{name}" for name in equal)
+        self._db.run(f"UPDATE {table} SET {column} = :value WHERE {where}", value=value, **equal)
 
-def _cells(row: object) -> dict[str, Any]:
-    """The fields of a row class by name."""
-    return {name: getattr(row, name) for name in row.__slots__}  # type: ignore[attr-defined]
+    def _among(self, sql: str, wanted: Sequence[object], **values: object) -> list[tuple[Any, ...]]:
+        """The rows of a query with a place for a list, over a list of any length."""
+        rows: list[tuple[Any, ...]] = []
+        for low in range(0, len(wanted), _BATCH):
+            part = {f"v{at}": value for at, value in enumerate(wanted[low : low + _BATCH])}
+            rows += self._db.rows(sql.format(", ".join(f":{name}" for name in part)), **part, **values)
+        return rows
 
 
-class CoverRows(_Rows):
+class CoverRows(_Tables):
     """Tiles, the cells of covers, and notes."""
 
     def tile(self, session: int, tile: int) -> bytes | None:
         """The packed body of a tile."""
-        row = self._one("SELECT body FROM tile WHERE session = :session AND id = :tile", session=session, tile=tile)
-        return None if row is None else row[0]
+        row = self._first("body", "tile", session=session, id=tile)
+        return row[0] if row else None
 
     def tile_end(self, session: int, tile: int) -> int | None:
         """The last step, in path order, of a tile."""
-        row = self._one("SELECT last FROM tile WHERE session = :session AND id = :tile", session=session, tile=tile)
-        return None if row is None else row[0]
+        row = self._first("last", "tile", session=session, id=tile)
+        return row[0] if row else None
 
     def tile_numbers(self, session: int) -> list[int]:
         """Every tile of a session."""
-        return [tile for (tile,) in self._db.rows("SELECT id FROM tile WHERE session = :s ORDER BY id", s=session)]
+        return [tile for (tile,) in self._find("id", "tile", "ORDER BY id", session=session)]
 
     def next_tile(self, session: int) -> int:
         """A tile number that was never used in this session."""
-        return self._next("tile", session)
+        return self._last("id", "tile", session=session) + 1
 
     def add_tile(self, session: int, tile: int, first: int, last: int, tokens: int, body: bytes) -> None:
         """Keep a tile."""
@@ -268,19 +287,18 @@ class CoverRows(_Rows):
 
     def cell(self, session: int, cell: int) -> tuple[int, int]:
         """A cell of a cover: the cell before it and its tile."""
-        sql = "SELECT prev, tile FROM cell WHERE session = :session AND id = :cell"
-        row = self._one(sql, session=session, cell=cell)
+        row = self._first("prev, tile", "cell", session=session, id=cell)
         if row is None:
             raise damaged(f"cell {cell} of a cover")
         return row[0], row[1]
 
     def cells(self, session: int) -> list[tuple[Any, ...]]:
         """Every cell of a session as (number, the one before, tile)."""
-        return self._db.rows("SELECT id, prev, tile FROM cell WHERE session = :session ORDER BY id", session=session)
+        return self._find("id, prev, tile", "cell", "ORDER BY id", session=session)
 
     def add_cell(self, session: int, prev: int, tile: int) -> int:
         """Add a cell after another; its number."""
-        cell = self._next("cell", session)
+        cell = self._last("id", "cell", session=session) + 1
         self._put("cell", session=session, id=cell, prev=prev, tile=tile)
         return cell
 
@@ -288,35 +306,31 @@ class CoverRows(_Rows):
         """The notes that lead to a root, oldest first, as (slot, text)."""
         found: list[tuple[str, str]] = []
         while note:
-            sql = "SELECT prev, slot, text FROM note WHERE session = :session AND id = :note"
-            row = self._one(sql, session=session, note=note)
+            row = self._first("prev, slot, text", "note", session=session, id=note)
             if row is None:
                 raise damaged(f"note {note}")
-            note, slot, text = row
-            found.append((slot, decode(text)))
+            found.append((row[1], decode(row[2])))
+            note = row[0]
         return found[::-1]
 
     def note_links(self, session: int) -> list[tuple[int, int, str, str]]:
         """Every note of a session as (number, the one before, slot, text)."""
-        rows = self._db.rows(
-            "SELECT id, prev, slot, text FROM note WHERE session = :session ORDER BY id", session=session
-        )
+        rows = self._find("id, prev, slot, text", "note", "ORDER BY id", session=session)
         return [(note, prev, slot, decode(text)) for note, prev, slot, text in rows]
 
     def add_note(self, session: int, prev: int, slot: str, text: str) -> int:
         """Add a note after another; its number."""
-        note = self._next("note", session)
+        note = self._last("id", "note", session=session) + 1
         self._put("note", session=session, id=note, prev=prev, slot=slot, text=encode(text))
         return note
 
 
-class ForestRows(_Rows):
+class ForestRows(_Tables):
     """Branches, topics and events."""
 
     def heads(self, session: int) -> list[HeadRow]:
         """The branches of a session, oldest first."""
-        rows = self._db.rows(f"SELECT {_HEAD} FROM head WHERE session = :session ORDER BY id", session=session)
-        return [HeadRow(*row) for row in rows]
+        return [HeadRow(*row) for row in self._find(_HEAD, "head", "ORDER BY id", session=session)]
 
     def add_head(self, session: int, head: HeadRow) -> None:
         """Add a branch."""
@@ -324,20 +338,15 @@ class ForestRows(_Rows):
 
     def move_head(self, session: int, head: int, seq: int) -> None:
         """Let a branch end at an event."""
-        self._db.run(
-            "UPDATE head SET seq = :seq WHERE session = :session AND id = :id", session=session, id=head, seq=seq
-        )
+        self._change("head", "seq", seq, session=session, id=head)
 
     def rename_head(self, session: int, head: int, name: str) -> None:
         """Give a branch another name."""
-        self._db.run(
-            "UPDATE head SET name = :name WHERE session = :session AND id = :id", session=session, id=head, name=name
-        )
+        self._change("head", "name", name, session=session, id=head)
 
     def topics(self, session: int) -> list[TopicRow]:
         """The topics of a session, oldest first."""
-        rows = self._db.rows("SELECT id, name FROM topic WHERE session = :session ORDER BY id", session=session)
-        return [TopicRow(*row) for row in rows]
+        return [TopicRow(*row) for row in self._find(_TOPIC, "topic", "ORDER BY id", session=session)]
 
     def add_topic(self, session: int, topic: TopicRow) -> None:
         """Add a topic."""
@@ -345,46 +354,35 @@ class ForestRows(_Rows):
 
     def rename_topic(self, session: int, topic: int, name: str) -> None:
         """Give a topic another name."""
-        self._db.run(
-            "UPDATE topic SET name = :name WHERE session = :session AND id = :id", session=session, id=topic, name=name
-        )
+        self._change("topic", "name", name, session=session, id=topic)
 
     def event(self, session: int, seq: int) -> EventRow | None:
         """One event."""
-        row = self._one(f"SELECT {_EVENT} FROM event WHERE session = :session AND seq = :seq", session=session, seq=seq)
-        return None if row is None else _event(row)
+        row = self._first(_EVENT, "event", session=session, seq=seq)
+        return _event(row) if row else None
 
     def events(self, session: int, limit: int | None = None, newest: bool = False) -> list[EventRow]:
         """Events in order of their number, or the newest first."""
-        order = f"{'DESC' if newest else 'ASC'}{'' if limit is None else f' LIMIT {limit:d}'}"
-        rows = self._db.rows(
-            f"SELECT {_EVENT} FROM event WHERE session = :session ORDER BY seq {order}", session=session
-        )
-        return [_event(row) for row in rows]
+        end = f"ORDER BY seq {'DESC' if newest else 'ASC'}" + ("" if limit is None else f" LIMIT {limit:d}")
+        return [_event(row) for row in self._find(_EVENT, "event", end, session=session)]
 
     def intents(self, session: int) -> list[EventRow]:
         """Every plan of a session, and every undo and redo, in order."""
-        columns = ", ".join(f"event.{name}" for name in _EVENT.split(", "))
-        rows = self._db.rows(
-            f"SELECT {columns} FROM mark JOIN event ON event.session = mark.session AND event.seq = mark.seq"
-            " WHERE mark.session = :session AND mark.kind = 'plan' ORDER BY mark.seq",
-            session=session,
-        )
-        return [_event(row) for row in rows]
+        planned = "AND seq IN (SELECT seq FROM mark WHERE session = :session AND kind = 'plan') ORDER BY seq"
+        return [_event(row) for row in self._find(_EVENT, "event", planned, session=session)]
 
     def newest_intent(self, session: int) -> int:
         """The number of the newest of these events, 0 for none."""
-        return self._number("SELECT max(seq) FROM mark WHERE session = :session AND kind = 'plan'", session=session)
+        return self._last("seq", "mark", session=session, kind="plan")
 
     def last_event(self, session: int) -> int:
         """The number of the newest event, 0 for none."""
-        return self._number("SELECT max(seq) FROM event WHERE session = :session", session=session)
+        return self._last("seq", "event", session=session)
 
     def add_event(self, session: int, event: EventRow) -> None:
         """Append an event."""
-        cells = _cells(event) | _cells(event.state)
+        cells = _cells(event) | {"cause": encode(event.cause), "json": encode(event.json)} | _cells(event.state)
         del cells["state"]
-        cells |= {"cause": encode(event.cause), "json": encode(event.json)}
         self._put("event", session=session, **cells)
         if event.kind in _MARKS:
             self._put("mark", session=session, kind=_MARKS[event.kind], seq=event.seq)
@@ -395,7 +393,7 @@ def _event(row: tuple[Any, ...]) -> EventRow:
     return EventRow(seq, head, prev, kind, decider, decode(cause), decode(json), time, State(seq, *after))
 
 
-class LogRows(_Rows):
+class LogRows(_Tables):
     """Steps, records and their bytes."""
 
     def __init__(self, db: Connection, search: SearchRows) -> None:
@@ -404,29 +402,26 @@ class LogRows(_Rows):
 
     def step(self, session: int, n: int) -> Step | None:
         """One step."""
-        row = self._one(f"SELECT {_STEP} FROM step WHERE session = :session AND n = :n", session=session, n=n)
-        return None if row is None else _step(row)
+        row = self._first(_STEP, "step", session=session, n=n)
+        return _step(row) if row else None
 
     def steps(self, session: int, numbers: Sequence[int] | None = None) -> list[Step]:
         """Steps by number, or all, in the order of their numbers. Raises CorruptStore: one of them is missing."""
-        sql = f"SELECT {_STEP} FROM step WHERE session = :session {{}} ORDER BY n"
         if numbers is None:
-            return [_step(row) for row in self._db.rows(sql.format(""), session=session)]
-        found: list[Step] = []
-        for part in _batches(numbers):
-            found += map(_step, self._db.rows(sql.format(f"AND n IN ({_marks(part)})"), session=session, **part))
-        if len(found) != len(set(numbers)):
+            return [_step(row) for row in self._find(_STEP, "step", "ORDER BY n", session=session)]
+        sql = f"SELECT {_STEP} FROM step WHERE session = :session AND n IN ({{}}) ORDER BY n"
+        rows = self._among(sql, sorted(set(numbers)), session=session)
+        if len(rows) != len(set(numbers)):
             raise damaged("the list of steps")
-        return found
+        return [_step(row) for row in rows]
 
     def put_step(self, session: int, step: Step) -> None:
         """Write a step that is new, was filled, or has more records."""
-        cells = _cells(step) | {"session": session, "open": int(step.open)}
-        self._db.run(_PUT_STEP, **cells)
+        self._db.run(_PUT_STEP, **_cells(step) | {"session": session, "open": int(step.open)})
 
     def last_step(self, session: int) -> int:
         """The highest step number given out, 0 for none."""
-        return self._number("SELECT max(n) FROM step WHERE session = :session", session=session)
+        return self._last("n", "step", session=session)
 
     def path(self, session: int, tip: int) -> Path:
         """The lanes that lead to a step."""
@@ -437,8 +432,7 @@ class LogRows(_Rows):
         lanes: list[tuple[int, int]] = []
         while lane:
             lanes.append((lane, depth))
-            sql = "SELECT parent, fork FROM lane WHERE session = :session AND id = :lane AND id > parent"
-            row = self._one(sql, session=session, lane=lane)
+            row = self._first("parent, fork", "lane", session=session, id=lane)
             if row is None:
                 raise damaged(f"lane {lane} of a path")
             lane, depth = row
@@ -447,94 +441,81 @@ class LogRows(_Rows):
     def along(self, session: int, path: Path, low: int, high: int) -> list[Step]:
         """The steps of a path with depths in [low, high], in path order."""
         found: list[Step] = []
+        sql = f"SELECT {_STEP} FROM step WHERE session = :session AND lane = :lane AND depth BETWEEN :low AND :high"
         for lane, depth in reversed(path):
-            if depth < low:
-                continue
-            between = "session = :session AND lane = :lane AND depth BETWEEN :low AND :high ORDER BY depth"
-            first, last = max(low, found[-1].depth + 1 if found else low), min(depth, high)
-            sql = f"SELECT {_STEP} FROM step WHERE {between}"
-            found += map(_step, self._db.rows(sql, session=session, lane=lane, low=first, high=last))
+            if depth >= low:
+                ends = {"low": max(low, found[-1].depth + 1 if found else low), "high": min(depth, high)}
+                rows = self._db.rows(f"{sql} ORDER BY depth", session=session, lane=lane, **ends)
+                found += map(_step, rows)
         if [step.depth for step in found] != list(range(low, min(high, path[0][1] if path else 0) + 1)):
             raise damaged("a path")
         return found
 
     def add_lane(self, session: int, parent: int, fork: int) -> int:
         """Add a lane that leaves `parent` after depth `fork`; its number."""
-        lane = self._next("lane", session)
+        lane = self._last("id", "lane", session=session) + 1
         self._put("lane", session=session, id=lane, parent=parent, fork=fork)
         return lane
 
     def lanes(self, session: int) -> list[tuple[Any, ...]]:
         """Every lane of a session as (number, parent, fork)."""
-        return self._db.rows("SELECT id, parent, fork FROM lane WHERE session = :session ORDER BY id", session=session)
+        return self._find("id, parent, fork", "lane", "ORDER BY id", session=session)
 
     def place_taken(self, session: int, lane: int, depth: int) -> bool:
         """Whether a lane has a step at a depth already."""
-        sql = "SELECT 1 FROM step WHERE session = :session AND lane = :lane AND depth = :depth"
-        return self._one(sql, session=session, lane=lane, depth=depth) is not None
+        return self._first("n", "step", session=session, lane=lane, depth=depth) is not None
 
     def records(self, session: int, numbers: Sequence[int], late: bool = False) -> list[StoredRecord]:
         """The records of steps in order; with `late`, those shown under these steps though they belong to others."""
-        found: list[StoredRecord] = []
-        for part in _batches(sorted(set(numbers))):
-            where = "at IN ({}) AND at <> step ORDER BY at, id" if late else "step IN ({}) ORDER BY step, k"
-            sql = f"SELECT {_RECORD} FROM record WHERE session = :session AND {where.format(_marks(part))}"
-            found += [StoredRecord(*row) for row in self._db.rows(sql, session=session, **part)]
-        return found
+        where = "at IN ({}) AND at <> step ORDER BY at, id" if late else "step IN ({}) ORDER BY step, k"
+        sql = f"SELECT {_RECORD} FROM record WHERE session = :session AND {where}"
+        return [StoredRecord(*row) for row in self._among(sql, sorted(set(numbers)), session=session)]
 
     def record_by_id(self, record: int) -> StoredRecord | None:
         """One record by its row id."""
-        row = self._one(f"SELECT {_RECORD} FROM record WHERE id = :record", record=record)
-        return None if row is None else StoredRecord(*row)
+        row = self._first(_RECORD, "record", id=record)
+        return StoredRecord(*row) if row else None
 
     def entries_of(self, session: int, named: Sequence[str] | None = None) -> list[StoredRecord]:
         """All records of a session, oldest first.
 
         With `named`: those with one of these keys or call ids, and those with a key that a redaction masked.
         """
-        sql = f"SELECT {_RECORD} FROM record WHERE session = :session {{}} ORDER BY id"
         if named is None:
-            return [StoredRecord(*row) for row in self._db.rows(sql.format(""), session=session)]
-        rows = self._db.rows(sql.format("AND idempotency LIKE '%*%'"), session=session)
-        for part in _batches(named):
-            among = sql.format(f"AND (idempotency IN ({_marks(part)}) OR call_id IN ({_marks(part)}))")
-            rows += self._db.rows(among, session=session, **part)
+            return [StoredRecord(*row) for row in self._find(_RECORD, "record", "ORDER BY id", session=session)]
+        rows = self._find(_RECORD, "record", "AND idempotency LIKE '%*%'", session=session)
+        for column in ("idempotency", "call_id"):
+            sql = f"SELECT {_RECORD} FROM record WHERE session = :session AND {column} IN ({{}})"
+            rows += self._among(sql, named, session=session)
         return [StoredRecord(*row) for row in sorted(set(rows))]
 
     def longer(self, session: int, size: int) -> list[StoredRecord]:
         """The records of more bytes than that, newest first."""
+        long = "AND (SELECT size FROM entry WHERE entry.id = record.entry) > :size ORDER BY id DESC"
         rows = self._db.rows(
-            f"SELECT {_RECORD} FROM record WHERE session = :session"
-            " AND (SELECT size FROM entry WHERE entry.id = record.entry) > :size ORDER BY id DESC",
-            session=session, size=size,
-        )  # fmt: skip
+            f"SELECT {_RECORD} FROM record WHERE session = :session {long}", session=session, size=size
+        )
         return [StoredRecord(*row) for row in rows]
 
     def steps_with(self, session: int, kind: str, path: Path, high: int, limit: int) -> list[int]:
         """The newest steps of a path, up to a depth, with a record of a kind, `user` or `note`; newest first."""
         found: list[int] = []
-        (step,) = self.along(session, path, high, high) or (None,)
-        n = step.n if step else 0
-        while n and len(found) < limit:
-            sql = f"SELECT {_NEAREST[kind]} FROM step WHERE session = :session AND n = :n"
-            nearest = self._number(sql, session=session, n=n)
-            if not nearest:
-                break
+        n = next((step.n for step in self.along(session, path, high, high)), 0)
+        while n and len(found) < limit and (nearest := self._last(_NEAREST[kind], "step", session=session, n=n)):
             found.append(nearest)
-            n = self._number("SELECT parent FROM step WHERE session = :session AND n = :n", session=session, n=nearest)
+            n = self._last("parent", "step", session=session, n=nearest)
         return found
 
     def text(self, entry: int) -> str:
         """The exact text of an entry. Raises CorruptStore: it is missing, or its bytes do not match their hash."""
-        row = self._one("SELECT bytes, hash FROM entry WHERE id = :entry", entry=entry)
-        raw = None if row is None else unpack(row[0])
-        if row is None or raw is None or digest(raw) != row[1]:
+        row = self._first("bytes, hash", "entry", id=entry)
+        if row is None or digest(raw := unpack(row[0])) != row[1]:
             raise damaged(f"entry {entry}")
         return decode(raw)
 
     def entry_hash(self, entry: int) -> bytes:
         """The content hash of an entry, 16 bytes."""
-        row = self._one("SELECT hash FROM entry WHERE id = :entry", entry=entry)
+        row = self._first("hash", "entry", id=entry)
         if row is None:
             raise damaged(f"entry {entry}")
         return bytes(row[0])
@@ -543,7 +524,7 @@ class LogRows(_Rows):
         """Keep a text, once however often it is said; its row id."""
         raw = encode(text)
         name = digest(raw)
-        row = self._one("SELECT id FROM entry WHERE hash = :hash", hash=name)
+        row = self._first("id", "entry", hash=name)
         if row is None:
             sql = "INSERT INTO entry (hash, size, bytes) VALUES (:hash, :size, :bytes) RETURNING id"
             row = self._db.rows(sql, hash=name, size=len(raw), bytes=pack(raw))[0]
@@ -552,31 +533,17 @@ class LogRows(_Rows):
     def add_record(
         self, session: int, record: Record, entry: int, shown: int | None, form: bytes, idempotency: str | None
     ) -> None:
-        """Keep a record of a step that is there. It can be searched from here on."""
-        cells = {
-            "session": session, "step": record.step, "k": record.k, "at": record.at or record.step,
-            "kind": record.kind, "origin": record.origin, "call_id": record.call_id, "entry": entry, "shown": shown,
-            "form": form, "idempotency": idempotency,
-        }  # fmt: skip
-        sql = f"INSERT INTO record ({', '.join(cells)}) VALUES (:{', :'.join(cells)}) RETURNING id"
-        ((made,),) = self._db.rows(sql, **cells)
+        """Keep a record. It can be searched from here on."""
+        cells = StoredRecord(
+            0, record.step, record.k, record.at or record.step, record.kind, record.origin, record.call_id,
+            entry, shown, form, idempotency,
+        )  # fmt: skip
+        values = f":session, :{_RECORD.removeprefix('id, ').replace(', ', ', :')}"
+        sql = f"INSERT INTO record (session, {_RECORD.removeprefix('id, ')}) VALUES ({values}) RETURNING id"
+        ((made,),) = self._db.rows(sql, session=session, **_cells(cells))
         if nearest := _NEAREST.get(record.kind):
-            sql = f"UPDATE step SET {nearest} = n WHERE session = :session AND n = :n"
-            self._db.run(sql, session=session, n=record.step)
+            self._change("step", nearest, record.step, session=session, n=record.step)
         self._search.add(made, record.text)
-
-
-def _batches(values: Sequence[object]) -> Iterable[dict[str, object]]:
-    """Values of any number as named parameters, so many in one statement as every database takes."""
-    return (
-        {f"v{at}": value for at, value in enumerate(values[low : low + _BATCH])}
-        for low in range(0, len(values), _BATCH)
-    )
-
-
-def _marks(part: Iterable[str]) -> str:
-    """Named parameters as a list in SQL."""
-    return ", ".join(f":{name}" for name in part)
 
 
 def _step(row: tuple[Any, ...]) -> Step:
@@ -584,17 +551,19 @@ def _step(row: tuple[Any, ...]) -> Step:
     return Step(n, parent, lane, depth, bool(is_open), *rest)
 
 
-class SessionsRows(_Rows):
+class SessionsRows(_Tables):
     """Sessions by name."""
 
     def named(self, name: str) -> SessionRow | None:
         """The session of that name."""
-        row = self._one(f"SELECT id, name, created, {_UPDATED}, current FROM session WHERE name = :name", name=name)
-        return None if row is None else SessionRow(*row)
+        row = self._first(f"id, name, created, {_UPDATED}, current", "session", name=name)
+        return SessionRow(*row) if row else None
 
     def names(self) -> list[str]:
         """Every session's name, the newest work first."""
-        return [name for (name,) in self._db.rows(f"SELECT name FROM session ORDER BY {_UPDATED} DESC, id DESC")]
+        return [
+            name for name, _ in self._db.rows(f"SELECT name, {_UPDATED} FROM session ORDER BY updated DESC, id DESC")
+        ]
 
     def add(self, name: str, created: float) -> SessionRow:
         """Begin an empty session. Its number was never that of another, deleted ones included."""
@@ -604,46 +573,39 @@ class SessionsRows(_Rows):
 
     def newest(self, session: int) -> tuple[int, int] | None:
         """The numbers of its newest event and newest redaction, 0 for none; None when there is no such session."""
-        row = self._one(
-            "SELECT (SELECT max(seq) FROM event WHERE session = :session),"
-            " (SELECT max(seq) FROM mark WHERE session = :session AND kind = 'redaction')"
-            " FROM session WHERE id = :session",
-            session=session,
+        newest = "SELECT max(seq) FROM {} WHERE session = :id"
+        columns = (
+            f"coalesce(({newest.format('event')}), 0), coalesce(({newest.format('mark')} AND kind = 'redaction'), 0)"
         )
-        return None if row is None else (row[0] or 0, row[1] or 0)
+        row = self._first(columns, "session", id=session)
+        return (row[0], row[1]) if row else None
 
     def settle(self, session: int, current: int) -> None:
         """Note the branch that new handles start on."""
-        self._db.run("UPDATE session SET current = :current WHERE id = :session", session=session, current=current)
+        self._change("session", "current", current, id=session)
 
     def rename(self, session: int, name: str) -> None:
         """Give a session another name."""
-        self._db.run("UPDATE session SET name = :name WHERE id = :session", session=session, name=name)
+        self._change("session", "name", name, id=session)
 
     def budget(self, session: int) -> int:
         """The tokens of its views where the caller names none, 0 while nobody set them."""
-        return self._number("SELECT budget FROM session WHERE id = :session", session=session)
+        return self._last("budget", "session", id=session)
 
     def keep_budget(self, session: int, budget: int) -> None:
         """Note the tokens of its views where the caller names none."""
-        self._db.run("UPDATE session SET budget = :budget WHERE id = :session", session=session, budget=budget)
+        self._change("session", "budget", budget, id=session)
 
     def raw_bytes(self, session: int) -> int:
         """Bytes of a session's raw records."""
-        return self._number(
-            "SELECT sum(entry.size) FROM record JOIN entry ON entry.id = record.entry WHERE record.session = :session",
-            session=session,
-        )
+        return self._find("sum(size)", "record JOIN entry ON entry.id = record.entry", session=session)[0][0] or 0
 
 
-_UPDATED = "coalesce((SELECT time FROM event WHERE event.session = session.id ORDER BY seq DESC LIMIT 1), created)"
-
-
-class Reading:
+class Reading(_Tables):
     """A consistent snapshot of the store. A row that is missing or does not read back raises CorruptStore."""
 
     def __init__(self, db: Connection) -> None:
-        self._db = db
+        super().__init__(db)
         self.sessions = SessionsRows(db)
         self.forest = ForestRows(db)
         self.cover = CoverRows(db)
@@ -658,24 +620,35 @@ class Reading:
 class Writing(Reading):
     """The exclusive right to write, until it commits. Only within it may methods that change rows be called."""
 
-    def clear(self, session: int) -> None:
-        """Remove all of a session but its name and number, and the entries that only it used.
-
-        The bytes are still in the file until a scrub, which is due from here on.
-        """
-        for record in self.log.entries_of(session):
-            self.search.remove(record.id, self.log.text(record.entry))
-        for table in _OWNED:
-            self._db.run(f"DELETE FROM {table} WHERE session = :session", session=session)
-        self.sweep()
-
     def drop(self, session: int) -> None:
-        """Remove a session and the entries that only it used."""
-        self.clear(session)
+        """Remove a session. Its rows are nobody's from here on, and go with the next sweeps; a scrub is due."""
+        self._db.run("INSERT INTO unscrubbed DEFAULT VALUES")
         self._db.run("DELETE FROM session WHERE id = :session", session=session)
 
-    def sweep(self) -> None:
-        """Remove the entries that no record uses. A scrub is due from here on."""
+    def sweep(self) -> bool:
+        """Remove some rows of sessions that were dropped: so few that a full disk can take the change. False: none left."""
+        nobodys = "session NOT IN (SELECT id FROM session)"
+        rows = self._db.rows(f"SELECT id, entry, shown FROM record WHERE {nobodys} ORDER BY id LIMIT {_SWEPT}")
+        self._remove(rows)
+        for table in [] if rows else _OWNED:
+            self._db.run(f"DELETE FROM {table} WHERE {nobodys}")
+        return bool(rows)
+
+    def clear(self, session: int) -> None:
+        """Remove all of a session but its name and number, to write it anew. A scrub is due from here on."""
         self._db.run("INSERT INTO unscrubbed DEFAULT VALUES")
+        self._remove(self._db.rows("SELECT id, entry, shown FROM record WHERE session = :s ORDER BY id", s=session))
+        for table in _OWNED:
+            self._db.run(f"DELETE FROM {table} WHERE session = :session", session=session)
+
+    def _remove(self, records: Sequence[tuple[int, int, int | None]]) -> None:
+        """Remove records, given with their entries, and the entries that no other record uses."""
+        for record, entry, _ in records:
+            with suppress(CorruptStore):  # a text that does not read back has no words to take out
+                self.search.remove(record, self.log.text(entry))
         used = "SELECT entry FROM record UNION SELECT shown FROM record WHERE shown IS NOT NULL"
-        self._db.run(f"DELETE FROM entry WHERE id NOT IN ({used})")
+        for sql, numbers in (
+            ("DELETE FROM record WHERE id IN ({})", [record for record, _, _ in records]),
+            (f"DELETE FROM entry WHERE id IN ({{}}) AND id NOT IN ({used})", [e for _, *own in records for e in own]),
+        ):
+            self._among(sql, numbers)

@@ -1,7 +1,7 @@
 """A store in one SQLite file, in WAL mode, that only its owner can read: opening it, its lock, its errors, its scrub.
 
-SQLite before 3.51.3 can lose the WAL when a checkpoint and a write meet (the WAL-reset fault). There a lock of our own
-is held during each write and checkpoint, and checkpoints happen only under it.
+A lock of our own is held during each write and checkpoint, and checkpoints happen only under it: SQLite before 3.51.3
+can lose the WAL when a checkpoint and a write meet (the WAL-reset fault), and its own lock is not given in turn.
 
 Only SQLite opens the file. Closing any other descriptor of it would drop the locks of every connection that this
 process has on it (POSIX locks belong to the process), and the next process to close its own would take itself for the
@@ -14,23 +14,26 @@ import os
 import sqlite3
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Self, TypeVar
 
 from ctxfold.errors import BusyStore, CorruptStore, FullDisk, NotOurStore, ReadOnlyStore, StoreError
-from ctxfold.store.rows import TABLES
+from ctxfold.store.rows import TABLES, Reading, Writing
 from ctxfold.store.search import INDEX
 
 if sys.platform == "win32":
     import msvcrt
 
     def _lock(file: int) -> None:
+        os.lseek(file, 0, os.SEEK_SET)
         msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
 
     def _unlock(file: int) -> None:
+        os.lseek(file, 0, os.SEEK_SET)
         msvcrt.locking(file, msvcrt.LK_UNLCK, 1)
 else:
     import fcntl
@@ -42,6 +45,7 @@ else:
         fcntl.flock(file, fcntl.LOCK_UN)
 
 
+_T = TypeVar("_T")
 APPLICATION = 0x63747866
 """The number in a file's header that marks it as ours ("ctxf")."""
 VERSION = 9
@@ -50,10 +54,15 @@ WAIT = 30.0
 """Seconds to wait for another process that writes: it writes for milliseconds unless it hangs."""
 PATIENCE = 3.0
 """Seconds for which a scrub waits for readers to end. Nobody can write meanwhile."""
-_CHECKPOINT_EVERY = 400
-"""Writes between two checkpoints under our own lock: about SQLite's 1,000 pages."""
+_LOG_PAGES = 500
+"""Pages of the write-ahead log after which a commit takes it into the file."""
+_MARGIN = 500_000
+"""Bytes by which the reserve is larger than the write-ahead log: what one commit may add to it."""
+_FREED_PAGES = 64
+"""Free pages that are given back at a time on a full disk."""
 _SHORTEST, _LONGEST = 0.000_5, 0.02
 """Seconds between two tries for the lock, which is held for the length of a commit."""
+_FULL = "no space left for {}; everything committed before is kept: free some space and try again"
 _FOREIGN = "{} is a database of another program; name another file with CTXFOLD_DATABASE_URL or --store"
 
 
@@ -62,39 +71,44 @@ def sqlite_version() -> str:
     return sqlite3.sqlite_version
 
 
-def is_needed() -> bool:
-    """Whether the SQLite in use has the WAL-reset fault, so that each write needs a lock of ours."""
-    return sqlite3.sqlite_version_info < (3, 51, 3)
-
-
 class Guard:
-    """The right to write, held by one process at a time.
+    """The right to write to a store, held by one process at a time.
 
     Args:
-        path: the file to lock; made where it is missing, private to its owner.
+        store: the file of the store; the file to lock is made beside it, private to its owner.
         wait: seconds to wait for another holder.
     """
 
-    def __init__(self, path: Path, wait: float) -> None:
-        self._path = path
+    def __init__(self, store: Path, wait: float = WAIT) -> None:
+        self._store = store
+        self._path = store.with_name(f"{store.name}.lock")
         self._wait = wait
         self._file: int | None = None
+        self._gave_up = False
 
     def acquire(self) -> None:
-        """Take it. Raises TimeoutError: another process keeps it; OSError: the file cannot be used."""
+        """Take it. Raises BusyStore: another process keeps it; ReadOnlyStore: the file cannot be used."""
         until = time.monotonic() + self._wait
         pause = _SHORTEST
         while not self._try():
             left = until - time.monotonic()
             if left <= 0:
-                raise TimeoutError(f"{self._path} is held by another process")
+                raise BusyStore(
+                    f"another process has held {self._store} for {self._wait:.0f} s, so it is stopped or hangs; "
+                    "let it go on or end it, then try again"
+                )
             time.sleep(min(pause, left))
             pause = min(2 * pause, _LONGEST)
 
     def _try(self) -> bool:
         """Try once. A file that was removed or replaced since it was opened guards nothing: its successor is taken."""
-        if self._file is None:
-            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+        try:
+            if self._file is None:
+                self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+        except OSError as error:
+            raise ReadOnlyStore(
+                f"{self._store} cannot be locked ({error.strerror}); check the rights of its folder or name another store"
+            ) from error
         try:
             _lock(self._file)
         except (BlockingIOError, PermissionError):  # POSIX, Windows
@@ -110,67 +124,76 @@ class Guard:
         if self._file is not None:
             _unlock(self._file)
 
+    def reserve(self, size: int) -> None:
+        """Let the locked file have so many bytes, unless they were given up. Raises FullDisk: there is no room."""
+        if self._file is None or self._gave_up or os.lseek(self._file, 0, os.SEEK_END) >= size:
+            return
+        try:
+            if sys.platform == "linux":
+                os.posix_fallocate(self._file, 0, size)
+            else:
+                os.write(self._file, bytes(size - os.lseek(self._file, 0, os.SEEK_END)))
+        except OSError as error:
+            raise FullDisk(_FULL.format(self._store)) from error
+
+    def give_up_reserve(self) -> None:
+        """Give back the bytes of the locked file, and ask for none again."""
+        self._gave_up = True
+        if self._file is not None:
+            os.ftruncate(self._file, 0)
+
     def close(self) -> None:
         """Give up the file."""
         if self._file is not None:
             os.close(self._file)
             self._file = None
 
+    def __enter__(self) -> None:
+        self.acquire()
+
+    def __exit__(self, *_error: object) -> None:
+        self.release()
+
 
 class Sqlite:
-    """A connection to one file, or to memory. It implements `ctxfold.store.Database`.
+    """A connection to one file, or to memory; it implements `ctxfold.store.Connection`.
 
-    A file that may not be written is only read; a transaction that would write to it raises ReadOnlyStore.
-
-    Raises:
-        NotOurStore: the file belongs to another program, or to another version of this one.
-        ReadOnlyStore: it can neither be made nor be read.
-        CorruptStore: it does not read back.
+    `guard`: the right to write, None where nobody else can write. A file that may not be written is only read.
     """
 
     def __init__(self, address: str) -> None:
         self._address = address
-        self._memory = address == ":memory:"
-        self._guard: Guard | None = None
-        self._guarding = False
-        self._writes = 0
+        self._writing = False
+        path, memory = Path(address).absolute(), address == ":memory:"
         with _translate_errors(address):
-            path = Path(address).absolute()
-            self._frozen = not self._memory and not _make_private(path)
-            if is_needed() and not self._memory and not self._frozen:
-                self._guard = Guard(path.with_name(f"{path.name}.lock"), WAIT)
+            self._frozen = not memory and not _make_private(path)
+            self.guard = None if memory or self._frozen else Guard(path)
             self._connection = _connect_frozen(path) if self._frozen else _connect(address)
-        self._pragma = self._connection.execute
-        try:
-            with _translate_errors(address), self._guarded():
-                self._prepare()
-        except BaseException:
-            self._connection.close()
-            if self._guard is not None:
-                self._guard.close()
-            raise
+            try:
+                with self.guard or nullcontext():
+                    self._prepare(memory)
+            except BaseException:
+                self.close()
+                raise
 
-    def _prepare(self) -> None:
-        if self._memory:
+    def _prepare(self, memory: bool) -> None:
+        if memory:
             _create(self._connection)
         _check_version(self._connection, self._address)
-        self._pragma("PRAGMA cache_size = -16000")
-        self._pragma("PRAGMA cell_size_check = ON")
-        if self._frozen:
-            return
-        if not self._memory:
-            self._pragma("PRAGMA journal_mode = WAL")
-        self._pragma("PRAGMA synchronous = FULL")
-        self._pragma("PRAGMA secure_delete = ON")
-        if self._guard is not None:
-            self._pragma("PRAGMA wal_autocheckpoint = 0")
+        settings = ["cache_size = -16000", "cell_size_check = ON"]
+        if not self._frozen:
+            settings += [
+                "journal_mode = WAL",
+                "synchronous = FULL",
+                "secure_delete = ON",
+                f"wal_autocheckpoint = {_LOG_PAGES}",
+            ]
+        for setting in settings:
+            self._connection.execute(f"PRAGMA {setting}")
 
     def run(self, sql: str, **values: object) -> None:
         """Run one statement."""
-        try:
-            self._connection.execute(sql, values)
-        except (sqlite3.Error, UnicodeDecodeError) as error:
-            raise _translate(error, self._address) from error
+        self.rows(sql, **values)
 
     def rows(self, sql: str, **values: object) -> list[tuple[Any, ...]]:
         """All rows of one query, or of a statement that ends in RETURNING."""
@@ -189,11 +212,15 @@ class Sqlite:
                 f"{self._address} may not be written, so it is only read; "
                 "change its rights, or name another store with CTXFOLD_DATABASE_URL"
             )
-        self._acquire()
+        if self.guard is not None:
+            self.guard.acquire()
+        self._writing = True
         try:
+            if self.guard is not None:
+                self.guard.reserve(self._log_size() + _MARGIN)
             self.run("BEGIN IMMEDIATE")
         except BaseException:
-            self._release()
+            self.commit(keep=False)
             raise
 
     def commit(self, *, keep: bool = True) -> None:
@@ -204,83 +231,179 @@ class Sqlite:
         finally:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
-            if self._guarding:
-                self._writes += 1
-                if self._writes % _CHECKPOINT_EVERY == 0:
-                    self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
-                self._release()
-
-    def _acquire(self) -> None:
-        if self._guard is None:
-            return
-        try:
-            self._guard.acquire()
-        except TimeoutError as error:
-            raise BusyStore(
-                f"another process has held {self._address} for {WAIT:.0f} s, so it is stopped or hangs; "
-                "let it go on or end it, then try again"
-            ) from error
-        except OSError as error:
-            raise ReadOnlyStore(
-                f"{self._address} cannot be locked ({error.strerror}); "
-                "check the rights of its folder or name another store"
-            ) from error
-        self._guarding = True
-
-    def _release(self) -> None:
-        if self._guard is not None:
-            self._guarding = False
-            self._guard.release()
-
-    @contextmanager
-    def _guarded(self) -> Iterator[None]:
-        self._acquire()
-        try:
-            yield
-        finally:
-            self._release()
-
-    def scrub(self) -> None:
-        """Rewrite the file so that nothing removed remains in it, the write-ahead log included."""
-        try:
-            with _translate_errors(self._address), self._guarded():
-                self._rewrite()
-        except BusyStore as error:
-            raise BusyStore(f"another process is at work in {self._address}; wait for it or end it") from error
-
-    def _rewrite(self) -> None:
-        upto = self._pragma("SELECT max(id) FROM unscrubbed").fetchone()[0] or 0
-        self._pragma("INSERT INTO fts (fts) VALUES ('optimize')")
-        self._pragma("VACUUM")
-        if not self._memory:
-            self._pragma(f"PRAGMA busy_timeout = {PATIENCE * 1000:.0f}")
-            try:
-                busy = self._pragma("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
-            finally:
-                self._pragma(f"PRAGMA busy_timeout = {WAIT * 1000:.0f}")
-            if busy:
-                raise BusyStore(self._address)
-        self._pragma("DELETE FROM unscrubbed WHERE id <= ?", (upto,))
-
-    def check(self) -> None:
-        """Look for damage in all of the file. Raises CorruptStore."""
-        ((found,), *_) = self.rows("PRAGMA integrity_check(1)")
-        if found != "ok":
-            raise _corrupt(self._address, " ".join(str(found).split()))
+            if self._writing and self.guard is not None:
+                self.guard.release()
+            self._writing = False
 
     def close(self) -> None:
         """End the connection. The last one to end empties the write-ahead log into the file."""
-        with _translate_errors(self._address), self._guarded():
+        with _translate_errors(self._address), self.guard or nullcontext():
             self._connection.close()
-        if self._guard is not None:
-            self._guard.close()
+            if self.guard is not None and not self._log_size():
+                self.guard.give_up_reserve()
+        if self.guard is not None:
+            self.guard.close()
+
+    def free(self) -> None:
+        """Make room for a removal on a full disk: give up the reserve, and take the write-ahead log into the file.
+
+        The log is never larger than the reserve, so that the file can take in all of it. The guard must be held.
+        """
+        if self.guard is not None:
+            self.guard.give_up_reserve()
+        self.run("PRAGMA wal_checkpoint(TRUNCATE)")
+        self.run("PRAGMA secure_delete = FAST")
+
+    def _log_size(self) -> int:
+        """Bytes of the write-ahead log, 0 where there is none."""
+        try:
+            return os.stat(f"{self._address}-wal").st_size
+        except FileNotFoundError:
+            return 0
+
+
+class Store:
+    """Sessions in one SQLite file, or in memory, used by any threads of this process in turn.
+
+    ```python
+    with open_store("trip.db") as store, store.reading() as tx:
+        print(tx.sessions.names())
+    ```
+
+    Raises:
+        NotOurStore: the file belongs to another program, or to another version of this one.
+        ReadOnlyStore: it can neither be made nor be read.
+        CorruptStore: it does not read back.
+    """
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        self._db = Sqlite(address)
+        self._rows = Writing(self._db)
+        self._lock = threading.RLock()
+        self._closed = False
+
+    @contextmanager
+    def reading(self) -> Iterator[Reading]:
+        """A snapshot for the length of the block."""
+        with self._transaction(write=False) as rows:
+            yield rows
+
+    @contextmanager
+    def writing(self) -> Iterator[Writing]:
+        """The right to write for the length of the block: committed at its end, undone on any exception."""
+        with self._transaction(write=True) as rows:
+            yield rows
+
+    @contextmanager
+    def _transaction(self, *, write: bool) -> Iterator[Writing]:
+        with self._lock:
+            self._check_open()
+            self._db.begin(write=write)
+            try:
+                yield self._rows
+            except BaseException:
+                self._db.commit(keep=False)
+                raise
+            self._db.commit(keep=write)
+
+    def remove(self, remove: Callable[[Writing], _T]) -> _T:
+        """What a removal returns that is called with the right to write. On a full disk, room for it is made first."""
+        try:
+            with self.writing() as rows:
+                return remove(rows)
+        except FullDisk:
+            with self._db.guard or nullcontext():
+                self._db.free()
+            with self.writing() as rows:
+                return remove(rows)
+
+    def scrub(self) -> None:
+        """Rewrite the file so that nothing removed remains in it, the write-ahead log included.
+
+        Raises:
+            BusyStore: another process reads or writes. No reader to come sees what was removed, but its bytes remain.
+            StoreError: the same, for another reason.
+        """
+        with self._lock:
+            self._check_open()
+            try:
+                while self.remove(Writing.sweep):
+                    pass
+                with self._db.guard or nullcontext():
+                    self._rewrite()
+            except StoreError as error:
+                why = f"another process is at work in {self.address}; wait for it or end it"
+                raise type(error)(
+                    "the removal is committed, but the old bytes are still in the file: "
+                    f"{why if isinstance(error, BusyStore) else error}, then run `ctxfold doctor`, which takes them out"
+                ) from error
+
+    def _rewrite(self) -> None:
+        db = self._db
+        ((upto,),) = db.rows("SELECT coalesce(max(id), 0) FROM unscrubbed")
+        try:
+            db.run("INSERT INTO fts (fts) VALUES ('optimize')")
+            db.run("VACUUM")
+        except FullDisk:  # the new file needs as much room again: give back the free pages of the old one first
+            db.free()
+            while db.rows("PRAGMA freelist_count") != [(0,)]:
+                db.run(f"PRAGMA incremental_vacuum({_FREED_PAGES})")
+                db.run("PRAGMA wal_checkpoint(TRUNCATE)")
+            db.run("VACUUM")
+        db.run(f"PRAGMA busy_timeout = {PATIENCE * 1000:.0f}")
+        try:
+            ((busy, *_),) = db.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+        finally:
+            db.run(f"PRAGMA busy_timeout = {WAIT * 1000:.0f}")
+        if busy:
+            raise BusyStore(self.address)
+        db.run("DELETE FROM unscrubbed WHERE id <= :upto", upto=upto)
+
+    def finish(self) -> bool:
+        """Scrub where that is due. Returns whether nothing is left to do; raises nothing where it must wait longer."""
+        with suppress(StoreError), self._lock:
+            with self.reading() as rows:
+                due = rows.is_scrub_due()
+            if due:
+                self.scrub()
+            return True
+        return False
+
+    def check(self) -> None:
+        """Look for damage in all of the file. Raises CorruptStore."""
+        with self._lock:
+            self._check_open()
+            ((found,), *_) = self._db.rows("PRAGMA integrity_check(1)")
+        if found != "ok":
+            raise _corrupt(self.address, " ".join(found.split()))
+
+    def close(self) -> None:
+        """Finish what can be finished, and end the connection. Closing twice is harmless."""
+        with self._lock:
+            if not self._closed:
+                self.finish()
+                self._closed = True
+                self._db.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StoreError(f"the store {self.address} was closed; open the session again")
 
 
 def _create(connection: sqlite3.Connection) -> None:
     """Make the tables in an empty database, in one transaction."""
     own = {"id": "INTEGER PRIMARY KEY", "lasting_id": "INTEGER PRIMARY KEY AUTOINCREMENT", "clustered": "WITHOUT ROWID"}
     header = f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"
-    connection.executescript(f"BEGIN IMMEDIATE; {header} {TABLES.format(**own)} {INDEX}; COMMIT;")
+    connection.executescript(
+        f"PRAGMA auto_vacuum = INCREMENTAL; BEGIN IMMEDIATE; {header} {TABLES.format(**own)} {INDEX}; COMMIT;"
+    )
 
 
 def _connect(address: str, uri: bool = False) -> sqlite3.Connection:
@@ -391,7 +514,7 @@ _ERRORS: tuple[tuple[tuple[str, ...], type[StoreError], str], ...] = (
     (
         ("FULL", "IOERR_WRITE", "IOERR_FSYNC", "IOERR_TRUNCATE", "IOERR_SHMSIZE"),
         FullDisk,
-        "no space left for {}; everything committed before is kept: free some space and try again",
+        _FULL,
     ),
     (("BUSY", "LOCKED"), BusyStore, "another process holds {}; end it or try again"),
 )

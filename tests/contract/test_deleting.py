@@ -311,7 +311,7 @@ def test_a_redaction_interrupted_before_the_file_was_rewritten_is_finished_at_th
         handle = Session.open("trip", store=store)
         add_result(handle, f"key {SECRET}")
         with monkeypatch.context() as patched:
-            patched.setattr(sqlite.Sqlite, "scrub", interrupted)
+            patched.setattr(sqlite.Store, "scrub", interrupted)
             with pytest.raises(KeyboardInterrupt):
                 handle.redact(SECRET)
         assert leaks(database, SECRET) != []
