@@ -1,4 +1,4 @@
-"""A browser agent whose every observation is budgeted and whose every step is recorded in a `ctxfold.Session`."""
+"""A browser agent with a token budget for each observation; it records every step in a `ctxfold.Session`."""
 
 from __future__ import annotations
 
@@ -6,18 +6,33 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from browser_agent.actions import Action, ActionResult, Outcome, PageAction
-    from browser_agent.actions.perform import perform
-    from browser_agent.agent.agent import BrowserAgent
-    from browser_agent.agent.result import Hooks, RunResult, RunUsage, Safety, StepTaken
-    from browser_agent.agent.settings import BrowserChoice, Keeping, RunLimits, Watching
-    from browser_agent.browser.browser import Browser
-    from browser_agent.browser.limits import Folders
-    from browser_agent.browser.window import Window
-    from browser_agent.deciders import Decision, Source
-    from browser_agent.network.effects import Asked
-    from browser_agent.network.secrets import Secret
-    from browser_agent.observation import Control, Link, Observation, SearchBox, Section
+    from browser_agent.actions import Action as Action
+    from browser_agent.actions import ActionResult as ActionResult
+    from browser_agent.actions import Outcome as Outcome
+    from browser_agent.actions import PageAction as PageAction
+    from browser_agent.actions.perform import perform as perform
+    from browser_agent.agent.agent import BrowserAgent as BrowserAgent
+    from browser_agent.agent.result import Hooks as Hooks
+    from browser_agent.agent.result import RunResult as RunResult
+    from browser_agent.agent.result import RunUsage as RunUsage
+    from browser_agent.agent.result import Safety as Safety
+    from browser_agent.agent.result import StepTaken as StepTaken
+    from browser_agent.agent.settings import BrowserChoice as BrowserChoice
+    from browser_agent.agent.settings import Keeping as Keeping
+    from browser_agent.agent.settings import RunLimits as RunLimits
+    from browser_agent.agent.settings import Watching as Watching
+    from browser_agent.browser.browser import Browser as Browser
+    from browser_agent.browser.limits import Folders as Folders
+    from browser_agent.browser.window import Window as Window
+    from browser_agent.deciders import Decision as Decision
+    from browser_agent.deciders import Source as Source
+    from browser_agent.network.effects import Asked as Asked
+    from browser_agent.network.secrets import Secret as Secret
+    from browser_agent.observation import Control as Control
+    from browser_agent.observation import Link as Link
+    from browser_agent.observation import Observation as Observation
+    from browser_agent.observation import SearchBox as SearchBox
+    from browser_agent.observation import Section as Section
 
 _NAMES = {
     "actions": "Action ActionResult Outcome PageAction",
@@ -34,40 +49,11 @@ _NAMES = {
     "observation": "Control Link Observation SearchBox Section",
 }
 _HOMES = {name: f"browser_agent.{room}" for room, names in _NAMES.items() for name in names.split()}
-
-__all__ = [
-    "Action",
-    "ActionResult",
-    "Asked",
-    "Browser",
-    "BrowserAgent",
-    "BrowserChoice",
-    "Control",
-    "Decision",
-    "Folders",
-    "Hooks",
-    "Keeping",
-    "Link",
-    "Observation",
-    "Outcome",
-    "PageAction",
-    "RunLimits",
-    "RunResult",
-    "RunUsage",
-    "Safety",
-    "SearchBox",
-    "Secret",
-    "Section",
-    "Source",
-    "StepTaken",
-    "Watching",
-    "Window",
-    "perform",
-]  # fmt: skip
+__all__ = sorted(_HOMES)  # noqa: PLE0605 - one table names them
 
 
 def __getattr__(name: str) -> object:
-    """Load a public name when it is first asked for, so that a command that prints its help starts no browser library."""
+    """Import a public name from its module, so that a command that prints its help loads no browser library."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

@@ -1,4 +1,4 @@
-"""The frozen values: tiles, steps, register, notes, branches."""
+"""The frozen values of a view: steps and tiles, the register, notes, guidance, other branches; and their JSON."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ctxfold.log.lines import KEY_INFO, SUPERSEDED, THINKING, Line, text_of, unp
 from ctxfold.tokens import count, head
 
 Decider = Literal["host", "model", "embedded"]
-"""`host`: the host's model, or a person, through a call; `model`: one that we asked; `embedded`: a deterministic decider, offline."""
+"""`host`: the host's model or a person; `model`: a model that we asked; `embedded`: deterministic code, offline."""
 
 
 @dataclass(frozen=True, slots=True)
 class By:
-    """Who made a decision, and why in a few words. No rule reads the reason: it is for whoever reads the history."""
+    """Who made a decision, and why. No rule reads the reason: it is for readers of the history."""
 
     decider: Decider = "host"
     reason: str = ""
@@ -29,9 +29,10 @@ Action = Literal["continue", "create", "switch", "new_topic", "rename"]
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One message of the user, whole and with its address, and what came of it.
+    """One message of the user with its ref, and its outcome.
 
-    `reply`: what the assistant said first, to compare by, never shown; `gist`: a short form as a view shows it, marked where it is not to be trusted.
+    `reply`: the start of the assistant's answer, to compare by, never shown; `gist`: a short form of the outcome for
+    views, fenced if a tool or a page said it.
     """
 
     steps: tuple[int, ...]
@@ -43,9 +44,9 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class BranchSummary:
-    """What a branch holds that stands on no other: its own turns in path order, the newest when there are many.
+    """The turns of a branch that are on no other branch, in path order; of many, the newest.
 
-    `forked_at`: the step it leaves another branch after; `earlier`: addresses of steps before those turns; `visited`: the event it last moved at.
+    `forked_at`: the last step it shares; `earlier`: refs of its own steps before those turns; `visited`: its last event.
     """
 
     branch: str
@@ -58,7 +59,7 @@ class BranchSummary:
 
 @dataclass(frozen=True, slots=True)
 class Elsewhere:
-    """What stands beside the active path. `branches`: the other branches of the topic, then those of other topics; each turn stands on one of them alone."""
+    """The other branches: those of the topic, then those of other topics. Each turn is on one of them alone."""
 
     branch: str = ""
     topic: str = ""
@@ -66,29 +67,29 @@ class Elsewhere:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing was said anywhere else."""
+        """Whether the other branches hold nothing."""
         return not any(each.turns for each in self.branches)
 
 
 NOWHERE = Elsewhere()
-"""Nothing beside the path: a session of one branch."""
+"""The value for a session of one branch."""
 
 
 @dataclass(frozen=True, slots=True)
 class ForestView:
-    """All that a decider is shown: the turns of the active path, shared ones included, oldest first, and what stands beside it."""
+    """What a decider is shown: the turns of the active path, oldest first, and the other branches."""
 
     path: tuple[Turn, ...]
     elsewhere: Elsewhere
 
 
 Slot = Literal["thought", "key_info"]
-"""`thought`: what to do differently, in a sentence or two. `key_info`: what must not be overlooked."""
+"""`thought`: advice for the next steps, in a sentence or two. `key_info`: facts that must not be overlooked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """A note that a refactoring added when the path had `depth` steps, and the records it was made of; none where a host or a model wrote it freely."""
+    """A note that a refactoring added when the path had `depth` steps; `refs` are its records, if rules made it."""
 
     slot: Slot
     text: str
@@ -99,7 +100,7 @@ class Pin:
 
 @dataclass(frozen=True, slots=True)
 class Superseded:
-    """A value that a newer event took the place of. `at`: the record that held it; `by`: the one that does. `of`, `field` and `at` are empty where nobody said."""
+    """A value that a newer one replaced. `at`: the record of the old value; `by`: that of the new. Some may be empty."""
 
     of: str
     field: str
@@ -110,12 +111,12 @@ class Superseded:
 
 
 THOUGHT = 8
-"""Steps for which a thought is shown: it is about what to do next."""
+"""Steps for which a thought is shown: it is advice for the next steps."""
 
 
 @dataclass(frozen=True, slots=True)
 class Guidance:
-    """All that refactorings left on a branch. `depths`: the tiles that refactorings made, with how many refactorings stand inside each."""
+    """All that refactorings left on a branch. `depths`: their tiles, each with the number of refactorings inside it."""
 
     thought: Pin | None = None
     key_info: Pin | None = None
@@ -129,22 +130,23 @@ class Guidance:
         return self.thought is None and self.key_info is None and not self.superseded
 
     def at(self, path_length: int) -> Guidance:
-        """What of it is to be shown on a path of so many steps: all but a thought whose time is over."""
+        """Return the guidance for a path of so many steps, without a thought that is too old."""
         over = self.thought is not None and path_length - self.thought.depth >= THOUGHT
         return replace(self, thought=None) if over else self
 
 
 _SUPERSEDED = 12
-"""Superseded values a view names at most, the newest."""
+"""The most superseded values that a view names, the newest."""
 _ROOM = (400, 200, 64, 24, 0)
-"""o200k tokens of a note, by the form of the view's end."""
+"""o200k tokens of a note, for each of the five forms of a view's end, the longest first."""
 
 
 def shown_guidance(guidance: Guidance, texts: Sequence[str], form: int) -> str:
-    """What a view says of it at its very end: superseded values that still stand in the view, the thought, the key facts last."""
+    """Return the end of a view: superseded values that its texts still hold, the thought, then the key facts."""
     stale = [each for each in guidance.superseded if any(each.was in text for text in texts)]
     named = [
-        f"{_named(each)}{each.now} ({each.by}), not {each.was}{f' ({each.at})' if each.at else ''}"
+        f"{' '.join([*filter(None, (each.of, each.field))])}{': ' if each.of or each.field else ''}{each.now} ({each.by})"
+        f", not {each.was}{f' ({each.at})' if each.at else ''}"
         for each in stale[-_SUPERSEDED:]
     ]
     parts: list[str] = []
@@ -154,11 +156,6 @@ def shown_guidance(guidance: Guidance, texts: Sequence[str], form: int) -> str:
         if pin is not None:
             parts.append(_pinned(pin, title, _ROOM[form]))
     return "\n".join(parts)
-
-
-def _named(each: Superseded) -> str:
-    named = " ".join(filter(None, (each.of, each.field)))
-    return f"{named}: " if named else ""
 
 
 def _pinned(pin: Pin, title: str, most: int) -> str:
@@ -171,29 +168,22 @@ def _pinned(pin: Pin, title: str, most: int) -> str:
 
 
 def dump_guidance(guidance: Guidance) -> dict[str, Any]:
-    """Guidance as JSON."""
+    """Return guidance as JSON."""
     return {
-        "pins": [
-            {"slot": pin.slot, "text": pin.text, "depth": pin.depth, "refs": list(pin.refs), "untrusted": pin.untrusted}
-            for pin in (guidance.thought, guidance.key_info)
-            if pin is not None
-        ],
-        "superseded": [
-            {"of": each.of, "field": each.field, "was": each.was, "at": each.at, "now": each.now, "by": each.by}
-            for each in guidance.superseded
-        ],
+        "pins": [asdict(pin) for pin in (guidance.thought, guidance.key_info) if pin is not None],
+        "superseded": [asdict(each) for each in guidance.superseded],
         "depths": [list(pair) for pair in guidance.depths],
         "made": guidance.made,
     }
 
 
 def load_guidance(tree: Any) -> Guidance:
-    """Guidance from JSON made by `dump_guidance`. Raises CorruptStore when it is not."""
+    """Read guidance from JSON made by `dump_guidance`. Raises CorruptStore."""
     try:
-        pins = [Pin(**{**each, "refs": tuple(each["refs"])}) for each in tree["pins"]]
+        pins = {each["slot"]: Pin(**{**each, "refs": tuple(each["refs"])}) for each in tree["pins"]}
         return Guidance(
-            next((pin for pin in pins if pin.slot == "thought"), None),
-            next((pin for pin in pins if pin.slot == "key_info"), None),
+            pins.get("thought"),
+            pins.get("key_info"),
             tuple(Superseded(**each) for each in tree["superseded"]),
             tuple((int(tile), int(depth)) for tile, depth in tree["depths"]),
             int(tree["made"]),
@@ -203,7 +193,7 @@ def load_guidance(tree: Any) -> Guidance:
 
 
 State = Literal["open", "done", "dropped"]
-Cause = Literal["asked for", "intent change", "unresolved reference", "budget pressure", "compaction"]
+Cause = Literal["asked for", "intent change", "unresolved reference", "budget pressure"]
 """Why something was planned or extracted."""
 
 
@@ -213,11 +203,9 @@ class Item:
 
     Attributes:
         id: its number on this branch, `t3`.
-        text: what is to be done.
-        state: open, done or dropped.
-        ref: the record that holds its words, else the step it was written at; empty where nothing was recorded.
-        evidence: the addresses that were given for its states, oldest first.
-        untrusted: whether its words stand in text of a tool or a page.
+        ref: the record of its words, else the step it was written at; empty if nothing was recorded.
+        evidence: the refs that were given for its states, oldest first.
+        untrusted: whether its words come from a tool or a page.
     """
 
     id: str
@@ -230,13 +218,14 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """Something that holds until it is superseded or lifted.
+    """A constraint or a decision: it holds until it is superseded or lifted.
 
     Attributes:
-        id: its number: of a constraint in the session, `c4`; of a decision on its branch, `d2`; of a finding its address, `s12.3`.
-        ref: the record that holds its words, else the step it was written at; empty where nothing was recorded.
-        superseded_by: what took its place, None while nothing did.
-        lifted, untrusted: whether it was taken back, and whether its words stand in text of a tool or a page.
+        id: its number: of a constraint in the session, `c4`; of a decision on its branch, `d2`; of a finding its ref.
+        ref: the record of its words, else the step it was written at; empty if nothing was recorded.
+        superseded_by: the id of the one that replaced it.
+        lifted: whether it was taken back.
+        untrusted: whether its words come from a tool or a page.
     """
 
     id: str
@@ -253,16 +242,16 @@ class Statement:
 
 
 class Constraint(Statement):
-    """What must hold, whatever is done."""
+    """A bound on everything that is done, on every branch."""
 
 
-class Decision(Statement):
-    """What was settled, and need not be asked again."""
+class SettledDecision(Statement):
+    """A choice that was settled on this branch and need not be asked again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The dialogue so far in the words of a host or a model; `untrusted` as of an item."""
+    """The dialogue so far, as a host or a model summed it up; `untrusted` as in `Item`."""
 
     text: str = ""
     untrusted: bool = False
@@ -274,20 +263,17 @@ class Extract:
 
     Attributes:
         ref: their address.
-        text: their text: what `recall` gives for the ref, or, when `part`, a slice of it.
-        why: what they are for.
-        todo: the item they serve, if one was named.
-        path: the JMESPath that chose values of a structured record; `text` is then those values as JSON.
+        text: their text, as `recall` gives it for the ref; with `part`, a slice of it, since a line is too long.
+        why: their use.
+        todo: the to-do item they serve, if one was named.
         facts: the strings that were pointed out, each a slice of `text`.
         untrusted: whether the record came from a tool or a page.
-        part: whether `text` is less than the lines of `ref`: one of them is too long.
     """
 
     ref: str
     text: str
     why: str = ""
     todo: str | None = None
-    path: str = ""
     facts: tuple[str, ...] = ()
     untrusted: bool = False
     part: bool = False
@@ -295,18 +281,18 @@ class Extract:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """What one extraction brought, and what became of the rest of what was chosen.
+    """The lines that one extraction brought, and an account of its selections.
 
     Attributes:
-        extracts: what stands in the view from now on.
-        cause: why it was made.
-        need: what was looked for, in words.
-        hint: what the next act should heed.
+        extracts: the lines that the view shows from now on.
+        cause: the reason it was made.
+        need: the words that were looked for.
+        hint: advice for the next act.
         counts: how many selections were mended, merged, cut, refused or left out, and how many facts were deleted.
-        omitted: addresses that were chosen and left out, with the reason.
+        omitted: refs that were chosen and left out, with the reason.
         tokens: o200k tokens of the extracts.
-        seen: the last step of the newest fold of several that stood when it was made, 0 for none.
-        asked: whether somebody asked for it, or for part of it; off where a trigger alone called for it.
+        seen: the last step of the newest tile of several steps when it was made, 0 if there was none.
+        asked: whether somebody asked for any of it; False if a trigger alone called for it.
     """
 
     extracts: tuple[Extract, ...]
@@ -320,15 +306,15 @@ class Extraction:
     asked: bool = True
 
     def counted(self, what: str) -> int:
-        """How many selections something befell; 0 when none."""
+        """Return one of the counts; 0 if it is missing."""
         return dict(self.counts).get(what, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """What undone plans and extractions had looked at: it triggers nothing again.
+    """The records that undone plans and extractions had read, which trigger nothing again.
 
-    `read`: the last record they had read, as (step, place in it); `seen`: the last step of the newest fold of several that one had looked behind.
+    `read`: the last record, as (step, number in it); `seen`: as in `Extraction`.
     """
 
     read: tuple[int, int] = (0, 0)
@@ -337,21 +323,21 @@ class Passed:
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """What the session is after, as a view needs it.
+    """The register, as a view needs it.
 
     Attributes:
-        items: the to-do, in the order it arose; it only grows, states change.
-        constraints: the session's, on whichever branch each was written.
-        decisions: this branch's.
-        told: the summary that was written last.
-        extraction: the newest extraction, None when there is none.
-        read: the last record that a plan had read, as (step, place in it).
-        passed: what undone plans and extractions had looked at.
+        items: the to-do, oldest first; items are never removed, their states change.
+        constraints: those of the session, from every branch.
+        decisions: those of this branch.
+        told: the newest summary of the dialogue.
+        extraction: the newest extraction.
+        read: the last record that a plan had read, as (step, number in it).
+        passed: the records that undone plans and extractions had read.
     """
 
     items: tuple[Item, ...] = ()
     constraints: tuple[Constraint, ...] = ()
-    decisions: tuple[Decision, ...] = ()
+    decisions: tuple[SettledDecision, ...] = ()
     told: Summary = Summary()
     extraction: Extraction | None = None
     read: tuple[int, int] = (0, 0)
@@ -359,17 +345,17 @@ class Intent:
 
     @property
     def looked(self) -> tuple[int, int]:
-        """The last record that a trigger need not look at."""
+        """The last record that no trigger needs to read."""
         return max(self.read, self.passed.read)
 
     @property
     def summary(self) -> str:
-        """The dialogue so far; empty where nobody wrote it."""
+        """The newest summary of the dialogue; empty if nobody wrote one."""
         return self.told.text
 
     @property
     def open(self) -> tuple[Item, ...]:
-        """What is still to be done."""
+        """The items that are not done."""
         return tuple(item for item in self.items if item.state == "open")
 
     @property
@@ -379,79 +365,69 @@ class Intent:
 
     @property
     def lifted(self) -> frozenset[str]:
-        """The addresses of findings that hold no more."""
+        """The refs of findings that no longer hold."""
         return frozenset(each.id for each in self.decisions if not (each.holds or number_of(each.id)))
 
     @property
     def extracts(self) -> tuple[Extract, ...]:
-        """What was extracted last."""
+        """The lines of the newest extraction."""
         return self.extraction.extracts if self.extraction else ()
 
     @property
     def empty(self) -> bool:
-        """Whether a view has nothing to say of it."""
+        """Whether a view shows nothing of it."""
         return not (self.items or self.constraints or self.decisions or self.told.text or self.extracts)
 
 
 @dataclass(frozen=True, slots=True)
 class IntentChange:
-    """The decision: what a plan changed, resolved; new values and changed ones, whole. `told`: the summary from now on; None leaves what there is."""
+    """The decision of a plan: new and changed values, whole. `told`: the new summary; None keeps the one there is."""
 
     items: tuple[Item, ...] = ()
     constraints: tuple[Constraint, ...] = ()
-    decisions: tuple[Decision, ...] = ()
+    decisions: tuple[SettledDecision, ...] = ()
     told: Summary | None = None
     read: tuple[int, int] = (0, 0)
 
     @property
-    def nothing(self) -> bool:
-        """Whether it would change nothing."""
+    def empty(self) -> bool:
+        """Whether it changes nothing."""
         return not (self.items or self.constraints or self.decisions) and self.told is None
 
 
 def number_of(name: str) -> int:
-    """The number in an id such as `t3`; 0 when there is none, as in the address of a finding."""
+    """Return the number in an id such as `t3`; 0 for the ref of a finding."""
     return int(name[1:]) if name[1:].isdecimal() else 0
 
 
 def dump_change(change: IntentChange) -> dict[str, Any]:
-    """A change as JSON."""
+    """Return a change as JSON."""
     tree = asdict(change)
     tree["summary"] = tree.pop("told")
     return tree
 
 
 def load_change(tree: Any) -> IntentChange:
-    """A change from JSON made by `dump_change`, of this version or of 0.1. Raises CorruptStore when it is not."""
+    """Read a change from JSON made by `dump_change`. Raises CorruptStore."""
     try:
         return IntentChange(
             tuple(Item(**{**item, "evidence": tuple(item["evidence"])}) for item in tree["items"]),
             tuple(Constraint(**each) for each in tree["constraints"]),
-            tuple(Decision(**each) for each in tree.get("decisions", ())),
-            _summary_of(tree),
+            tuple(SettledDecision(**each) for each in tree["decisions"]),
+            None if tree["summary"] is None else Summary(**tree["summary"]),
             (int(tree["read"][0]), int(tree["read"][1])),
         )
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise CorruptStore("a plan does not read back; restore a copy of the store") from error
 
 
-def _summary_of(tree: Any) -> Summary | None:
-    """The summary of a change. One of 0.1 holds stretches of the dialogue in its place, of which some are a host's or a model's words."""
-    if "course" not in tree:
-        return None if tree["summary"] is None else Summary(**tree["summary"])
-    told = [(text, untrusted) for _, cue, text, untrusted in tree["course"] if cue == "told"]
-    if not told and not tree["afresh"]:
-        return None
-    return Summary("\n".join(text for text, _ in told), any(untrusted for _, untrusted in told))
-
-
 def dump_extraction(made: Extraction) -> dict[str, Any]:
-    """An extraction as JSON."""
+    """Return an extraction as JSON."""
     return asdict(made)
 
 
 def load_extraction(tree: Any) -> Extraction:
-    """An extraction from JSON made by `dump_extraction`. Raises CorruptStore when it is not."""
+    """Read an extraction from JSON made by `dump_extraction`. Raises CorruptStore."""
     try:
         found = tuple(Extract(**{**each, "facts": tuple(each["facts"])}) for each in tree["extracts"])
         counts = tuple((str(name), int(number)) for name, number in tree["counts"])
@@ -465,29 +441,34 @@ Status = Literal["completed", "partial", "failed"]
 Origin = Literal["host", "model", "embedded"]
 
 
-def spans(steps: Sequence[int]) -> str:
-    """Step numbers in path order as addresses: `s4-s9`, `s3, s9-s12`."""
+def runs_of(steps: Sequence[int]) -> list[list[int]]:
+    """Return step numbers as runs, each its first and last number."""
     runs: list[list[int]] = []
     for step in steps:
         if runs and step == runs[-1][1] + 1:
             runs[-1][1] = step
         else:
             runs.append([step, step])
-    return ", ".join(f"s{first}" if first == last else f"s{first}-s{last}" for first, last in runs)
+    return runs
+
+
+def spans(steps: Sequence[int]) -> str:
+    """Return step numbers in path order as refs: `s4-s9`, `s3, s9-s12`."""
+    return ", ".join(f"s{first}" if first == last else f"s{first}-s{last}" for first, last in runs_of(steps))
 
 
 STANDING = ("user", "note")
-"""The kinds of lines that outlive what surrounds them."""
+"""The kinds of lines that a view shows even of steps that it does not: the user's words and findings."""
 
 
 class _Lined:
-    """What holds lines. What is asked of all of them at every fold is gathered once a block."""
+    """Holds lines, and collects those that every fold asks for once."""
 
     lines: tuple[Line, ...]
 
     @cached_property
     def standing(self) -> tuple[Line, ...]:
-        """The user's words and the findings among its lines: they outlive what surrounds them."""
+        """The user's words and the findings among its lines."""
         return tuple(line for line in self.lines if line.kind in STANDING)
 
     @cached_property
@@ -501,11 +482,11 @@ class RawStep(_Lined):
     """A step shown in full: every line of its full form.
 
     Attributes:
-        n: the step.
-        lines: its lines, those of late results that arrived at it included.
+        n: its number.
+        lines: its lines, with those of late results that are shown in it.
         raw: o200k tokens of its raw records.
-        tokens: o200k tokens it costs in a view, header included.
-        settled: whether it may be consolidated: its calls have answers or a later assistant step follows.
+        tokens: its cost in a view in o200k tokens, header included.
+        settled: whether it may be folded: its calls have results, or a later assistant step follows.
     """
 
     n: int
@@ -522,34 +503,34 @@ class RawStep(_Lined):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A file or a record that calls changed: its path or id as they name it, and the first step that changed it with the newest, in path order."""
+    """A file or a record that calls changed: its path or id, and the first and the newest step that changed it."""
 
     name: str
     steps: tuple[int, ...]
 
 
 HEADER = 3
-"""Tokens a block's own header costs at most."""
+"""o200k tokens of a block's own header at most."""
 
 
 @dataclass(frozen=True)
 class Tile(_Lined):
-    """What stands in the view for a stretch of steps that was folded.
+    """The short form of folded steps in a view.
 
     Attributes:
         number: its number in the session, never reused.
-        steps: the steps it stands for, in path order.
-        summary: prose that replaces them; empty when the kept lines say it all.
-        lines: what was kept of them: the user's words, facts, calls.
-        status: how the stretch ended, from evidence.
+        steps: the steps it replaces, in path order.
+        summary: prose that replaces them; empty if the kept lines say it all.
+        lines: the lines that were kept: the user's words, facts, calls.
+        status: how the steps ended, from evidence.
         origin: who wrote the summary.
-        raw: o200k tokens of the raw records it stands for.
-        tokens: o200k tokens it costs in a view.
+        raw: o200k tokens of the raw records of its steps.
+        tokens: its cost in a view in o200k tokens.
         untrusted: whether any of it derives from a tool or a page.
-        whole: whether every line of its steps still stands, because nothing could be shortened.
+        whole: whether it keeps every line of its steps, because nothing could be shortened.
         children: the tiles it replaced.
-        front: whether the summary stands in front of what was chosen of the steps, which a next consolidation chooses anew from the log.
-        changed: what its steps changed, in the order of the newest change.
+        front: whether the summary precedes lines that the next consolidation chooses anew from the log.
+        changed: the files and records that its steps changed, in the order of the newest change.
     """
 
     number: int
@@ -588,7 +569,7 @@ class Tile(_Lined):
 
     @property
     def beside(self) -> tuple[str, ...]:
-        """The addresses of results and calls of which something stands beside a written summary, because it is in use."""
+        """The refs of results and calls of which lines were kept with a written summary, because they are in use."""
         kept = (line.ref for line in self.lines if self.summary and line.kind in ("call", "data", "text"))
         return tuple(dict.fromkeys(kept))
 
@@ -600,7 +581,7 @@ class Tile(_Lined):
 
 @dataclass(frozen=True, slots=True)
 class Older:
-    """The oldest stretch of a path, in too many blocks for any budget to show: where it ends, and what it would cost. `raw`: o200k tokens of their raw records."""
+    """The oldest steps of a path, which are not loaded, since no budget would show them; `raw` in o200k tokens."""
 
     first: int
     last: int
@@ -613,16 +594,10 @@ Block = RawStep | Tile
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something said about the session rather than in it. The slot `goal` holds the goal first and its revisions after."""
+    """A remark about the session. The slot `goal` holds the goal first, then its revisions."""
 
     slot: Literal["goal"]
     text: str
-
-
-NOTHING = Intent()
-"""The intent of a session where nothing was planned."""
-UNGUIDED = Guidance()
-"""The guidance of a session where nothing was refactored."""
 
 
 @dataclass(frozen=True)
@@ -630,15 +605,15 @@ class Workspace:
     """Everything a view needs, and nothing more.
 
     Attributes:
-        path_length: how many steps the path has.
-        older: what lies before the loaded blocks, if anything.
-        words: the user's words and the findings of steps in `older`, in path order: they outlive what surrounds them.
+        path_length: the number of steps of the path.
+        older: the steps before the loaded blocks, if any.
+        words: the user's words and the findings of steps in `older`, in path order.
         blocks: tiles and raw steps in path order.
         notes: the notes, oldest first.
-        unfolded: o200k tokens the whole path would cost raw.
-        intent: the to-do of this branch, the session's constraints and what was extracted last.
-        elsewhere: what stands on other branches and topics.
-        guidance: what refactorings left beside the cover: a thought, the key facts, superseded values.
+        unfolded: the raw cost of the whole path in o200k tokens.
+        intent: the register.
+        elsewhere: the other branches and topics.
+        guidance: a thought, key facts and superseded values that refactorings added.
     """
 
     path_length: int = 0
@@ -647,18 +622,18 @@ class Workspace:
     blocks: tuple[Block, ...] = ()
     notes: tuple[Note, ...] = ()
     unfolded: int = 0
-    intent: Intent = NOTHING
+    intent: Intent = Intent()
     elsewhere: Elsewhere = NOWHERE
-    guidance: Guidance = UNGUIDED
+    guidance: Guidance = Guidance()
 
     @property
     def goal(self) -> str:
-        """What the session is for; empty when nothing was said."""
+        """The first goal of the session; empty if there is none."""
         return next((note.text for note in self.notes), "")
 
     @property
     def revisions(self) -> tuple[str, ...]:
-        """What replaced or narrowed the goal since, oldest first."""
+        """The revisions of the goal, oldest first."""
         return tuple(note.text for note in self.notes)[1:]
 
     @property
@@ -667,60 +642,30 @@ class Workspace:
         return self.blocks[-1] if self.blocks else None
 
     def holding(self, step: int) -> int | None:
-        """Which of the blocks holds a step; None where none does. Along a path steps were recorded in the order of their numbers."""
-        at = bisect_left(self.blocks, step, key=_last)
+        """Return the index of the block that holds a step. Steps along a path have growing numbers."""
+        at = bisect_left(self.blocks, step, key=lambda block: block.steps[-1])
         return at if at < len(self.blocks) and step in self.blocks[at].steps else None
 
     @property
     def asked(self) -> str:
-        """The user's last words among the newest blocks; empty where none stand there."""
+        """The user's last words among the newest blocks; empty if there are none."""
         said = [line.text for block in self.blocks[-4:] for line in block.said]
         return said[-1] if said else ""
 
     @property
     def tokens(self) -> int:
-        """o200k tokens of the blocks as they are settled."""
+        """o200k tokens of the blocks."""
         return sum(block.tokens for block in self.blocks)
 
 
-def _last(block: Block) -> int:
-    return block.steps[-1]
-
-
 def dump_lines(lines: Iterable[Line]) -> list[list[object]]:
-    """Lines as JSON: all they hold, in order."""
+    """Return lines as JSON."""
     return [list(line) for line in lines]
 
 
-def load_lines(tree: object) -> tuple[Line, ...]:
-    """Lines from JSON made by `dump_lines`, or by version 0.1, whose lines held keys of facts. Raises CorruptStore when it is neither."""
-    if not isinstance(tree, list):
-        raise CorruptStore("rendered lines do not read back; restore a copy of the store")
+def load_lines(tree: Any) -> tuple[Line, ...]:
+    """Read lines from JSON made by `dump_lines`. Raises CorruptStore."""
     try:
-        return tuple(_first_form(tree) if tree and len(tree[0]) == _FIRST_FORM else (_line(*parts) for parts in tree))
-    except (TypeError, ValueError) as error:
+        return tuple(Line._make([*parts[:4], tuple(parts[4]), *parts[5:]]) for parts in tree)
+    except (TypeError, ValueError, IndexError) as error:
         raise CorruptStore("rendered lines do not read back; restore a copy of the store") from error
-
-
-def _line(kind: Any, ref: str, text: str, tokens: int, cuts: Any, *rest: Any) -> Line:
-    depth, table, untrusted = rest
-    return Line(kind, ref, text, tokens, tuple(cuts), depth, table, untrusted)
-
-
-_FIRST_FORM = 7
-"""Parts of a line as version 0.1 kept it: keys of facts, pointers, and two marks as one number."""
-
-
-def _first_form(tree: list[Any]) -> list[Line]:
-    """Lines of version 0.1, those that stood behind each other as one."""
-    made: list[Line] = []
-    joined = False
-    for kind, ref, text, tokens, _, _, marks in tree:
-        before = made[-1] if made else None
-        if before is not None and marks & 2 and before.kind == kind and (before.ref == ref or kind == "call"):
-            seam = " " if before.text.endswith(":") or (kind == "call" and not joined) else "; "
-            made[-1] = before._replace(text=before.text + seam + text.lstrip("<> "), tokens=before.tokens + tokens)
-        else:
-            made.append(Line(kind, ref, text, tokens, untrusted=bool(marks & 1)))
-        joined = bool(marks & 2)
-    return made

@@ -1,4 +1,4 @@
-"""Any failure in one line, with the next call."""
+"""Words any failure for a model: one line that says what is wrong, the next call, and an example of one that passes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
-from pydantic_core import ErrorDetails
 
 from ctxfold.errors import (
     BranchError,
@@ -35,155 +34,110 @@ from ctxfold.errors import (
     UnknownSession,
 )
 
-_MOST = 3
-"""Complaints that one line holds."""
+_MAX_COMPLAINTS = 3
+"""Wrong arguments that one line names."""
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,39}")
+"""Argument names that are repeated. Any other may be text of a page."""
 _SHAPES = ("e12", "s12.2")
 """Texts of the shapes that patterns ask for."""
-_TYPES = {
-    "string": "text",
-    "integer": "a whole number",
-    "number": "a number",
-    "boolean": "true or false",
-    "array": "a list",
-    "object": "an object",
-    "null": "null",
-}
 _SAMPLES: dict[str, Any] = {"string": "…", "integer": 1, "number": 1, "boolean": True, "array": [], "object": {}}
-_TAGS = {"union_tag_invalid", "union_tag_not_found"}
-"""What pydantic calls an object whose `kind` is none, or is not said."""
+_WANTED = {
+    "missing": "is missing",
+    "extra_forbidden": "is not known there",
+    "string": "should be text",
+    "int": "should be a whole number",
+    "float": "should be a number",
+    "bool": "should be true or false",
+    "tuple": "should be a list",
+    "list": "should be a list",
+    "dict": "should be an object",
+    "model": "should be an object",
+    "literal_error": "should be one of {expected}",
+    "union_tag": "needs a kind, one of {expected_tags}",
+    "too_short": "should not be empty",
+    "value_error": "is wrong: {error}",
+}
+"""What an argument should be, by the start of pydantic's type of error."""
 
 Place = tuple[int | str, ...]
-"""Where in a call something stands: argument, entry, field."""
+"""A place in a call's arguments: argument, entry, field."""
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What one tool takes: the JSON schema of its arguments, without references, and whether arguments pass."""
+    """The arguments of one tool: their JSON schema without references, and a check whether arguments pass."""
 
     tool: str
     schema: Mapping[str, Any]
     accepts: Callable[[dict[str, Any]], bool]
 
-    def list_complaints(self, refused: ValidationError) -> str:
-        """Which arguments are wrong, and what each should be. Their values are not repeated."""
-        errors = refused.errors(include_url=False, include_input=False)
-        found = list(dict.fromkeys(map(self._complain, errors)))
-        return "; ".join(found[:_MOST]) + (f"; and {len(found) - _MOST} more" if len(found) > _MOST else "")
-
-    def write_example(self, refused: ValidationError | None = None) -> str:
-        """A call that passes, with the argument that was refused first; where none is known to be wrong, one that says more than the session."""
-        place = refused.errors(include_url=False, include_input=False)[0]["loc"] if refused else ()
+    def write_example(self, place: Place = ()) -> str:
+        """A call that passes, with the argument at a place first; for no place, one that gives more than the session."""
         properties = self.schema.get("properties", {})
         if not place or place[0] not in properties:
             required = self.schema.get("required", ())
             place = () if len(required) > 1 else next(((name,) for name in properties if name not in required), ())
-        passing = (made for made in _samples(self.schema, place) if self.accepts(made))
-        made = next(passing, None)
-        return "" if made is None else f"{self.tool} {json.dumps(made, ensure_ascii=False)}"
-
-    def _complain(self, error: ErrorDetails) -> str:
-        path, node, parent = self._find(error["loc"])
-        match error["type"]:
-            case "missing":
-                return f"{path} is missing: it should be {_describe(node)}"
-            case "extra_forbidden":
-                return f"{path} is not known there: that should be {_describe(parent)}"
-            case "value_error":
-                return f"{path}: {error['ctx']['error']}"
-            case kind if kind in _TAGS:
-                kinds = ", ".join(filter(None, map(_kind_of, _options(node))))
-                return f"{path}.kind should be one of {kinds}"
-            case _:
-                return f"{path} should be {_describe(node)}"
-
-    def _find(self, place: Place) -> tuple[str, Mapping[str, Any], Mapping[str, Any]]:
-        """What a place is called, its schema, and that of what it stands in. The tag of a kind of object, which a place holds too, is no part of its name."""
-        path, node, parent = "", self.schema, self.schema
-        for part in place:
-            chosen = _choose(node, part)
-            if chosen is not None:
-                node = chosen
-                continue
-            parent = node
-            if isinstance(part, int):
-                path, node = f"{path}[{part}]", node.get("items", {})
-            else:
-                name = part if _NAME.fullmatch(part) else "?"
-                path, node = f"{path}.{name}" if path else name, _alone(node).get("properties", {}).get(part, {})
-        return path or "arguments", node, parent
+        example = next((sample for sample in _make_samples(self.schema, place) if self.accepts(sample)), None)
+        return "" if example is None else f"{self.tool} {json.dumps(example, ensure_ascii=False)}"
 
 
-def _choose(node: Mapping[str, Any], part: int | str) -> Mapping[str, Any] | None:
-    """The kind of object that a part of a place names; None where it names none."""
-    return next((one for one in _options(node) if _kind_of(one) == part), None)
+def list_complaints(refused: ValidationError) -> str:
+    """Which arguments are wrong, and what each should be. Their values are not repeated."""
+    complaints: dict[str, None] = {}
+    for error in refused.errors(include_url=False, include_input=False):
+        wanted = next((text for start, text in _WANTED.items() if error["type"].startswith(start)), error["msg"])
+        given = {"expected_tags": "those in its description"} if error["type"] == "union_tag_not_found" else {}
+        complaints[f"{_name_place(error['loc'])} {wanted.format_map(given | error.get('ctx', {}))}"] = None
+    lines = list(complaints)
+    rest = f"; and {len(lines) - _MAX_COMPLAINTS} more" if len(lines) > _MAX_COMPLAINTS else ""
+    return "; ".join(lines[:_MAX_COMPLAINTS]) + rest
 
 
-def _kind_of(node: Mapping[str, Any]) -> str | None:
-    kind: str | None = node.get("properties", {}).get("kind", {}).get("const")
-    return kind
+def _name_place(place: Place) -> str:
+    names = (f"[{part}]" if isinstance(part, int) else f".{part if _NAME.fullmatch(part) else '?'}" for part in place)
+    return "".join(names).removeprefix(".") or "arguments"
 
 
-def _alone(node: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Of several forms the one with fields, else the first that is not null; any other schema as it is."""
-    options = _options(node)
-    return next((one for one in options if "properties" in one), options[0] if options else node)
+def _find_kind(node: Mapping[str, Any], kind: int | str) -> Mapping[str, Any] | None:
+    """The form of a kind of object among several forms."""
+    return next(
+        (form for form in _list_forms(node) if form.get("properties", {}).get("kind", {}).get("const") == kind), None
+    )
 
 
-def _options(node: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The forms of which one is wanted, but for null; none where there is but one."""
-    return [one for word in ("anyOf", "oneOf") for one in node.get(word, ()) if one.get("type") != "null"]
+def _pick_form(node: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The first of several forms that has fields, else the first; a schema of one form is its own."""
+    forms = _list_forms(node)
+    return next((form for form in forms if "properties" in form), forms[0] if forms else node)
 
 
-def _describe(node: Mapping[str, Any]) -> str:
-    """What a schema asks for, in words."""
-    options = _options(node)
-    if options:
-        return "an object with a kind" if all(map(_kind_of, options)) else " or ".join(map(_describe, options))
-    match node:
-        case {"enum": [*values]}:
-            return f"one of {', '.join(map(str, values))}"
-        case {"const": value}:
-            return str(value)
-        case {"type": "array", "items": items}:
-            return f"a list, {'not empty, ' if node.get('minItems') else ''}of which each entry is {_describe(items)}"
-        case {"type": "object", "properties": properties}:
-            required = node.get("required", ())
-            fields = [f"{name} (required)" if name in required else name for name in properties]
-            return f"an object with {', '.join(fields)}"
-        case {"type": "string", "examples": _} | {"pattern": _}:
-            return f"text such as {_sample(node)}"
-        case {"type": str(kind)}:
-            bounds = [f"at least {node['minimum']}"] if "minimum" in node else []
-            bounds += [f"at most {node['maximum']}"] if "maximum" in node else []
-            bounds += ["not empty"] if node.get("minLength") else []
-            return ", ".join([_TYPES[kind], *bounds])
-        case _:
-            return "anything that JSON holds"
+def _list_forms(node: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The forms of which one is wanted, without null; empty for a schema of one form."""
+    return [form for word in ("anyOf", "oneOf") for form in node.get(word, ()) if form.get("type") != "null"]
 
 
-def _samples(node: Mapping[str, Any], place: Place) -> Iterator[Any]:
-    """Values that a schema may take, each with what stands at the place: the least first, then with one more field each that may be left out."""
+def _make_samples(node: Mapping[str, Any], place: Place) -> Iterator[Any]:
+    """Values that a schema may take, each with a value at the place: the smallest first, then with one more field."""
     part, rest = (place[0], place[1:]) if place else (None, ())
-    chosen = None if part is None else _choose(node, part)
-    if chosen is not None:
-        yield from _samples(chosen, rest)
+    kind = None if part is None else _find_kind(node, part)
+    if kind is not None:
+        yield from _make_samples(kind, rest)
     elif isinstance(part, int) and "items" in node:
-        yield from ([made] for made in _samples(node["items"], rest))
-    elif "properties" not in _alone(node) or "examples" in node:
-        yield _sample(node)
+        yield from ([sample] for sample in _make_samples(node["items"], rest))
+    elif "properties" not in _pick_form(node) or "examples" in node:
+        yield _make_sample(node)
     else:
-        one = _alone(node)
-        properties = one["properties"]
-        least = {name: _sample(properties[name]) for name in one.get("required", [*properties][:1])}
-        for made in _samples(properties[part], rest) if part in properties else [None]:
-            with_it = least if part not in properties else least | {str(part): made}
-            yield with_it
-            yield from (with_it | {name: _sample(each)} for name, each in properties.items() if name not in with_it)
+        form = _pick_form(node)
+        properties = form["properties"]
+        least = {name: _make_sample(properties[name]) for name in form.get("required", [*properties][:1])}
+        for sample in _make_samples(properties[part], rest) if part in properties else [None]:
+            base = least if part not in properties else least | {str(part): sample}
+            yield base
+            yield from (base | {name: _make_sample(field)} for name, field in properties.items() if name not in base)
 
 
-def _sample(node: Mapping[str, Any]) -> Any:
-    """One value that a schema takes: an example of its own, else the default, else the plainest of its type."""
+def _make_sample(node: Mapping[str, Any]) -> Any:
+    """One value that a schema takes: its own example, else its default, else the plainest of its type."""
     match node:
         case {"examples": [first, *_]} | {"enum": [first, *_]} | {"const": first}:
             return first
@@ -192,17 +146,19 @@ def _sample(node: Mapping[str, Any]) -> Any:
         case {"pattern": pattern}:
             return next((shape for shape in _SHAPES if re.search(pattern, shape)), _SAMPLES["string"])
         case {"type": "array", "items": items}:
-            return [_sample(items)]
+            return [_make_sample(items)]
         case {"type": "integer", "minimum": least}:
             return least
         case {"type": str(kind)} if "properties" not in node:
             return _SAMPLES.get(kind)
         case _:
-            alone = _alone(node)
-            return next(_samples(alone, ())) if "properties" in alone else None if alone is node else _sample(alone)
+            form = _pick_form(node)
+            return (
+                next(_make_samples(form, ())) if "properties" in form else None if form is node else _make_sample(form)
+            )
 
 
-_PUT_RIGHT = "Next: the same call, put right."
+_CORRECT = "Next: the same call, corrected."
 
 _NEXT: dict[type[CtxfoldError], str] = {
     SessionNameError: "Next: the same call with a name of lower-case letters, digits and hyphens, such as paris-trip.",
@@ -210,12 +166,12 @@ _NEXT: dict[type[CtxfoldError], str] = {
     RefError: "Next: context to see which refs there are, or recall with query to search.",
     BudgetError: "Next: the same call with a larger budget, or without one.",
     FoldError: "Next: context to see the steps and blocks, then fold again.",
-    BranchError: "Next: context to see where this session stands.",
-    UndoError: "Next: context to see what stands.",
+    BranchError: "Next: context to see the session's branches.",
+    UndoError: "Next: context to see the session.",
     UnknownPage: "Next: page_open with the address to go on from.",
     UnknownRun: "Next: context with that name, if it was a run's, to see what it found; or browse again.",
-    StaleDecision: "Another writer moved on. Next: context, then decide again.",
-    InputError: _PUT_RIGHT,
+    StaleDecision: "Another writer changed the session. Next: context, then decide again.",
+    InputError: _CORRECT,
     BusyStore: "Next: the same call again.",
     FullDisk: "Next: ask the user to free space, then make the same call again.",
     StoreError: "Next: ask the user to run `ctxfold doctor`, then make the same call again.",
@@ -227,39 +183,46 @@ _NEXT: dict[type[CtxfoldError], str] = {
     CtxfoldError: "Next: ask the user to run `ctxfold doctor`.",
 }
 
-_INSIDE = "ctxfold failed inside; everything recorded before is kept. Next: context to see what stands, and ask the user to run `ctxfold doctor`."
-_EXPLAIN_MOST = 600
+_INSIDE = (
+    "ctxfold failed; everything recorded before is kept. "
+    "Next: context to see the session, and ask the user to run `ctxfold doctor`."
+)
+_MAX_TEXT = 600
+"""Characters of an error's own text."""
 
 _log = logging.getLogger(__name__)
 
 
 def explain_error(error: Exception, where: str, form: Form | None = None) -> str:
-    """What a model reads of a failure of `where`: one line, what is wrong and the next call. `form`: what that takes; None where nobody knows."""
+    """A failure in one line for a model: what is wrong and the next call.
+
+    `where`: the tool, prompt or resource; `form`: its arguments, if it is a tool.
+    """
     match _unwrap(error):
         case CtxfoldError() as ours:
             following = name_next_call(type(ours))
-            return f"{_end_sentence(str(ours))} {following if following != _PUT_RIGHT else _ask_again(form)}"
+            return f"{_end_sentence(str(ours))} {following if following != _CORRECT else _ask_again(form)}"
         case ValidationError() as refused:
-            wrong = form.list_complaints(refused) if form else "its arguments are not as it takes them"
-            return f"{_end_sentence(f'{where}: {wrong}')} {_ask_again(form, refused)}"
+            place = refused.errors(include_url=False, include_input=False)[0]["loc"]
+            return f"{_end_sentence(f'{where}: {list_complaints(refused)}')} {_ask_again(form, place)}"
         case unexpected:
             _log.error("%s failed", where, exc_info=unexpected)
             return _INSIDE
 
 
-def _ask_again(form: Form | None, refused: ValidationError | None = None) -> str:
+def _ask_again(form: Form | None, place: Place = ()) -> str:
     """The same call, with an example of one that passes."""
-    example = form.write_example(refused) if form else ""
-    return f"{_PUT_RIGHT.removesuffix('.')}, such as: {example}" if example else _PUT_RIGHT
+    example = form.write_example(place) if form else ""
+    return f"{_CORRECT.removesuffix('.')}, such as: {example}" if example else _CORRECT
 
 
 def name_next_call(kind: type[CtxfoldError]) -> str:
-    """The call that helps after an error of this kind: its own, else that of its nearest parent."""
+    """The call that helps after an error of this kind, or of its nearest parent."""
     return next(_NEXT[parent] for parent in kind.__mro__ if parent in _NEXT)
 
 
 def _unwrap(error: BaseException) -> BaseException:
-    """The failure itself, out of the SDK's wrappers and a task group of one."""
+    """The failure without the SDK's wrappers and a task group of one."""
     while not isinstance(error, CtxfoldError | ValidationError):
         match error:
             case BaseExceptionGroup(exceptions=(inner,)):
@@ -273,5 +236,5 @@ def _unwrap(error: BaseException) -> BaseException:
 
 def _end_sentence(text: str) -> str:
     text = " ".join(text.split())
-    short = text if len(text) <= _EXPLAIN_MOST else f"{text[:_EXPLAIN_MOST]}…"
+    short = text if len(text) <= _MAX_TEXT else f"{text[:_MAX_TEXT]}…"
     return short if short.endswith((".", "!", "?", "…")) else f"{short}."

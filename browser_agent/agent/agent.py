@@ -1,4 +1,6 @@
-"""`BrowserAgent`, which opens a browser and a session and carries a task to an answer with sources."""
+"""`BrowserAgent`: opens a browser and a session and carries tasks out, one, several side by side, or as a stream of
+steps.
+"""
 
 from __future__ import annotations
 
@@ -14,17 +16,17 @@ import anyio.to_thread
 from browser_agent.agent.journal import CutOff, Journal, read_cut_off, read_start_address
 from browser_agent.agent.result import Hooks, RunResult, RunUsage, Safety, StepTaken
 from browser_agent.agent.run import Run, Terms, close_at_end
-from browser_agent.agent.script import ScriptFile, starting
+from browser_agent.agent.script import ScriptFile, write_start
 from browser_agent.agent.settings import (
     BrowserChoice,
     Keeping,
     RunLimits,
     Watching,
     Written,
-    counted_as,
-    folding,
-    session_name,
-    session_taken,
+    choose_fold_settings,
+    make_session_name,
+    name_counted_model,
+    refuse_name,
 )
 from browser_agent.browser.browser import Browser, traced
 from browser_agent.browser.process import check_executable
@@ -43,15 +45,19 @@ from ctxfold.models.deciders import Deciders, Maintained
 from ctxfold.tokens import Budget
 
 
-async def side_by_side(
+async def run_side_by_side(
     run: Callable[[int, str, str | None], Awaitable[RunResult]],
     tasks: Iterable[str | tuple[str, str]],
     limit: int,
     failed: RunResult,
 ) -> list[RunResult]:
-    """The results of tasks, each in words or with the page to begin on, at most `limit` of them under way at once.
+    """Run tasks, at most `limit` at once, and return their results in order.
 
-    `run` is told the number of a task, from 1; `failed` is the result of one that failed, but for why.
+    Args:
+        run: runs one task, given its number from 1, its words and its start address.
+        tasks: each in words, or words and a start address.
+        limit: the most tasks at once.
+        failed: the result of a task that fails; its reason is filled in.
     """
     free = asyncio.Semaphore(limit)
 
@@ -68,10 +74,12 @@ async def side_by_side(
     return [task.result() for task in running]
 
 
-async def streamed(
+async def stream_steps(
     begin: Callable[[Callable[[StepTaken], None]], Coroutine[Any, Any, RunResult]],
 ) -> AsyncIterator[StepTaken | RunResult]:
-    """The steps of a run that is begun with someone to tell of them, then its result; whoever stops listening ends the run."""
+    """Yield the steps of a run and then its result. `begin` starts the run with a function to call for each step;
+    closing the iterator ends it.
+    """
     steps = asyncio.Queue[StepTaken | None]()
     running = asyncio.ensure_future(begin(steps.put_nowait))
     running.add_done_callback(lambda _: steps.put_nowait(None))
@@ -93,12 +101,12 @@ class BrowserAgent:
             result = await agent.run("What does os.walk yield?", start_url="https://docs.python.org/3/")
 
     Args:
-        model: who decides: `explorer` (embedded: no model, no key), `claude-…`, `script:FILE`, or a model itself.
+        model: the decider: `explorer` (embedded: no model, no key), `claude-…`, `script:FILE`, or a `Model` object.
         budget: tokens the context of a decision may take, counted for that model.
-        limits: when a run ends at the latest.
-        browser: which browser is used.
-        keeping: the session runs are recorded in.
-        safety: what a run may reach, type and bring about.
+        limits: the most steps, seconds and dollars of a run.
+        browser: the browser to use.
+        keeping: the session to record runs in.
+        safety: the sites, secrets and effects that a run is allowed.
 
     Raises:
         InputError: no such model, or a script that cannot be read.
@@ -115,7 +123,7 @@ class BrowserAgent:
         safety: Safety | None = None,
     ) -> None:
         self._model: Model | None = load(model) if isinstance(model, str) else model
-        Budget.of(budget, counted_as(self._model))
+        Budget.of(budget, name_counted_model(self._model))
         self._budget = budget
         self._limits = limits or RunLimits()
         self._choice = browser or BrowserChoice()
@@ -139,20 +147,22 @@ class BrowserAgent:
         """Carry out one task.
 
         Args:
-            task: what is wanted, in words; when resuming, empty for the session's own goal.
+            task: the task in words; when resuming, empty for the session's own goal.
             start_url: the page to begin on. The explorer needs one; a model may find its own.
-            watching: who is told of each step.
-            schema: the form the answer must have, as a JSON schema or a pydantic model; None for words. The result's `data` then has
-                it, and `answer` is that as JSON; or the run says what is missing.
+            watching: functions that are called at each step.
+            schema: the form of the answer, as a JSON schema or a pydantic model; None for words. The result's `data`
+                then has
+                this form, and `answer` is the same as JSON.
 
         Returns:
-            What it came to. A run that finds nothing, or reaches a limit, is a result too.
+            The result, also of a run that finds nothing or reaches a limit.
 
         Raises:
-            InputError: no task, no page to start from or no web address, a session that is there already, or no schema of that form.
+            InputError: no task, no start page, not a web address, a session name in use, or a schema that cannot be
+                used.
             PageUnreachable: the start page cannot be opened.
             BrowserError: no browser, or one that is lost for good.
-            ModelError: the model cannot be asked. What was done until then stays in the session.
+            ModelError: the model cannot be asked. The session keeps the steps taken so far.
             StoreError: the session cannot be written.
         """
         written = Written(self._keeping.script, self._choice.trace)
@@ -170,7 +180,7 @@ class BrowserAgent:
                 await anyio.to_thread.run_sync(self._check_new, task, start_url)
                 window = await self._window(held, start_url, start_url, told, written)
             session = await anyio.to_thread.run_sync(self._open, task)
-            journal = Journal(session, self._budget, counted_as(self._model), self._secrets, self._deciders)
+            journal = Journal(session, self._budget, name_counted_model(self._model), self._secrets, self._deciders)
             close_at_end(held, journal)
             goal = await journal.do(lambda session: session.goal)
             named = start_url or (await journal.do(read_start_address) if self._keeping.resume else None)
@@ -193,19 +203,20 @@ class BrowserAgent:
         """Carry out one task, and give each step when it is done, then the result. Closing the iterator ends the run.
 
         Args:
-            task: what is wanted, in words.
+            task: the task in words.
             start_url: the page to begin on.
-            hooks: what a program holds back.
-            schema: the form the answer must have.
+            hooks: functions that may refuse decisions and actions.
+            schema: the form of the answer.
 
         Raises:
-            CtxfoldError: what `run` raises.
+            CtxfoldError: as `run` does.
         """
         held = hooks or Hooks()
-        return streamed(lambda step: self.run(task, start_url, Watching(step=step, hooks=held), schema))
+        return stream_steps(lambda step: self.run(task, start_url, Watching(step=step, hooks=held), schema))
 
     async def map(self, tasks: Iterable[str | tuple[str, str]], limit: int = 4) -> list[RunResult]:
-        """Carry out tasks side by side in one browser, each in a window and a session of its own; files it writes are named with its number.
+        """Carry out tasks side by side in one browser, each in a window and a session of its own; files it writes are
+        named with its number.
 
         Args:
             tasks: each in words, or in words and with the page to begin on.
@@ -225,9 +236,9 @@ class BrowserAgent:
         written = Written(self._keeping.script, self._choice.trace)
 
         async def run(number: int, task: str, start_url: str | None) -> RunResult:
-            return await self._carry_out(task, start_url, Watching(), None, written.numbered(number))
+            return await self._carry_out(task, start_url, Watching(), None, written.add_number(number))
 
-        return await side_by_side(run, tasks, limit, failed)
+        return await run_side_by_side(run, tasks, limit, failed)
 
     @property
     def name(self) -> str:
@@ -261,7 +272,9 @@ class BrowserAgent:
             await self.close()
 
     def _check_new(self, task: str, start_url: str | None) -> None:
-        """Refuse what a run that begins anew cannot be carried out with, before anything is started or made."""
+        """Check the arguments of a new run before a browser is started or a session made. Raises InputError: one cannot
+        be used.
+        """
         if not task:
             raise InputError("there is no task; say in a sentence what is wanted")
         self._check_begin(start_url)
@@ -271,19 +284,20 @@ class BrowserAgent:
         if named is not None:
             with suppress(UnknownSession):
                 Session.open(named, store=self._keeping.store, create=False).close()
-                raise session_taken(named)
+                raise refuse_name(named)
 
     def _open(self, task: str) -> Session:
-        """The run's session: made, once nothing that the run needs is missing, or with `resume` the one that is there."""
-        store, named, settings = self._keeping.store, self._keeping.session, folding(self._budget)
+        """The run's session: made, once nothing that the run needs is missing, or with `resume` the one that is there.
+        """
+        store, named, settings = self._keeping.store, self._keeping.session, choose_fold_settings(self._budget)
         if self._keeping.resume:
             if named is None:
                 raise InputError("resuming needs the session's name; `ctxfold sessions list` shows them")
             return Session.open(named, goal=task or None, store=store, create=False, settings=settings)
-        session = Session.open(named or session_name(task), goal=task, store=store, settings=settings)
+        session = Session.open(named or make_session_name(task), goal=task, store=store, settings=settings)
         if not session.created:
             session.close()
-            raise session_taken(session.name)
+            raise refuse_name(session.name)
         return session
 
     def _check_begin(self, begin: str | None) -> None:
@@ -293,23 +307,25 @@ class BrowserAgent:
             )
 
     def _decider(self, goal: str, evidence: Evidence, shape: Shape | None, seen: Sequence[Observation]) -> Decider:
-        """Who decides: the model, with the embedded decider behind it, which knows the pages `seen`; or that alone."""
+        """Make the decider: the explorer, which knows the pages `seen`, or a model with the explorer as its fallback.
+        """
         explorer = Explorer(goal, seen, needs_model=shape is not None)
         if self._model is None:
             return explorer
         return ModelDecider(self._model, evidence, explorer, self._secrets, shape)
 
     def _terms(self, told: Watching, shape: Shape | None, written: Written) -> Terms:
-        path, browser = written.script, starting(self._choice, self._browser.executable if self._browser else None)
+        path, browser = written.script, write_start(self._choice, self._browser.executable if self._browser else None)
         script = None if path is None else ScriptFile(path, self._keeping.resume, browser)
         return Terms(self._limits, self._secrets, told, self._budget, shape, self._keeping.screenshots, script)
 
     async def _window(
         self, held: AsyncExitStack, named: str | None, given: str | None, told: Watching, written: Written
     ) -> Window:
-        """A window, closed when `held` ends, whose browser may reach the address that was `named`, and what the rules allow.
+        """Open a window, closed when `held` ends, whose browser may reach the `named` address and whatever the rules
+        allow.
 
-        Only one that was `given` in this call may be trusted with effects: a session that is resumed may have begun anywhere.
+        Only an address `given` in this call is trusted with effects: a resumed session may have begun anywhere.
         """
         async with self._launching:
             browser = self._browser = self._browser or await self._launch(named, told)

@@ -1,4 +1,6 @@
-"""The frozen values that say how a run ended and what it cost."""
+"""The result of a run and its cost; `Safety`: the sites, secrets and effects a run is allowed; `Hooks`: functions that
+may refuse steps.
+"""
 
 from __future__ import annotations
 
@@ -23,25 +25,27 @@ if TYPE_CHECKING:
 
 
 Status = Literal["answered", "none_found", "stopped", "failed"]
-"""`answered`; `none_found`: looked and found no answer, or gave up; `stopped`: a limit was reached; `failed`: the browser or the page."""
+"""`answered`; `none_found`: looked and found no answer, or gave up; `stopped`: a limit was reached; `failed`: the
+browser or the page.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class RunUsage:
-    """What a run cost.
+    """The cost of a run.
 
     Attributes:
         steps: steps taken.
         pages: addresses opened.
         peak_view_tokens: o200k tokens of the largest context a decider was shown.
-        budget: what that was held to.
-        unfolded_tokens: o200k tokens the whole history would cost, unfolded.
-        input_tokens, output_tokens, cached_tokens: a model's, as its server counted them; 0 without a model.
-        dollars: what the model cost; None where no price is on file, 0.0 without a model.
+        budget: the budget of that context.
+        unfolded_tokens: o200k tokens of the whole history without folds.
+        input_tokens, output_tokens, cached_tokens: tokens that the model's server counted; 0 without a model.
+        dollars: the price of the model; None when its price is not known, 0.0 without a model.
         refused: replies of the model that did not fit and were replaced by the explorer's decision.
         folder_tokens: tokens read and written by the model that folds, plans and extracts; 0 without one.
-        compliance: where a model answers in words, how well it kept to the form of a fold.
-        decided: who decided how many steps, in the order they first did; opening the start address is nobody's decision.
+        compliance: for a model that answers in words, how many of its folds had the right form.
+        decided: deciders with their number of steps, in order of their first; opening the start address is not counted.
         seconds: how long the run took.
     """
 
@@ -61,12 +65,12 @@ class RunUsage:
     seconds: float = 0.0
 
     def with_step(self, decider: str) -> RunUsage:
-        """This, and a step that `decider` decided."""
+        """Add a step of `decider`."""
         counted = {**dict(self.decided), decider: dict(self.decided).get(decider, 0) + 1}
         return replace(self, steps=self.steps + 1, decided=tuple(counted.items()))
 
     def with_replies(self, replies: Sequence[Usage], model: str) -> RunUsage:
-        """This, and what the replies of a deciding model cost."""
+        """Add the cost of a deciding model's replies."""
         return replace(
             self,
             input_tokens=self.input_tokens + sum(reply.prompt for reply in replies),
@@ -76,7 +80,7 @@ class RunUsage:
         )
 
     def with_maintenance(self, kept: Maintained) -> RunUsage:
-        """This, and what folding, planning and extracting by models cost."""
+        """Add the cost of folding, planning and extracting by models."""
         spent = kept.usage
         return replace(
             self,
@@ -87,22 +91,23 @@ class RunUsage:
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """What a run came to.
+    """The result of a run.
 
     Attributes:
         status: how it ended.
         answer: the answer in words; None unless answered.
-        sources: the passage that bears the answer, one a question where the explorer answered several; empty unless answered with a quote.
+        sources: the passage that answers the task, one for each question; empty unless answered with a quote.
         reason: why it ended without an answer, in one line; empty when answered.
-        steps: how many steps were taken.
+        steps: the number of steps taken.
         session: the session that holds them.
-        decider: who decided: a model's name, or `explorer`.
-        usage: what it cost.
-        data: the answer as the task's schema has it; None where the task had none, or was not answered.
-        answered_by: who gave the answer, or found none: the explorer may have stood in for a model. Empty where a limit ended the run.
-        candidates: the passages that fit the task best, at most three a question, best first, each with its address and ref. The first bears the answer where
-            there is one; where there is none, a reader may find it among them.
-        notes: what became of folds otherwise than decided after the last step was told, a line each.
+        decider: a model's name, or `explorer`.
+        usage: its cost.
+        data: the answer in the form of the task's schema; None without a schema or an answer.
+        answered_by: the decider of the last step, which may be the explorer in place of a model; empty when a limit
+            ended the run.
+        candidates: the passages that fit the task best, at most three for each question, best first, each with its
+            address and ref.
+        notes: changes to folds after the last reported step, a line each.
     """
 
     status: Status
@@ -121,20 +126,20 @@ class RunResult:
 
 @dataclass(frozen=True, slots=True)
 class StepTaken:
-    """One step of a run as whoever watches is told of it, when it is done.
+    """One step of a run, as reported to watchers.
 
     Attributes:
         step: its number in the session.
-        did: what was done, in a few words.
+        did: its actions, in a few words.
         why: the decider's thought.
-        ok: whether it was done.
-        note: what went wrong or was decided otherwise; empty when nothing was.
-        title: the page that stands there now.
-        url: its address.
-        ref: that page's snapshot in the session's log; empty where there was no page to look at.
-        view_tokens: o200k tokens of the context the decision was made on.
-        budget: what that was held to.
-        decider: who decided this step.
+        ok: whether it was performed as decided.
+        note: failures and changes; empty for none.
+        title: the title of the page after it.
+        url: the page's address.
+        ref: the page's snapshot in the session's log; empty when there was no page.
+        view_tokens: o200k tokens of the context it was decided on.
+        budget: the budget of that context.
+        decider: who decided it.
     """
 
     step: int
@@ -152,19 +157,20 @@ class StepTaken:
 
 @dataclass(frozen=True, slots=True)
 class Safety:
-    """What a run may reach, type and bring about.
+    """The sites, secrets and effects that a run is allowed.
 
     Args:
-        allow: domains it may connect to, and no others; none for every public one. The start address may always be reached.
+        allow: the only domains it may connect to; empty for every public one. The start address may always be reached.
         secrets: values it may type by placeholder, each into its own domain.
         confirm: when a person is asked before a page sends something with effects.
-        ask: who asks; None where nobody can be asked, and nothing of that kind is then sent unless it is trusted.
-        local: whether who names addresses shares this machine. Over HTTP they do not: then only `allow` opens what is private, a start address included.
-        trust: domains whose pages may send what they like after an act, unasked.
-        trust_start: whether a person gave the start address: then its origin is trusted too.
+        ask: asks the person; without it only trusted pages may send.
+        local: whether addresses come from a person at this machine. Over HTTP they do not: then only `allow` opens
+            private addresses.
+        trust: domains that may send anything after an act, unasked.
+        trust_start: whether a person gave the start address, which makes its origin trusted too.
 
     Raises:
-        InputError: a domain that is none.
+        InputError: not a domain.
     """
 
     allow: tuple[str, ...] = ()
@@ -180,19 +186,19 @@ class Safety:
             read_domain(domain)
 
     def egress(self, start_url: str | None) -> Egress:
-        """Where the browser may connect.
+        """Make the rule of where the browser may connect.
 
         Raises:
-            InputError: a domain that is none.
+            InputError: not a domain.
         """
         web = start_url if self.local and start_url is not None and origin_of(start_url) is not None else None
         return Egress.of(self.allow, web)
 
     def gate(self, start_url: str | None, model_drives: bool) -> Gate | None:
-        """What holds back the effects of acts; None where nothing is to be asked.
+        """Make the gate that holds back effects; None when nothing is to be asked.
 
         Args:
-            start_url: the address that this call names to begin at.
+            start_url: the start address that this call names.
             model_drives: whether a model decides; the explorer only opens addresses.
         """
         if self.confirm == "never" or (self.confirm == "auto" and not model_drives):
@@ -203,17 +209,19 @@ class Safety:
 
 
 Verdict = bool | str | None
-"""What a hook says: `False`, or a reason in words, holds back; anything else lets it be."""
+"""A hook's verdict: `False`, or a reason in words, refuses; anything else allows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hooks:
-    """Functions of a program, sync or async, that a run calls; each may hold back what it is told of.
+    """Functions of a program, sync or async, that may refuse the steps and actions of a run.
 
     Args:
-        before_step: given a decision and the page it was made on. Held back, none of it is done, and the decider is told why.
-        before_action: given an action and that page. Held back, it and those behind it are left undone, and the decider is told why.
-        after_action: given what came of an action. Where it says no, the run stops after the step.
+        before_step: called with a decision and its page. If it refuses, no action is performed, and the decider learns
+            why.
+        before_action: called with an action and its page. If it refuses, this action and later ones are left out, and
+            the decider learns why.
+        after_action: called with the result of an action. If it refuses, the run stops after the step.
     """
 
     before_step: Callable[[Decision, Observation | None], Verdict | Awaitable[Verdict]] | None = None
@@ -222,17 +230,19 @@ class Hooks:
 
 
 async def veto(name: str, said: Verdict | Awaitable[Verdict]) -> str:
-    """Why a hook of this name holds back; empty where it does not."""
+    """Return why a hook refuses; empty when it allows."""
     verdict = await said if inspect.isawaitable(said) else said
     if verdict is False:
         return f"{name} held it back"
     return f"{name} held it back: {verdict}" if isinstance(verdict, str) and verdict else ""
 
 
-async def allowed(
+async def allow_actions(
     hooks: Hooks, actions: Sequence[PageAction], page: Observation | None
 ) -> tuple[tuple[PageAction, ...], str]:
-    """The actions that may be done, up to the first that is held back, and why that one is; empty where none is."""
+    """Return the actions before the first that the hook refuses, and why it refuses that one; empty when it refuses
+    none.
+    """
     if hooks.before_action is None:
         return tuple(actions), ""
     for at, action in enumerate(actions):

@@ -1,4 +1,6 @@
-"""The loop of one run: render the context, ask for a decision, record it, perform it, record its outcome; limits, the loop guard and the end."""
+"""The loop of one run: render the context, ask for a decision, record it, perform it, record its outcome; limits, the
+loop guard and the end.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ from browser_agent.agent.journal import (
     scrub_action,
     scrub_values,
 )
-from browser_agent.agent.result import RunResult, RunUsage, Status, StepTaken, allowed, veto
+from browser_agent.agent.result import RunResult, RunUsage, Status, StepTaken, allow_actions, veto
 from browser_agent.agent.script import ScriptFile
 from browser_agent.agent.settings import RunLimits, Watching
 from browser_agent.browser.window import Window, take_screenshot
@@ -100,7 +102,9 @@ class RunState:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The terms of a run: its limits, secrets and watchers; `budget` in tokens of a context; without a `shape` the answer is in words."""
+    """The terms of a run: its limits, secrets and watchers; `budget` in tokens of a context; without a `shape` the
+    answer is in words.
+    """
 
     limits: RunLimits
     secrets: Secrets
@@ -193,7 +197,8 @@ START = "the start address"
 
 
 class Run:
-    """Carries out a task: `decider` decides each step, `journal` records it, `window` performs it, all within `terms`."""
+    """Carries out a task: `decider` decides each step, `journal` records it, `window` performs it, all within `terms`.
+    """
 
     def __init__(self, task: str, decider: Decider, journal: Journal, window: Window, terms: Terms) -> None:
         self._task = task
@@ -251,8 +256,9 @@ class Run:
                 why = f"the limit of {counted(self._limits.steps, 'step')} was reached; raise --max-steps"
                 return stop_at_limit(why, self._decider.candidates(), evidence)
             context, closing = await self._context(left)
+            tip = await self._journal.do(lambda session: session.tip)
             situation = Situation(
-                self._task, context.view, now.observation, closing, await self._journal.do(lambda session: session.tip), left, now.repeated,
+                self._task, context.view, now.observation, closing, tip, left, now.repeated,
                 context.workspace, context.stable,
             )  # fmt: skip
             decided = await self._decider.decide(situation)
@@ -376,7 +382,9 @@ class Run:
     async def _hold_back(
         self, decision: Decision, acting: Decision, verdict: Verdict
     ) -> tuple[tuple[PageAction, ...], str, str]:
-        """Return the actions that may be performed, and why the rest may not: for the decider, and in short; empty when all may."""
+        """Return the actions that may be performed, and why the rest may not: for the decider, and in short; empty when
+        all may.
+        """
         hooks, page = self._terms.watching.hooks, self._now.observation
         if verdict != "go":
             return (), prompt("notice_repeated", _PROMPTS), "tried before on this page"
@@ -384,7 +392,7 @@ class Run:
             why = await veto("before_step", hooks.before_step(decision, page))
             if why:
                 return (), why, why
-        actions, held = await allowed(hooks, acting.page_actions, page)
+        actions, held = await allow_actions(hooks, acting.page_actions, page)
         return actions, held, held
 
     async def _ask_after_action(self, results: tuple[ActionResult, ...]) -> str:

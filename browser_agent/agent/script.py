@@ -1,4 +1,4 @@
-"""Writes what a run did as a Playwright script in Python, line by line as it is done."""
+"""Writes a run as a Playwright script in Python (`--save-script`), a statement for each action."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from browser_agent.actions import (
     Dialog,
     Download,
     Drag,
-    Extract,
+    ExtractValues,
     FieldValue,
     FillForm,
     Find,
@@ -38,8 +38,6 @@ from browser_agent.agent.settings import BrowserChoice
 from browser_agent.observation import Control, Observation
 from ctxfold.errors import InputError
 
-__all__ = ["ScriptFile", "as_lines", "starting"]
-
 _TITLE = '"""What a ctxfold run did, as a Playwright script.'
 _NEEDS = (("os", "os.environ["), ("re", "re.compile("))
 _PAGE = re.compile(r"^    page = .*\.new_page\(\)\n", re.MULTILINE)
@@ -53,7 +51,7 @@ _WHEEL = {
     "bottom": (0, 100_000),
 }
 _ACTS = (Click, Press, Type, Check, Select)
-"""What may set something in motion that Playwright does not wait for."""
+"""Actions that may start something Playwright does not wait for."""
 _REST = "page.wait_for_timeout(500)"
 
 
@@ -61,12 +59,13 @@ class ScriptFile:
     """A script that grows with a run.
 
     Args:
-        path: where it is written; what was there is replaced.
-        resume: go on with the script that is there, where one is.
-        starting: how the browser is come by and its context opened: `launch(headless=False)` and `storage_state='state.json'`.
+        path: the file to write; an existing one is replaced.
+        resume: append to an existing script.
+        starting: the calls that start the browser and open its context: `launch(headless=False)` and
+            `storage_state='state.json'`.
 
     Raises:
-        InputError: it cannot be written, or is no script to go on with.
+        InputError: the file cannot be written, or holds no script of a run.
     """
 
     def __init__(self, path: Path, resume: bool = False, starting: tuple[str, str] = ("launch()", "")) -> None:
@@ -77,24 +76,24 @@ class ScriptFile:
         self._write()
 
     def add(self, results: Iterable[ActionResult], page: Observation | None, after: Observation | None = None) -> None:
-        """Add the actions that were done on a page, and wait for the page `after` them where that is another.
+        """Add the performed actions on a page, and a wait when they led to the page `after`.
 
-        The answer to a dialog stands before what opened it, as Playwright wants it.
+        The answer to a dialog comes before the action that opened it, as Playwright requires.
         """
         acted = False
         for result in results:
             done = result.ok or result.kind == "http_error"  # an error page is where it led all the same
-            lines = as_lines(result.action, _add_named(page, result)) if done else ()
+            lines = write_action(result.action, _add_named(page, result)) if done else ()
             answers = isinstance(result.action, Dialog)
             at = max(len(self._lines) - answers, 0)
             self._lines[at:at] = lines
             acted = bool(lines) and (isinstance(result.action, _ACTS) or (answers and at > 0))
         if acted and page is not None and after is not None:
-            self._lines[-1] = _awaited(self._lines[-1], page, after)
+            self._lines[-1] = _add_wait(self._lines[-1], page, after)
         self._write()
 
     def _read(self) -> str:
-        """The acts of the script that is there."""
+        """Read the statements of the existing script."""
         with suppress(OSError, ValueError):
             there = self._path.read_text(encoding="utf-8")
             opening = _PAGE.search(there)
@@ -120,25 +119,26 @@ class ScriptFile:
             raise InputError(f"the script cannot be written to {str(self._path)!r} ({error.strerror})") from error
 
 
-def starting(choice: BrowserChoice, executable: Path | None) -> tuple[str, str]:
-    """How a script comes by the browser that a run used, and opens its context."""
+def write_start(choice: BrowserChoice, executable: Path | None) -> tuple[str, str]:
+    """Return the calls that start the browser of a run and open its context, as source text."""
     shown = {"executable_path": executable and str(executable), "headless": False if choice.headed else None}
     options = ", ".join(f"{name}={value!r}" for name, value in shown.items() if value is not None)
     browser = f"launch({options})" if choice.endpoint is None else f"connect_over_cdp({choice.endpoint!r})"
     return browser, "" if choice.storage_state is None else f"storage_state={str(choice.storage_state)!r}"
 
 
-def _awaited(line: str, before: Observation, after: Observation) -> str:
-    """A statement, and the wait for what it led to."""
+def _add_wait(line: str, before: Observation, after: Observation) -> str:
+    """Add to a statement the wait for the page that it leads to."""
     if len(after.tabs) > max(len(before.tabs), 1):
-        return f"with page.expect_popup() as opened:\n{indent(line, '    ')}\npage = opened.value\npage.wait_for_load_state()"
+        opened = f"with page.expect_popup() as opened:\n{indent(line, '    ')}"
+        return f"{opened}\npage = opened.value\npage.wait_for_load_state()"
     if after.url != before.url:
         return f"with page.expect_navigation():\n{indent(line.removesuffix(_REST).rstrip(), '    ')}"
     return line if line.endswith(_REST) else f"{line}\n{_REST}"
 
 
-def as_lines(action: PageAction, page: Observation | None) -> Sequence[str]:
-    """The statements of a script that do an action on a page; none for what only reads."""
+def write_action(action: PageAction, page: Observation | None) -> Sequence[str]:
+    """Return the statements for an action on a page; none for actions that only read."""
     match action:
         case Navigate(url=url):
             return [f"page.goto({_value(url)})"]
@@ -172,9 +172,9 @@ def as_lines(action: PageAction, page: Observation | None) -> Sequence[str]:
             return [f'page.once("dialog", lambda dialog: {answer})']
         case Tab() | WaitFor():
             return _tab_lines(action) if isinstance(action, Tab) else [_wait_line(action)]
-        case Extract(urls=[*_, last]):
+        case ExtractValues(urls=[*_, last]):
             return [f"page.goto({_value(urljoin(page.url if page is not None else '', last))})"]
-        case Find() | Read() | Extract():
+        case Find() | Read() | ExtractValues():
             return []
         case _:
             assert_never(action)
@@ -200,7 +200,7 @@ def _fill_line(field: FieldValue, page: Observation | None) -> str:
 
 
 def _download(where: str) -> str:
-    """All in one, so that the answer to a dialog stands before the whole of it."""
+    """Return one statement for a whole download, so that the answer to a dialog comes before all of it."""
     save = "download.value.save_as(download.value.suggested_filename)"
     return f"with page.expect_download() as download:\n    {where}.click()\n{save}"
 
@@ -231,7 +231,7 @@ def _wait_line(action: WaitFor) -> str:
 
 
 def _locator(ref: str, page: Observation | None) -> str:
-    """The element behind a ref by its role and name, as a person would find it again; of several alike, which."""
+    """Return the locator of a ref by role and name, with its index when several elements are alike."""
     control = page.refs.get(ref) if page is not None else None
     if page is None or control is None:
         return f'page.locator("aria-ref={ref}")'

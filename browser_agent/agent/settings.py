@@ -1,4 +1,6 @@
-"""The settings of a run, as small frozen values."""
+"""The settings of a run: limits, choice of browser, session and files to write, watchers; the session's name and
+folding settings.
+"""
 
 from __future__ import annotations
 
@@ -14,24 +16,12 @@ from ctxfold.decisions.fold import FoldSettings
 from ctxfold.errors import InputError
 from ctxfold.models import Model, Roles
 
-__all__ = [
-    "BrowserChoice",
-    "Keeping",
-    "RunLimits",
-    "Watching",
-    "Written",
-    "counted_as",
-    "folding",
-    "session_name",
-    "session_taken",
-]
-
 _SMALL = 8_000
 
 
 @dataclass(frozen=True, slots=True)
 class RunLimits:
-    """When a run ends at the latest.
+    """The limits of a run.
 
     Args:
         steps: the most steps it takes.
@@ -49,7 +39,7 @@ class RunLimits:
     def __post_init__(self) -> None:
         if self.steps < 1:
             raise InputError(f"a run takes at least 1 step, not {self.steps}; raise --max-steps")
-        if not self.seconds > 0:  # what is no number is not more than 0 either
+        if not self.seconds > 0:  # NaN is not above 0 either
             raise InputError(f"a run needs time, not {self.seconds:g} s; raise --timeout")
         if self.dollars is not None and not self.dollars > 0:
             raise InputError(f"a cost limit is above 0 dollars, not {self.dollars:g}; raise --max-cost or leave it out")
@@ -76,15 +66,16 @@ class BrowserChoice:
 
 @dataclass(frozen=True, slots=True)
 class Keeping:
-    """Where a run is recorded, and who keeps that record small.
+    """The session that a run is recorded in, and the files it writes.
 
     Args:
         session: its name; None makes one up.
         store: a path, a URL or `:memory:`; None for the configured default.
-        resume: go on with a session that is there, from its last commit.
-        folder: the model that folds, plans, extracts and routes, whoever decides the steps, its name, or one for each role; None for the embedded deciders.
-        screenshots: keep a picture of the page after each step beside the store; `ctxfold report` shows them. Each takes a moment.
-        script: write what is done as a Playwright script in Python to this file, which is replaced, or with `resume` added to.
+        resume: continue an existing session from its last commit.
+        folder: the model that folds, plans, extracts and routes: a name, a model, or one for each role; None for the
+            embedded deciders.
+        screenshots: keep a picture of the page after each step for `ctxfold report`.
+        script: write the run as a Playwright script to this file, which is replaced, or with `resume` appended to.
     """
 
     session: str | None = None
@@ -102,8 +93,8 @@ class Written:
     script: Path | None = None
     trace: Path | None = None
 
-    def numbered(self, number: int) -> Written:
-        """Those of one run of several: `again-2.py` for `again.py`."""
+    def add_number(self, number: int) -> Written:
+        """Return the files of one run of several: `again-2.py` for `again.py`."""
         script, trace = (each and each.with_stem(f"{each.stem}-{number}") for each in (self.script, self.trace))
         return Written(script, trace)
 
@@ -114,12 +105,12 @@ def _ignore(_: object) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Watching:
-    """Who is told what happens while a run goes on, and may hold it back. None may block for long.
+    """Functions that are called during a run; none may block for long.
 
     Args:
-        step: told of each step when it is done.
-        report: told in one line what is done to get a browser, and what else a person may want to know.
-        hooks: what a program holds back.
+        step: called with each step after it.
+        report: called with a line on starting the browser, or another notice for a person.
+        hooks: functions that may refuse decisions and actions.
     """
 
     step: Callable[[StepTaken], None] = _ignore
@@ -127,30 +118,31 @@ class Watching:
     hooks: Hooks = field(default_factory=Hooks)
 
 
-def session_name(task: str) -> str:
-    """A name for a session nobody named: the task's longest words, in order, and four letters that make it unique.
+def make_session_name(task: str) -> str:
+    """Make a session name of the task's four longest words, in order, and four random letters.
 
-    Words of letters alone: what has digits or signs in it may be a password.
+    Only words of letters count: others may be passwords.
     """
     words = re.findall(r"(?<![^\s(\"'“])[a-z]+(?![^\s)\"'”.,;:?!])(?![.,;:?!]\S)", task.lower())
     longest = sorted(range(len(words)), key=lambda at: -len(words[at]))[:4]
     return "-".join([*(words[at] for at in sorted(longest)), secrets.token_hex(2)])[-64:].lstrip("-")
 
 
-def counted_as(model: Model | None) -> str | None:
-    """The model whose tokens a budget counts; a script counts none of its own."""
+def name_counted_model(model: Model | None) -> str | None:
+    """Return the name of the model whose tokens a budget counts; None for a script."""
     return None if model is None or model.name.startswith("script") else model.name
 
 
-def session_taken(session: str) -> InputError:
-    """What is wrong with a name that a session has already."""
-    return InputError(f"the session {session!r} is there already: add --resume to go on with it, or name another")
+def refuse_name(session: str) -> InputError:
+    """Make the error for a session name that is in use."""
+    return InputError(f"the session {session!r} exists already: add --resume to continue it, or choose another name")
 
 
-def folding(budget: int) -> FoldSettings:
-    """How a run folds where its decider does not say: deep and so seldom, as each fold has what stands behind it written to the prompt cache again.
+def choose_fold_settings(budget: int) -> FoldSettings:
+    """Return how the embedded folder folds a run: deep and seldom, because each fold rewrites the prompt cache after
+    it.
 
-    A page that was left can be opened or recalled. Below 8,000 tokens too little would be left of it.
+    A page that was left can be opened or recalled. Below 8,000 tokens deep folds would leave too little of it.
     """
     if budget < _SMALL:
         return FoldSettings(high=1.0, low=0.80, micro=0.10)

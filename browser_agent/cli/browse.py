@@ -1,4 +1,4 @@
-"""`ctxfold browse`: one task to an answer with its sources."""
+"""`ctxfold browse` and `ctxfold demo`: options to a run, interrupts, exit codes; the documentation site of the demo."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ import click
 
 from browser_agent.agent.agent import BrowserAgent
 from browser_agent.agent.result import RunResult
-from browser_agent.agent.settings import Keeping, Watching, session_name
+from browser_agent.agent.settings import Keeping, Watching, make_session_name
 from browser_agent.cli.live import Live, print_result
 from browser_agent.cli.request import RunRequest, resume_command
 from browser_agent.network.secrets import Secrets
 from ctxfold import Session
-from ctxfold.cli.options import announced, budget_option, json_option, store_option
+from ctxfold.cli.options import budget_option, choose_model, json_option, store_option
 from ctxfold.config import child_environment
 from ctxfold.errors import CtxfoldError, InputError, PageUnreachable
 
@@ -47,12 +47,12 @@ _file = click.Path(dir_okay=False, path_type=Path)
 @click.option(
     "--model",
     metavar="NAME",
-    help="explorer (no key), claude-…, PROVIDER:NAME, or script:FILE; the agent's model in your settings if not said.",
+    help="explorer (no key), claude-…, PROVIDER:NAME or script:FILE; default: the agent's model in your settings.",
 )
 @click.option(
     "--folder-model",
     metavar="NAME",
-    help="The model that folds, plans and extracts, whoever decides the steps; CTXFOLD_FOLDER_MODEL or none if not said.",
+    help="The model that folds, plans and extracts; default: CTXFOLD_FOLDER_MODEL, else none.",
 )
 @budget_option
 @click.option("--max-steps", type=int, default=200, show_default=True, metavar="N", help="The most steps.")
@@ -92,14 +92,15 @@ _file = click.Path(dir_okay=False, path_type=Path)
     "secrets",
     multiple=True,
     metavar="NAME=SOURCE",
-    help="A value to type as <secret:NAME>; from env:VARIABLE or file:PATH. NAME@DOMAIN[:PORT] binds it to another site than the start address.",
+    help="A value to type as <secret:NAME>, from env:VARIABLE or file:PATH. "
+    "NAME@DOMAIN[:PORT] binds it to another site than the start address.",
 )
 @click.option(
     "--confirm",
     type=click.Choice(["auto", "always", "never"]),
     default="auto",
     show_default=True,
-    help="Ask before a page sends what has effects after an act: where a model acts away from --start-url and --trust, always, or never.",
+    help="Ask before a page sends something with effects. auto: when a model acts outside --start-url and --trust.",
 )
 @click.option(
     "--trust", multiple=True, metavar="DOMAIN", help="Pages of it may send what they like after an act, unasked."
@@ -115,10 +116,11 @@ def browse(
 ) -> None:  # fmt: skip
     """Carry out a TASK in a browser, to an answer with its sources.
 
-    Each step is kept in a session, so an interrupted run goes on with --resume --session NAME. Exits with 1 when no answer was found.
+    Each step is kept in a session, so an interrupted run goes on with --resume --session NAME. Exits with 1 when no
+    answer was found.
     """
     from browser_agent.agent.settings import BrowserChoice, Keeping, RunLimits
-    from browser_agent.cli.request import AsSaid, RunRequest, read_safety
+    from browser_agent.cli.request import RunRequest, read_safety
     from browser_agent.deciders.model import Shape
     from ctxfold.models import helpers, load
 
@@ -130,12 +132,11 @@ def browse(
         load(model)  # a name that is none, or lacks its key, is said before what it may cost
     safety = read_safety(allow, secrets, start_url, confirm, trust)
     helping = helpers(folder_model)
-    decides, shape = announced(model, max_cost, helping), None if schema is None else Shape.read(schema)
+    decides, shape = choose_model(model, max_cost, helping), None if schema is None else Shape.read(schema)
     limits = RunLimits(max_steps, timeout, decides.dollars)
     choice = BrowserChoice(headed, executable, endpoint, storage_state, trace)
     keeping = Keeping(session, store, resume, helping, screenshots, script)
-    said = AsSaid(schema, folder_model, secrets)
-    carry_out(RunRequest(task, start_url, decides.model, budget, limits, choice, keeping, safety, as_json, shape, said))
+    carry_out(RunRequest(task, start_url, decides.model, budget, limits, choice, keeping, safety, as_json, shape))
 
 
 QUESTION = "Which events does xml.etree.ElementTree.iterparse report when events is omitted?"
@@ -148,19 +149,19 @@ QUESTION = "Which events does xml.etree.ElementTree.iterparse report when events
 def demo(question: str, budget: int, as_json: bool) -> None:
     """Answer a question from Python's own documentation, in a real browser, with no model.
 
-    It starts the documentation server of the Python that runs it, browses that site on this machine, and ends both. QUESTION may be
-    another one that the documentation answers.
+    It starts the documentation server of the Python that runs it, browses that site on this machine, and ends both.
+    QUESTION may be another one that the documentation answers.
     """
     from browser_agent.agent.settings import BrowserChoice, Keeping, RunLimits
-    from browser_agent.cli.live import wrapped
+    from browser_agent.cli.live import wrap_lines
     from browser_agent.cli.request import RunRequest
 
     if not question.strip():
         raise InputError("there is no question; say in a sentence what is wanted, or leave it out")
     with pydoc_site() as url:
         if not as_json:
-            click.echo(wrapped(f"question: {question}", err=True), err=True)
-            click.echo(wrapped(f"site: Python's own documentation server, now at {url}", err=True), err=True)
+            click.echo(wrap_lines(f"question: {question}", err=True), err=True)
+            click.echo(wrap_lines(f"site: Python's own documentation server, now at {url}", err=True), err=True)
         carry_out(
             RunRequest(
                 question, url, "explorer", budget, RunLimits(60, 120.0), BrowserChoice(), Keeping(), as_json=as_json
@@ -176,7 +177,8 @@ _PYDOC = "import pydoc; pydoc.browse(0, open_browser=False, hostname='127.0.0.1'
 
 @contextmanager
 def pydoc_site() -> Iterator[str]:
-    """Start the server and give its address; it ends with the block, or with this process: it quits when its input closes.
+    """Start Python's documentation server and yield its address. The server ends with the block or with this process,
+    which closes its input.
 
     Raises:
         PageUnreachable: this Python's server does not start.
@@ -201,7 +203,7 @@ def pydoc_site() -> Iterator[str]:
 
 
 def _address(said: queue.Queue[str | None]) -> str:
-    """The address the server prints once it listens."""
+    """Read the address that the server prints once it listens. Raises PageUnreachable: it prints none."""
     while True:
         try:
             line = said.get(timeout=_SECONDS)
@@ -209,7 +211,8 @@ def _address(said: queue.Queue[str | None]) -> str:
             line = None
         if line is None:
             raise PageUnreachable(
-                f"Python's documentation server does not start; try `{sys.executable} -P -c 'import pydoc; pydoc.browse()'` to see why"
+                "Python's documentation server does not start; to see why, try "
+                f"`{sys.executable} -P -c 'import pydoc; pydoc.browse()'`"
             )
         ready = _READY.search(line)
         if ready is not None:
@@ -217,24 +220,24 @@ def _address(said: queue.Queue[str | None]) -> str:
 
 
 def _listen(server: subprocess.Popen[str], said: queue.Queue[str | None]) -> None:
-    """Pass on what the server prints, line by line, to its end."""
+    """Put each line that the server prints into a queue, None at its end."""
     for line in server.stdout or ():
         said.put(line)
     said.put(None)
 
 
 class DeferredReports:
-    """Holds what a loop reports of failures that nobody awaited, until it is known how the run ended."""
+    """Holds an event loop's reports of unawaited failures until the run has ended."""
 
     def __init__(self) -> None:
         self._held: list[tuple[asyncio.AbstractEventLoop, dict[str, Any]]] = []
 
     def listen(self) -> None:
-        """Take the reports of the loop that runs now."""
+        """Collect the reports of the running loop."""
         asyncio.get_running_loop().set_exception_handler(lambda loop, context: self._held.append((loop, context)))
 
     def pass_on(self) -> None:
-        """Report what is held."""
+        """Report the collected failures."""
         for loop, context in self._held:
             loop.default_exception_handler(context)
 
@@ -243,13 +246,13 @@ NOT_ACHIEVED, ENVIRONMENT, INTERRUPTED = 1, 3, 130
 
 
 def carry_out(request: RunRequest) -> None:
-    """Run a request to its end, print what came of it, and exit with 1 or 3 where it was not achieved.
+    """Run a request to its end, print the result, and exit with 1 or 3 when it was not achieved.
 
-    Where it is interrupted, or fails after a step was done, the browser goes, the session stays, and the command that goes on is printed.
+    When it is interrupted, or fails after a step, the session is kept and the command that resumes it is printed.
     """
     keeping = request.keeping
     if keeping.session is None:
-        name = session_name(Secrets(request.safety.secrets).scrub(request.task))
+        name = make_session_name(Secrets(request.safety.secrets).scrub(request.task))
         request = replace(request, keeping=replace(keeping, session=name))
     live = Live(quiet=request.as_json)
     if request.limits.dollars is not None:
@@ -270,7 +273,7 @@ def carry_out(request: RunRequest) -> None:
 
 
 def _run_to_end(request: RunRequest, live: Live) -> RunResult | None:
-    """The run; None when it was interrupted, or the system asked us to end."""
+    """Run a request. Returns None when it was interrupted or the system asked us to end."""
     deferred = DeferredReports()
     try:
         with live:
@@ -286,7 +289,7 @@ def _run_to_end(request: RunRequest, live: Live) -> RunResult | None:
 
 
 async def _browse(request: RunRequest, live: Live, deferred: DeferredReports) -> RunResult | None:
-    """The run; None when the system asked us to end."""
+    """Run a request. Returns None when the system asked us to end."""
     deferred.listen()
     result: RunResult | None = None
     async with anyio.create_task_group() as tasks:
@@ -323,7 +326,7 @@ def _exit_interrupted(request: RunRequest) -> NoReturn:
 
 
 def _is_kept(keeping: Keeping) -> bool:
-    """Whether the run came as far as its session."""
+    """Return whether the run has made its session."""
     try:
         Session.open(keeping.session or "", store=keeping.store, create=False).close()
     except CtxfoldError:

@@ -1,4 +1,6 @@
-"""Prints a run: one line a step on standard error, then the answer on standard output, and its cost."""
+"""Prints a run: a line for each step and the cost on standard error, the answer on standard output; asks the person at
+the terminal.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +17,12 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from browser_agent.agent.result import RunResult, StepTaken
-from browser_agent.cli.request import typed
+from browser_agent.cli.request import format_command
 from browser_agent.deciders import Source
 from browser_agent.network.effects import Asked
 from ctxfold.cli.options import escape_controls, print_json
 from ctxfold.config import EXPLORER
 from ctxfold.text.words import counted
-
-__all__ = ["Live", "print_result", "wrapped"]
 
 PLAIN_WIDTH = 100
 LEAST_WIDTH = 60
@@ -30,7 +30,9 @@ INDENT = "  "
 
 
 class Live:
-    """Prints each step as it is done. On a terminal the step that is under way shows too. `quiet`: print what went wrong only. `steps`: how many steps were done as decided."""
+    """Prints each step, and on a terminal the running one. `quiet`: print failures only. `steps`: the number of steps
+    performed as decided.
+    """
 
     def __init__(self, quiet: bool = False) -> None:
         self.steps = 0
@@ -41,7 +43,7 @@ class Live:
         self._show_status("starting …")
 
     def step(self, taken: StepTaken) -> None:
-        """One line for a step, and one more where something went otherwise than decided."""
+        """Print a line for a step, and another for its note."""
         self.steps += taken.ok
         if not self._quiet:
             self._console.print(_as_row(taken), style="" if taken.ok else "yellow")
@@ -50,13 +52,13 @@ class Live:
         self._show_status(f"step {taken.step + 1} …")
 
     def report(self, said: str) -> None:
-        """One line about getting a browser, and the like."""
+        """Print a notice, such as that a browser is downloaded."""
         if not self._quiet:
             self._print(escape_controls(said), "dim")
         self._show_status("starting the browser …")
 
     async def ask(self, asked: Asked) -> bool:
-        """Ask the person at the terminal whether something may be done or sent."""
+        """Ask the person at the terminal about an effect."""
         if self._status is not None:
             self._status.stop()
             self._status = None
@@ -87,7 +89,7 @@ class Live:
 
 
 def _as_row(taken: StepTaken) -> Table:
-    """A step in one line: its number, what was done, where it led, and the view's tokens against the budget."""
+    """Format a step as one line: number, actions, resulting page, tokens of the view and budget."""
     budget = f"{taken.budget:,}"
     row = Table.grid(
         Column(width=4, justify="right"),
@@ -103,7 +105,7 @@ def _as_row(taken: StepTaken) -> Table:
 
 
 def print_result(result: RunResult, as_json: bool) -> None:
-    """The answer or what there is instead, on standard output; what it cost, on standard error."""
+    """Print the answer, or why there is none, on standard output, and the cost on standard error."""
     if as_json:
         print_json(dataclasses.asdict(result))
         return
@@ -115,13 +117,13 @@ def print_result(result: RunResult, as_json: bool) -> None:
             _print_answer(result.answer or "", result.sources, _name_decider(result))
             _print_others(result)
         case "none_found":
-            click.echo(wrapped(f"{_name_decider(result)} found no answer: {result.reason}."))
+            click.echo(wrap_lines(f"{_name_decider(result)} found no answer: {result.reason}."))
             _print_candidates(result.candidates)
         case "stopped":
-            click.echo(wrapped(f"Stopped before an answer was found: {result.reason}."))
+            click.echo(wrap_lines(f"Stopped before an answer was found: {result.reason}."))
             _print_candidates(result.candidates)
         case "failed":
-            click.echo(wrapped(f"The run failed: {result.reason}."))
+            click.echo(wrap_lines(f"The run failed: {result.reason}."))
             _print_candidates(result.candidates)
         case _:
             assert_never(result.status)
@@ -129,17 +131,17 @@ def print_result(result: RunResult, as_json: bool) -> None:
 
 
 def _name_decider(result: RunResult) -> str:
-    """Who answered, as a sentence begins with it."""
+    """Name the decider that answered, for the start of a sentence."""
     name = result.answered_by or result.decider
     return "The explorer (no model)" if name == EXPLORER else escape_controls(name)
 
 
 def _print_answer(answer: str, sources: tuple[Source, ...], who: str) -> None:
-    """Who answered, the answer unless it is the quote itself, then its source."""
+    """Print the decider, the answer unless it equals the quote, and its source."""
     if sources and (sources[0].question or answer == sources[0].quote):
-        click.echo(wrapped(f"{who} answers in the page's words:"))
+        click.echo(wrap_lines(f"{who} answers in the page's words:"))
     else:
-        click.echo(wrapped(f"{who} answers: {answer}"))
+        click.echo(wrap_lines(f"{who} answers: {answer}"))
     _print_sources(sources)
 
 
@@ -148,14 +150,14 @@ def _print_sources(sources: tuple[Source, ...]) -> None:
     for source in sources:
         click.echo("")
         if source.question != asked:
-            click.echo(wrapped(source.question))
+            click.echo(wrap_lines(source.question))
         asked = source.question
-        click.echo(wrapped(f"“{source.quote}”", INDENT))
+        click.echo(wrap_lines(f"“{source.quote}”", INDENT))
         click.echo(INDENT + escape_controls(source.url) + (f"  ({source.ref})" if source.ref else ""))
 
 
 def _print_others(result: RunResult) -> None:
-    """What else fits, beside the passage that was answered with."""
+    """Print the other passages that fit."""
     others = tuple(one for one in result.candidates if one not in result.sources)
     if others:
         click.echo("")
@@ -173,7 +175,7 @@ def _print_candidates(candidates: tuple[Source, ...]) -> None:
 
 
 def _name_deciders(result: RunResult) -> str:
-    """How many steps there were, and who decided how many of them."""
+    """Count the steps of each decider."""
     shares = result.usage.decided or ((result.decider, 0),)
     decided = ", ".join(f"{steps} decided by {escape_controls(name)}" for name, steps in shares)
     return f"{counted(result.steps, 'step')}, {decided}"
@@ -183,7 +185,10 @@ def _print_cost(result: RunResult) -> None:
     usage = result.usage
     lines = [
         f"{_name_deciders(result)}; {counted(usage.pages, 'page')} in {usage.seconds:.1f} s",
-        f"largest view {usage.peak_view_tokens:,} of {usage.budget:,} tokens; unfolded, the history would take {usage.unfolded_tokens:,}",
+        (
+            f"largest view {usage.peak_view_tokens:,} of {usage.budget:,} tokens; "
+            f"unfolded, the history would take {usage.unfolded_tokens:,}"
+        ),
     ]
     if usage.input_tokens:
         price = "at no price on file" if usage.dollars is None else f"${usage.dollars:.4f}"
@@ -196,19 +201,20 @@ def _print_cost(result: RunResult) -> None:
     if usage.compliance.replies:
         tried = usage.compliance
         lines.append(
-            f"{counted(tried.replies, 'reply', 'replies')} in words: {counted(tried.folds, 'fold')} taken, {tried.refused} refused"
+            f"{counted(tried.replies, 'reply', 'replies')} in words: "
+            f"{counted(tried.folds, 'fold')} taken, {tried.refused} refused"
         )
     if usage.refused:
         lines.append(f"{usage.refused} replies of the model did not fit; the explorer decided those steps")
     lines += [*result.notes, f"kept as session {result.session}"]
     click.echo("", err=True)
     for line in lines:
-        click.echo(wrapped(line, err=True), err=True)
-    click.echo(f"see it:  {typed('context', result.session)}", err=True)  # in one piece, to be copied
+        click.echo(wrap_lines(line, err=True), err=True)
+    click.echo(f"see it:  {format_command('context', result.session)}", err=True)  # in one piece, to be copied
 
 
-def wrapped(text: str, indent: str = "", *, err: bool = False) -> str:
-    """Text in lines that fit the terminal, made escape_controls; into a pipe, each paragraph as one line."""
+def wrap_lines(text: str, indent: str = "", *, err: bool = False) -> str:
+    """Wrap text to the terminal with controls escaped; for a pipe, keep each paragraph on one line."""
     plain = [escape_controls(line) for line in text.splitlines()]
     if not (sys.stderr if err else sys.stdout).isatty():
         return "\n".join(indent + line for line in plain)

@@ -1,4 +1,4 @@
-"""What a command line asks of a run, and the whole command that goes on with it."""
+"""The request that a command line makes, the command that resumes it, and where its secrets come from."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import click
+from click.core import ParameterSource
 
 from browser_agent.agent.result import Safety
 from browser_agent.agent.settings import BrowserChoice, Keeping, RunLimits
@@ -21,8 +23,8 @@ from ctxfold.errors import InputError
 _NAME = "ctxfold"
 
 
-def typed(*arguments: str) -> str:
-    """A command of ctxfold with these arguments: by its name where the shell finds this very program, else by the path it was started by."""
+def format_command(*arguments: str) -> str:
+    """Format a command of ctxfold: by name if the shell finds this program under it, else by its path."""
     return shlex.join([*_program(), *arguments])
 
 
@@ -40,17 +42,8 @@ def _program() -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class AsSaid:
-    """Options as the command line said them: the schema's file, the folding model, and each secret by its name and source, never by its value."""
-
-    schema: Path | None = None
-    folder: str | None = None
-    secrets: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class RunRequest:
-    """What a command line asks for."""
+    """A run as a command line asks for it."""
 
     task: str
     start_url: str | None
@@ -62,63 +55,56 @@ class RunRequest:
     safety: Safety = field(default_factory=Safety)
     as_json: bool = False
     shape: Shape | None = None
-    said: AsSaid = field(default_factory=AsSaid)
+
+
+_NOT_RESUMED = {"session", "start_url", "resume", "model"}
+"""Options that `resume_command` leaves out, or gives itself."""
 
 
 def resume_command(request: RunRequest) -> str:
-    """The command that goes on with a run as it was begun."""
-    words = [word for option in _options(request) for word in option]
-    return typed("browse", "--resume", *words)
+    """Format the command that resumes a run: its session, its model, and the options that were typed."""
+    context = click.get_current_context()
+    words = ["--session", request.keeping.session or "", "--model", request.model]
+    for option in context.command.params:
+        name = option.name or ""
+        if name in _NOT_RESUMED or not isinstance(option, click.Option):
+            continue
+        if context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
+            continue
+        value, spelled = context.params[name], max(option.opts, key=len)
+        if option.is_flag:
+            words.append(spelled)
+            continue
+        for each in value if option.multiple else (value,):
+            words += [spelled, _add_domain(each, request.start_url) if name == "secrets" else str(each)]
+    return format_command("browse", "--resume", *words)
 
 
-def _options(request: RunRequest) -> Iterator[list[str]]:
-    limits, browser, keeping, safety = request.limits, request.browser, request.keeping, request.safety
-    valued: list[tuple[str, object]] = [
-        ("--session", keeping.session),
-        ("--store", keeping.store),
-        ("--model", request.model),
-        ("--folder-model", request.said.folder),
-        ("--budget", request.budget),
-        ("--max-steps", limits.steps),
-        ("--timeout", f"{limits.seconds:g}"),
-        ("--max-cost", None if limits.dollars is None else f"{limits.dollars:g}"),
-        ("--schema", request.said.schema),
-        ("--save-script", keeping.script),
-        ("--trace", browser.trace),
-        ("--browser", browser.executable),
-        ("--endpoint", browser.endpoint),
-        ("--storage-state", browser.storage_state),
-        ("--confirm", None if safety.confirm == "auto" else safety.confirm),
-    ]
-    yield from ([name, str(value)] for name, value in valued if value is not None)
-    yield from ([name] for name, on in (("--screenshots", keeping.screenshots), ("--headed", browser.headed)) if on)
-    yield from (["--allow", domain] for domain in safety.allow)
-    yield from (["--trust", domain] for domain in safety.trust)
-    yield from (["--secret", _with_domain(secret, request.start_url)] for secret in request.said.secrets)
-
-
-def _with_domain(secret: str, start_url: str | None) -> str:
-    """A secret's option with the domain it belongs to: who goes on with a run names no start address."""
+def _add_domain(secret: str, start_url: str | None) -> str:
+    """Add to a secret's option its domain, because a resumed run names no start address."""
     name, _, source = secret.partition("=")
     origin = origin_of(start_url) if start_url is not None else None
     return secret if "@" in name or origin is None else f"{name}@{origin[0]}={source}"
 
 
-_HOW = "give it as NAME=env:VARIABLE or NAME=file:PATH, with NAME@DOMAIN where it belongs elsewhere than to the start address"
+_HOW = "give it as NAME=env:VARIABLE or NAME=file:PATH, with NAME@DOMAIN for a site other than the start address"
 
 
 def read_safety(
     allow: tuple[str, ...], secrets: tuple[str, ...], start_url: str | None, confirm: Confirm, trust: tuple[str, ...]
 ) -> Safety:
-    """What a run may do, as the options of a command say it; a start address given there is trusted. Raises InputError: a domain or a secret in another form."""
+    """Read the safety options of a command; a start address given there is trusted. Raises InputError: not a domain or
+    not a secret.
+    """
     return Safety(allow, tuple(read_secret(said, start_url) for said in secrets), confirm, trust=trust)
 
 
 def read_secret(said: str, start_url: str | None) -> Secret:
-    """A secret as `NAME[@DOMAIN]=SOURCE` says it. Where no domain is said, it belongs to the start address's host and port.
+    """Read a secret of the form `NAME[@DOMAIN]=SOURCE`. Without a domain it belongs to the start address's host and
+    port.
 
     Raises:
-        InputError: it is not of that form, its source holds nothing, or it belongs nowhere.
+        InputError: another form, an empty source, or no domain and no start address.
     """
     left, equals, source = said.partition("=")
     if not equals:
@@ -131,7 +117,7 @@ def read_secret(said: str, start_url: str | None) -> Secret:
 
 
 def _site(url: str) -> str:
-    """The host of an address with its port; empty where it is no web address."""
+    """Return host and port of an address; empty when it is not a web address."""
     origin = origin_of(url)
     if origin is None:
         return ""

@@ -1,4 +1,6 @@
-"""One page that a host's model controls call by call; each call is checked, recorded and answered within a token budget."""
+"""One live page of a host: performs a call, records it, and shows the page within a token budget; the browser that
+pages share.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import anyio
 
-from browser_agent.actions import Extract, Find, Outcome, OutcomeKind, PageAction, Read, WaitFor
+from browser_agent.actions import ExtractValues, Find, Outcome, OutcomeKind, PageAction, Read, WaitFor
 from browser_agent.actions.forms import hide_typed
 from browser_agent.actions.perform import perform
 from browser_agent.agent.journal import begin_step, end_step, forget_typed, refuse_step
@@ -30,7 +32,7 @@ from ctxfold.tokens import count as count_tokens
 
 
 class SharedBrowser:
-    """A browser whose windows share nothing but its process."""
+    """A browser process that several isolated windows share; it ends with the last of them."""
 
     def __init__(self, choice: BrowserChoice, rule: Egress) -> None:
         self._choice = choice
@@ -40,7 +42,9 @@ class SharedBrowser:
         self._lock = asyncio.Lock()
 
     async def open(self, folders: Folders, budget: int, secrets: Secrets, gate: Gate | None) -> Window:
-        """Open a window; start the browser where none runs. Raises BrowserError: there is no browser; InputError: the storage state cannot be used."""
+        """Open a window, and start the browser first if needed. Raises BrowserError: no browser; InputError: the
+        storage state cannot be used.
+        """
         async with self._lock:
             choice = self._choice
             if self._browser is None:
@@ -84,13 +88,13 @@ class SharedBrowser:
 
 
 BUDGET = 900
-"""Tokens a page's text takes in an answer where a host says no other number."""
+"""Tokens of a page's text in an answer unless the host asks for another number."""
 
 LEAST, LARGEST = 200, 2000
 """The bounds of that number."""
 
 WAITS = 30.0
-"""Seconds that the waits of one call may take together: hosts give up on a call after a minute."""
+"""Seconds that the waits of one call may take together; hosts give up on a call after a minute."""
 
 PATIENCE = 15.0
 """Seconds that one call waits for the replies of the folder's model, all together."""
@@ -98,12 +102,14 @@ PATIENCE = 15.0
 _PROMPTS = "browser_agent.prompts"
 
 _UNSETTLED = frozenset({"timed_out", "page_recovered"})
-"""After these a call may well be made again: that it changed nothing is not known."""
+"""After these outcomes a repeated call is allowed: the first may have changed nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What a host's model says with a call. `need`: what it looks for; those parts of the page are shown first; `found`: what it learned on the pages before, which every view keeps."""
+    """The words of a call. `why`: its reason; `need`: the information wanted, which is shown first; `found`: a finding,
+    which every view keeps.
+    """
 
     why: str = ""
     need: str = ""
@@ -111,12 +117,14 @@ class Words:
 
 
 NO_WORDS = Words()
-"""A call that says nothing."""
+"""A call without words."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageCall:
-    """What one call wants of a page, in order; no action for a look. Without a need the one before holds on; `anew`: it is done with, also where none is said."""
+    """One call on a page: its words, its actions in order (none for a look) and its budget. Without a need the previous
+    one remains, unless `anew`.
+    """
 
     words: Words = NO_WORDS
     actions: tuple[PageAction, ...] = ()
@@ -126,16 +134,16 @@ class PageCall:
 
 @dataclass(frozen=True, slots=True)
 class PageReading:
-    """Which part of a page is wanted.
+    """The part of a page that a call asks for.
 
     Attributes:
         find: words to find.
         ref: an element to show in full.
-        page: which part of the whole, or of that element, counted from 1; 0 where none is asked for.
-        need: what is looked for; those parts of the page are shown first.
-        budget: o200k tokens the text may take; 0 for the usual.
-        links: with where links lead.
-        found: what was learned on the pages before, which every view keeps.
+        page: the part of the page or element, counted from 1; 0 for no particular one.
+        need: the information wanted, which is shown first.
+        budget: o200k tokens the text may take; 0 for `BUDGET`.
+        links: show the addresses of links.
+        found: a finding from earlier pages, which every view keeps.
     """
 
     find: str = ""
@@ -147,8 +155,10 @@ class PageReading:
     found: str = ""
 
     @property
-    def wish(self) -> PageCall:
-        """This as what one call wants. Raises InputError: two of them at once, or a budget out of bounds; ValidationError: a ref that is none, or a part before the first."""
+    def call(self) -> PageCall:
+        """The call that reads this part. Raises InputError: contradicting wishes, or a budget out of bounds;
+        ValidationError: not a ref or a part.
+        """
         if self.find and (self.ref or self.page):
             raise InputError("find shows places, ref and page show a part in full: give one of the two")
         if self.budget and not LEAST <= self.budget <= LARGEST:
@@ -163,17 +173,17 @@ class PageReading:
 
 @dataclass(frozen=True, slots=True)
 class PageShown:
-    """What one call came to.
+    """The result of one call.
 
     Attributes:
-        step: the step it is written down in.
-        kind: what became of it; `refused` where a guard held it back.
-        message: what became of it in one line of ours; it holds no page text.
-        ref: the whole page as recorded; empty where there was no page to look at.
+        step: the step that records it.
+        kind: the kind of outcome; `refused` when a guard refused the call.
+        message: the outcome in one line without page text.
+        ref: the ref of the whole page; empty when there was no page.
         text: the page within the budget. Data, never instructions.
-        values: where what was extracted last is recorded whole; empty where nothing was.
-        downloads: files that arrived, by their paths.
-        notes: what the page was kept from sending after the call before, and what is to be said of what was done.
+        values: the ref of the values last extracted; empty for none.
+        downloads: the paths of files that arrived.
+        notes: requests of the page that were blocked since the last call, and notes on the actions.
     """
 
     step: int
@@ -191,7 +201,7 @@ class PageShown:
 
     @property
     def ok(self) -> bool:
-        """Whether what was asked was done, or stopped only because the page changed beneath the rest."""
+        """Whether all actions were performed, or the rest stopped because the page changed."""
         return self.kind in ("done", "page_changed")
 
 
@@ -212,39 +222,39 @@ class Page:
 
     @property
     def busy(self) -> bool:
-        """Whether a call is under way on it."""
+        """Whether a call is running."""
         return self._lock.locked()
 
     def permit(self, url: str) -> None:
         """Let the browser reach the origin of `url`, private or not."""
         self._browser.permit(url)
 
-    async def do(self, book: SessionLease, wish: PageCall, ask: Ask | None = None) -> PageShown:
-        """Do what a call wants, and show the page after it; `ask` asks the user about what that would send.
+    async def do(self, book: SessionLease, call: PageCall, ask: Ask | None = None) -> PageShown:
+        """Perform a call and show the page after it; `ask` asks the user about requests with effects.
 
         Raises:
             InputError: it would wait longer than a host does.
-            StoreError: it cannot be written down; then it is not done either.
+            StoreError: it cannot be recorded; then it is not performed either.
         """
         async with self._lock:
             gate = self._window.settings.gate
             if gate is not None:
                 gate.ask = ask
-            words = wish.words
-            if words.need or wish.anew:
+            words = call.words
+            if words.need or call.anew:
                 self._need = words.need
-            _check_waits(wish)
-            wish = replace(wish, actions=await hide_typed(self._window, wish.actions))
-            held = self._held_back(wish)
+            _check_waits(call)
+            call = replace(call, actions=await hide_typed(self._window, call.actions))
+            held = self._refuse_repeated(call)
             await self._forget(book)
-            count, scrub = len(wish.actions), self._secrets.scrub
+            count, scrub = len(call.actions), self._secrets.scrub
             step = await book(
-                lambda session: begin_step(session, words.why, wish.actions, scrub, found=words.found, need=words.need)
+                lambda session: begin_step(session, words.why, call.actions, scrub, found=words.found, need=words.need)
             )
             if held:
                 await book(lambda session: refuse_step(session, step, count, held))
                 return PageShown(step, "refused", held, 0, count)
-            outcome = await self._perform(book, step, wish)
+            outcome = await self._perform(book, step, call)
             if outcome.kind in _UNSETTLED:
                 self._guard = LoopGuard()
             await self._forget(book)
@@ -253,41 +263,41 @@ class Page:
             return replace(_reply(step, ref, outcome, count), values=values)
 
     async def end(self) -> None:
-        """End the page at once. What waits for a yes is not sent."""
+        """End the page at once. Requests that wait for a yes are not sent."""
         gate = self._window.settings.gate
         async with nullcontext() if gate is None else gate.closing():
             await self._browser.close(self._window)
 
     async def _forget(self, book: SessionLease) -> None:
-        """Take passwords that were just typed out of what the session held before."""
+        """Remove passwords that were just typed from earlier records."""
         typed = self._secrets.typed
         new, self._forgotten = typed[self._forgotten :], len(typed)
         if new:
             await book(lambda session: forget_typed(session, new))
 
-    def _held_back(self, wish: PageCall) -> str:
-        """Why a wish is not done; empty where it may be. What only reads is never held back."""
-        if all(isinstance(action, Find | Read | Extract) for action in wish.actions):
+    def _refuse_repeated(self, call: PageCall) -> str:
+        """Return why a call is refused as a repetition; empty when it is allowed. Calls that only read always are."""
+        if all(isinstance(action, Find | Read | ExtractValues) for action in call.actions):
             return ""
         page = self._window.last
-        self._guard, verdict = self._guard.after(wish.actions, page.fingerprint if page is not None else "")
+        self._guard, verdict = self._guard.after(call.actions, page.fingerprint if page is not None else "")
         return prompt("notice_tried", _PROMPTS) if verdict != "go" else ""
 
-    async def _perform(self, book: SessionLease, step: int, wish: PageCall) -> Outcome:
-        """Act and look. A call that is cancelled leaves a step that says so."""
-        self._window.settings = replace(self._window.settings, budget=wish.budget, keeps=True)
+    async def _perform(self, book: SessionLease, step: int, call: PageCall) -> Outcome:
+        """Perform the actions and look. A cancelled call leaves a step that says so."""
+        self._window.settings = replace(self._window.settings, budget=call.budget, keeps=True)
         try:
-            return await perform(self._window, wish.actions, self._need, whole=bool(wish.words.need))
+            return await perform(self._window, call.actions, self._need, whole=bool(call.words.need))
         except anyio.get_cancelled_exc_class():
             with anyio.CancelScope(shield=True):
                 said = prompt("notice_cancelled", _PROMPTS)
-                await book(lambda session: refuse_step(session, step, len(wish.actions), said))
+                await book(lambda session: refuse_step(session, step, len(call.actions), said))
             raise
 
 
-def _check_waits(wish: PageCall) -> None:
-    """Refuse a call that would come back after its host gave it up."""
-    waits = sum(action.seconds for action in wish.actions if isinstance(action, WaitFor))
+def _check_waits(call: PageCall) -> None:
+    """Raise InputError for a call whose waits exceed the patience of hosts."""
+    waits = sum(action.seconds for action in call.actions if isinstance(action, WaitFor))
     if waits > WAITS:
         raise InputError(f"these wait {waits:g} s in all, and one call may wait {WAITS:g}; wait again in the next")
 

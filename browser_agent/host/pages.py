@@ -1,4 +1,6 @@
-"""The open pages of one host: at most one a session, all in one browser, each closed when long unused."""
+"""The open pages of one host, one for each session: which addresses may be opened, questions to the user that outlive a
+call, closing when unused.
+"""
 
 from __future__ import annotations
 
@@ -27,22 +29,28 @@ from ctxfold.errors import BrowserGone, CtxfoldError, InputError, PageUnreachabl
 from ctxfold.models import Model, Roles
 from ctxfold.models.deciders.loop import SessionLease
 
-# A model may have been talked into an address by a page it read. So what a person listed with `--allow` always holds; without a list every public
-# address may be opened, and a private one only while nothing from the open internet was shown: after that a person must agree. An address of the link
-# itself, where clouds keep their secrets, is opened only where it was listed. The filter proxy judges every connection besides.
+# A page may have talked a model into an address. So a person's `--allow` list always holds. Without a list every public
+# address may be opened, and a
+# private one only until a page of the internet was shown: after that a person must agree. A link-local address, where
+# clouds keep their secrets, must be
+# listed. The filter proxy judges every connection in addition.
 
 
 Word = Literal["open", "permit", "ask"]
-"""Open it as it is; open it and let its private origin be reached; ask a person first."""
+"""`open` an address; `permit` its private origin and open it; `ask` a person first."""
 
 Origin = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """What a host may open. A frozen value: what was shown and agreed to gives another.
+    """The addresses that a host may open, as a frozen value.
 
-    For a host that does not share this machine (`local`), what is private here is opened only where a person listed it.
+    Attributes:
+        rule: the person's list of domains.
+        agreed: private origins that a person agreed to.
+        public_seen: whether a page of the internet was shown.
+        local: whether the host shares this machine; if not, a private address must be listed.
     """
 
     rule: Egress
@@ -51,36 +59,37 @@ class Reach:
     local: bool = True
 
     def judge(self, url: str) -> Word:
-        """What is to be done about an address. Raises InputError: it is no web address; Refused: it may not be opened at a host's word."""
+        """Judge an address. Raises InputError: not a web address; Refused: a host may not open it."""
         origin = origin_of(url)
         if origin is None:
-            raise InputError("that is no full web address; give one such as https://host/path")
+            raise InputError("that is not a full web address; give one such as https://host/path")
         host, port = origin
         if self.rule.judge_name(host, port) != "allowed":
             raise Refused("that domain is not among those the user allowed with --allow; they can add it and restart")
-        if not _private(host) or self.rule.judge_address(host, port, host) == "allowed":
+        if not _is_private(host) or self.rule.judge_address(host, port, host) == "allowed":
             return "open"
         if is_link_local(host):
             raise Refused("that address belongs to this machine's own link; only the user can allow it, with --allow")
         if not self.local:
             raise Refused(
-                "this server is reached over HTTP, so an address in its machine or network is opened only where whoever started it listed it with --allow HOST:PORT"
+                "this server is reached over HTTP, so it opens a private address only if the person who started it "
+                "listed it with --allow HOST:PORT"
             )
         return "permit" if origin in self.agreed or not self.public_seen else "ask"
 
     def with_agreed(self, url: str) -> Reach:
-        """This, with the origin of `url` agreed to."""
+        """Add the origin of `url` to those agreed to."""
         origin = origin_of(url)
         return self if origin is None else replace(self, agreed=self.agreed | {origin})
 
     def after_showing(self, url: str) -> Reach:
-        """This, after a page at `url` was shown."""
+        """Note that a page at `url` was shown."""
         origin = origin_of(url)
-        return self if origin is None or _private(origin[0]) else replace(self, public_seen=True)
+        return self if origin is None or _is_private(origin[0]) else replace(self, public_seen=True)
 
 
-def _private(host: str) -> bool:
-    """Whether a host is, by its name alone, in this machine or its network."""
+def _is_private(host: str) -> bool:
+    """Return whether a host name or address is private."""
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:
@@ -95,9 +104,9 @@ _ONCE = "the user is asked once a call, so ask for that in the next"
 
 @dataclass(slots=True, eq=False)
 class _Act:
-    """One act under way, and the question it put; a second one in the same act counts as a no, for a call asks once."""
+    """A running call and its question to the user; a second question in the same call counts as a no."""
 
-    wish: PageCall
+    call: PageCall
     asked: Asked | None = None
     again: bool = False
     answer: asyncio.Future[bool] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
@@ -105,7 +114,7 @@ class _Act:
     work: asyncio.Task[PageShown] = field(init=False)
 
     async def ask(self, asked: Asked) -> bool:
-        """Put a question, and wait for the answer."""
+        """Put a question and wait for the answer."""
         if self.asked is not None:
             self.again = True
             return False
@@ -119,23 +128,25 @@ class _Act:
 
 
 class Waiting:
-    """The acts of `page`. A host may send its user's answer with a second call, so an act outlives the one that began it."""
+    """The calls of `page` that wait for their user. A host may send the answer with a second call, so an act outlives
+    its first call.
+    """
 
     def __init__(self, page: Page) -> None:
         self._page = page
         self._acts: list[_Act] = []
 
-    async def begin(self, book: SessionLease, wish: PageCall) -> Asked | None:
-        """Do what a call wants until it is done, or until the user must be asked; what waits for an answer already is not begun anew.
+    async def begin(self, book: SessionLease, call: PageCall) -> Asked | None:
+        """Perform a call until it ends or must ask the user; a call that already waits is not begun again.
 
         Returns:
-            The question; None where there is none.
+            The question; None when there is none.
         """
-        act = next((each for each in self._acts if each.wish == wish and each.asked is not None), None)
+        act = next((each for each in self._acts if each.call == call and each.asked is not None), None)
         if act is None:
             await self.give_up()
-            act = _Act(wish)
-            act.work = asyncio.ensure_future(self._page.do(book, wish, act.ask))
+            act = _Act(call)
+            act.work = asyncio.ensure_future(self._page.do(book, call, act.ask))
             self._acts.append(act)
             put = asyncio.ensure_future(act.put.wait())
             try:
@@ -148,9 +159,11 @@ class Waiting:
                 put.cancel()
         return act.asked
 
-    async def finish(self, wish: PageCall, agreed: bool) -> PageShown:
-        """What an act that was begun came to, with the user's answer. Raises Refused: another call came before the answer did; what waited was not sent."""
-        act = next((each for each in self._acts if each.wish == wish), None)
+    async def finish(self, call: PageCall, agreed: bool) -> PageShown:
+        """Give the user's answer to a call and return its result. Raises Refused: another call came before the answer,
+        so nothing was sent.
+        """
+        act = next((each for each in self._acts if each.call == call), None)
         if act is None:
             raise Refused("another call came before the user's answer did, so nothing was sent")
         self._acts.remove(act)
@@ -163,7 +176,7 @@ class Waiting:
         return replace(shown, message=f"{shown.message}; {_ONCE}") if act.again and agreed else shown
 
     async def give_up(self) -> None:
-        """Take what nobody answered for a no."""
+        """Count every unanswered question as a no."""
         acts, self._acts = self._acts, []
         for act in acts:
             act.give(False)
@@ -171,20 +184,20 @@ class Waiting:
             await asyncio.wait({act.work for act in acts})
             for act in acts:
                 if not act.work.cancelled():
-                    act.work.exception()  # whoever asked for it is gone, and the log has what came of it
+                    act.work.exception()  # its caller is gone; the log has its outcome
 
 
 MOST = 16
-"""Most pages that are live at once; the one longest unused makes way."""
+"""The most live pages; beyond it the page unused for longest is ended."""
 
 IDLE = 600.0
-"""Seconds after which a page nobody asked about is ended."""
+"""Seconds after which an unused page is ended."""
 
 MOST_ACTIONS = 20
 """Most actions of one call."""
 
 PATIENCE = 40.0
-"""Seconds a call waits for a browser that must be fetched first."""
+"""Seconds a call waits for a browser that is being downloaded."""
 
 _ACTIONS: TypeAdapter[tuple[PageAction, ...]] = TypeAdapter(
     tuple[Annotated[PageAction, Field(discriminator="kind")], ...]
@@ -193,9 +206,14 @@ _ACTIONS: TypeAdapter[tuple[PageAction, ...]] = TypeAdapter(
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What a host browses with. `safety`: what may be reached, typed and brought about; a host is asked by its own protocol, never by `safety.ask`.
+    """The settings of a host's browsing.
 
-    `uploads`: folders that files may be uploaded from; `folder`: the model that folds, plans and extracts beside whoever drives.
+    Attributes:
+        downloads: the folder for downloads.
+        safety: the sites, secrets and effects allowed; the user is asked by the host's protocol, never by `safety.ask`.
+        choice: the browser.
+        uploads: folders that files may be uploaded from.
+        folder: the model that folds, plans and extracts.
     """
 
     downloads: Path
@@ -220,27 +238,28 @@ class Pages:
         self._waiting: dict[Page, Waiting] = {}
 
     def asks_to_open(self, url: str) -> Asked | None:
-        """The question a person must answer before an address is opened; None where there is none.
+        """Return the question to ask before an address is opened; None for none.
 
         Raises:
-            InputError: it is no web address.
-            Refused: it may not be opened at a host's word.
+            InputError: not a web address.
+            Refused: a host may not open it.
         """
         if self._reach.judge(url) != "ask":
             return None
         return Asked("open an address in this machine or its network", url)
 
     def admit(self, url: str, agreed: Asked | None) -> bool:
-        """Make sure that an address may be opened, and remember a yes.
+        """Check that an address may be opened, and remember a yes. Returns whether its private origin must be
+        permitted.
 
         Raises:
-            InputError: it is no web address.
-            Refused: it may not be opened at a host's word, or nobody agreed to it.
+            InputError: not a web address.
+            Refused: a host may not open it, or nobody agreed.
         """
         asked = self.asks_to_open(url)
         if asked is not None and (agreed is None or origin_of(agreed.url) != origin_of(url)):
             raise Refused(
-                "a page of the open internet was shown, so an address in this machine or its network needs the user's yes, and there was none; "
+                "a page of the open internet was shown, so a private address needs the user's yes, and there was none; "
                 "they can allow it with --allow HOST:PORT and restart"
             )
         private = self._reach.judge(url) != "open"
@@ -248,18 +267,18 @@ class Pages:
         return private
 
     def note_shown(self, url: str) -> None:
-        """Note that a page was shown, here or in a run."""
+        """Note that a page at `url` was shown, here or in a run."""
         self._reach = self._reach.after_showing(url)
 
     async def open(
         self, session: str, book: SessionLease, url: str, words: Words = NO_WORDS, agreed: Asked | None = None
     ) -> PageShown:
-        """Open an address in the session's page; in a fresh one where there is none.
+        """Open an address in the session's page, which is made if there is none.
 
         Raises:
-            InputError: it is no web address.
-            Refused: it may not be opened at a host's word, or nobody agreed to it.
-            PageUnreachable: nothing answers there.
+            InputError: not a web address.
+            Refused: a host may not open it, or nobody agreed.
+            PageUnreachable: no answer from there.
             BrowserError: there is no browser.
         """
         page = await self._page_at(session, book, url, agreed)
@@ -271,53 +290,55 @@ class Pages:
     async def begin(
         self, session: str, book: SessionLease, actions: Sequence[Mapping[str, Any]], words: Words = NO_WORDS
     ) -> Asked | None:
-        """Do several actions on the session's page, for a host that can ask its user.
+        """Perform actions on the session's page for a host that can ask its user; `finish` returns their result.
 
         Returns:
-            The question that must be answered before they go on; None where they came to their end. `finish` has what came of them.
+            The question to answer before they go on; None when they are finished.
 
         Raises:
-            ValidationError: they are no actions.
+            ValidationError: not actions.
             UnknownPage: no page is open.
         """
-        wish = PageCall(words, _validate_actions(actions))
-        page = await self._page_for(session, book, wish.actions)
+        call = PageCall(words, _validate_actions(actions))
+        page = await self._page_for(session, book, call.actions)
         self._touch(session)
-        return await self._waiting.setdefault(page, Waiting(page)).begin(book, wish)
+        return await self._waiting.setdefault(page, Waiting(page)).begin(book, call)
 
     async def finish(
         self, session: str, actions: Sequence[Mapping[str, Any]], words: Words = NO_WORDS, agreed: bool = False
     ) -> PageShown:
-        """What came of actions that were begun, with the user's answer; the page after them. Raises UnknownPage: no page is open any more; BrowserGone: the browser died."""
-        wish, page = PageCall(words, _validate_actions(actions)), self._open_page(session)
-        return self._note(session, await self._waiting.setdefault(page, Waiting(page)).finish(wish, agreed))
+        """Give the user's answer to begun actions and show the page after them. Raises UnknownPage: the page is closed;
+        BrowserGone: the browser died.
+        """
+        call, page = PageCall(words, _validate_actions(actions)), self._open_page(session)
+        return self._note(session, await self._waiting.setdefault(page, Waiting(page)).finish(call, agreed))
 
     async def act(
         self, session: str, book: SessionLease, actions: Sequence[Mapping[str, Any]], words: Words = NO_WORDS
     ) -> PageShown:
-        """Do several actions on the session's page, for a host that cannot ask its user, and show it after them.
+        """Perform actions on the session's page for a host that cannot ask its user, and show the page after them.
 
         Raises:
-            ValidationError: they are no actions.
+            ValidationError: not actions.
             UnknownPage: no page is open.
             BrowserGone: the browser died.
         """
-        wish = PageCall(words, _validate_actions(actions))
-        return await self._do(session, await self._page_for(session, book, wish.actions), book, wish)
+        call = PageCall(words, _validate_actions(actions))
+        return await self._do(session, await self._page_for(session, book, call.actions), book, call)
 
     async def read(self, session: str, book: SessionLease, reading: PageReading) -> PageShown:
         """Show the session's page, or a part of it, without acting on it.
 
         Raises:
-            InputError: what is asked for contradicts itself.
-            ValidationError: a ref that is none.
+            InputError: contradicting wishes.
+            ValidationError: not a ref.
             UnknownPage: no page is open.
             BrowserGone: the browser died.
         """
-        return await self._do(session, self._open_page(session), book, reading.wish)
+        return await self._do(session, self._open_page(session), book, reading.call)
 
     async def close(self) -> None:
-        """End every page at once, those that are just being opened too."""
+        """End every page at once, also those that are being opened."""
         self._live.clear()
         for starting in tuple(self._starting.values()):
             starting.cancel()
@@ -329,13 +350,13 @@ class Pages:
         if self._ending:
             await asyncio.wait(set(self._ending))
 
-    async def _do(self, session: str, page: Page, book: SessionLease, wish: PageCall) -> PageShown:
+    async def _do(self, session: str, page: Page, book: SessionLease, call: PageCall) -> PageShown:
         if page in self._waiting:
             await self._waiting[page].give_up()
-        return self._note(session, await page.do(book, wish))
+        return self._note(session, await page.do(book, call))
 
     def _note(self, session: str, shown: PageShown) -> PageShown:
-        """Take note of what a page shows now."""
+        """Remember the page that a call shows. Raises BrowserGone: the browser died."""
         self.note_shown(shown.url)
         if shown.kind == "browser_gone":
             self._drop(session)
@@ -352,14 +373,16 @@ class Pages:
         return page
 
     async def _page_for(self, session: str, book: SessionLease, actions: Sequence[PageAction]) -> Page:
-        """The session's page; where there is none and the first action opens an address that nobody need be asked about, a fresh one. Raises UnknownPage: neither."""
+        """Return the session's page, or a new one if the first action opens an address without a question. Raises
+        UnknownPage: neither.
+        """
         first = actions[0]
         if session in self._live or not isinstance(first, Navigate) or self.asks_to_open(first.url) is not None:
             return self._open_page(session)
         return await self._page_at(session, book, first.url, None)
 
     async def _page_at(self, session: str, book: SessionLease, url: str, agreed: Asked | None) -> Page:
-        """The session's page, or a fresh one, that may open an address."""
+        """Return the session's page, or a new one, that may open an address."""
         private = self.admit(url, agreed)
         await book(lambda handle: handle.tip)  # a session that is not there opens no browser
         page = await self._page(session)
@@ -368,7 +391,8 @@ class Pages:
         return page
 
     async def _page(self, session: str) -> Page:
-        """The session's page; started where there is none. A start that takes long goes on while the call comes back.
+        """Return the session's page, which is started if there is none. A long start goes on after the call has
+        returned.
 
         Raises:
             BrowserGone: it is not ready yet.
@@ -387,7 +411,7 @@ class Pages:
         return self._live[session]
 
     def _take_in(self, session: str, started: asyncio.Task[Page]) -> None:
-        """Count a page that came up among the live ones, also where the call that wanted it was cancelled: else it would never be ended."""
+        """Add a started page to the live ones, even if its call was cancelled, so that it will be ended."""
         del self._starting[session]
         if started.cancelled() or started.exception() is not None:
             return
@@ -425,7 +449,7 @@ class Pages:
 
 
 def _validate_actions(actions: Sequence[Mapping[str, Any]]) -> tuple[PageAction, ...]:
-    """Actions from what a host sent. Raises InputError: none, or more than one decision may hold; ValidationError: one that is none."""
+    """Read actions that a host sent. Raises InputError: none or too many; ValidationError: not an action."""
     if not 1 <= len(actions) <= MOST_ACTIONS:
         raise InputError(f"give 1 to {MOST_ACTIONS} actions, not {len(actions)}")
     return _ACTIONS.validate_python(list(actions))

@@ -1,4 +1,6 @@
-"""The background runs of one host, each recorded in its own session and found by its name."""
+"""Background runs of a host (`browse`, `browse_status`): started, waited for, cancelled; each in a session of its own
+name.
+"""
 
 from __future__ import annotations
 
@@ -25,30 +27,29 @@ from ctxfold.errors import CtxfoldError, InputError, UnknownRun
 from ctxfold.models.deciders.loop import SessionLease
 from ctxfold.text.words import counted
 
-__all__ = ["BEAT", "MOST", "PATIENCE", "Errand", "RunStatus", "Runs", "Told"]
-
 MOST = 3
-"""Most runs under way at once."""
+"""The most runs at once."""
 
 PATIENCE = 40.0
-"""Seconds a call waits for a run before it comes back with the run's name."""
+"""Seconds a call waits for a run before it returns the run's name."""
 
 BEAT = 3.0
-"""Seconds between two signs of life at the most."""
+"""Seconds between two progress reports, at most."""
 
 _REMEMBERED = 64
 _LEAVING = 0.7
+"""Seconds that a finished run's record is waited for."""
 _AT_ONCE = 0.3
-"""Seconds that a cancellation waits for the end to be written down: its answer comes first, what is left of the browser goes after."""
+"""Seconds that a cancellation waits for the run's record, before it answers and the browser ends."""
 _LAST = 12.0
-"""Seconds that browsers which are being ended are waited for when the host goes. A server that must leave sooner ends its process, which ends them."""
+"""Seconds that ending browsers are waited for when the host goes; the end of the process ends them too."""
 _LONGEST = 120
 _NAME = 46
 
 
 @dataclass(frozen=True, slots=True)
 class Errand:
-    """What a run is to find. `start_url`: the page to begin on; empty where a model may find its own."""
+    """The task of a run. `start_url`: the page to begin on; empty when a model finds its own."""
 
     task: str
     start_url: str = ""
@@ -56,14 +57,15 @@ class Errand:
 
 @dataclass(frozen=True, slots=True)
 class RunStatus:
-    """How a run stands.
+    """The state of a run.
 
     Attributes:
-        run: its name, and that of the session it is kept in.
-        status: how it ended, or that it goes on.
-        doing: the last of them, in a few words; it may hold names from a page.
-        result: what it came to; None while it goes on, and where it failed or was cancelled.
-        error: why it failed; None where it did not.
+        run: its name, also that of its session.
+        status: how it ended, or `running`.
+        steps: the number of steps so far.
+        doing: the last step in a few words; it may hold names from a page.
+        result: its result; None while it runs, and after a failure or cancellation.
+        error: its failure; None for none.
     """
 
     run: str
@@ -75,12 +77,12 @@ class RunStatus:
 
 
 Told = Callable[[RunStatus], Awaitable[None]]
-"""Is told how a run stands, at every step and at least every `BEAT` seconds."""
+"""Called with a run's state at every step and at least every `BEAT` seconds."""
 
 
 @dataclass(slots=True)
 class _Run:
-    """One run: how it stands, word of what is new, its work, and what sees that to its end."""
+    """One run: its state, an event for changes, its task, and the task that records its end."""
 
     standing: RunStatus
     agent: BrowserAgent
@@ -88,7 +90,7 @@ class _Run:
     work: asyncio.Task[RunResult] = field(init=False)
     followed: asyncio.Task[None] = field(init=False)
 
-    def stands(self, standing: RunStatus) -> None:
+    def update(self, standing: RunStatus) -> None:
         self.standing = standing
         self.news.set()
 
@@ -108,10 +110,10 @@ class Runs:
     async def browse(
         self, session: str, book: SessionLease, errand: Errand, agreed: Asked | None, told: Told
     ) -> RunStatus:
-        """Begin a run and wait for it a while. A call that is cancelled takes its run with it.
+        """Begin a run and wait for it a while. Cancelling the call cancels the run.
 
         Raises:
-            InputError: no task, nothing to begin on, or too many runs under way.
+            InputError: no task, no start page, or too many runs.
             Refused: its address may not be opened.
             UnknownSession: there is no such session.
         """
@@ -124,12 +126,14 @@ class Runs:
             raise
 
     async def status(self, name: str, cancel: bool, told: Told) -> RunStatus:
-        """How a run stands: when it has ended, or after a while. Raises UnknownRun: this process knows none of that name."""
+        """Return a run's state when it has ended, or after a while. Raises UnknownRun: this process has no run of that
+        name.
+        """
         run = self._runs.get(name)
         if run is None:
             raise UnknownRun(
-                "this server process knows no run of that name: it was not begun here, or ended with the process that began it; "
-                "its session, which has its name, keeps what it did"
+                "this server process has no run of that name: it was started elsewhere, or its process has ended; "
+                "the session of the same name keeps its steps"
             )
         if cancel:
             await self._cancel(run)
@@ -182,22 +186,22 @@ class Runs:
         def took(taken: StepTaken) -> None:
             self._pages.note_shown(taken.url)
             doing = cut(clean(taken.did), _LONGEST)
-            run.stands(replace(run.standing, steps=run.standing.steps + 1, doing=doing))
+            run.update(replace(run.standing, steps=run.standing.steps + 1, doing=doing))
 
         async with run.agent as agent:
             return await agent.run(errand.task, errand.start_url or None, watching=Watching(step=took))
 
     async def _follow(self, run: _Run, book: SessionLease, step: int) -> None:
-        """See a run to its end, and write that into the session it was asked for in."""
+        """Wait for a run's end, and record it in the session that asked for the run."""
         await asyncio.wait({run.work})
         if run.work.cancelled():
-            run.stands(replace(run.standing, status="cancelled"))
+            run.update(replace(run.standing, status="cancelled"))
         elif (error := run.work.exception()) is not None:
-            cancelled = run.standing.status == "cancelled"  # what it failed of then is that we ended its browser
-            run.stands(run.standing if cancelled else replace(run.standing, status="failed", error=error))
+            cancelled = run.standing.status == "cancelled"  # it failed because we ended its browser
+            run.update(run.standing if cancelled else replace(run.standing, status="failed", error=error))
         else:
             result = run.work.result()
-            run.stands(replace(run.standing, status=result.status, steps=result.steps, result=result))
+            run.update(replace(run.standing, status=result.status, steps=result.steps, result=result))
         typed = run.agent.typed
 
         def write_ending(handle: Session) -> None:
@@ -218,15 +222,15 @@ class Runs:
                 await run.news.wait()
             await told(run.standing)
         if run.standing.status != "running":
-            await asyncio.wait({run.followed}, timeout=_LEAVING)  # its end is being written down
+            await asyncio.wait({run.followed}, timeout=_LEAVING)  # its end is being recorded
         return run.standing
 
     async def _cancel(self, run: _Run) -> None:
-        """End a run at once: its browser is ended without asking, and how it stands says so before it is all gone."""
+        """End a run and its browser at once; its state says so before the browser is gone."""
         if run.standing.status != "running":
             return
         run.work.cancel()
-        run.stands(replace(run.standing, status="cancelled"))
+        run.update(replace(run.standing, status="cancelled"))
         ending = asyncio.ensure_future(run.agent.end())
         self._ending.add(ending)
         ending.add_done_callback(self._ending.discard)
@@ -234,7 +238,7 @@ class Runs:
 
 
 def describe_ending(standing: RunStatus) -> str:
-    """How a run ended, in the words its session keeps."""
+    """Describe how a run ended, as its session records it."""
     result, error = standing.result, standing.error
     if result is None:
         return f"{standing.status} after {counted(standing.steps, 'step')}" + (

@@ -15,14 +15,13 @@ from jinja2 import Environment, StrictUndefined
 from ctxfold.cli.options import budget_option, json_option, open_existing, print_json, session_argument, store_option
 from ctxfold.errors import InputError
 from ctxfold.log import Step
-from ctxfold.session.branches import Topic, tree
+from ctxfold.session.branches import Topic, read_tree
 from ctxfold.session.commits import head_of, state_of
 from ctxfold.session.handle import Handle
-from ctxfold.session.load import goals, load, tiles_of
-from ctxfold.session.open import folder_of, named, store_at
-from ctxfold.session.register import intent_of
+from ctxfold.session.load import load, load_tiles, read_goals
+from ctxfold.session.open import check_path, find_pictures, find_session, open_store_at
+from ctxfold.session.register import load_intent
 from ctxfold.session.telling import sum_up
-from ctxfold.session.validate import as_path
 from ctxfold.store.rows import EventRow, HeadRow, Reading, State, StoredRecord
 from ctxfold.store.sqlite import Store
 from ctxfold.text.words import counted
@@ -46,9 +45,9 @@ from ctxfold.workspace import Tile, spans
 def report(
     session: str, out: Path | None, screenshots: Path | None, budget: int, as_json: bool, store: str | None
 ) -> None:
-    """Write a session as one HTML file: its forest, what its views cost, each step and block.
+    """Write a session as one HTML file: its branches, the cost of its views, each step and block.
 
-    The file opens offline and asks the network for nothing. It holds what was recorded: treat it like the session. One that is there is replaced.
+    The file works offline. It holds everything recorded: treat it like the session. An existing file is replaced.
     """
     open_existing(session, store).close()
     file = out or Path(f"{session}.html")
@@ -62,7 +61,7 @@ def report(
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One record: its address, what it is, its text, whether it is data of a tool or page, and how many characters were left out."""
+    """One record: its address, kind and text, whether a tool or page wrote it, and how many characters are left out."""
 
     ref: str
     what: str
@@ -73,7 +72,9 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class StepShown:
-    """A step: its number, a line that sums it up, its raw cost (o200k tokens), its records, the blocks it is folded in, and a picture as a data URL."""
+    """A step: its number, a line that sums it up, its raw cost (o200k tokens), its records, the blocks it is folded in,
+    and a picture as a data URL.
+    """
 
     n: int
     title: str
@@ -97,7 +98,7 @@ class Chapter:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """What was on record and what a view cost, step by step: parallel numbers, in o200k tokens."""
+    """Tokens of the whole log and of the view, step by step, in o200k tokens."""
 
     steps: tuple[int, ...]
     whole: tuple[int, ...]
@@ -131,7 +132,7 @@ Picture = Callable[[int], str]
 """The picture of a step as a data URL; empty for none."""
 
 LONGEST = 30_000
-"""Characters of one record that stand in a report; the rest is a recall away."""
+"""The most characters of one record in a report; `recall` gives the rest."""
 POINTS = 100
 """Views of the past that are rendered for the curve, evenly spread."""
 
@@ -145,11 +146,11 @@ def gather_report(tx: Reading, store: Store, session: tuple[int, str, int], budg
         _gather_chapter(tx, number, head, (topics[head.topic], head.id == current), seen, picture)
         for head in tx.forest.heads(number)
     )
-    found = goals(tx, number, state_of(tx, number, head_of(tx, number, current)))
-    now = render(Handle(store, number, current).shown(tx, budget), Budget.of(budget)).tokens
+    found = read_goals(tx, number, state_of(tx, number, head_of(tx, number, current)))
+    now = render(Handle(store, number, current).load_shown(tx, budget), Budget.of(budget)).tokens
     goal = found[-1] if found else ""
     curve = _draw_curve(tx, number, budget)
-    return Report(name, goal, budget, now, tuple(tree(tx, number, current)), curve, chapters)
+    return Report(name, goal, budget, now, tuple(read_tree(tx, number, current)), curve, chapters)
 
 
 def _gather_chapter(
@@ -162,7 +163,7 @@ def _gather_chapter(
     own = [step for step in path if step.n not in seen]
     seen.update(step.n for step in own)
     forked_at = path[-len(own) - 1].n if len(path) > len(own) else 0
-    tiles = tuple(tiles_of(tx, session, state.cover))
+    tiles = tuple(load_tiles(tx, session, state.cover))
     records: dict[int, list[StoredRecord]] = {step.n: [] for step in own}
     for record in tx.log.records(session, list(records)):
         records[record.step].append(record)
@@ -188,7 +189,7 @@ def _cut_record(tx: Reading, record: StoredRecord) -> Piece:
 
 
 def _draw_curve(tx: Reading, session: int, budget: int) -> Curve:
-    """At evenly spread steps of the log: what all of it cost raw until then, and what the view of the branch at work cost."""
+    """Measure at evenly spread steps the cost of the whole log and of the view of the current branch."""
     marks: dict[int, EventRow] = {}
     for event in tx.forest.events(session):
         if event.state.tip:
@@ -206,7 +207,7 @@ def _draw_curve(tx: Reading, session: int, budget: int) -> Curve:
 
 def _price_view(tx: Reading, session: int, state: State, budget: int) -> int:
     """What the view of a revision's path costs, with its intent."""
-    workspace = replace(load(tx, session, state, 4 * budget), intent=intent_of(tx, session, state.intent))
+    workspace = replace(load(tx, session, state, 4 * budget), intent=load_intent(tx, session, state.intent))
     return render(workspace, Budget.of(budget)).tokens
 
 
@@ -225,26 +226,26 @@ def report_session(
     """Write a session as one self-contained HTML page, private to its owner.
 
     Args:
-        name: the session.
-        file: where to; one that is there is replaced.
-        store: where it is kept, as in `Session.open`.
+        name: the session's name.
+        file: the file to write; an existing one is replaced.
+        store: the store, as in `Session.open`.
         budget: tokens of the views whose cost is drawn.
-        pictures: a folder with screenshots named after their steps, `s12.png`; None for those kept beside the store.
+        pictures: a folder of screenshots named after their steps, `s12.png`; None for those kept with the store.
 
     Returns:
-        What the page shows.
+        The content of the page.
 
     Raises:
-        UnknownSession: it is not there.
-        SessionNameError: the name is not one.
-        InputError: the file cannot be written, the folder is none, or no path can name one of them or the store.
+        UnknownSession: there is no such session.
+        SessionNameError: not a session name.
+        InputError: the file cannot be written, or the folder does not exist.
         StoreError: the store cannot be used.
         BudgetError: a budget below the least.
     """
     Budget.of(budget)
-    place, folder = as_path(file), None if pictures is None else as_path(pictures)
-    with store_at(store) as kept, kept.reading() as tx:
-        row = named(tx, kept, name)
+    place, folder = check_path(file), None if pictures is None else check_path(pictures)
+    with open_store_at(store) as kept, kept.reading() as tx:
+        row = find_session(tx, kept, name)
         picture = _choose_pictures(folder or _find_beside(kept.address, row.name))
         report = gather_report(tx, kept, (row.id, row.name, row.current or 1), budget, picture)
     _write(place, make_page(report))
@@ -260,7 +261,7 @@ def make_page(report: Report) -> str:
 
 
 def _make_points(values: Sequence[int], top: int) -> str:
-    """Values as the points of an SVG polyline, in a drawing of 1000 by 300 whose top is `top`."""
+    """Write values as the points of an SVG polyline in a drawing of 1000 by 300; `top` is the largest value."""
     last = max(len(values) - 1, 1)
     return " ".join(f"{at * 1000 / last:.1f},{300 - value * 300 / top:.1f}" for at, value in enumerate(values))
 
@@ -275,7 +276,7 @@ def _drop_controls(text: str) -> str:
 
 def _find_beside(store: str, session: str) -> Path | None:
     """The folder of the pictures a run kept; None where it kept none."""
-    folder = folder_of(store, session)
+    folder = find_pictures(store, session)
     return folder if folder is not None and folder.is_dir() else None
 
 

@@ -10,9 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ctxfold.errors import FoldError, InputError
 from ctxfold.log.lines import Line
-from ctxfold.select import HEAD, Chosen, Stretch
-from ctxfold.select.pieces import above, pieces_of, values_in
-from ctxfold.select.write import shortened
+from ctxfold.select import pieces_of_lines, write
+from ctxfold.select.pieces import cut_line, values_in
 from ctxfold.tokens import count_lines
 from ctxfold.view.fit import show, stub, unkept
 from ctxfold.view.trail import changes_of, trail
@@ -32,7 +31,7 @@ class FoldDirective(BaseModel):
     last_step: int | None = Field(default=None, ge=1, description="The last step to fold; omit for the latest.")
 
 
-def stretch(workspace: Workspace, first: int | None, last: int | None) -> tuple[Block, ...]:
+def find_stretch(workspace: Workspace, first: int | None, last: int | None) -> tuple[Block, ...]:
     """The blocks from a first step (None for the last alone) to a last one (None for the latest).
 
     Raises FoldError: nothing to fold, a step that is not on this path, ends in the wrong order, or a cut through a tile.
@@ -137,7 +136,7 @@ _SNAPSHOT = 2
 """Times its price in a view that a stretch counts for at most where its raw records are larger, as the snapshots of pages are."""
 
 
-def told_tile(workspace: Workspace, blocks: Sequence[Block], number: int, summary: str, origin: Origin) -> Tile:
+def write_tile(workspace: Workspace, blocks: Sequence[Block], number: int, summary: str, origin: Origin) -> Tile:
     """The tile of a summary that a host or a model wrote; the user's words, findings, what is in use since, and the names of what it leaves out stand
     beside it. Raises FoldError: it is empty, or costs more, with what stands beside it, than what it would replace.
     """
@@ -147,16 +146,16 @@ def told_tile(workspace: Workspace, blocks: Sequence[Block], number: int, summar
             "the summary is empty; say what was done, found and decided, or leave it out to let ctxfold write it"
         )
     later = workspace.blocks[workspace.blocks.index(blocks[-1]) + 1 :]
-    lines = kept_beside(blocks, summary, in_force(blocks, later, workspace.intent), workspace.intent.lifted)
-    took = price(*blocks)
+    lines = keep_beside(blocks, summary, find_values_in_force(blocks, later, workspace.intent), workspace.intent.lifted)
+    took = price_blocks(*blocks)
     steps = tuple(step for block in blocks for step in block.steps)
     changed = trail(changes_of(blocks), steps, int(TRAIL * took), "\n".join([summary, *(line.text for line in lines)]))
     lines = (*lines, *([changed] if changed else []))
-    tile = tile_of(blocks, number, summary, lines, origin)
-    gives = price(tile)
+    tile = make_tile(blocks, number, summary, lines, origin)
+    gives = price_blocks(tile)
     gone = stub(tile.steps, tile.raw, [line for block in blocks for line in block.lines], tile.text, _SNAPSHOT * took)
     if gone is not None and gives + gone.tokens < took:
-        return tile_of(blocks, number, summary, (*lines, gone), origin)
+        return make_tile(blocks, number, summary, (*lines, gone), origin)
     if gives >= took:
         beside = sum(line.tokens for line in lines)
         raise FoldError(
@@ -165,7 +164,7 @@ def told_tile(workspace: Workspace, blocks: Sequence[Block], number: int, summar
     return tile
 
 
-def tile_of(
+def make_tile(
     blocks: Sequence[Block],
     number: int,
     summary: str,
@@ -185,7 +184,7 @@ def tile_of(
     return replace(made, tokens=show(made).tokens, changed=changes_of(blocks))
 
 
-def price(*blocks: Block) -> int:
+def price_blocks(*blocks: Block) -> int:
     """o200k tokens of blocks as a view shows them, their seams counted."""
     return count_lines(["", *(text for block in blocks for text in show(block).texts), ""])
 
@@ -202,7 +201,7 @@ def status_of(blocks: Sequence[Block]) -> Status:
 
 def values_of(lines: Iterable[Line]) -> set[str]:
     """What of lines has to be exact to be of use, lower case."""
-    return {value for line in lines for piece in pieces_of(line) for value, _ in piece.values if len(value) > 1}
+    return {value for line in lines for piece in cut_line(line) for value, _ in piece.values if len(value) > 1}
 
 
 def values_said(text: str) -> set[str]:
@@ -210,7 +209,7 @@ def values_said(text: str) -> set[str]:
     return {value for row in text.splitlines() for value in values_in(row)}
 
 
-def in_force(blocks: Sequence[Block], naming: Sequence[Block], intent: Intent) -> set[str]:
+def find_values_in_force(blocks: Sequence[Block], naming: Sequence[Block], intent: Intent) -> set[str]:
     """The values with a digit of a stretch that are in use: calls or words of `naming` name them, or an open item or a constraint holds them."""
     named = values_of(
         line
@@ -224,7 +223,7 @@ def in_force(blocks: Sequence[Block], naming: Sequence[Block], intent: Intent) -
     return named & values_of(line for block in blocks for line in block.lines if line.kind in ("call", "data", "text"))
 
 
-def kept_beside(
+def keep_beside(
     blocks: Sequence[Block], summary: str, needed: set[str], lifted: frozenset[str] = frozenset()
 ) -> tuple[Line, ...]:
     """The lines of a stretch that stay beside a summary, shortened to what they stay for.
@@ -232,21 +231,15 @@ def kept_beside(
     Each needed value stands in the summary, or else in the first line that holds it, with the call it answers. `lifted`: findings that hold no more.
     """
     lines = [line for block in blocks for line in unkept(block.lines, lifted)]
-    whole = [line.kind in ("user", "note") for line in lines]
+    stays = {at for at, line in enumerate(lines) if line.kind in ("user", "note")}
     said = summary.lower()
     left = {value for value in needed - values_said(summary) if value not in said}
-    left -= values_of(line for line, stays in zip(lines, whole, strict=True) if stays)
-    needs = above(lines)
-    kept: list[set[int]] = [{0} if stays else set() for stays in whole]
-    for at, line in enumerate(lines):
-        if whole[at] or line.kind not in ("call", "data", "text"):
-            continue
-        for place, piece in enumerate(pieces_of(line)):
-            values = {value for value, _ in piece.values}
-            if not left.isdisjoint(values):
-                left -= values
-                kept[at].add(place)
-        for place in needs[at] if kept[at] else ():
-            kept[place] |= set() if kept[place] else {0 if lines[place].kind == "call" else HEAD}
-    chosen = Chosen(tuple(tuple(sorted(each)) for each in kept), 0)
-    return tuple(shortened(Stretch(lines, [0] * len(lines), whole), chosen))
+    left -= values_of(lines[at] for at in stays)
+    pieces = pieces_of_lines(lines)
+    kept = {place for place, piece in enumerate(pieces) if piece.line in stays}
+    for place, piece in enumerate(pieces):
+        values = {value for value, _ in piece.values}
+        if piece.kind in ("call", "data", "text") and not left.isdisjoint(values):
+            left -= values
+            kept |= {place, *piece.under}
+    return tuple(write(lines, pieces, kept))

@@ -196,7 +196,7 @@ _SUMMED = 60
 _VERIFY_NAMED = 8
 
 
-def known_texts(workspace: Workspace, blocks: Sequence[Block]) -> list[str]:
+def list_known_texts(workspace: Workspace, blocks: Sequence[Block]) -> list[str]:
     """What a summary of blocks may say beside their log: the goal, the register, the user's words, and what was written of the blocks before."""
     intent = workspace.intent
     said = (*workspace.words, *(line for block in workspace.blocks for line in block.said))
@@ -216,14 +216,14 @@ def check_summary(what: str, text: str, source: Sequence[str], steps: frozenset[
 
     Raises Ungrounded: it holds ids, numbers, addresses or quotations that stand nowhere there.
     """
-    values = invented(text, source, steps)
+    values = find_invented(text, source, steps)
     if values:
         named = ", ".join(repr(value[:60]) for value in values[:_VERIFY_NAMED])
         fault = f"inventing {counted(len(values), 'value')}"
         raise Ungrounded(f"the {what} holds {named}, not in the log; copy values exactly, or leave them out", fault)
 
 
-def invented(summary: str, source: str | Sequence[str], steps: frozenset[int]) -> tuple[str, ...]:
+def find_invented(summary: str, source: str | Sequence[str], steps: frozenset[int]) -> tuple[str, ...]:
     """The values of a summary that its source does not hold, each once, in its order; it may point at `steps` by `s12` and the like."""
     ground = Ground([source] if isinstance(source, str) else source)
     found: dict[str, None] = {}

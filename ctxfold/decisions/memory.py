@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ctxfold.decisions.fold import TRAIL, FoldSettings, price, tile_of
+from ctxfold.decisions.fold import TRAIL, FoldSettings, make_tile, price_blocks
 from ctxfold.errors import FoldError
 from ctxfold.log.lines import Line
 from ctxfold.tokens import count, count_lines
@@ -38,7 +38,7 @@ class Front:
     origin: Origin
 
 
-def front_of(blocks: Sequence[Block]) -> Front | None:
+def find_front(blocks: Sequence[Block]) -> Front | None:
     """What stands in front of blocks already; None where nobody wrote it."""
     fronts = [block for block in blocks if isinstance(block, Tile) and block.front]
     return Front("\n".join(block.summary for block in fronts), fronts[-1].origin) if fronts else None
@@ -49,7 +49,7 @@ def front_room(budget: int, settings: FoldSettings) -> int:
     return int(settings.front * budget)
 
 
-def due(workspace: Workspace, budget: int, settings: FoldSettings) -> Batch | None:
+def choose_batch(workspace: Workspace, budget: int, settings: FoldSettings) -> Batch | None:
     """What to fold so that the cover stands at the low-water mark of a budget; None below the high one, or where nothing may be folded."""
     settings = settings.of(budget)
     blocks, older = workspace.blocks, 0 if workspace.older is None else workspace.older.raw
@@ -72,7 +72,7 @@ def due(workspace: Workspace, budget: int, settings: FoldSettings) -> Batch | No
     if end == 0 or (end == 1 and isinstance(blocks[0], Tile)):
         return None
     bounded = max(blocks[-1].tokens - int(settings.latest * budget), 0)
-    standing = price(*without_repeats(blocks[end:])) - bounded
+    standing = price_blocks(*without_repeats(blocks[end:])) - bounded
     return Batch(blocks[:end], blocks[end:], max(int(settings.low * budget) - standing, int(settings.least * budget)))
 
 
@@ -89,7 +89,7 @@ def _documents(blocks: Sequence[Block]) -> float:
     return sum(line.tokens for line in lines if line.is_document) / max(sum(line.tokens for line in lines), 1)
 
 
-def embedded_tile(
+def choose_tile(
     batch: Batch, opened: Sequence[Block], number: int, budget: int, query: Sequence[str], front: Front | None = None
 ) -> Tile:
     """The tile the embedded folder makes of a batch; it never costs more than its blocks do.
@@ -97,8 +97,8 @@ def embedded_tile(
     `opened`: the same steps with more of their lines, read from the log; `front`: what was written to stand in front, None keeps what there is.
     """
     blocks = [show(block) for block in opened]
-    room = min(batch.room, price(*batch.blocks) - _LEAST)
-    before = front_of(batch.blocks)
+    room = min(batch.room, price_blocks(*batch.blocks) - _LEAST)
+    before = find_front(batch.blocks)
     summary = front.text if front else _summaries(before, opened, room // 2, query)
     steps = tuple(step for block in batch.blocks for step in block.steps)
     changed = trail(changes_of(batch.blocks), steps, int(TRAIL * room), summary)
@@ -107,14 +107,14 @@ def embedded_tile(
     lines = _with_stubs(blocks, made, room - count_lines(addressed([line for each in made for line in each])))
     lines = [*([changed] if changed else []), *lines]
     author = front or before
-    tile = tile_of(batch.blocks, number, summary, tuple(lines), author.origin if author else "embedded")
-    if price(tile) < price(*batch.blocks):
+    tile = make_tile(batch.blocks, number, summary, tuple(lines), author.origin if author else "embedded")
+    if price_blocks(tile) < price_blocks(*batch.blocks):
         return replace(tile, front=author is not None)
     every = tuple(line for block in batch.blocks for line in block.lines)
-    return tile_of(batch.blocks, number, summary, every, "embedded", whole=True)
+    return make_tile(batch.blocks, number, summary, every, "embedded", whole=True)
 
 
-def micro_tile(
+def shorten_tile(
     workspace: Workspace, blocks: Sequence[Block], number: int, settings: FoldSettings, query: Sequence[str]
 ) -> Tile:
     """The tile of a stretch that someone asked to fold without saying how; a `FoldError` where it would cost more as a tile."""
@@ -124,11 +124,11 @@ def micro_tile(
     room = max(int(settings.micro * tokens), _DOCUMENT, _ROOM_A_WORD * said)
     if tokens <= room:
         every = tuple(line for block in blocks for line in block.lines)
-        tile = tile_of(blocks, number, _summaries(None, blocks, tokens, query), every, "embedded", whole=True)
-        if price(tile) > price(*blocks):
+        tile = make_tile(blocks, number, _summaries(None, blocks, tokens, query), every, "embedded", whole=True)
+        if price_blocks(tile) > price_blocks(*blocks):
             raise FoldError(f"{spans(tile.steps)} is short and stands as it is; fold more steps, or give a summary")
         return tile
-    return embedded_tile(Batch(blocks, newest, room), blocks, number, max(tokens, 3 * said), query)
+    return choose_tile(Batch(blocks, newest, room), blocks, number, max(tokens, 3 * said), query)
 
 
 def _summaries(before: Front | None, blocks: Sequence[Block], room: int, query: Sequence[str]) -> str:

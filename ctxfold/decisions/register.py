@@ -11,12 +11,11 @@ from typing import Any, Literal, Protocol, TypeVar, cast
 
 from pydantic import BaseModel, Field
 
-from ctxfold.decisions.intent.structured import values_at
 from ctxfold.errors import InputError, RefError
 from ctxfold.log import parse_ref
 from ctxfold.log.json import Spelled, line_form, parse
 from ctxfold.log.lines import Line
-from ctxfold.select.choose import best_line, select
+from ctxfold.select.choose import find_best_line, find_excerpts
 from ctxfold.select.score import BM25
 from ctxfold.text.sentences import sentences
 from ctxfold.text.values import facts_of
@@ -25,12 +24,12 @@ from ctxfold.tokens import count
 from ctxfold.workspace import (
     Cause,
     Constraint,
-    Decision,
     Extract,
     Extraction,
     Intent,
     IntentChange,
     Item,
+    SettledDecision,
     State,
     Statement,
     Summary,
@@ -50,15 +49,15 @@ def set_intent(intent: Intent, change: IntentChange) -> Intent:
     """Apply a change: new values at the end, changed ones where they stood, none removed. Pure."""
     return replace(
         intent,
-        items=merged(intent.items, change.items),
-        constraints=merged(intent.constraints, change.constraints),
-        decisions=merged(intent.decisions, change.decisions),
+        items=merge_by_id(intent.items, change.items),
+        constraints=merge_by_id(intent.constraints, change.constraints),
+        decisions=merge_by_id(intent.decisions, change.decisions),
         told=intent.told if change.told is None else change.told,
         read=change.read,
     )
 
 
-def merged(known: Iterable[T], changed: Iterable[T]) -> tuple[T, ...]:
+def merge_by_id(known: Iterable[T], changed: Iterable[T]) -> tuple[T, ...]:
     """Values with others added, or put in their places by id. Pure."""
     fresh = {each.id: each for each in changed}
     return tuple(fresh.pop(each.id, each) for each in known) + tuple(fresh.values())
@@ -67,6 +66,12 @@ def merged(known: Iterable[T], changed: Iterable[T]) -> tuple[T, ...]:
 def extract(intent: Intent, extraction: Extraction) -> Intent:
     """Apply an extraction: it takes the place of the one before. Pure."""
     return replace(intent, extraction=extraction)
+
+
+Todo = Sequence[str | Mapping[str, Any]]
+"""A to-do as callers give it: texts, or `{"id"?, "text"?, "state"?, "evidence"?}`."""
+Statements = Sequence[str | Mapping[str, Any]]
+"""Constraints or decisions as callers give them: texts, or `{"id"?, "text"?, "state"?, "supersedes"?, "ref"?}`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,25 +111,44 @@ class PlanGiven:
     decisions: tuple[StatementGiven, ...] = ()
     goal: str = ""
 
+    @classmethod
+    def of(
+        cls,
+        summary: str | None,
+        todo: Todo | None,
+        constraints: Statements | None,
+        decisions: Statements | None,
+        goal: str | None,
+    ) -> PlanGiven:
+        """Read a plan. Raises InputError: an empty summary, or entries that cannot be read."""
+        if summary is not None and not summary.strip():
+            raise InputError("an empty summary says nothing; leave it out to keep the one there is")
+        return cls(
+            None if summary is None else summary.strip(),
+            read_items(todo or ()),
+            read_statements(constraints or (), "constraints"),
+            read_statements(decisions or (), "decisions"),
+            (goal or "").strip(),
+        )
+
     @property
-    def nothing(self) -> bool:
-        """Whether nothing was given that the register holds."""
+    def empty(self) -> bool:
+        """Whether nothing was given."""
         return self.summary is None and not (self.todo or self.constraints or self.decisions)
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What a decider chose: an address, what it is for, the item it serves, a path into a structured record, strings to point out."""
+    """The address that a decider chose, the reason, the to-do item it serves, and strings to point out."""
 
     ref: str
     why: str = ""
     todo: str | None = None
-    path: str = ""
     facts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
-class Source:
+class EntrySource:
     """One record: its step and place in it, what sort of entry it is, its exact text, and whether a tool or a page said it."""
 
     step: int
@@ -151,10 +175,10 @@ class Source:
 class Records(Protocol):
     """The log, as a plan and an extraction read it."""
 
-    def of(self, step: int) -> list[Source]:
+    def of(self, step: int) -> list[EntrySource]:
         """The records of a step in order; none when there is no such step."""
 
-    def quoting(self, text: str) -> Source | None:
+    def quoting(self, text: str) -> EntrySource | None:
         """A record that holds a text, one of the user's before others; None where none does. Blanks and capitals do not matter."""
 
 
@@ -183,14 +207,14 @@ class Resolved:
 
 @dataclass(frozen=True, slots=True)
 class _Range:
-    source: Source
+    source: EntrySource
     first: int
     last: int
     wish: Selection
 
 
-def selections_given(given: object) -> tuple[Selection, ...]:
-    """Selections from `{"ref", "why"?, "todo"?, "path"?, "facts"?}`. Raises InputError: something else."""
+def read_selections(given: object) -> tuple[Selection, ...]:
+    """Selections from `{"ref", "why"?, "todo"?, "facts"?}`. Raises InputError: something else."""
     how = 'a selection is {"ref": "s12.2:40-80", "why": ...}; give a list of these'
     if isinstance(given, (str, bytes)) or not isinstance(given, Sequence):
         raise InputError(how)
@@ -198,13 +222,13 @@ def selections_given(given: object) -> tuple[Selection, ...]:
     for each in given[:_MOST]:
         if not isinstance(each, Mapping) or not isinstance(each.get("ref"), str):
             raise InputError(how)
-        why, todo, path, facts = each.get("why"), each.get("todo"), each.get("path"), each.get("facts") or ()
-        if not all(part is None or isinstance(part, str) for part in (why, todo, path)):
-            raise InputError("why, todo and path of a selection are texts; give strings or leave them out")
+        why, todo, facts = each.get("why"), each.get("todo"), each.get("facts") or ()
+        if not all(part is None or isinstance(part, str) for part in (why, todo)):
+            raise InputError("why and todo of a selection are texts; give strings or leave them out")
         if not isinstance(facts, (list, tuple)) or not all(isinstance(fact, str) for fact in facts):
             raise InputError("facts of a selection are a list of strings; give those that stand in its lines")
         said = " ".join((why or "").split())[:_WORDS]
-        made.append(Selection(each["ref"], said, todo or None, path or "", tuple(facts)))
+        made.append(Selection(each["ref"], said, todo or None, tuple(facts)))
     return tuple(made)
 
 
@@ -241,7 +265,7 @@ def _located(wish: Selection, records: Records, done: Resolved) -> _Range | None
         )
         return None
     source, size = fitting[0], len(fitting[0].lines)
-    if parts[3] is None or wish.path:
+    if parts[3] is None:
         return _Range(source, 1, size, wish)
     first, last = int(parts[3]), int(parts[4] or parts[3])
     low, high = min(first, last), max(first, last)
@@ -257,8 +281,7 @@ def _merged(ranges: Sequence[_Range], new: _Range, done: Resolved) -> list[_Rang
     made: list[_Range] = []
     place: int | None = None
     for old in ranges:
-        same = old.source.ref == new.source.ref and not old.wish.path and not new.wish.path
-        if not (same and old.first <= new.last and new.first <= old.last):
+        if not (old.source.ref == new.source.ref and old.first <= new.last and new.first <= old.last):
             made.append(old)
             continue
         wish = replace(
@@ -279,27 +302,20 @@ def _take(each: _Range, budget: int, done: Resolved) -> None:
     source, wish = each.source, each.wish
     price = OVERHEAD + (count(wish.why) if wish.why else 0)
     room = budget - done.tokens - price
-    if wish.path:
-        text, reason = values_at(source.text, wish.path)
-        ref, named = source.ref, f"{wish.ref} {wish.path}"
-        if reason or count(text) > room:
-            done.leave_out("refused" if reason else "left out", named, reason or "over the budget")
-            return
-    else:
-        last = _fitting(source, each.first, each.last, room)
-        if last < each.first:
-            done.leave_out("left out", f"{source.ref}:{each.first}-{each.last}", "over the budget")
-            return
-        if last < each.last:
-            done.leave_out("cut", f"{source.ref}:{last + 1}-{each.last}", "over the budget")
-        text, ref = source.slice(each.first, last), f"{source.ref}:{each.first}-{last}"
+    last = _fitting(source, each.first, each.last, room)
+    if last < each.first:
+        done.leave_out("left out", f"{source.ref}:{each.first}-{each.last}", "over the budget")
+        return
+    if last < each.last:
+        done.leave_out("cut", f"{source.ref}:{last + 1}-{each.last}", "over the budget")
+    text, ref = source.slice(each.first, last), f"{source.ref}:{each.first}-{last}"
     facts = tuple(fact for fact in wish.facts if fact and fact in text)
     done.counts["facts deleted"] += len(wish.facts) - len(facts)
-    done.extracts.append(Extract(ref, text, wish.why, wish.todo, wish.path, facts, source.untrusted))
+    done.extracts.append(Extract(ref, text, wish.why, wish.todo, facts, source.untrusted))
     done.tokens += count(text) + price
 
 
-def _fitting(source: Source, first: int, last: int, room: int) -> int:
+def _fitting(source: EntrySource, first: int, last: int, room: int) -> int:
     """The last line up to which a range fits; one before its first when not even that does."""
     spent, end = 0, first - 1
     for at in range(first, last + 1):
@@ -335,7 +351,7 @@ _Lines = tuple[int, int]
 class _Unit:
     """What is taken or left as one: ranges of lines, or one slice of them, the words it is judged by, and what it is a version of."""
 
-    source: Source
+    source: EntrySource
     ranges: tuple[_Lines, ...]
     said: str
     name: str = ""
@@ -353,7 +369,7 @@ class _Object:
     naming: tuple[_Lines, ...]
 
 
-def choose_lines(query: str, sources: Sequence[Source], budget: int, shown: str = "") -> list[Extract]:
+def choose_lines(query: str, sources: Sequence[EntrySource], budget: int, shown: str = "") -> list[Extract]:
     """The parts of records that fit a query best, within a budget, in the order of the log. Nothing is chosen all of whose words stand in `shown`."""
     wanted, standing = query_words(query), frozenset(words(shown))
     units: list[_Unit] = []
@@ -372,7 +388,7 @@ def choose_lines(query: str, sources: Sequence[Source], budget: int, shown: str 
 
 def _within(units: Sequence[_Unit], budget: int) -> list[Extract]:
     """The first of some units that fit a budget, as extracts in the order of the log, lines that touch as one."""
-    taken: dict[tuple[int, int], tuple[Source, set[_Lines]]] = {}
+    taken: dict[tuple[int, int], tuple[EntrySource, set[_Lines]]] = {}
     parts: list[tuple[tuple[int, int, int], Extract]] = []
     for unit in units:
         source = unit.source
@@ -405,10 +421,10 @@ def _joined(ranges: set[_Lines]) -> list[_Lines]:
     return made
 
 
-def _units(source: Source, query: str, wanted: Sequence[str], share: int) -> Iterator[_Unit]:
+def _units(source: EntrySource, query: str, wanted: Sequence[str], share: int) -> Iterator[_Unit]:
     asked = frozenset(wanted)
     if len(source.text) > _READ:
-        at, _ = best_line(source.lines, asked)
+        at, _ = find_best_line(source.lines, asked)
         if len(source.lines[at]) <= _LINE and not asked.isdisjoint(words(source.lines[at])):
             yield _Unit(source, ((at + 1, at + 1),), source.lines[at])
         return
@@ -416,14 +432,14 @@ def _units(source: Source, query: str, wanted: Sequence[str], share: int) -> Ite
     if tree is not None:
         yield from (_of_object(source, each, asked) for each in _objects(tree))
     elif not asked.isdisjoint(words(source.text)):
-        for span in select(source.text, query, share):
+        for span in find_excerpts(source.text, query, share):
             text = span.of(source.text)
             lines = source.text.count("\n", 0, span.start) + 1, source.text.count("\n", 0, span.end) + 1
             whole = len(source.slice(*lines)) <= 2 * len(text) + 40
             yield _Unit(source, (lines,), text, part="" if whole else text)
 
 
-def _of_object(source: Source, each: _Object, asked: frozenset[str]) -> _Unit:
+def _of_object(source: EntrySource, each: _Object, asked: frozenset[str]) -> _Unit:
     """An object whole where it is small, else the fields that hold a word of the query; one that holds none is counted for how rare words are, and never taken."""
     said = " ".join([each.path, *(text for _, text in each.fields)])
     if asked.isdisjoint(words(said)):
@@ -506,7 +522,7 @@ _TELLING = 3
 S = TypeVar("S", bound=Statement)
 
 
-def items_given(given: object) -> tuple[ItemGiven, ...]:
+def read_items(given: object) -> tuple[ItemGiven, ...]:
     """A to-do's entries from texts, or from `{"id"?, "text"?, "state"?, "evidence"?}`. Raises InputError: something else."""
     made: list[ItemGiven] = []
     for entry in _entries(given, "a to-do", ("id", "text", "state")):
@@ -520,7 +536,7 @@ def items_given(given: object) -> tuple[ItemGiven, ...]:
     return tuple(made)
 
 
-def statements_given(given: object, what: str) -> tuple[StatementGiven, ...]:
+def read_statements(given: object, what: str) -> tuple[StatementGiven, ...]:
     """Constraints or decisions from texts, or from `{"id"?, "text"?, "state"?, "supersedes"?, "ref"?}`. Raises InputError: something else."""
     made: list[StatementGiven] = []
     for entry in _entries(given, what, ("id", "text", "state", "supersedes", "ref")):
@@ -534,7 +550,7 @@ def statements_given(given: object, what: str) -> tuple[StatementGiven, ...]:
     return tuple(made)
 
 
-def statements_of(texts: Sequence[str], sign: str) -> list[str | dict[str, str]]:
+def parse_statements(texts: Sequence[str], sign: str) -> list[str | dict[str, str]]:
     """Constraints or decisions from the one-line form of a shell or a tool, as `Session.plan` takes them."""
     made: list[str | dict[str, str]] = []
     for text in texts:
@@ -574,7 +590,7 @@ def resolve_plan(
     return IntentChange(
         tuple(_items(intent, given.todo, source)),
         tuple(_statements(intent.constraints, given.constraints, source, lambda n: Constraint(f"c{first + n}", ""))),
-        tuple(_statements(intent.decisions, given.decisions, source, lambda n: Decision(f"d{after + n}", ""))),
+        tuple(_statements(intent.decisions, given.decisions, source, lambda n: SettledDecision(f"d{after + n}", ""))),
         None if told == intent.told else told,
         read,
     )
@@ -708,26 +724,28 @@ class Trigger:
         return f"{self.cause}: {self.detail}"
 
 
-def folded(workspace: Workspace) -> bool:
+def is_folded(workspace: Workspace) -> bool:
     """Whether anything on the path stands in the view in less than its full form."""
     return workspace.older is not None or any(isinstance(block, Tile) and not block.whole for block in workspace.blocks)
 
 
-def lost_reference(workspace: Workspace, fresh: Callable[[Line], bool], held: Callable[[str], bool]) -> Trigger | None:
+def find_lost_reference(
+    workspace: Workspace, fresh: Callable[[Line], bool], held: Callable[[str], bool]
+) -> Trigger | None:
     """A value in the user's words that stands nowhere else in the view and somewhere in the log."""
     said = [line.text.partition(" ")[2] for block in workspace.blocks[-_RECENT:] for line in block.said if fresh(line)]
     names = [name for text in said for name in facts_of(text[:_TRIGGERS_READ]) if len(name) >= _TRIGGERS_SHORT]
     if not names:
         return None
     shown = "\n".join(_shown(workspace, fresh))
-    absent = [name for name in dict.fromkeys(names) if not holds_name(shown, name)]
+    absent = [name for name in dict.fromkeys(names) if not has_name(shown, name)]
     lost = [name for name in absent[:_NAMES] if held(name)]
     if not lost:
         return None
     return Trigger("unresolved reference", ", ".join(name[:40] for name in lost[:3]), " ".join(lost))
 
 
-def holds_name(text: str, name: str) -> bool:
+def has_name(text: str, name: str) -> bool:
     """Whether a value stands in a text as one of its own, not within a longer one."""
     return re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", text, re.I | re.A) is not None
 
@@ -742,14 +760,14 @@ def _shown(workspace: Workspace, fresh: Callable[[Line], bool]) -> Iterable[str]
         yield from (line.text for line in block.lines if line.kind != "user" or not fresh(line))
 
 
-def newest_fold(workspace: Workspace) -> int:
+def find_newest_fold(workspace: Workspace) -> int:
     """The last step of the newest tile of several, 0 when there is none: a fold of one step presses on nothing."""
     return max((tile.last for tile in _macros(workspace)), default=0)
 
 
-def pressing(workspace: Workspace, seen: int) -> Trigger | None:
+def find_pressure(workspace: Workspace, seen: int) -> Trigger | None:
     """A good stretch of steps that was folded for the budget since the last extraction."""
-    newest = newest_fold(workspace)
+    newest = find_newest_fold(workspace)
     if newest - seen < _STRETCH:
         return None
     tile = next(tile for tile in _macros(workspace) if tile.last == newest)

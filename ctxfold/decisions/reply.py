@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ctxfold.decisions.fold import FoldDirective, stretch
+from ctxfold.decisions.fold import FoldDirective, find_stretch
 from ctxfold.errors import FoldError, InputError
 from ctxfold.log import BlockRef, StepRef, StretchRef, parse_ref
 from ctxfold.text.json import strictly
@@ -235,7 +235,7 @@ def wanted(tag: Tag, body: Mapping[str, Any], workspace: Workspace) -> FoldDirec
     if not summary.strip():
         raise FoldError("the summary is empty; say what was done, found and decided")
     first, last = ends
-    stretch(workspace, first, last)
+    find_stretch(workspace, first, last)
     return FoldDirective(summary=summary, first_step=first, last_step=last)
 
 

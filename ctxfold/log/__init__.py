@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from ctxfold.errors import RefError
 
@@ -56,15 +56,6 @@ class Record:
     def untrusted(self) -> bool:
         """Whether its text came from a tool or a page."""
         return self.origin in UNTRUSTED
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """What an assistant asked for: a tool's name, its arguments and the caller's id for it."""
-
-    name: str
-    args: Any
-    id: str
 
 
 @dataclass(frozen=True, slots=True)

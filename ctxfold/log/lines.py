@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
-from typing import Literal, NamedTuple, assert_never
+from typing import Any, Literal, NamedTuple, assert_never
 
 from ctxfold.log import Record
 from ctxfold.log.json import Table, inline, parse, rows_of, word
@@ -207,11 +207,16 @@ def _result(record: Record) -> Iterator[Line]:
         words = fence(record.ref, text) if text else '< ""'
         yield line("text", record.ref, words, untrusted=record.untrusted)
         return
+    yield from lines_of_tree(tree, record.ref, record.untrusted)
+
+
+def lines_of_tree(tree: Any, ref: str, untrusted: bool = True) -> Iterator[Line]:
+    """The rows of a JSON object or list as lines of a record."""
     for row in rows_of(tree):
         mark = "< " + "  " * row.depth
         cuts = tuple(len(mark) + cut for cut in row.cuts)
         shown = mark + row.text
-        yield Line("data", record.ref, shown, count(shown) + 1, cuts, row.depth, row.table, record.untrusted)
+        yield Line("data", ref, shown, count(shown) + 1, cuts, row.depth, row.table, untrusted)
 
 
 def _call(record: Record) -> Iterator[Line]:

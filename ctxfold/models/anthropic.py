@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from ctxfold.config import Endpoint
 from ctxfold.errors import ModelKeyMissing
+from ctxfold.messages.apis import CACHE_MARK, cache_marks
 from ctxfold.models.protocol import Message, Reply, Request, Usage, blocks, reply_of
 from ctxfold.text.secrets import encodable
-from ctxfold.view.messages import MARK, cache_marks
 
 if TYPE_CHECKING:
     import anthropic
@@ -87,8 +87,8 @@ def body(model: str, request: Request) -> dict[str, Any]:
         "tool_choice": {"type": "auto", "disable_parallel_tool_use": True},
     }
     if request.system:
-        return {**parts, "system": [{"type": "text", "text": encodable(request.system), **MARK}]}
-    return {**parts, "tools": [{**tool, **MARK}]}
+        return {**parts, "system": [{"type": "text", "text": encodable(request.system), **CACHE_MARK}]}
+    return {**parts, "tools": [{**tool, **CACHE_MARK}]}
 
 
 def _messages(messages: Sequence[Message], stable: int) -> list[dict[str, Any]]:
@@ -99,7 +99,7 @@ def _messages(messages: Sequence[Message], stable: int) -> list[dict[str, Any]]:
         content = []
         for block in blocks(message):
             sent = {**block, "text": encodable(block["text"])}
-            content.append({**sent, **MARK} if position in marked else sent)
+            content.append({**sent, **CACHE_MARK} if position in marked else sent)
             position += 1
         if joined and joined[-1]["role"] == message["role"]:
             joined[-1]["content"].extend(content)

@@ -1,138 +1,289 @@
-"""Lines, documents, rows and paths as pieces."""
+"""Cuts lines, documents, rows and plain text into pieces that are shown or left out as one."""
 
 from __future__ import annotations
 
-import posixpath
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from math import sqrt
-from typing import Any
+from typing import NamedTuple
 
-from ctxfold.log.json import Row, inline, is_flat, parse
 from ctxfold.log.lines import Line
 from ctxfold.text.sentences import Span, sentences
 from ctxfold.text.values import entities
+from ctxfold.text.words import is_common, words
 from ctxfold.tokens import count
 
-_WORD = re.compile(r"[^\W\d_][\w'’-]{3,}|\d[\d.,:/-]*\d")
 _NAME = re.compile(r"(?<![.!?:]\s)(?<!^)\b[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
-_TOLD = re.compile(r"\w")
+_SAYS_SOMETHING = re.compile(r"\w")
 _FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z)", re.M | re.S)
-_OPENER = re.compile(r":[*_\s]*\Z")
 _VARYING = re.compile(r"(?<=: ).*|\"[^\"]*\"|'[^']*'|\S*[\d/\\]\S*|\b\w+\.\w+\b")
-"""What differs among lines that are alike: what follows a name and a colon, quotations, numbers and ids, paths, names with a dot."""
+"""What differs among lines that are alike: what follows a name and a colon, quotations, numbers, ids, paths, names with a dot."""
 _PAIR = re.compile(r"[:=] ?")
+_ITEM = re.compile(r"([ \t]*)([-*+•|]|\d+[.)])(?=\s)")
+"""How an item of a list or a row of a table begins."""
 _EDGES = ".,:;!?*\"'“”‘’()[]{}"
-_WHOLE_ROW = 24
-"""o200k tokens up to which a row of a table stands whole or not at all."""
-_WHOLE_CALL = 100
+_WHOLE_ROW, _WHOLE_CALL = 24, 100
+"""o200k tokens up to which a row of a table, and a call, are one piece."""
 _LONG = 400
-"""Characters of a sentence, a cell or a document's line that are shown or left out as one; longer ones are cut at their sentences and blanks."""
+"""Characters of the longest piece; a longer sentence, cell or document line is cut at its sentences and blanks."""
 _EXACT_LINE = 16
 """Characters from which a document's line is a value of its own: an edit names it letter by letter."""
 _SHAPE = 160
 """Characters of a line by which it is judged alike to others."""
 _READ = 4_000
-"""Characters of one piece that are looked at for values."""
+"""Characters of one piece that are searched for values."""
+_ENDS, _RUNS = 50_000, 400
+"""Characters at each end of a long message that are cut into sentences, and the runs that all between them is cut into."""
+_ANSWER = 12
+"""o200k tokens up to which the answer of a call stands wherever the call does."""
+_MARKER = 2
+"""o200k tokens of what a line begins with."""
+_STEP = 4
+"""o200k tokens of the address that a step begins with."""
+
+Values = tuple[tuple[str, str], ...]
+"""What must stay exact, in lower case, each with the name of its cell or argument, or ""."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Piece:
+class Piece(NamedTuple):
     """A part of a line that is shown or left out as one.
 
     Attributes:
-        span: where it stands in the line's text.
-        text: what is shown of it where the line is not shown whole.
+        text: what is shown of it where its line is not shown whole.
         tokens: o200k tokens of that, its seam included.
-        values: what a later step may have to repeat letter by letter, lower case, each with the name it stands under, or "".
-        words: the words it tells, lower case.
-        edge: whether it is the first or the last of its message.
-        part: whether it goes on in the line or the cell of the piece before it.
+        values: what a later step may have to repeat letter by letter.
+        words: the words in it, lower case, each once.
+        kind: the kind of its line; "head" for the beginning of a line or the address of a step, which says nothing alone.
+        age: steps between it and the newest.
+        under: places of the pieces without which it cannot be read: its call, its heading, its columns.
+        group: what it has in common with pieces that are alike; "" for one that is compared with none.
+        line: the place of its line; -1 for the address of a step.
+        span: where it is in the text of its line.
+        part: whether it continues the line or the cell of the piece before it.
     """
+
+    text: str
+    tokens: int
+    values: Values = ()
+    words: tuple[str, ...] = ()
+    kind: str = "text"
+    age: int = 0
+    under: tuple[int, ...] = ()
+    group: str = ""
+    line: int = 0
+    span: Span = Span(0, 0)
+    part: bool = False
+
+    @property
+    def is_document(self) -> bool:
+        """Whether it is a line of a text that was read or written."""
+        return self.kind == "text" or (self.kind == "call" and bool(self.group))
+
+
+class Cut(NamedTuple):
+    """A piece of a line before anything is known of the lines around it. The fields are those of `Piece`."""
 
     span: Span
     text: str
     tokens: int
-    values: tuple[tuple[str, str], ...] = ()
+    values: Values = ()
     words: tuple[str, ...] = ()
-    edge: bool = False
+    group: str = ""
     part: bool = False
 
 
-def pieces_of(line: Line, columns: Line | None = None) -> tuple[Piece, ...]:
-    """The pieces of a line, in order.
+def pieces_of_lines(lines: Sequence[Line], steps: Sequence[int] = ()) -> list[Piece]:
+    """Cut full forms into sentences, cells, rows and lines of documents.
 
     Args:
-        line: the line.
-        columns: for cells of a table, the row of its columns.
+        lines: the lines, in path order.
+        steps: the place of each line's step on the path; empty where all are of one step.
+
+    Returns:
+        Pieces in text order: for each step its address, for each line of several pieces its beginning, then its pieces.
     """
-    return _pieces(line.kind, line.text, line.cuts, line.table, None if columns is None else cells_of(columns))
+    steps = steps or [0] * len(lines)
+    above = find_above(lines)
+    cuts = [cut_line(line, columns_of(lines, over)) for line, over in zip(lines, above, strict=True)]
+    anchors = _place_anchors(lines, steps, above, cuts)
+    for call, answer in _find_short_answers(lines, above, cuts).items():
+        anchors[call] += anchors[answer]
+    pieces: list[Piece] = []
+    step_place = 0
+    for at, (line, step) in enumerate(zip(lines, steps, strict=True)):
+        age = steps[-1] - step
+        if at == 0 or step != steps[at - 1]:
+            step_place = len(pieces)
+            pieces.append(Piece("", _STEP, kind="head", age=age, line=-1))
+        over = dict.fromkeys([step_place, *(place for each in above[at] for place in anchors[each])])
+        pieces += _place_cuts(line, at, cuts[at], [*over], anchors[at], len(pieces), age)
+    return pieces
+
+
+def _place_anchors(
+    lines: Sequence[Line], steps: Sequence[int], above: Sequence[tuple[int, ...]], cuts: Sequence[tuple[Cut, ...]]
+) -> list[list[int]]:
+    """For each line the places of what must be shown of it for anything else of it, or under it, to be shown."""
+    anchors: list[list[int]] = []
+    start = 0
+    for at, (line, parts) in enumerate(zip(lines, cuts, strict=True)):
+        start += at == 0 or steps[at] != steps[at - 1]
+        named = (line.kind == "call" and not line.depth) or (line.kind == "text" and _is_page(parts))
+        named |= line.kind == "data" and (line.table != "none" or not above[at])
+        anchors.append([start, start + 1] if named and len(parts) > 1 else [start])
+        start += max(len(parts) + (len(parts) != 1), 1)
+    return anchors
+
+
+def _place_cuts(
+    line: Line, at: int, cuts: Sequence[Cut], over: list[int], anchors: list[int], start: int, age: int
+) -> Iterator[Piece]:
+    """The pieces of one line. `over`: places of what the line stands under; `start`: the place of its first piece."""
+    if len(cuts) != 1:
+        begin = line.text[: cuts[0].span.start if cuts else 0]
+        yield Piece(
+            begin, _MARKER + count(begin) if line.cuts else _MARKER, kind="head", age=age, under=tuple(over), line=at
+        )
+    first = start + (len(cuts) != 1)
+    headings = find_headings(line, cuts)
+    for number, cut in enumerate(cuts):
+        own = (
+            [*over, *anchors, *(first + heading for heading in sorted(headings[number]))]
+            if headings
+            else over + anchors
+        )
+        under = tuple(place for place in dict.fromkeys(own) if place != first + number)
+        marker = _MARKER if len(cuts) == 1 and cut.span.start else 0
+        yield Piece(
+            cut.text,
+            cut.tokens + marker,
+            cut.values,
+            cut.words,
+            line.kind,
+            age,
+            under,
+            cut.group,
+            at,
+            cut.span,
+            cut.part,
+        )
+
+
+def _is_page(cuts: Sequence[Cut]) -> bool:
+    """Whether a text begins with its address, as that of a page does."""
+    return bool(cuts) and "://" in cuts[0].text
+
+
+def pieces_of_text(text: str) -> list[Piece]:
+    """Cut the text of one result into its lines, long ones at their sentences and blanks."""
+    lines = enumerate(_cut_document(text, text))
+    return [
+        Piece(cut.text, cut.tokens, cut.values, cut.words, group=cut.group, span=cut.span, part=cut.part)
+        for _, cut in lines
+    ]
+
+
+def pieces_of_prose(text: str) -> list[Piece]:
+    """Cut a text into its sentences; headings, items of lists and rows of tables are sentences of their own."""
+    cuts = (_cut(span, span.of(text)) for span in _split_long(text, 0, len(text)))
+    return [Piece(cut.text, cut.tokens, cut.values, cut.words, span=cut.span) for cut in cuts]
+
+
+def cut_line(line: Line, columns: Line | None = None) -> tuple[Cut, ...]:
+    """Cut one line. `columns`: for the cells of a table, the row of its columns."""
+    names = None if columns is None else cells_of(columns)
+    return _cut_text(line.kind, line.text, line.cuts, line.table, names)
 
 
 @lru_cache(maxsize=65_536)
-def _pieces(
-    kind: str, text: str, cuts: tuple[int, ...], table: str, columns: tuple[str, ...] | None
-) -> tuple[Piece, ...]:
-    match kind:
-        case "user" | "say" | "note":
-            return tuple(_sentences(text))
-        case "text":
-            return tuple(_document(text))
-        case _ if "\n" in text:
-            return tuple(_document(text))
-        case _:
-            return tuple(_row(kind, text, cuts, table, columns))
+def _cut_text(
+    kind: str, text: str, ends: tuple[int, ...], table: str, columns: tuple[str, ...] | None
+) -> tuple[Cut, ...]:
+    if kind in ("user", "say", "note"):
+        return tuple(_cut_prose(text))
+    if kind == "text" or "\n" in text:
+        return tuple(_cut_document(text, ""))
+    return tuple(_cut_row(kind, text, ends, table, columns))
 
 
-def _sentences(text: str) -> Iterator[Piece]:
-    start = text.find(" ") + 1  # behind the marker
-    code = [Span(*found.span()) for found in _FENCED.finditer(text, start)]
-    told = [span for span in _short_spans(text, start, len(text)) if _TOLD.search(text, span.start, span.end)]
-    found = list(_with_openers(text, told))
-    for at, span in enumerate(found):
-        said = span.of(text)
-        edge = at in (0, len(found) - 1)
-        prose = not any(each.start <= span.start < each.end for each in code)
-        yield Piece(span, said, count(said), _values(said), words_of(said) if prose else (), edge)
+def _cut(span: Span, text: str, words: bool = True) -> Cut:
+    return Cut(span, text, count(text), _find_values(text), words_of(text) if words else ())
 
 
-def _with_openers(text: str, spans: Sequence[Span]) -> Iterator[Span]:
-    """Spans of a text, those that end in a colon joined with what they open: they tell nothing alone."""
+def _cut_prose(text: str) -> Iterator[Cut]:
+    start = text.find(" ") + 1  # after the marker
+    if len(text) <= 4 * _ENDS:
+        yield from _cut_sentences(text, start, len(text))
+        return
+    first, last = (
+        text.rfind(" ", start + 1, _ENDS) + 1 or _ENDS,
+        text.find(" ", len(text) - _ENDS) + 1 or len(text) - _ENDS,
+    )
+    yield from _cut_sentences(text, start, first)
+    yield from _cut_runs(text, first, last)
+    yield from _cut_sentences(text, last, len(text))
+
+
+def _cut_runs(text: str, start: int, end: int) -> Iterator[Cut]:
+    """The middle of a long message in few long pieces, each judged and priced by its beginning: linear in what is shown."""
+    size = (end - start) // _RUNS + 1
+    while start < end:
+        stop = min(text.find(" ", start + size, start + 2 * size) + 1 or start + size, end)
+        span = Span(start, stop)
+        sample = text[start : start + _LONG]
+        tokens = count(sample) * (stop - start) // len(sample) + 1
+        yield Cut(span, span.of(text), tokens, _find_values(sample), words_of(sample), "run")
+        start = stop
+
+
+def _cut_sentences(text: str, start: int, end: int) -> Iterator[Cut]:
+    code = [Span(*found.span()) for found in _FENCED.finditer(text, start, end)]
+    spans = (span for span in _split_long(text, start, end) if _SAYS_SOMETHING.search(text, span.start, span.end))
+    fence = 0
+    for span in _join_openers(text, list(spans)):
+        while fence < len(code) and code[fence].end <= span.start:
+            fence += 1
+        fenced = fence < len(code) and code[fence].start <= span.start
+        yield _cut(span, span.of(text), words=not fenced)._replace(group=shape_of(span.of(text)))
+
+
+def _join_openers(text: str, spans: Sequence[Span]) -> Iterator[Span]:
+    """Spans of a text, those that end in a colon joined with what they open: they say nothing alone."""
     at = 0
     while at < len(spans):
         first = spans[at]
-        while at + 1 < len(spans) and opens(spans[at].of(text)):
-            if spans[at + 1].end - first.start > _LONG:
-                break
+        while at + 1 < len(spans) and opens(spans[at].of(text)) and spans[at + 1].end - first.start <= _LONG:
             at += 1
         yield Span(first.start, spans[at].end)
         at += 1
 
 
-def _document(text: str) -> Iterator[Piece]:
-    """The lines of a document, without the fence round it."""
+def _cut_document(text: str, name: str) -> Iterator[Cut]:
+    """The lines of a document, without the fence around it."""
     at = 0
-    every = text.split("\n")
-    fenced = text.startswith("<<")
-    for number, each in enumerate(every):
-        start, at = at, at + len(each) + 1
-        if not each.strip() or (number in (0, len(every) - 1) and fenced) or (number == 0 and each.startswith(">")):
+    rows = text.split("\n")
+    fenced = not name and text.startswith("<<")
+    for number, row in enumerate(rows):
+        start, at = at, at + len(row) + 1
+        edge = (number in (0, len(rows) - 1) and fenced) or (number == 0 and not name and row.startswith(">"))
+        if edge or not row.strip():
             continue
-        shown = each.rstrip()
+        shown = row.rstrip()
         if len(shown) > _LONG:
-            mark = 2 if number == 0 and text.startswith("< ") else 0
-            yield from _parts(text, start + mark, start + len(shown))
+            mark = 2 if number == 0 and not name and text.startswith("< ") else 0
+            for cut in _cut_long(text, start + mark, start + len(shown)):
+                yield cut._replace(group=shape_of(cut.text))
             continue
         bare = shown.strip()
         whole = ((bare.lower(), ""),) if len(bare) >= _EXACT_LINE else ()
-        yield Piece(Span(start, start + len(each)), shown, count(shown) + 1, whole + _values(bare), words_of(bare))
+        found = _find_values(bare)
+        yield Cut(
+            Span(start, start + len(row)), shown, count(shown) + 1, whole + found, words_of(bare), shape_of(shown)
+        )
 
 
-def _short_spans(text: str, start: int, end: int) -> Iterator[Span]:
-    """A stretch of a text in sentences, those that are too long for one piece cut at blanks, or where there is none anywhere."""
+def _split_long(text: str, start: int, end: int) -> Iterator[Span]:
+    """A stretch of a text in sentences; those too long for one piece are cut at blanks, or anywhere if there are none."""
     for span in sentences(text[start:end]):
         at, last = start + span.start, start + span.end
         while last - at > _LONG:
@@ -144,79 +295,70 @@ def _short_spans(text: str, start: int, end: int) -> Iterator[Span]:
             yield Span(at, last)
 
 
-def _parts(text: str, start: int, end: int) -> Iterator[Piece]:
-    """A long line of a document in pieces."""
-    for place, span in enumerate(_short_spans(text, start, end)):
-        said = span.of(text)
-        yield Piece(span, said, count(said) + 1, _values(said), words_of(said), part=place > 0)
+def _cut_long(text: str, start: int, end: int, name: str = "") -> Iterator[Cut]:
+    """A long line of a document, or a long cell, in pieces. `name`: that of the cell's column."""
+    for place, span in enumerate(_split_long(text, start, end)):
+        shown = f"{name}={span.of(text)}" if name and not place else span.of(text)
+        cut = _cut(span, shown)
+        yield cut._replace(tokens=cut.tokens + 1, part=place > 0)
 
 
-def _row(kind: str, text: str, cuts: tuple[int, ...], table: str, columns: tuple[str, ...] | None) -> Iterator[Piece]:
+def _cut_row(kind: str, text: str, ends: tuple[int, ...], table: str, columns: tuple[str, ...] | None) -> Iterator[Cut]:
     tokens = count(text) + 1
-    most = _WHOLE_ROW if kind == "data" else _WHOLE_CALL
     if table == "columns":
-        yield Piece(Span(0, len(text)), text, tokens)
+        yield Cut(Span(0, len(text)), text, tokens)
         return
-    cells = list(_spans(cuts, table))
+    cells = list(_find_cells(ends, table))
     if not cells and len(text) > _LONG:
-        yield from _parts(text, 2 if text[:2] in ("< ", "> ") else 0, len(text))
+        yield from _cut_long(text, 2 if text[:2] in ("< ", "> ") else 0, len(text))
         return
-    if tokens <= most or (len(cells) < 2 and len(text) <= _LONG):
-        values = tuple(value for name, cell in _named(cells, text, columns) for value in _cell_values(cell, name))
-        yield Piece(Span(0, len(text)), text, tokens, values or _values(text))
+    named = [(_name_cell(text, span, at, columns), span.of(text)) for at, span in enumerate(cells)]
+    if tokens <= (_WHOLE_ROW if kind == "data" else _WHOLE_CALL) or (len(cells) < 2 and len(text) <= _LONG):
+        values = tuple(value for name, cell in named for value in _cell_values(cell, name))
+        yield Cut(Span(0, len(text)), text, tokens, values or _find_values(text))
         return
-    for span, (name, cell) in zip(cells, _named(cells, text, columns), strict=True):
+    for span, (name, cell) in zip(cells, named, strict=True):
         if len(cell) > _LONG:
-            yield from _long_cell(text, span, name if columns is not None else "")
+            yield from _cut_long(text, span.start, span.end, name if columns is not None else "")
         elif cell:
             shown = cell if columns is None else f"{name}={cell}"
-            yield Piece(span, shown, count(shown) + 1, _cell_values(cell, name))
+            yield Cut(span, shown, count(shown) + 1, _cell_values(cell, name))
 
 
-def _long_cell(text: str, cell: Span, name: str) -> Iterator[Piece]:
-    for place, span in enumerate(_short_spans(text, cell.start, cell.end)):
-        said = f"{name}={span.of(text)}" if name and not place else span.of(text)
-        yield Piece(span, said, count(said) + 1, _values(said), part=place > 0)
-
-
-def _spans(cuts: tuple[int, ...], table: str) -> Iterator[Span]:
+def _find_cells(ends: tuple[int, ...], table: str) -> Iterator[Span]:
     """The cells between the cuts of a line."""
     seam = 2 if table == "none" else 3
-    start = cuts[0] if cuts else 0
-    for end in cuts[1:]:
+    start = ends[0] if ends else 0
+    for end in ends[1:]:
         yield Span(start, end)
         start = end + seam
 
 
-def _named(cells: list[Span], text: str, columns: tuple[str, ...] | None) -> Iterator[tuple[str, str]]:
-    """The name and the text of each cell."""
-    for at, span in enumerate(cells):
-        cell = span.of(text)
-        yield (
-            columns[at] if columns is not None and at < len(columns) else cell.partition("=")[0] if "=" in cell else "",
-            cell,
-        )
+def _name_cell(text: str, span: Span, at: int, columns: tuple[str, ...] | None) -> str:
+    if columns is not None and at < len(columns):
+        return columns[at]
+    name, equals, _ = span.of(text).partition("=")
+    return name if equals else ""
 
 
 def cells_of(line: Line) -> tuple[str, ...]:
-    """The cells of a row, or the arguments of a call, as they stand."""
-    return tuple(span.of(line.text) for span in _spans(line.cuts, line.table))
+    """The cells of a row, or the arguments of a call, as they are written."""
+    return tuple(span.of(line.text) for span in _find_cells(line.cuts, line.table))
 
 
-def _cell_values(cell: str, name: str) -> tuple[tuple[str, str], ...]:
+def _cell_values(cell: str, name: str) -> Values:
     name = name.removeprefix("key=")
-    said = cell.partition("=")[2] if cell.startswith(f"{name}=") else cell
-    if said[:1] in "{[":
-        return tuple(
-            (value.strip(_EDGES).lower(), name) for value in re.split(r"[,=\[\]{}]\s?", said) if value.strip(_EDGES)
-        )
-    bare = said.strip('"')
-    return ((bare.lower(), name),) if 0 < len(bare) <= 60 else _values(bare[:_READ])
+    held = cell.partition("=")[2] if cell.startswith(f"{name}=") else cell
+    if held[:1] in "{[":
+        inner = (value.strip(_EDGES).lower() for value in re.split(r"[,=\[\]{}]\s?", held))
+        return tuple((value, name) for value in inner if value)
+    bare = held.strip('"')
+    return ((bare.lower(), name),) if 0 < len(bare) <= 60 else _find_values(bare)
 
 
 @lru_cache(maxsize=16_384)
-def _values(text: str) -> tuple[tuple[str, str], ...]:
-    """What of a text has to be exact to be of use: ids, numbers, addresses, names; without the words round them."""
+def _find_values(text: str) -> Values:
+    """What of a text has to be exact to be of use: ids, numbers, addresses, names; without the words around them."""
     found: dict[str, None] = {}
     for span in entities(text[:_READ]):
         value = span.of(text).strip(_EDGES)
@@ -229,12 +371,12 @@ def _values(text: str) -> tuple[tuple[str, str], ...]:
 
 
 def words_of(text: str) -> tuple[str, ...]:
-    """The words of a text that tell something of it by their length, each once, lower case."""
-    return tuple(dict.fromkeys(found[0].lower() for found in _WORD.finditer(text[:_READ])))
+    """The stems of the words of a text that are not common in all texts, each once."""
+    return tuple(dict.fromkeys(word for word in words(text[:_READ]) if not is_common(word)))
 
 
 def shape_of(line: str) -> str:
-    """A line of a text with a mark for all that differs among lines that are alike: the same for each of them."""
+    """A line with a mark for all that differs among lines that are alike: the same for each of them."""
     return _without_varying(line[:_SHAPE].strip())
 
 
@@ -244,312 +386,13 @@ def _without_varying(line: str) -> str:
 
 
 def opens(text: str) -> bool:
-    """Whether a text ends in a colon: it tells nothing without what it opens."""
-    return _OPENER.search(text) is not None
+    """Whether a text ends in a colon: it says nothing without what it opens."""
+    return text.rstrip("*_ \t\r\n").endswith(":")
 
 
 def values_in(text: str) -> set[str]:
     """What of a text has to be exact to be of use, lower case."""
-    return {value for value, _ in _values(text)}
-
-
-_DIGITS = re.compile(r"\d+")
-_OUTLINE_TOLD = re.compile(r"\w")
-_RECORD_END = re.compile(r"(?<=[}\])]),\s*(?=[{\[(])")
-_OUTLINE_LONG = 2_000
-"""Characters from which a line is read as the records it may consist of."""
-_WIDE = 240
-"""Characters of a line that are shown."""
-_ORDINARY = 0.1
-"""The share of lines unlike all others from which being unlike says nothing."""
-_FIRST, _LAST = 3, 2
-"""Of lines that are alike, how many at the start and at the end come before those between."""
-_GOLDEN = 0.6180339887498949
-_RARE = 0.03
-"""The share of units that may hold a word for it to tell which of them serve a need."""
-_SERVING = 12
-"""Units that may come first because they serve the need."""
-_LONE = 0.25
-"""What a turn costs of lines unlike all others where that is ordinary: those make up the text, and what recurs is its furniture."""
-_LOOKED = 2_000
-"""Of a long ranking, how much is looked through for what is said again: no budget comes further."""
-_AGAIN = 2
-"""How often the same words stand, numbers aside, before they come last."""
-_PATHS = 0.8
-"""The share of lines that are paths from which a text is a listing of them."""
-_LEAST = 8
-"""Lines from which a listing is worth folding."""
-
-
-@dataclass(frozen=True, slots=True)
-class Unit:
-    """A part of a text that is shown or left out as one, with its lines from 1 and how deep it stands. `shape`: what units that are alike have in common."""
-
-    text: str
-    first: int
-    last: int
-    depth: int
-    shape: str
-
-
-def units_of(text: str) -> list[Unit]:
-    """The lines of a text that say something; of a very long line the records it consists of."""
-    found: list[Unit] = []
-    for number, line in enumerate(text.split("\n"), 1):
-        for part in _RECORD_END.split(line) if len(line) >= _OUTLINE_LONG else (line,):
-            if not _OUTLINE_TOLD.search(part[:_WIDE]):
-                continue
-            shown = part if len(part) <= _WIDE else f"{part[:_WIDE]}…"
-            depth = len(part) - len(part.lstrip())
-            found.append(Unit(shown.rstrip(), number, number, depth, shape_of(part)))
-    return found
-
-
-def is_listing(lines: Sequence[str]) -> bool:
-    """Whether lines are paths."""
-    return len(lines) >= _LEAST and sum("/" in line and " " not in line for line in lines) >= _PATHS * len(lines)
-
-
-def folders(paths: Iterable[str], wide: int) -> list[Unit]:
-    """A unit for each folder of some paths: its path, how many it holds, and the names as far as so many characters go."""
-    inside: dict[str, list[str]] = {}
-    for path in paths:
-        folder, name = posixpath.split(path.rstrip("/"))
-        inside.setdefault(folder, []).append(name)
-    found = []
-    for folder in sorted(inside):
-        names, shown = inside[folder], ""
-        for at, name in enumerate(names):
-            if shown and len(shown) + len(name) > wide:
-                shown += f", … {len(names) - at} more, the last {names[-1]}"
-                break
-            shown += f", {name}" if shown else name
-        depth = folder.count("/")
-        found.append(Unit(f"{folder or '.'}/ ({len(names)}): {shown}", 0, 0, depth, str(depth)))
-    return found
-
-
-def ranked(units: Sequence[Unit], need: str) -> list[int]:
-    """The places of units, those first that are most worth showing to whoever needs `need`."""
-    if not units:
-        return []
-    edges = [0, len(units) - 1]
-    return list(dict.fromkeys([*edges, *_serving(units, need), *_alternating(units)]))
-
-
-def _serving(units: Sequence[Unit], need: str) -> list[int]:
-    """The units that hold rare words of the need, those with most of them first."""
-    held: dict[int, int] = {}
-    low = [unit.text.lower() for unit in units]
-    for word in words_of(need)[:_SERVING]:
-        places = [at for at, text in enumerate(low) if word in text]
-        if len(places) <= max(_FIRST, _RARE * len(units)):
-            for at in places:
-                held[at] = held.get(at, 0) + 1
-    return sorted(held, key=lambda at: (-held[at], at))[:_SERVING]
-
-
-def _alternating(units: Sequence[Unit]) -> list[int]:
-    """Units of each group of alike ones in turn, the more of a group the fewer there are; what is like nothing else counts as a group of its own, or,
-    where that is common, as one with the others.
-    """
-    groups: dict[str, list[int]] = {}
-    for at, unit in enumerate(units):
-        groups.setdefault(unit.shape, []).append(at)
-    lone = [places[0] for places in groups.values() if len(places) == 1]
-    many = [places for places in groups.values() if len(places) > 1]
-    queues = [(sqrt(len(places)), _ends_first(places)) for places in many]
-    if len(lone) > _ORDINARY * len(units):
-        queues.append((_LONE, _openers_first(units, lone)))
-    else:
-        queues += [(1.0, [at]) for at in lone]
-    turns = ((turn * weight, at) for weight, queue in queues for turn, at in enumerate(queue, 1))
-    return _repeated_last(units, [at for _, at in sorted(turns)])
-
-
-def _repeated_last(units: Sequence[Unit], ranks: Sequence[int]) -> list[int]:
-    """The same order, but for what others before it say already: it comes last."""
-    told: Counter[str] = Counter()
-    first: list[int] = []
-    again: list[int] = []
-    for at in ranks[:_LOOKED]:
-        words = _DIGITS.sub("", units[at].text.strip())
-        told[words] += 1
-        (first if told[words] <= _AGAIN else again).append(at)
-    return [*first, *ranks[_LOOKED:], *again]
-
-
-def _ends_first(places: Sequence[int]) -> list[int]:
-    """The first few, the last few, then those between, spread evenly."""
-    if len(places) <= _FIRST + _LAST:
-        return list(places)
-    return [*places[:_FIRST], *places[: -_LAST - 1 : -1], *_spread(places[_FIRST:-_LAST])]
-
-
-def _openers_first(units: Sequence[Unit], places: Sequence[int]) -> list[int]:
-    """What opens a block, a deeper one or one behind a blank line, the shallow first and spread evenly; then the rest."""
-    opening: dict[int, list[int]] = {}
-    rest: list[int] = []
-    for at in places:
-        deeper = at + 1 < len(units) and units[at + 1].depth > units[at].depth
-        apart = at > 0 and units[at].first > units[at - 1].last + 1
-        if deeper or apart:
-            opening.setdefault(units[at].depth, []).append(at)
-        else:
-            rest.append(at)
-    return [*(at for depth in sorted(opening) for at in _spread(opening[depth])), *_spread(rest)]
-
-
-def _spread(places: Sequence[int]) -> list[int]:
-    """Places in an order whose every beginning is spread over all of them."""
-    return [places[at] for at in sorted(range(len(places)), key=lambda at: (at * _GOLDEN) % 1)]
-
-
-_LONGEST_ID = 48
-_COLUMNS_LEAST = 4
-"""Rows from which a table is one."""
-_CONSTANTS = (("None", "null"), ("True", "true"), ("False", "false"))
-_COLUMNS_WIDE = 400
-_FEW = 6
-"""Different values of a column that are counted one by one."""
-_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
-
-
-def tree_of(text: str) -> Any | None:
-    """The tree of a text that is one JSON object or list, or one as Python prints it where that differs by its quotes alone."""
-    tree = parse(text)
-    if tree is not None or text[:2] not in ("[{", "{'") or '"' in text or "\\" in text:
-        return tree
-    spelled = text.replace("'", '"')
-    for python, json in _CONSTANTS:
-        spelled = spelled.replace(f": {python}", f": {json}")
-    return parse(spelled)
-
-
-def units_of_rows(rows: Sequence[Row]) -> list[Unit]:
-    """Rows as units; rows of one table are alike, and others that name the same things. A row of very many cells is several units."""
-    found = []
-    for at, row in enumerate(rows):
-        indent = "  " * row.depth
-        if row.table != "none" or len(row.text) <= _COLUMNS_WIDE:
-            shape = row.table if row.table != "none" else ",".join(cell.partition("=")[0] for cell in row.cells[:8])
-            found.append(Unit(_cut(indent + row.text), at, at, row.depth, f"{row.depth} {shape}"))
-            continue
-        held = indent + row.head
-        for cell in row.cells:
-            if len(held) + len(cell) + 2 > _COLUMNS_WIDE and held.strip():
-                found.append(Unit(_cut(held), at, at, row.depth, f"{row.depth} wide"))
-                held = indent + "  "
-            held += f"{cell}, "
-        found.append(Unit(_cut(held), at, at, row.depth, f"{row.depth} wide"))
-    return found
-
-
-def _cut(text: str) -> str:
-    return text.rstrip() if len(text) <= _COLUMNS_WIDE else f"{text[:_COLUMNS_WIDE]}…"
-
-
-def largest_table(rows: Sequence[Row]) -> range | None:
-    """The places of the cells of the largest table, where it makes up most of the rows."""
-    heads = [at for at, row in enumerate(rows) if row.table == "columns"]
-    tables = []
-    for head in heads:
-        end = head + 1
-        while end < len(rows) and rows[end].table == "cells":
-            end += 1
-        tables.append(range(head + 1, end))
-    largest = max(tables, key=len, default=range(0))
-    return largest if len(largest) >= max(_COLUMNS_LEAST, len(rows) // 2) else None
-
-
-def ids_of(rows: Sequence[Row], table: range) -> tuple[str, list[str]] | None:
-    """The name and the cells of the first column of a table that tells its rows apart; None where there is none."""
-    names = rows[table[0] - 1].cells
-    for column, name in enumerate(names):
-        cells = [rows[at].cells[column] for at in table if column < len(rows[at].cells)]
-        apart = len(cells) == len(table) == len(set(cells))
-        if apart and all(0 < len(cell) <= _LONGEST_ID for cell in cells):
-            return name, cells
-    return None
-
-
-def ids_in(tree: Any) -> tuple[str, list[str]] | None:
-    """What the longest list of objects in a tree is called, with the name that tells its objects apart, and that of each; None where nothing does."""
-    name, longest = max(_lists(tree, ""), key=lambda each: len(each[1]), default=("", []))
-    if len(longest) < _COLUMNS_LEAST:
-        return None
-    for key in longest[0]:
-        cells = [inline(each[key]) for each in longest if is_flat(each.get(key, []))]
-        if len(cells) == len(set(cells)) == len(longest) and all(0 < len(cell) <= _LONGEST_ID for cell in cells):
-            return f"{name}.{key}" if name else key, cells
-    return None
-
-
-def _lists(tree: Any, name: str) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """Each list of objects that does not stand in another, with the names that lead to it."""
-    if isinstance(tree, dict):
-        for key, value in tree.items():
-            yield from _lists(value, f"{name}.{key}" if name else key)
-    elif isinstance(tree, list) and tree and all(isinstance(each, dict) for each in tree):
-        yield name, tree
-
-
-def summary_of(rows: Sequence[Row], table: range) -> str:
-    """What the columns of a table hold: how often each of a few values, and from which number to which."""
-    told = []
-    for column, name in enumerate(rows[table[0] - 1].cells):
-        cells = Counter(rows[at].cells[column] for at in table if column < len(rows[at].cells))
-        if len(cells) <= _FEW < len(table) and all(len(cell) <= _LONGEST_ID for cell in cells):
-            told.append(f"{name}: " + ", ".join(f"{cell} {times}" for cell, times in cells.most_common()))
-        elif all(_NUMBER.fullmatch(cell) for cell in cells):
-            told.append(f"{name}: {min(cells, key=float)} to {max(cells, key=float)}")
-    return "; ".join(told)
-
-
-def paths_of(tree: Any) -> list[str]:
-    """The paths of a tree of named things that hold lists of the like, such as folders with their files; none where it is no such tree."""
-    top = tree if isinstance(tree, list) else [tree]
-    keys = _naming(top)
-    if keys is None:
-        return []
-    return list(_paths(top, "", *keys))
-
-
-def _naming(nodes: Sequence[Any]) -> tuple[str, str] | None:
-    """Under which key a node has its name, and under which its children."""
-    for node in nodes:
-        if not isinstance(node, dict):
-            return None
-        name = next((key for key, value in node.items() if isinstance(value, str)), None)
-        for key, value in node.items():
-            if name is not None and isinstance(value, list) and value and _are_named(value, name):
-                return name, key
-    return None
-
-
-def _are_named(nodes: Sequence[Any], name: str) -> bool:
-    return all(
-        isinstance(node, dict) and isinstance(node.get(name), str) and len(node) <= _COLUMNS_LEAST for node in nodes
-    )
-
-
-def _paths(nodes: Sequence[Any], above: str, name: str, below: str) -> Iterator[str]:
-    for node in nodes:
-        if not isinstance(node, dict) or not isinstance(node.get(name), str):
-            continue
-        path = f"{above}{node[name]}"
-        children = node.get(below)
-        if isinstance(children, list):
-            yield f"{path}/"
-            yield from _paths(children, f"{path}/", name, below)
-        else:
-            yield path
-
-
-_ITEM = re.compile(r"([ \t]*)([-*+•|]|\d+[.)])(?=\s)")
-"""How an item of a list or a row of a table begins."""
-_ANSWER = 12
-"""o200k tokens up to which the answer of a call stands wherever the call does."""
+    return {value for value, _ in _find_values(text)}
 
 
 def columns_of(lines: Sequence[Line], above: tuple[int, ...]) -> Line | None:
@@ -557,61 +400,56 @@ def columns_of(lines: Sequence[Line], above: tuple[int, ...]) -> Line | None:
     return lines[above[-1]] if above and lines[above[-1]].table == "columns" else None
 
 
-def headings(line: Line, pieces: Sequence[Piece]) -> list[frozenset[int]]:
-    """Of each piece of a page or of prose the places of the pieces that say what it belongs to; nothing for any other line.
-
-    Args:
-        line: the line.
-        pieces: its pieces.
+def find_headings(line: Line, cuts: Sequence[Cut]) -> list[frozenset[int]]:
+    """For each piece of a page or of prose the places of the pieces that say what it belongs to; nothing for any other line.
 
     Returns:
-        For a line of a text that begins with its address, as that of a page does, the heading it stands under; for an item of a list and a row of a table
-        in prose, what opens the list and the item it stands under.
+        For a page, the heading that it stands under; for an item of a list and a row of a table in prose, what opens the
+        list and the item that it stands under.
     """
-    match line.kind:
-        case "text":
-            return _page_headings(pieces)
-        case "user" | "say" | "note":
-            return _list_openers(line.text, pieces)
-        case _:
-            return []
+    if line.kind == "text" and _is_page(cuts):
+        return _find_page_headings(cuts)
+    return _find_list_openers(line.text, cuts) if line.kind in ("user", "say", "note") else []
 
 
-def _list_openers(text: str, pieces: Sequence[Piece]) -> list[frozenset[int]]:
+def _find_list_openers(text: str, cuts: Sequence[Cut]) -> list[frozenset[int]]:
     found: list[frozenset[int]] = []
-    under: list[tuple[int, int]] = []  # of what a next item may stand under, how deep it is and its place
-    table, depth = False, -1
-    for place, piece in enumerate(pieces):
-        start = text.rfind("\n", 0, piece.span.start) + 1
-        row = text[start : piece.span.end]
-        item = _ITEM.match(row)
-        begins = not text[start : piece.span.start].strip()
-        opener = "\n" in piece.text or (item is None and (opens(row) or row.startswith("#")))
+    under: list[tuple[int, int]] = []  # how deep each is that a next item may stand under, and its place
+    table, depth, row, end = False, -1, 0, 0
+    for place, cut in enumerate(cuts):
+        row = text.rfind("\n", end, cut.span.start) + 1 or row
+        end = cut.span.start
+        item = _ITEM.match(text, row)
+        begins = not text[row : min(cut.span.start, row + _LONG)].strip()
+        inner = text[row : row + 1].isspace()
+        opener = "\n" in cut.text or (item is None and (opens(cut.text) or text[row : row + 1] == "#"))
         if item and begins and not opener:
             depth = len(item[1]) + (item[2] == "|" and table)
             under = [each for each in under if each[0] < depth]
-        elif opener or (begins and not row[:1].isspace()):
+        elif opener or (begins and not inner):
             depth, under = -1, []
-        found.append(frozenset(at for _, at in under) if item or row[:1].isspace() else frozenset())
+        found.append(frozenset(at for _, at in under) if item or inner else frozenset())
         if opener or (begins and item):
             under.append((depth, place))
         table = item is not None and item[2] == "|"
     return found
 
 
-def _page_headings(pieces: Sequence[Piece]) -> list[frozenset[int]]:
+def _find_page_headings(cuts: Sequence[Cut]) -> list[frozenset[int]]:
     found: list[frozenset[int]] = []
     under: frozenset[int] = frozenset()
-    for place, piece in enumerate(pieces if pieces and "://" in pieces[0].text else ()):
-        heads = piece.text.lstrip("§ ").startswith("#")
+    for place, cut in enumerate(cuts):
+        heads = cut.text.lstrip("§ ").startswith("#")
         found.append(frozenset() if heads else under)
         under = frozenset({place}) if heads else under
     return found
 
 
-def above(lines: Sequence[Line]) -> list[tuple[int, ...]]:
-    """Of each line the lines it cannot be read without: the call that it answers or is an argument of, what says of which step a late result is, and
-    the rows it stands under.
+def find_above(lines: Sequence[Line]) -> list[tuple[int, ...]]:
+    """For each line the lines that it cannot be read without.
+
+    These are the call that it answers or is an argument of, the line that says of which step a late result is, and the rows
+    that it stands under.
     """
     found: list[tuple[int, ...]] = []
     rows: list[int] = []
@@ -624,7 +462,7 @@ def above(lines: Sequence[Line]) -> list[tuple[int, ...]]:
             continue
         if late is not None and (line.kind not in ("data", "text") or line.ref != lines[late + 1].ref):
             late = None
-        if call is not None and _step(lines[call]) != _step(line):
+        if call is not None and _step_of(lines[call]) != _step_of(line):
             call = None
         while rows and (lines[rows[-1]].ref != line.ref or lines[rows[-1]].depth >= line.depth):
             rows.pop()
@@ -640,37 +478,17 @@ def above(lines: Sequence[Line]) -> list[tuple[int, ...]]:
     return found
 
 
-def asked_of(
-    lines: Sequence[Line],
-    above: Sequence[tuple[int, ...]],
-    pieces: Sequence[Sequence[Piece]],
-    under: Sequence[Sequence[frozenset[int]]],
-) -> dict[int, dict[int, float]]:
-    """Of each page its pieces that hold words of the call it came to: how many, each shared among all pieces of the page that hold it.
-
-    `above` and `under`: what each line and each of its pieces stand under.
-    """
-    found: dict[int, dict[int, float]] = {}
-    for at, over in enumerate(above):
-        if over and lines[at].kind == "text" and under[at]:
-            wanted = frozenset(words_of(lines[over[0]].text))
-            held = [wanted.intersection(piece.words) for piece in pieces[at]]
-            times = Counter(word for words in held for word in words)
-            found[at] = {place: sum(1 / times[word] for word in words) for place, words in enumerate(held) if words}
-    return found
-
-
-def short_answers(
-    lines: Sequence[Line], above: Sequence[tuple[int, ...]], pieces: Sequence[Sequence[Piece]]
+def _find_short_answers(
+    lines: Sequence[Line], above: Sequence[tuple[int, ...]], cuts: Sequence[tuple[Cut, ...]]
 ) -> dict[int, int]:
-    """Of each call that one short line of one piece answers the place of that line: the call tells little without it. `above`: what each stands under."""
-    found: dict[int, list[int]] = {}
+    """The line of the answer of each call that one short line of one piece answers: the call says little without it."""
+    answers: dict[int, list[int]] = {}
     for at, line in enumerate(lines):
         if above[at] and line.kind in ("data", "text"):
-            found.setdefault(above[at][0], []).append(at)
-    alone = {call: each[0] for call, each in found.items() if len(each) == 1}
-    return {call: at for call, at in alone.items() if len(pieces[at]) == 1 and lines[at].tokens <= _ANSWER}
+            answers.setdefault(above[at][0], []).append(at)
+    alone = {call: places[0] for call, places in answers.items() if len(places) == 1}
+    return {call: at for call, at in alone.items() if len(cuts[at]) == 1 and lines[at].tokens <= _ANSWER}
 
 
-def _step(line: Line) -> str:
+def _step_of(line: Line) -> str:
     return line.ref.partition(".")[0]

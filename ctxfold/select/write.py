@@ -1,133 +1,118 @@
-"""Chosen pieces as text, every gap marked."""
+"""Writes chosen pieces as text and marks every gap."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import assert_never
+from collections.abc import Iterable, Sequence
 
 from ctxfold.log.lines import Line
-from ctxfold.select import HEAD, Chosen, Stretch
-from ctxfold.select.pieces import Piece, cells_of, pieces_of
+from ctxfold.select.pieces import Cut, Piece, cells_of, columns_of, cut_line, find_above
 
 GAP = "…"
-"""Stands where something was left out."""
+"""Marks what was left out."""
 
 
-def shortened(stretch: Stretch, chosen: Chosen) -> list[Line]:
-    """The lines of a stretch as they stand after a choice; those that stand whole included.
+def write(lines: Sequence[Line], pieces: Sequence[Piece], chosen: Iterable[int]) -> list[Line]:
+    """The lines of which pieces were chosen, each gap in them marked.
 
     Args:
-        stretch: the lines.
-        chosen: what was chosen of each.
+        lines: all lines.
+        pieces: their pieces, as `pieces_of_lines` gives them.
+        chosen: the places of the chosen pieces.
     """
+    kept: dict[int, set[int]] = {}
+    for place in chosen:
+        if pieces[place].line >= 0:
+            kept.setdefault(pieces[place].line, set()).add(
+                pieces[place].span.start if pieces[place].kind != "head" else -1
+            )
+    above = find_above(lines)
+    gone = {line.ref for at, line in enumerate(lines) if line.depth and at not in kept}
     made: list[Line] = []
-    columns: Line | None = None
-    gone = {line.ref for line, places in zip(stretch.lines, chosen.kept, strict=True) if line.depth and not places}
-    for line, places, whole in zip(stretch.lines, chosen.kept, stretch.whole, strict=True):
-        if line.table == "columns":
-            columns = line
-        if whole:
-            made.append(line)
-        elif places:
-            pieces = pieces_of(line, columns if line.table == "cells" else None)
-            lacks = line.ref in gone and line.kind == "call" and bool(line.cuts)
-            made.append(_short(line, pieces, places) if lacks or not _is_whole(line, pieces, places) else line)
+    for at in sorted(kept):
+        line, cuts = lines[at], cut_line(lines[at], columns_of(lines, above[at]))
+        places = [place for place, cut in enumerate(cuts) if cut.span.start in kept[at]]
+        lacks = line.ref in gone and line.kind == "call" and bool(line.cuts)
+        whole = len(places) == len(cuts) and not lacks and (line.table != "cells" or len(cuts) == 1)
+        made.append(line if whole else _shorten_line(line, cuts, places))
     return made
 
 
-def _is_whole(line: Line, pieces: Sequence[Piece], places: Sequence[int]) -> bool:
-    """Whether nothing of a line is left out; long cells of a table stand with the names of their columns all the same."""
-    return len(places) == len(pieces) and HEAD not in places and (line.table != "cells" or len(pieces) == 1)
+def _shorten_line(line: Line, cuts: Sequence[Cut], places: Sequence[int]) -> Line:
+    if line.kind == "stub":
+        return line
+    if line.kind in ("user", "say", "note"):
+        marker = line.text[: line.text.find(":") + 1]
+        return line.reworded(f"{marker} {_write_prose(line, cuts, places)}")
+    if line.kind == "text":
+        return line.reworded(_write_document(line, cuts, places))
+    if line.kind == "call" and line.depth:
+        return line.reworded("\n".join([line.text.partition("\n")[0], *_write_runs(line, cuts, places)]))
+    cells = _write_cells(line, cuts, places)
+    if line.kind == "call":
+        cells = list(cells_of(line)) if len(places) == len(cuts) == 1 else cells
+        return line.reworded(_write_head(line, cuts) + ", ".join([*cells, GAP]) + ")")
+    row = _write_head(line, cuts) + ", ".join(cells)
+    return line.reworded(_mark_end(row) if len(places) < len(cuts) else row.rstrip())
 
 
-def _short(line: Line, pieces: Sequence[Piece], places: Sequence[int]) -> Line:
-    kept = [pieces[place] for place in places if place != HEAD]
-    match line.kind:
-        case "user" | "say" | "note":
-            marker = line.text[: line.text.find(":") + 1]
-            return line.reworded(f"{marker} {_prose(line, pieces, kept)}")
-        case "text":
-            return line.reworded(_document(line, pieces, kept, "< "))
-        case "call" if line.depth:
-            return line.reworded(_document(line, pieces, kept, line.text.partition("\n")[0] + "\n"))
-        case "call":
-            cells = cells_of(line) if len(kept) == len(pieces) == 1 else _cells(line, pieces, kept)
-            return line.reworded(_head(line, pieces) + ", ".join([*cells, GAP]) + ")")
-        case "data":
-            row = _head(line, pieces) + ", ".join(_cells(line, pieces, kept))
-            return line.reworded(_marked(row) if len(kept) < len(pieces) else row.rstrip())
-        case "stub":
-            return line
-        case _:
-            assert_never(line.kind)
-
-
-def _prose(line: Line, pieces: Sequence[Piece], kept: Sequence[Piece]) -> str:
-    """Sentences as they stand, one mark where others stood between them, and a row of its own for each that begins one."""
-    text, at = "", pieces[0].span.start if pieces else 0
-    for piece in kept:
-        between = line.text[at : piece.span.start]
+def _write_prose(line: Line, cuts: Sequence[Cut], places: Sequence[int]) -> str:
+    """Sentences as they are, one mark for what was between them, and a row of its own for each that begins one."""
+    text, at = "", cuts[0].span.start if cuts else 0
+    for place in places:
+        span = cuts[place].span
+        between = line.text[at : span.start]
         if between.strip():
-            text = _marked(text) + ("\n" if text and between.rstrip(" \t").endswith("\n") else " ")
+            text = _mark_end(text) + ("\n" if text and between.rstrip(" \t").endswith("\n") else " ")
         else:
             text += between
-        text += piece.text
-        at = piece.span.end
-    return _marked(text) if pieces and at < pieces[-1].span.end else text
+        text += cuts[place].text
+        at = span.end
+    return _mark_end(text) if cuts and at < cuts[-1].span.end else text
 
 
-def _marked(text: str) -> str:
+def _mark_end(text: str) -> str:
     """A text with a mark at its end, once."""
     text = text.rstrip()
     return text if text.endswith(GAP) else f"{text} {GAP}".lstrip()
 
 
-def _head(line: Line, pieces: Sequence[Piece]) -> str:
-    """What stands before the first cell of a line; all of it where it has one piece and no cells."""
+def _write_head(line: Line, cuts: Sequence[Cut]) -> str:
+    """What is before the first cell of a line; all of it where it has one piece and no cells."""
     if line.cuts:
         return line.text[: line.cuts[0]]
-    return line.text[: pieces[0].span.start] if len(pieces) > 1 else line.text
+    return line.text[: cuts[0].span.start] if len(cuts) > 1 else line.text
 
 
-def _cells(line: Line, pieces: Sequence[Piece], kept: Sequence[Piece]) -> list[str]:
-    """Cells as they stand, within a long one a mark where something is left out."""
-    return [text for text in _runs(line, pieces, kept) if text != GAP]
+def _write_cells(line: Line, cuts: Sequence[Cut], places: Sequence[int]) -> list[str]:
+    """Cells as they are, a mark inside a long one where something is left out."""
+    return [text for text in _write_runs(line, cuts, places) if text != GAP]
 
 
-def _document(line: Line, pieces: Sequence[Piece], kept: Sequence[Piece], head: str) -> str:
-    """Lines of a document as they stand, a mark on its own line where others stood between them, and within a long one where it stood; a single line
-    with its marks beside it.
-    """
-    rows = _runs(line, pieces, kept)
-    if head != "< ":
-        return head + "\n".join(rows)
-    if len(kept) == 1:
-        return f"< {' '.join(rows)}"
-    text = "\n".join(rows)
+def _write_document(line: Line, cuts: Sequence[Cut], places: Sequence[int]) -> str:
+    """Lines of a document as they are, a mark on its own line for those between them; one line has its marks beside it."""
+    rows = _write_runs(line, cuts, places)
+    text = (" " if len(places) == 1 else "\n").join(rows)
     return f"< {text}" if len(text.splitlines()) <= 1 else f"<<{line.ref}\n{text}\n{line.ref}>>"
 
 
-def _runs(line: Line, pieces: Sequence[Piece], kept: Sequence[Piece]) -> list[str]:
-    """The lines or cells of which pieces are kept, with the marks for what is left out within and between them."""
+def _write_runs(line: Line, cuts: Sequence[Cut], places: Sequence[int]) -> list[str]:
+    """The lines or cells of which pieces are chosen, with marks for what is left out inside and between them."""
     rows: list[str] = []
     before = -1
-    order = {id(piece): at for at, piece in enumerate(pieces)}
-    for piece in kept:
-        at = order[id(piece)]
+    for at in places:
         first = at
-        while pieces[first].part and first > before + 1:
+        while cuts[first].part and first > before + 1:
             first -= 1
-        within = pieces[first].part
-        if within and rows:
-            rows[-1] += line.text[pieces[before].span.end : piece.span.start] if at == before + 1 else f" {GAP} "
-            rows[-1] += piece.text
+        if cuts[first].part and rows:
+            rows[-1] += line.text[cuts[before].span.end : cuts[at].span.start] if at == before + 1 else f" {GAP} "
+            rows[-1] += cuts[at].text
         else:
             rows += [GAP] if first != before + 1 else []
-            rows.append(piece.text if first == at else f"{GAP} {piece.text}")
+            rows.append(cuts[at].text if first == at else f"{GAP} {cuts[at].text}")
         before = at
-    if before + 1 < len(pieces):
-        if pieces[before + 1].part:
+    if before + 1 < len(cuts):
+        if cuts[before + 1].part and rows:
             rows[-1] += f" {GAP}"
-        if any(not piece.part for piece in pieces[before + 1 :]):
+        if any(not cut.part for cut in cuts[before + 1 :]):
             rows.append(GAP)
     return rows

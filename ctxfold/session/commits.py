@@ -1,4 +1,4 @@
-"""Events, revisions, undo, redo."""
+"""Commits events, computes the revisions that they make, and undoes and redoes decisions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any, Literal, get_args
 
-from ctxfold.errors import CorruptStore
+from ctxfold.errors import BranchError, CorruptStore, UndoError
 from ctxfold.log.json import canonical
 from ctxfold.store.rows import EventRow, HeadRow, Reading, State, Writing
 from ctxfold.workspace import Decider
@@ -31,16 +31,18 @@ EventKind = Literal[
 ]
 
 DECISIONS: frozenset[EventKind] = frozenset({"folded", "moved", "renamed", "intent_set", "extracted", "refactored"})
-"""The kinds that undo can void. A record is never voided, nor what the user said the session is for."""
-
+"""The kinds that undo can void. Records and goals are never voided."""
 INTENTS: frozenset[EventKind] = frozenset({"intent_set", "extracted"})
-"""The kinds that change what a session is after, and not its cover."""
-
+"""The kinds that change the register and leave the cover as it is."""
 KINDS: tuple[EventKind, ...] = get_args(EventKind)
+NAMES = frozenset({"name", "topic_name", "was_name"})
+"""Payload keys that hold names. Revisions do not depend on them, so that a rename or an import keeps its revisions."""
+GENESIS = State(0, b"\0" * 16, 0, 0, 0, 0, 0)
+"""The revision before the first event."""
 
 
-def voided(events: Sequence[EventRow]) -> set[int]:
-    """The decisions among events that were undone and not redone: their numbers."""
+def find_voided(events: Sequence[EventRow]) -> set[int]:
+    """Return the numbers of the decisions that were undone and not redone."""
     gone: set[int] = set()
     undone: dict[int, int] = {}
     for event in events:
@@ -55,34 +57,31 @@ def voided(events: Sequence[EventRow]) -> set[int]:
     return gone
 
 
-GENESIS = State(0, b"\0" * 16, 0, 0, 0, 0, 0)
-"""The revision before anything happened."""
-
-
-def revision(before: bytes, kind: str, payload: dict[str, Any], material: Sequence[bytes], after: State) -> bytes:
-    """The id of the revision an event makes, 16 bytes."""
+def compute_revision(
+    before: bytes, kind: str, payload: dict[str, Any], material: Sequence[bytes], after: State
+) -> bytes:
+    """Return the id of the revision that an event makes, 16 bytes."""
     made = blake2b(before, digest_size=16, person=b"revision")
     words = canonical({key: value for key, value in payload.items() if key not in NAMES})
-    stands = f"{after.tip} {after.cover} {after.notes} {after.decision} {after.undone}"
-    stands += f" {after.intent}" if after.intent else ""
-    stands += f" g{after.guide}" if after.guide else ""
-    made.update(f"\0{kind}\0{words}\0{stands}\0".encode("utf-8", "surrogatepass"))
+    roots = f"{after.tip} {after.cover} {after.notes} {after.decision} {after.undone}"
+    roots += f" {after.intent}" if after.intent else ""
+    roots += f" g{after.guide}" if after.guide else ""
+    made.update(f"\0{kind}\0{words}\0{roots}\0".encode("utf-8", "surrogatepass"))
     for piece in material:
         made.update(piece)
     return made.digest()
 
 
-NAMES = frozenset({"name", "topic_name", "was_name"})
-"""Payload keys that hold names: a branch renamed, or a session imported under another name keeps its revisions."""
-
-
 def dump_payload(payload: dict[str, Any]) -> str:
-    """An event's content as the store keeps it. No character is escaped that need not be: two halves of a pair would join when read."""
+    """Return an event's content as the store keeps it.
+
+    Nothing is escaped without need: two escaped halves of a surrogate pair would join when they are read.
+    """
     return json.dumps(payload, ensure_ascii=False, separators=(",", ":"))
 
 
 def head_of(tx: Reading, session: int, branch: int) -> HeadRow:
-    """A branch by number. Raises CorruptStore when it is not there."""
+    """Return a branch by its number. Raises CorruptStore: no such branch."""
     for head in tx.forest.heads(session):
         if head.id == branch:
             return head
@@ -90,7 +89,7 @@ def head_of(tx: Reading, session: int, branch: int) -> HeadRow:
 
 
 def state_of(tx: Reading, session: int, head: HeadRow) -> State:
-    """The revision a branch stands at."""
+    """Return the revision of a branch's head."""
     if head.seq == 0:
         return GENESIS
     event = tx.forest.event(session, head.seq)
@@ -101,7 +100,13 @@ def state_of(tx: Reading, session: int, head: HeadRow) -> State:
 
 @dataclass(frozen=True, slots=True)
 class Happened:
-    """What an event says: its resolved content as JSON, and hashes of what came with it. `redoable`: it is an undo that the branch should remember."""
+    """The content of an event.
+
+    Attributes:
+        payload: its resolved content as JSON.
+        material: hashes of what was stored with it.
+        redoable: whether it is an undo that the branch remembers for a redo.
+    """
 
     kind: EventKind
     payload: dict[str, Any]
@@ -112,15 +117,112 @@ class Happened:
 
 
 def advance(tx: Writing, session: int, head: HeadRow, before: State, after: State, what: Happened) -> State:
-    """Commit one event on a branch."""
+    """Commit one event on a branch. Returns the revision it makes."""
     seq = tx.forest.last_event(session) + 1
     decided = what.kind in DECISIONS
     undone = seq if what.redoable else 0 if decided else after.undone
     after = replace(after, seq=seq, decision=seq if decided else after.decision, undone=undone)
-    after = replace(after, revision=revision(before.revision, what.kind, what.payload, what.material, after))
+    after = replace(after, revision=compute_revision(before.revision, what.kind, what.payload, what.material, after))
     words = dump_payload(what.payload)
     tx.forest.add_event(
         session, EventRow(seq, head.id, before.seq, what.kind, what.decider, what.cause, words, time.time(), after)
     )
     tx.forest.move_head(session, head.id, seq)
     return after
+
+
+def rename_branch(tx: Writing, session: int, head: HeadRow, name: str) -> None:
+    """Give a branch a name, and its topic too where both had one name. Raises BranchError: the name is taken."""
+    if any(other.name == name and other.id != head.id for other in tx.forest.heads(session)):
+        raise BranchError(f"a branch {name!r} is there already; rename that one first")
+    if any(topic.id == head.topic and topic.name == head.name for topic in tx.forest.topics(session)):
+        tx.forest.rename_topic(session, head.topic, name)
+    tx.forest.rename_head(session, head.id, name)
+
+
+def undo(tx: Writing, session: int, here: HeadRow) -> tuple[HeadRow, EventRow]:
+    """Void the newest decision of a branch, as an event. Returns the branch to continue on, and the decision.
+
+    The cover is restored; steps recorded since then stay, raw. Undoing a move goes back to the branch it came from; a
+    branch that the move made keeps its head and its records, for a redo.
+
+    Raises:
+        UndoError: no decision is left on this branch.
+    """
+    state = state_of(tx, session, here)
+    target = _event(tx, session, state.decision)
+    if target is None:
+        raise UndoError("nothing to undo on this branch: no fold, plan or other decision of it is left")
+    before = _state_before(tx, session, target)
+    if target.kind == "renamed":
+        rename_branch(tx, session, here, json.loads(target.json)["was_name"])
+    if target.kind != "moved":
+        after = state
+        if target.kind in INTENTS:
+            after = replace(state, intent=min(state.intent, before.intent))
+        elif target.kind != "renamed":
+            after = replace(state, cover=before.cover, guide=min(state.guide, before.guide))
+        _void(tx, session, here, (state, replace(after, decision=before.decision)), target, "undo", redoable=True)
+        return here, target
+    origin = head_of(tx, session, int(json.loads(target.json)["from"]))
+    _void(tx, session, here, (state, replace(state, decision=before.decision)), target, "undo")
+    there = state_of(tx, session, origin)
+    _void(tx, session, origin, (there, there), target, "undo", redoable=True)
+    tx.sessions.settle(session, origin.id)
+    return origin, target
+
+
+def redo(tx: Writing, session: int, here: HeadRow) -> tuple[HeadRow, EventRow]:
+    """Void the last undo of a branch, as an event. Returns the branch to continue on, and the decision that holds again.
+
+    Raises:
+        UndoError: nothing was undone, or a decision was made since.
+    """
+    state = state_of(tx, session, here)
+    undoing = _event(tx, session, state.undone)
+    target = None if undoing is None else _event(tx, session, int(json.loads(undoing.json)["target"]))
+    if undoing is None or target is None:
+        raise UndoError("nothing to redo on this branch: nothing was undone, or a decision was made since")
+    before = _state_before(tx, session, undoing)
+    if target.kind == "renamed":
+        rename_branch(tx, session, here, json.loads(target.json)["name"])
+    if target.kind != "moved":
+        after = state
+        if target.kind in INTENTS:
+            after = replace(state, intent=before.intent)
+        elif target.kind != "renamed":
+            after = replace(state, cover=before.cover, guide=before.guide)
+        after = replace(after, decision=before.decision, undone=before.undone)
+        _void(tx, session, here, (state, after), undoing, "redo")
+        return here, target
+    _void(tx, session, here, (state, replace(state, undone=before.undone)), undoing, "redo")
+    there = head_of(tx, session, int(json.loads(target.json)["to"]))
+    at, left = state_of(tx, session, there), _state_before(tx, session, target).decision
+    decision = target.seq if at.decision == left else at.decision
+    _void(tx, session, there, (at, replace(at, decision=decision)), undoing, "redo")
+    tx.sessions.settle(session, there.id)
+    return there, target
+
+
+def _void(
+    tx: Writing,
+    session: int,
+    head: HeadRow,
+    states: tuple[State, State],
+    event: EventRow,
+    by: str,
+    *,
+    redoable: bool = False,
+) -> None:
+    """Commit that an event is void; `states` are the branch's revisions before and after it."""
+    happened = Happened("voided", {"target": event.seq, "by": by}, cause=by, redoable=redoable)
+    advance(tx, session, head, *states, happened)
+
+
+def _event(tx: Reading, session: int, seq: int) -> EventRow | None:
+    return tx.forest.event(session, seq) if seq else None
+
+
+def _state_before(tx: Reading, session: int, event: EventRow) -> State:
+    earlier = _event(tx, session, event.prev)
+    return GENESIS if earlier is None else earlier.state

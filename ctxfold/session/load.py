@@ -1,4 +1,4 @@
-"""A revision to a workspace; tiles."""
+"""Loads the workspace of a revision from the store, and writes and reads its tiles."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from ctxfold.errors import CorruptStore
 from ctxfold.log import Kind, Origin, Record, Step
@@ -28,48 +28,50 @@ from ctxfold.workspace import (
     Workspace,
     dump_lines,
     load_lines,
+    runs_of,
 )
 
 VERSION = 1
-"""Of the fold applier. A tile holds its resolved lines, so an older session keeps its bytes when this grows."""
+"""The version of the fold applier, kept in its events. A tile holds its resolved lines, so replay never applies it."""
 
 
 def dump_tile(tile: Tile) -> dict[str, Any]:
-    """A tile as JSON, steps as runs."""
-    runs: list[list[int]] = []
-    for step in tile.steps:
-        if runs and step == runs[-1][1] + 1:
-            runs[-1][1] = step
-        else:
-            runs.append([step, step])
+    """Return a tile as JSON, its steps as runs."""
     return {
-        "id": tile.number, "steps": runs, "summary": tile.summary, "lines": dump_lines(tile.lines), "status": tile.status, "origin": tile.origin,
-        "raw": tile.raw, "tokens": tile.tokens, "untrusted": tile.untrusted, "whole": tile.whole, "children": list(tile.children),
+        "id": tile.number,
+        "steps": runs_of(tile.steps),
+        "summary": tile.summary,
+        "lines": dump_lines(tile.lines),
+        "status": tile.status,
+        "origin": tile.origin,
+        "raw": tile.raw,
+        "tokens": tile.tokens,
+        "untrusted": tile.untrusted,
+        "whole": tile.whole,
+        "children": list(tile.children),
         **({"front": True} if tile.front else {}),
         **({"changed": [[each.name, *each.steps] for each in tile.changed]} if tile.changed else {}),
-    }  # fmt: skip
+    }
 
 
 def load_tile(tree: Any) -> Tile:
-    """A tile from JSON made by `dump_tile`. Raises CorruptStore when it is not."""
+    """Read a tile from JSON made by `dump_tile`. Raises CorruptStore: not a tile."""
     try:
         steps = tuple(step for first, last in tree["steps"] for step in range(first, last + 1))
-        return Tile(
-            tree["id"], steps, tree["summary"], load_lines(tree["lines"]), tree["status"], tree["origin"],
-            tree["raw"], tree["tokens"], tree["untrusted"], tree["whole"], tuple(tree["children"]), tree.get("front", False),
-            tuple(Change(name, tuple(steps)) for name, *steps in tree.get("changed", ())),
-        )  # fmt: skip
+        changed = tuple(Change(name, tuple(steps)) for name, *steps in tree.get("changed", ()))
+        rest = {**tree, "steps": steps, "lines": load_lines(tree["lines"]), "children": tuple(tree["children"])}
+        return Tile(number=rest.pop("id"), **{**rest, "changed": changed})
     except (KeyError, TypeError, ValueError) as error:
         raise CorruptStore("a folded block does not read back; restore a copy of the store") from error
 
 
 def read_tile(tx: Reading, session: int, tile: int) -> Tile:
-    """A tile by number. Raises CorruptStore when it is not there."""
+    """Return a tile by its number. Raises CorruptStore: no such tile."""
     return load_tile(unpack_json(_body(tx, session, tile)))
 
 
-def tiles_of(tx: Reading, session: int, cover: int) -> list[Tile]:
-    """The tiles of a cover in path order."""
+def load_tiles(tx: Reading, session: int, cover: int) -> list[Tile]:
+    """Return the tiles of a cover in path order."""
     found: list[Tile] = []
     while cover:
         cover, number = tx.cover.cell(session, cover)
@@ -77,65 +79,37 @@ def tiles_of(tx: Reading, session: int, cover: int) -> list[Tile]:
     return found[::-1]
 
 
-class Outline(NamedTuple):
-    """What a tile is without its lines. `written`: whether a host or a model wrote it in place of its steps; `children`: the tiles it replaced."""
-
-    number: int
-    first: int
-    size: int
-    written: bool
-    children: tuple[int, ...]
-
-    @classmethod
-    def of(cls, tile: Tile) -> Outline:
-        """The outline of a tile that is at hand."""
-        return cls(
-            tile.number, tile.first, len(tile.steps), tile.origin != "embedded" and not tile.front, tile.children
-        )
-
-
-def read_outline(tx: Reading, session: int, tile: int) -> Outline:
-    """A tile by number, its lines left unread. Raises CorruptStore when it is not there."""
-    try:
-        tree: Any = unpack_json(tx.cover.tile(session, tile) or b"")
-        size = sum(last - first + 1 for first, last in tree["steps"])
-        written = tree["origin"] != "embedded" and not tree.get("front", False)
-        return Outline(tree["id"], tree["steps"][0][0], size, written, tuple(tree["children"]))
-    except (KeyError, IndexError, TypeError, ValueError) as error:
-        raise CorruptStore(f"block b{tile} does not read back; restore a copy of the store") from error
-
-
-def tile_digest(tx: Reading, session: int, tile: int) -> bytes:
-    """The content hash of a tile as it is stored: an older version wrote its lines in another form. Raises CorruptStore when it is not there."""
+def hash_tile(tx: Reading, session: int, tile: int) -> bytes:
+    """Return the content hash of a stored tile. Raises CorruptStore: no such tile."""
     return digest(encode(canonical(unpack_json(_body(tx, session, tile)))))
 
 
 def _body(tx: Reading, session: int, tile: int) -> bytes:
     body = tx.cover.tile(session, tile)
-    if body is None:
-        raise CorruptStore(f"block b{tile} is not there; restore a copy of the store")
+    if not body:
+        raise CorruptStore(f"block b{tile} is not there or damaged; restore a copy of the store")
     return body
 
 
 def put_tile(tx: Writing, session: int, state: State, tile: Tile, said: tuple[Decider, str], head: HeadRow) -> State:
-    """Commit a tile on a branch, whose cover has whole blocks where it goes: its body, the cells of the cover it makes, one event."""
+    """Commit a tile on a branch, in place of the blocks of its steps. Returns the branch's revision."""
     cover, kept = cover_with(tx, session, state.cover, tile)
     payload = {"tile": tile.number, "steps": list(tile.steps), "version": VERSION}
     return advance(tx, session, head, state, replace(state, cover=cover), Happened("folded", payload, (kept,), *said))
 
 
 def cover_with(tx: Writing, session: int, cover: int, tile: Tile) -> tuple[int, bytes]:
-    """Keep a tile; the newest cell of a cover with it in place of those whose steps it stands for, and its content hash."""
+    """Store a tile and a cover that has it in place of the tiles inside it. Returns that cover's cell and the tile's hash."""
     body = canonical(dump_tile(tile))
     tx.cover.add_tile(session, tile.number, tile.first, tile.last, tile.tokens, pack_text(body))
-    cover, kept = behind(tx, session, cover, tile)
+    cover, kept = split_cover(tx, session, cover, tile)
     for number in (tile.number, *kept):
         cover = tx.cover.add_cell(session, cover, number)
     return cover, digest(encode(body))
 
 
-def behind(tx: Reading, session: int, cover: int, tile: Tile) -> tuple[int, list[int]]:
-    """Of a cover that a tile is to stand in: the newest cell before it, and the tiles that go on standing behind it, in path order."""
+def split_cover(tx: Reading, session: int, cover: int, tile: Tile) -> tuple[int, list[int]]:
+    """Split a cover where a tile goes: the last cell before it, and the tiles after it in path order."""
     inside = set(tile.steps)
     kept: list[int] = []
     first = tx.log.step(session, tile.first)
@@ -154,22 +128,24 @@ def behind(tx: Reading, session: int, cover: int, tile: Tile) -> tuple[int, list
 
 
 REACH = 64_000
-"""o200k tokens of blocks that are loaded, unless more are asked for."""
+"""o200k tokens of blocks that are loaded if no larger view is wanted."""
 _PART = 4
-"""Of what is loaded, the part that one block counts for at most: behind a result of any size stands what was folded before it."""
+"""One block counts for at most a quarter of these tokens, so that a huge result does not keep older tiles from loading."""
 TIMEOUT = 600.0
 """Seconds after which a call without an answer no longer keeps its step from being consolidated."""
 _WORDS = 60
+"""Steps before the loaded blocks of which the user's words and the notes are loaded, the newest of each."""
 _CHUNK = 256
+"""Raw steps that are loaded in one query."""
 
 
 def load(tx: Reading, session: int, state: State, reach: int = REACH, upto: int | None = None) -> Workspace:
-    """The workspace of a revision. `reach`: o200k tokens of blocks to load at least, newest first; `upto`: a step that must be among them.
+    """Return the workspace of a revision: blocks of at least `reach` o200k tokens, newest first, and back to step `upto`.
 
     Raises:
-        CorruptStore: something it needs does not read back.
+        CorruptStore: a part of it cannot be read.
     """
-    notes = tuple(Note("goal", text) for text in goals(tx, session, state))
+    notes = tuple(Note("goal", text) for text in read_goals(tx, session, state))
     path = tx.log.path(session, state.tip)
     tip = tx.log.step(session, state.tip)
     if tip is None:
@@ -182,15 +158,15 @@ def load(tx: Reading, session: int, state: State, reach: int = REACH, upto: int 
     return Workspace(tip.depth, older, words, tuple(blocks), notes, tip.raw_upto)
 
 
-def goals(tx: Reading, session: int, state: State) -> list[str]:
-    """What the session is for, as a revision of one branch says it: the first words and every revision since."""
+def read_goals(tx: Reading, session: int, state: State) -> list[str]:
+    """Return the goal of a branch and its revisions, oldest first."""
     return [text for slot, text in tx.cover.notes(session, state.notes) if slot == "goal"]
 
 
 def _blocks(
     tx: Reading, session: int, state: State, tip: Step, path: Path, reach: int, upto: int | None
 ) -> tuple[list[Block], int]:
-    """Blocks newest to oldest until enough are loaded, returned in path order, and the depth of the first."""
+    """Load the newest blocks until they are enough. Returns them in path order, and the depth of the first."""
     found: list[Block] = []
     depth, cell, tokens = tip.depth, state.cover, 0
     wanted = _depth_of(tx, session, upto)
@@ -202,18 +178,18 @@ def _blocks(
             low = max(floor + 1, depth - _CHUNK + 1)
             steps = raw_steps(tx, session, tx.log.along(session, path, low, depth), newest=depth == tip.depth)
             found.extend(reversed(steps))
-            tokens += reached(steps, reach)
+            tokens += count_reach(steps, reach)
             depth = low - 1
         elif tile is not None and row is not None:
             found.append(tile)
-            tokens += reached([tile], reach)
+            tokens += count_reach([tile], reach)
             depth -= len(tile.steps)
             cell = row[0]
     return found[::-1], depth + 1
 
 
-def reached(blocks: Sequence[Block], reach: int) -> int:
-    """What blocks count for in o200k tokens where `reach` are to be loaded."""
+def count_reach(blocks: Sequence[Block], reach: int) -> int:
+    """Return the o200k tokens that blocks count for when `reach` are wanted."""
     return sum(min(block.tokens, reach // _PART) for block in blocks)
 
 
@@ -225,7 +201,7 @@ def _depth_of(tx: Reading, session: int, n: int | None) -> int | None:
 
 
 def lines_at(tx: Reading, record: StoredRecord) -> tuple[Line, ...]:
-    """The full form of a kept record: made from the log, unless lines were kept with it."""
+    """Return the full form of a record: the lines stored with it, or those made from its text."""
     kept = unpack_json(record.form)
     if kept:
         return load_lines(kept)
@@ -236,7 +212,7 @@ def lines_at(tx: Reading, record: StoredRecord) -> tuple[Line, ...]:
 
 
 def raw_steps(tx: Reading, session: int, steps: Sequence[Step], newest: bool = False) -> list[RawStep]:
-    """Steps with their lines, in path order; `newest` says the last of them ends its path."""
+    """Return steps with their lines, in path order. `newest`: the last of them ends its path."""
     numbers = [step.n for step in steps]
     by_step: dict[int, list[StoredRecord]] = {n: [] for n in numbers}
     in_time = [record for record in tx.log.records(session, numbers) if record.at == record.step]
@@ -261,7 +237,7 @@ def raw_steps(tx: Reading, session: int, steps: Sequence[Step], newest: bool = F
 
 
 def _waiting(records: Iterable[StoredRecord]) -> set[int]:
-    """The steps that have a call without a result among some records."""
+    """The steps that have more calls than results."""
     calls: Counter[int] = Counter()
     for record in records:
         calls[record.step] += {"call": 1, "result": -1}.get(record.kind, 0)
@@ -279,7 +255,7 @@ def _older(tx: Reading, session: int, path: Path, depth: int) -> tuple[Older, tu
     return Older(first[0].n, last[0].n, depth, last[0].raw_upto), tuple(words)
 
 
-def waiting_at(tx: Reading, session: int, step: int) -> int:
-    """How many calls of a step wait for an answer; one that came while another step was the newest is that step's."""
+def count_waiting(tx: Reading, session: int, step: int) -> int:
+    """Return how many calls of a step have no result yet. A late result counts where it is shown."""
     records = tx.log.records(session, [step]) if step else ()
     return sum({"call": 1, "result": -1}.get(record.kind, 0) for record in records if record.at == record.step)

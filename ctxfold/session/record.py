@@ -1,29 +1,43 @@
-"""Records what was said, called and returned as steps and records, within the session's write transaction."""
+"""Records messages as steps and records, each once, within the session's write transaction."""
 
 from __future__ import annotations
 
 import json
+import re
 import time
-from collections.abc import Sequence
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from ctxfold.errors import RefError
-from ctxfold.log import Call, Kind, Origin, Record, RecordRef, Step
+from ctxfold.log import Kind, Origin, Record, RecordRef, Step
 from ctxfold.log.json import canonical
 from ctxfold.log.lines import Line, lines_of
+from ctxfold.messages import Call, Message, Opaque, Result, Text
+from ctxfold.messages.apis import spell_id
 from ctxfold.session.commits import Happened, advance
 from ctxfold.session.load import cover_with
 from ctxfold.store.codec import digest, encode, pack_text
-from ctxfold.store.rows import HeadRow, State, StoredRecord, Writing
+from ctxfold.store.rows import HeadRow, Reading, State, StoredRecord, Writing
 from ctxfold.tokens import count
+from ctxfold.view.native import LoggedCall
 from ctxfold.workspace import Tile, Workspace, dump_lines
 
-__all__ = ["Branch", "Draft", "Result", "Taken", "arrive", "drafts", "material_of", "record"]
+if TYPE_CHECKING:
+    from ctxfold.session.handle import Handle
+
+COMPACTION = "compaction:"
+"""How the key of a record begins that holds a host's summary."""
+_COMPACTED = "The host put a summary of its own in place of all before this."
+"""What views show of a host's summary: the log has more."""
+_NUMBER = re.compile(r"(?<=\*)-\d+$")
+"""A redaction adds this to the second of two ids that it made alike."""
 
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """Where recording happens: a session, a branch of it, and what stands in its view."""
+    """Where recording happens: a session, a branch of it, and its newest workspace."""
 
     session: int
     head: HeadRow
@@ -33,7 +47,7 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A record before it has an address. The same `key` is recorded once by those who look for it."""
+    """A record before it has an address. With a `key` it is recorded once."""
 
     kind: Kind
     origin: Origin
@@ -42,21 +56,22 @@ class Draft:
     shown: str | None = None
     key: str | None = None
 
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """What a call returned: the call's id, the exact text, where it came from and, where the recorder has one, its compact form."""
-
-    id: str
-    text: str
-    origin: Origin = "tool"
-    shown: str | None = None
+    @property
+    def is_said(self) -> bool:
+        """Whether the assistant said or called it, which closes the user's turn."""
+        return self.kind in ("assistant", "call")
 
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What recording did: the step it is shown in, the lines it added to the view, how many calls wait for an answer since, the branch after it, and
-    the number of the last record in the step that it belongs to.
+    """What a recording changed.
+
+    Attributes:
+        step: the step that shows the new records.
+        lines: the lines they add to the view.
+        waiting: how many more calls wait for a result than before.
+        state: the branch afterwards.
+        last: the number of the last new record in its step.
     """
 
     step: Step
@@ -66,22 +81,81 @@ class Taken:
     last: int
 
 
-def drafts(explanation: str, calls: Sequence[Call], results: Sequence[Result], found: str = "") -> list[Draft]:
-    """The records of one assistant step, in order: what it said, what it called, what came back, what was found. Raises RefError: a result answers no call of the step."""
-    made = [Draft("assistant", "model", explanation)] if explanation else []
-    made += [
-        Draft("call", "model", json.dumps({"name": call.name, "args": call.args}, ensure_ascii=False), call.id)
-        for call in calls
-    ]
-    known = {call.id for call in calls}
-    for result in results:
-        if result.id not in known:
-            names = ", ".join(sorted(known)) or "none"
-            raise RefError(
-                f"result {result.id!r} answers no call of this step, whose calls are {names}; give each result the id of its call"
-            )
-        made.append(Draft("result", result.origin, result.text, result.id, result.shown))
-    return [*made, Draft("note", "model", found)] if found.strip() else made
+def drafts_of(message: Message) -> list[Draft]:
+    """The records of a message, in order; none of a system message. If the message has an id, each record has a key."""
+    name, texts = spell_id(message.id), 0
+    if message.role == "system":
+        return []
+    if message.compacted:
+        return [Draft("note", "model", message.text, None, _COMPACTED, f"{COMPACTION}{name}" if name else None)]
+    drafts: list[Draft] = []
+    for item in message.items:
+        match item:
+            case Call(tool, args, given):
+                text, call = json.dumps({"name": tool, "args": args}, ensure_ascii=False), spell_id(given)
+                drafts.append(Draft("call", "model", text, call, None, f"call:{call}" if name else None))
+            case Result(given, text, origin, shown):
+                call = spell_id(given)
+                drafts.append(Draft("result", origin, text, call, shown, f"result:{call}" if name else None))
+            case Text() | Opaque() if isinstance(item, Text) or item.text:
+                kind: Kind = "user" if message.role == "user" else "assistant"
+                key = f"{kind}:{name}.{texts}" if texts else f"{kind}:{name}"
+                drafts.append(Draft(kind, "user" if kind == "user" else "model", item.text, key=key if name else None))
+                texts += 1
+            case _:
+                pass  # thinking
+    return drafts
+
+
+def record_messages(tx: Writing, at: Handle, messages: Iterable[Message]) -> list[tuple[RecordRef, bool]]:
+    """Record what the log does not hold yet: an assistant's words, its calls and their results as one step.
+
+    A late result joins the step of its call. A result is left out if its call was never seen.
+
+    Returns:
+        The records of the messages in order, each with whether it is new.
+    """
+    first: dict[object, Draft] = {}
+    for number, draft in enumerate(draft for message in messages for draft in drafts_of(message)):
+        first.setdefault(draft.key or number, draft)
+    drafts = list(first.values())
+    known, calls = _find_known(tx, at.session, drafts)
+    refs = {number: known[draft.key] for number, draft in enumerate(drafts) if draft.key in known}
+    new = [number for number in range(len(drafts)) if number not in refs]
+    for group in _group_steps(drafts, new):
+        draft = drafts[group[0]]
+        if draft.kind != "result":
+            taken = record(tx, at.place(tx), [drafts[number] for number in group], fills=draft.is_said)
+            at.take_in(taken)
+            before = taken.last - len(group)
+            refs |= {number: RecordRef(taken.step.n, before + k) for k, number in enumerate(group, 1)}
+            named = (drafts[number].call_id for number in group if drafts[number].kind == "call")
+            calls |= {call: (taken.step.n, call) for call in named if call is not None}
+        elif draft.call_id in calls:
+            step, call = calls[draft.call_id]
+            result = Result(call, draft.text, "page" if draft.origin == "page" else "tool", draft.shown)
+            refs[group[0]] = at.record_late(tx, step, result, f"result:{call}" if draft.key else None)
+    added = frozenset(new)
+    return [(refs[number], number in added) for number in sorted(refs)]
+
+
+def _group_steps(drafts: Sequence[Draft], chosen: Iterable[int]) -> Iterator[list[int]]:
+    """Drafts by step: an assistant's words, its calls and their results together, every other draft alone."""
+    group: list[int] = []
+    calls: set[str | None] = set()
+    answered = False
+    for number in chosen:
+        draft = drafts[number]
+        joins = draft.call_id in calls if draft.kind == "result" else draft.is_said and not answered
+        if group and not (joins and drafts[group[0]].is_said):
+            yield group
+            group, calls, answered = [], set(), False
+        group.append(number)
+        answered = answered or draft.kind == "result"
+        if draft.kind == "call":
+            calls.add(draft.call_id)
+    if group:
+        yield group
 
 
 def record(tx: Writing, branch: Branch, made: Sequence[Draft], *, fills: bool) -> Taken:
@@ -97,7 +171,7 @@ def record(tx: Writing, branch: Branch, made: Sequence[Draft], *, fills: bool) -
         Record(step.n, k + at, draft.kind, draft.origin, draft.text, draft.call_id, step.n, draft.shown)
         for at, draft in enumerate(made, 1)
     ]
-    ordered = paired(records)
+    ordered = pair_results(records)
     lines, raw, material = _keep(tx, session, ordered, [made[each.k - k - 1].key for each in ordered])
     step = _grown(step, lines, raw)
     tx.log.put_step(session, step)
@@ -109,26 +183,22 @@ def record(tx: Writing, branch: Branch, made: Sequence[Draft], *, fills: bool) -
     return Taken(step, lines, waiting, after, k + len(records))
 
 
-def paired(records: Sequence[Record]) -> list[Record]:
-    """The records of one recording in the order a view shows them: each result behind its call, so that no reader counts which answer is of which call.
+def pair_results(records: Sequence[Record]) -> list[Record]:
+    """The records of one recording as a view shows them: each result after its call, so that no reader has to count.
 
-    Where calls share an id, the first of them takes the first result. What answers none of these calls keeps its place, as do the addresses.
+    If calls share an id, the first of them takes the first result. Addresses do not change.
     """
-    waiting: dict[str | None, list[Record]] = {}
-    for each in records:
-        if each.kind == "result":
-            waiting.setdefault(each.call_id, []).append(each)
-    made: list[Record] = []
-    for each in records:
-        answers = waiting.get(each.call_id, [])
-        if each.kind == "result" and each not in answers:
-            continue
-        made.append(each)
-        if each.kind == "result":
-            answers.remove(each)
-        elif each.kind == "call" and answers:
-            made.append(answers.pop(0))
-    return made
+    waiting: dict[str | None, deque[Record]] = defaultdict(deque)
+    for record in records:
+        if record.kind == "result":
+            waiting[record.call_id].append(record)
+    ordered: dict[int, Record] = {}
+    for record in records:
+        ordered.setdefault(record.k, record)
+        if record.kind == "call" and waiting[record.call_id]:
+            answer = waiting[record.call_id].popleft()
+            ordered.setdefault(answer.k, answer)
+    return list(ordered.values())
 
 
 def _advanced(
@@ -170,7 +240,7 @@ def arrive(tx: Writing, branch: Branch, step: int, result: Result, key: str | No
     at = old
     if tip is not None and _on_path(tx, session, tip.n, step):
         at = _new_step(tx, session, tip) if _shared(tx, branch, tip) else tip
-    call = _uncounted(there, result.id, late=at.n != step)
+    call = _number_call(there, result.id, late=at.n != step)
     record = Record(step, len(there) + 1, "result", result.origin, result.text, result.id, at.n, result.shown, call)
     lines, raw, material = _keep(tx, session, [record], [key])
     grown = _grown(at, lines, raw)
@@ -187,17 +257,18 @@ def arrive(tx: Writing, branch: Branch, step: int, result: Result, key: str | No
     return Taken(grown, lines, -1 if at.n == step else 0, after, record.k)
 
 
-def _uncounted(there: Sequence[StoredRecord], call_id: str, *, late: bool) -> int:
-    """The number of the call that a result answers, where what stands before it does not tell; 0 where it is the only one, or next in their order."""
-    calls = [each.call_id for each in there if each.kind == "call"]
+def _number_call(there: Sequence[StoredRecord], call_id: str, *, late: bool) -> int:
+    """The number of the call that a new result answers, from 1; 0 if it is the only call, or the next in order."""
+    calls = [record.call_id for record in there if record.kind == "call"]
     if len(calls) < 2:
         return 0
-    waiting: list[int] = list(range(len(calls)))
-    answered: list[int] = []
-    for each in (*(each.call_id for each in there if each.kind == "result"), call_id):
-        of = next((at for at in waiting if calls[at] == each), calls.index(each))
-        answered.append(of)
-        waiting = [at for at in waiting if at != of]
+    waiting: dict[str | None, deque[int]] = defaultdict(deque)
+    for number, call in enumerate(calls):
+        waiting[call].append(number)
+    answered = [
+        waiting[call].popleft() if waiting[call] else calls.index(call)
+        for call in (*(record.call_id for record in there if record.kind == "result"), call_id)
+    ]
     in_order = answered == list(range(len(answered)))
     return 0 if in_order and not late else answered[-1] + 1
 
@@ -258,3 +329,72 @@ def _shared(tx: Writing, branch: Branch, step: Step) -> bool:
 def _on_path(tx: Writing, session: int, tip: int, step: int) -> bool:
     old = tx.log.step(session, step)
     return old is not None and any(lane == old.lane and old.depth <= depth for lane, depth in tx.log.path(session, tip))
+
+
+def _find_known(
+    tx: Reading, session: int, drafts: Sequence[Draft]
+) -> tuple[dict[str | None, RecordRef], dict[str | None, tuple[int, str]]]:
+    """What the log holds of some drafts: records by key, and of each call id its step and its id there.
+
+    A record that was redacted since is known by its key and text as far as they are left.
+    """
+    refs: dict[str | None, RecordRef] = {}
+    calls: dict[str | None, tuple[int, str]] = {}
+    blanked: list[StoredRecord] = []
+    for record in tx.log.entries_of(session, sorted({n for d in drafts for n in (d.key, d.call_id) if n})):
+        if record.idempotency is not None:
+            refs[record.idempotency] = RecordRef(record.step, record.k)
+            if "*" in record.idempotency:
+                blanked.append(record)
+        if record.kind == "call" and record.call_id is not None:
+            calls[record.call_id] = (record.step, record.call_id)
+    for draft in drafts if blanked else ():
+        if draft.key is None or draft.key in refs:
+            continue
+        match = next((each for each in blanked if _is_blanked(each, draft, tx.log.text(each.entry))), None)
+        if match is not None:
+            blanked.remove(match)
+            refs[draft.key] = RecordRef(match.step, match.k)
+            if match.call_id is not None:
+                calls[draft.call_id] = (match.step, match.call_id)
+    return refs, calls
+
+
+def _is_blanked(record: StoredRecord, draft: Draft, text: str) -> bool:
+    key = record.idempotency or ""
+    return (_fits(key, draft.key or "") or _fits(_NUMBER.sub("", key), draft.key or "")) and _fits(text, draft.text)
+
+
+def _fits(blanked: str, text: str) -> bool:
+    """Whether a redaction can have made `blanked` of a text: it keeps the length in bytes, and the line ends."""
+    parts = re.split(rb"(\*+)", encode(blanked))
+    pattern = b"".join(b".{%d}" % len(part) if part.startswith(b"*") else re.escape(part) for part in parts)
+    return re.fullmatch(pattern, encode(text), re.DOTALL) is not None
+
+
+def read_calls(tx: Reading, session: int, steps: Sequence[int]) -> Mapping[int, Sequence[LoggedCall]]:
+    """The calls of steps as they were recorded, in order, each with the addresses of its results.
+
+    If calls of a step share an id, the first of them takes the first result.
+    """
+    found: dict[int, list[LoggedCall]] = defaultdict(list)
+    waiting: dict[tuple[int, str | None], deque[int]] = defaultdict(deque)
+    for record in tx.log.records(session, steps):
+        ref, calls = f"s{record.step}.{record.k}", found[record.step]
+        places = waiting[record.step, record.call_id]
+        if record.kind == "call":
+            places.append(len(calls))
+            calls.append(_load_call(ref, tx.log.text(record.entry)))
+        elif record.kind == "result" and places:
+            at = places[0] if len(places) == 1 else places.popleft()
+            calls[at] = replace(calls[at], results=(*calls[at].results, ref))
+    return found
+
+
+def _load_call(ref: str, text: str) -> LoggedCall:
+    """A call from its record. A redacted record may be no JSON any more: then the call has no arguments."""
+    try:
+        tree = json.loads(text)
+        return LoggedCall(ref, str(tree["name"]), tree["args"])
+    except (ValueError, KeyError, TypeError):
+        return LoggedCall(ref, "redacted", {})

@@ -1,4 +1,4 @@
-"""Events in words."""
+"""Tells events in words: the lines of `ctxfold log`, and the line that sums up a step."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from ctxfold.session.commits import EventKind, voided
-from ctxfold.store.rows import EventRow, Reading, StoredRecord
+from ctxfold.session.commits import EventKind, find_voided
+from ctxfold.store.rows import EventRow, Reading
 from ctxfold.workspace import Decider, spans
 
 _LONGEST = 90
 """Characters of a line that sums something up."""
 _READ = 2_000
-"""Characters of a text that are looked at for it."""
+"""Characters of a text that are read for it."""
+_ORDER = ("user", "call", "assistant", "note", "result")
+"""Kinds of records, the one that tells most of a step first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,15 +27,15 @@ class Event:
         seq: its number in the session.
         kind: what happened.
         decider: who decided it.
-        cause: why, in a few words.
-        branch: the branch it stands on.
+        cause: the reason, in a few words.
+        branch: its branch.
         revision: the branch's revision after it, in hex.
         steps: the steps it concerns.
-        time: when, seconds since 1970.
-        standing: whether it is in force; a decision that was undone is not.
-        about: what it was about, in a few words: the fold, the move, what was said or called.
-        tokens: of what was recorded, what its step costs raw now, in o200k tokens; 0 for anything else.
-        refused: of an event that keeps what a model wrote and nobody could apply: each reply with what was wrong with it.
+        time: seconds since 1970.
+        standing: whether it is in force; False for a decision that was undone.
+        about: the fold, the move, the words or the call, in a few words.
+        tokens: of a recording, the raw cost of its step now, in o200k tokens; else 0.
+        refused: the replies of a model that could not be applied, each with its fault.
     """
 
     seq: int
@@ -50,18 +52,17 @@ class Event:
     refused: tuple[tuple[str, str], ...] = ()
 
 
-def history(tx: Reading, session: int, limit: int) -> list[Event]:
-    """The newest events, newest first, `limit` at most."""
+def read_history(tx: Reading, session: int, limit: int) -> list[Event]:
+    """Return the newest events, newest first, at most `limit`."""
     rows = tx.forest.events(session, limit=limit, newest=True)
-    gone = voided(rows[::-1])
-    return [shown(tx, session, row, standing=row.seq not in gone) for row in rows]
+    gone = find_voided(rows[::-1])
+    return [describe_event(tx, session, row, standing=row.seq not in gone) for row in rows]
 
 
-def shown(tx: Reading, session: int, row: EventRow, *, standing: bool) -> Event:
-    """An event as a history shows it."""
+def describe_event(tx: Reading, session: int, row: EventRow, *, standing: bool) -> Event:
+    """Return an event as a history shows it."""
     branch = next((head.name for head in tx.forest.heads(session) if head.id == row.head), "")
     payload = json.loads(row.json)
-    steps = tuple(payload.get("steps", ())) or ((payload["step"],) if "step" in payload else ())
     step = tx.log.step(session, payload["step"]) if "step" in payload else None
     return Event(
         row.seq,
@@ -70,19 +71,18 @@ def shown(tx: Reading, session: int, row: EventRow, *, standing: bool) -> Event:
         row.cause,
         branch,
         row.state.revision.hex(),
-        steps,
+        tuple(payload.get("steps", ())) or ((payload["step"],) if "step" in payload else ()),
         row.time,
         standing,
-        _tell(tx, session, row),
+        _tell(tx, session, row.kind, payload),
         0 if step is None else step.raw,
         tuple((each["text"], each["why"]) for each in payload.get("refused", ())),
     )
 
 
-def _tell(tx: Reading, session: int, event: EventRow) -> str:
-    """What an event was about, in one line; empty where its kind says it all."""
-    payload: dict[str, Any] = json.loads(event.json)
-    match event.kind:
+def _tell(tx: Reading, session: int, kind: str, payload: dict[str, Any]) -> str:
+    """An event in one line; empty if its kind says it all."""
+    match kind:
         case "recorded":
             return _tell_records(tx, session, payload["step"], payload["records"])
         case "arrived":
@@ -95,7 +95,9 @@ def _tell(tx: Reading, session: int, event: EventRow) -> str:
         case "renamed":
             return f"the renaming of {payload['was_name']} to {payload['name']}"
         case "intent_set":
-            return f"the plan of {', '.join(_list_ids(payload['change'])) or 'the dialogue so far'}"
+            change = payload["change"]
+            ids = [each["id"] for name in ("items", "constraints", "decisions") for each in change.get(name, ())]
+            return _shorten(f"the plan of {', '.join(ids) or 'the dialogue so far'}")
         case "extracted":
             refs = ", ".join(each["ref"] for each in payload["extraction"]["extracts"])
             return _shorten(f"the extraction of {refs or 'nothing'}")
@@ -105,7 +107,11 @@ def _tell(tx: Reading, session: int, event: EventRow) -> str:
         case "noted":
             return _shorten(f"{payload['slot']}: {payload['text']}")
         case "voided":
-            return _tell_voided(tx, session, payload)
+            target = tx.forest.event(session, int(payload["target"]))
+            if payload["by"] == "redo" and target is not None:
+                target = tx.forest.event(session, int(json.loads(target.json)["target"]))
+            about = "" if target is None else _tell(tx, session, target.kind, json.loads(target.json))
+            return f"{payload['by']} of {about}" if about else str(payload["by"])
         case "redacted":
             return f"{payload['records']} records, {payload['bytes']} bytes blanked"
         case _:
@@ -113,7 +119,7 @@ def _tell(tx: Reading, session: int, event: EventRow) -> str:
 
 
 def sum_up(texts: Sequence[tuple[str, str]]) -> str:
-    """A line that sums up records, each its kind and its text: what the user said, else what was called, else what the assistant said."""
+    """Return a line for records, each a kind and a text: the user's words, else the call, else the first text."""
     by_kind = {kind: text[:_READ] for kind, text in reversed(texts)}
     if "user" in by_kind:
         return _shorten(by_kind["user"])
@@ -123,21 +129,14 @@ def sum_up(texts: Sequence[tuple[str, str]]) -> str:
 
 
 def _tell_records(tx: Reading, session: int, step: int, places: Sequence[int]) -> str:
-    """Who said or did what first, and how many entries there are beside it."""
+    """The record of a step that tells most, and how many more there are."""
     records = [each for each in tx.log.records(session, [step]) if each.k in places]
-    chosen = min(records, key=_weigh, default=None)
+    chosen = min(records, key=lambda record: (_ORDER.index(record.kind), record.k), default=None)
     if chosen is None:
         return ""
     text = sum_up([(chosen.kind, tx.log.text(chosen.entry))])
     more = len(records) - 1
     return f"{chosen.kind}: {text}{f' +{more}' if more else ''}"
-
-
-_FIRST = ("user", "call", "assistant", "note", "result")
-
-
-def _weigh(record: StoredRecord) -> tuple[int, int]:
-    return _FIRST.index(record.kind), record.k
 
 
 def _tell_call(text: str) -> str:
@@ -148,17 +147,6 @@ def _tell_call(text: str) -> str:
     args = call.get("args") or {}
     given = " ".join(f"{key}={value}" for key, value in args.items()) if isinstance(args, dict) else str(args)
     return f"{call.get('name', 'call')} {given}"
-
-
-def _tell_voided(tx: Reading, session: int, payload: dict[str, Any]) -> str:
-    target = tx.forest.event(session, int(payload["target"]))
-    if payload["by"] == "redo" and target is not None:
-        target = tx.forest.event(session, int(json.loads(target.json)["target"]))
-    return f"{payload['by']} of {_tell(tx, session, target)}" if target is not None else str(payload["by"])
-
-
-def _list_ids(change: dict[str, Any]) -> list[str]:
-    return [each["id"] for name in ("items", "constraints", "decisions") for each in change.get(name, ())]
 
 
 def _shorten(text: str) -> str:

@@ -17,9 +17,8 @@ from ctxfold.session import handover
 from ctxfold.session import open as pictures
 from ctxfold.session.branches import check_name
 from ctxfold.session.commits import GENESIS, dump_payload, head_of, state_of
-from ctxfold.session.load import goals
-from ctxfold.session.open import address_of, named, store_at
-from ctxfold.session.validate import as_path
+from ctxfold.session.load import read_goals
+from ctxfold.session.open import check_path, find_address, find_session, open_store_at
 from ctxfold.session.verify import replay, verify
 from ctxfold.store import is_there, open_store
 from ctxfold.store.codec import decode, encode, pack_json, unpack_json
@@ -70,7 +69,7 @@ def sessions(store: str | None = None) -> list[SessionInfo]:
         InputError: a store that no path can name.
         StoreError: the store cannot be used.
     """
-    address = address_of(store)
+    address = find_address(store)
     if not is_there(address):
         return []
     with open_store(address) as kept, kept.reading() as tx:
@@ -81,7 +80,7 @@ def _info(tx: Reading, name: str) -> SessionInfo:
     row = tx.sessions.named(name)
     if row is None:
         raise CorruptStore(f"the session {name} is listed but not there; restore a copy of the store")
-    words = goals(tx, row.id, state_of(tx, row.id, head_of(tx, row.id, row.current or 1)))
+    words = read_goals(tx, row.id, state_of(tx, row.id, head_of(tx, row.id, row.current or 1)))
     return SessionInfo(
         name,
         words[-1] if words else "",
@@ -102,9 +101,9 @@ def delete_session(name: str, store: str | None = None) -> None:
         InputError: a store that no path can name.
         StoreError: the store cannot be used; or it is removed, but its bytes could not be taken out of the file yet: the message names the next move.
     """
-    with store_at(store) as kept:
-        kept.remove(lambda tx: tx.drop(named(tx, kept, name).id))
-        pictures.forget(kept.address, name)
+    with open_store_at(store) as kept:
+        kept.remove(lambda tx: tx.drop(find_session(tx, kept, name).id))
+        pictures.forget_pictures(kept.address, name)
         handover.forget(kept.address, name)
         kept.scrub()
 
@@ -119,8 +118,8 @@ def verify_session(name: str, store: str | None = None) -> int:
         InputError: a store that no path can name.
         StoreError: the store cannot be used.
     """
-    with store_at(store) as kept, kept.reading() as tx:
-        return verify(tx, named(tx, kept, name).id)
+    with open_store_at(store) as kept, kept.reading() as tx:
+        return verify(tx, find_session(tx, kept, name).id)
 
 
 def export_session(name: str, file: str | os.PathLike[str], store: str | None = None) -> None:
@@ -133,9 +132,9 @@ def export_session(name: str, file: str | os.PathLike[str], store: str | None = 
         InputError: the file cannot be written, or no path can name it or the store.
         StoreError: the store cannot be used.
     """
-    place, lost = as_path(file), list[str]()
-    with store_at(store) as kept, kept.reading() as tx:
-        row = named(tx, kept, name)
+    place, lost = check_path(file), list[str]()
+    with open_store_at(store) as kept, kept.reading() as tx:
+        row = find_session(tx, kept, name)
         try:
             made = os.open(place, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
             with open(made, "w", encoding="utf-8", errors="surrogatepass", newline="\n") as out:
@@ -239,14 +238,14 @@ def import_session(file: str | os.PathLike[str], store: str | None = None, name:
         InputError: a file or store that no path can name.
         StoreError: the store cannot be used.
     """
-    place = as_path(file)
+    place = check_path(file)
     if name is not None:
         check_name(name)
     try:
         with open(place, "rb") as lines:
             opening = _read_opening(lines, place.name)
             _check_sizes(_read_trees(lines))
-            with store_at(store) as kept, kept.writing() as tx:
+            with open_store_at(store) as kept, kept.writing() as tx:
                 wanted = check_name(opening["name"] if name is None else name)
                 if tx.sessions.named(wanted) is not None:
                     raise ImportFault(f"a session {wanted!r} is there already; give another name with --name")

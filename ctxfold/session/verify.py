@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from ctxfold.errors import CorruptStore
-from ctxfold.session.commits import GENESIS, revision
-from ctxfold.session.load import behind, read_tile, tile_digest
+from ctxfold.session.commits import GENESIS, compute_revision
+from ctxfold.session.load import hash_tile, read_tile, split_cover
 from ctxfold.session.record import material_of
 from ctxfold.store.codec import decode, unpack
 from ctxfold.store.rows import EventRow, Reading, State
@@ -51,8 +51,8 @@ def replay(tx: Reading, session: int, event: EventRow, before: bytes) -> bytes:
             shown = None if record.shown is None else tx.log.entry_hash(record.shown)
             who = (record.kind, record.origin, record.call_id)
             material += material_of(who, tx.log.entry_hash(record.entry), shown, decode(unpack(record.form)))
-    material += [tile_digest(tx, session, tile) for tile in _tiles_of(payload)]
-    return revision(before, event.kind, payload, material, event.state)
+    material += [hash_tile(tx, session, tile) for tile in _tiles_of(payload)]
+    return compute_revision(before, event.kind, payload, material, event.state)
 
 
 def _tiles_of(payload: dict[str, Any]) -> list[int]:
@@ -92,7 +92,7 @@ class _Told:
         """Put an event's tiles in place, as committing them did."""
         cover = before.cover
         for tile in tiles:
-            cover, kept = behind(self._tx, self._session, cover, read_tile(self._tx, self._session, tile))
+            cover, kept = split_cover(self._tx, self._session, cover, read_tile(self._tx, self._session, tile))
             for number in (tile, *kept):
                 self._cells.append((len(self._cells) + 1, cover, number))
                 cover = len(self._cells)

@@ -299,7 +299,7 @@ def _refs(extracts: Iterable[Extract]) -> str:
 
 def _extract(each: Extract) -> str:
     what = " ".join(part for part in (each.todo or "", _flat(each.why)) if part)
-    lead = f"{each.ref}{' ' + each.path if each.path else ''}{': ' + what if what else ''}"
+    lead = f"{each.ref}{': ' + what if what else ''}"
     if not each.untrusted and "\n" not in each.text:
         return unposed(f"{lead}\n{each.text}")
     return f"{lead}\n{fence(each.ref, each.text)}"

@@ -9,10 +9,8 @@ from itertools import takewhile
 
 from ctxfold.log.lines import Line, line, unposed
 from ctxfold.log.page import references_in, without_references
-from ctxfold.select import Chosen, Stretch
-from ctxfold.select.choose import choose, select
-from ctxfold.select.pieces import Piece, cells_of, pieces_of, words_of
-from ctxfold.select.write import GAP, shortened
+from ctxfold.select import GAP, PAGE, Choice, pieces_of_lines, pieces_of_prose, select, write
+from ctxfold.select.pieces import Cut, cells_of, cut_line
 from ctxfold.tokens import count, count_lines, head
 from ctxfold.view.ends import INTENT_FORMS as FORMS
 from ctxfold.view.ends import NOTHING, SHARE, VALUES, ElsewhereText, closing, refs_of
@@ -120,11 +118,10 @@ def show(block: Block, lifted: frozenset[str] = frozenset()) -> Shown:
 
 _USER_WORDS, _AT_MOST = 0.4, 0.5
 """The share of a view's budget that the user's words may take before anything else, and the most it is of the room for older steps."""
+_NEWEST = 0.25
+"""The share of the room of the user's words that goes to the beginnings and ends of messages."""
 _FINDINGS = 0.25
 """The share of it that findings may take before them."""
-_NEAR = 0.015
-"""How near to its room a choice comes before it is left as it is."""
-_TRIES = 5
 _SEAMS = 4
 _STUB = 0.05
 """Of what a stretch costs, what the word for it may."""
@@ -142,29 +139,29 @@ def condense(
     dead = frozenset(name for each in lines if newest and each.kind == "text" for name in references_in(each.text))
     lines = [_without_references(each, dead) for each in lines] if dead else lines
     behind, after, _ = _flat(newest, len(set(steps)) and max(steps) + 1)
-    whole = [False] * len(lines) + [True] * len(behind)
-    stretch = Stretch([*lines, *behind], [*steps, *after], whole)
-    near = frozenset(word for text in query for word in words_of(text))
-    wanted, fits, over = room, 0, 2 * room + 1
-    tried: list[tuple[int, Chosen, list[Line]]] = []
-    words = int(min(_USER_WORDS * budget, _AT_MOST * room))
-    for _ in range(_TRIES):
-        chosen = choose(stretch, wanted, near, words, int(_FINDINGS * budget))
-        kept = shortened(stretch, chosen)[: sum(map(bool, chosen.kept[: len(lines)]))]
-        cost = _cost(kept)
-        tried.append((cost, chosen, kept))
-        if cost <= room and (room - cost <= _NEAR * room or kept == lines):
-            break
-        fits, over = (wanted, over) if cost <= room else (fits, wanted)
-        wanted += room - cost if cost <= room else 2 * (room - cost)
-        wanted = wanted if fits < wanted < over else (fits + over) // 2
-    _, chosen, kept = max(tried, key=lambda each: (each[0] <= room, each[0] if each[0] <= room else -each[0]))
+    pieces = pieces_of_lines([*lines, *behind], [*steps, *after])
+    choice = Choice(
+        pieces, "\n".join(query), standing=[at for at, piece in enumerate(pieces) if piece.line >= len(lines)]
+    )
+    words = min(_USER_WORDS * budget, _AT_MOST * room)
+    said = [at for at, piece in enumerate(pieces) if piece.kind == "user"]
+    edges = [
+        at
+        for at in said
+        if any(
+            pieces[near].line != pieces[at].line or pieces[near].kind == "head"
+            for near in (at - 1, (at + 1) % len(pieces))
+        )
+    ]
+    findings = [at for at, piece in enumerate(pieces) if piece.kind == "note"]
+    for share, among in ((_FINDINGS * budget, findings), (_NEWEST * words, edges), (words, said)):
+        choice.fill(min(room, int(share)), among)
+    chosen = choice.fit(room, lambda places: _cost(write(lines, pieces, places)))
     made: list[list[Line]] = [[] for _ in blocks]
-    at = iter(kept)
-    for place, where in enumerate(owner):
-        if chosen.kept[place]:
-            made[where].append(next(at))
-    return _without_oldest(made, room)
+    places = sorted({pieces[place].line for place in chosen} - {-1})
+    for place, shown in zip(places, write(lines, pieces, chosen), strict=True):
+        made[owner[place]].append(shown)
+    return made
 
 
 def gists(summaries: Sequence[str], room: int, query: Sequence[str]) -> list[str]:
@@ -176,17 +173,9 @@ def gists(summaries: Sequence[str], room: int, query: Sequence[str]) -> list[str
     made: list[str] = []
     for summary, cost in zip(summaries, costs, strict=True):
         share = room * cost // sum(costs) - _SEAMS
-        spans = select(summary, asked, share) if share > 0 else []
-        made.append(" ".join([*(f"{span.of(summary)} {GAP}" for span in spans)]))
-    return made
-
-
-def _without_oldest(made: list[list[Line]], room: int) -> list[list[Line]]:
-    """The same, without the oldest lines while they cost more than the room."""
-    over = _cost([each for lines in made for each in lines]) - room
-    for lines in made:
-        while lines and over > 0:
-            over -= lines.pop(0).tokens
+        pieces = pieces_of_prose(summary)
+        chosen = select(pieces, share, asked, weights=PAGE)
+        made.append(" ".join(f"{pieces[place].text} {GAP}" for place in chosen))
     return made
 
 
@@ -207,7 +196,7 @@ def stub(steps: Sequence[int], raw: int, lines: Sequence[Line], said: str = "", 
     for each in lines:
         if each.kind == "call" and not each.depth:
             names[each.text[2 : each.cuts[0] - 1] if each.cuts else each.text[2:]] = None
-        for piece in pieces_of(each):
+        for piece in cut_line(each):
             told = [value for value, _ in piece.values if not (each.untrusted and len(value.split()) > 1)]
             names.update((_spelled(value, piece), None) for value in told[:1] if any(map(str.isdigit, value)))
     low = said.lower()
@@ -219,7 +208,7 @@ def stub(steps: Sequence[int], raw: int, lines: Sequence[Line], said: str = "", 
     return None
 
 
-def _spelled(value: str, piece: Piece) -> str:
+def _spelled(value: str, piece: Cut) -> str:
     """A value in the letters of its piece."""
     at = piece.text.lower().find(value)
     found = piece.text[at : at + len(value)]

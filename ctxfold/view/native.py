@@ -1,31 +1,35 @@
-"""A view as a native tool loop reads it: the turns that `messages` puts into a provider's form.
+"""Renders a view as messages with real calls and results, for a loop that calls tools through a provider's API.
 
-Steps that stand raw are calls with their results; everything else is text on the user's side. A step whose calls would break the budget in this form, which
-spells arguments out and names each call twice, stands as text too, oldest first and several at a time: what stands before then seldom changes.
+Steps shown raw become calls with their results; everything else is text on the user's side. The API's form spells out arguments and names each call twice.
+If it breaks the budget, the oldest steps become text too, several at a time, so that the messages before them seldom change.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ctxfold.log.lines import AI, USER, Line
+from ctxfold.messages import Call, Message, Result, Text
+from ctxfold.messages.apis import ANTHROPIC, CACHE_MARK, OPENAI, cache_marks
+from ctxfold.prompts import prompt
 from ctxfold.tokens import count, head
 from ctxfold.view.fit import Parts, Shown
-from ctxfold.view.messages import Turn
-
-__all__ = ["CallLog", "Called", "Native", "nothing_called", "turns"]
 
 _AT_ONCE = 8
-"""Steps become text in groups of so many, so that the border seldom moves."""
+"""Steps become text in groups of so many, so that the border between text and calls seldom moves."""
 _LEAST = 24
+"""o200k tokens of an argument that is never cut."""
+_OVERHEAD = 12
+"""o200k tokens that the form of one call and its result costs, besides its words."""
 
 
 @dataclass(frozen=True, slots=True)
-class Called:
-    """A call as it was recorded, with the addresses of what came back."""
+class LoggedCall:
+    """A call as it was recorded, with the addresses of its results."""
 
     ref: str
     name: str
@@ -33,43 +37,107 @@ class Called:
     results: tuple[str, ...] = ()
 
 
-CallLog = Callable[[Sequence[int]], Mapping[int, Sequence[Called]]]
+CallLog = Callable[[Sequence[int]], Mapping[int, Sequence[LoggedCall]]]
 """Reads the calls of steps from the log."""
 
 
-def nothing_called(_steps: Sequence[int]) -> Mapping[int, Sequence[Called]]:
-    """The log of a view that has none: all of it stands as text."""
+def read_no_calls(_steps: Sequence[int]) -> Mapping[int, Sequence[LoggedCall]]:
+    """The log of a view that has none: every step is text."""
     return {}
 
 
 @dataclass(frozen=True, slots=True)
 class Native:
-    """What a view's native form is made of: its parts, the o200k tokens it may cost, and where calls are read."""
+    """What a view's messages are made of: its parts, the o200k tokens they may cost, and the log of calls."""
 
     parts: Parts
     room: int
-    log: CallLog = nothing_called
+    log: CallLog = read_no_calls
 
 
-def turns(native: Native) -> list[Turn]:
-    """The turns of a view, in order, at a cost within its room."""
+def as_anthropic(native: Native, say: str) -> list[dict[str, Any]]:
+    """The view as messages of Anthropic's API, with marks for its prompt cache; `say` is the user's newest message."""
+    stable, volatile = write_messages(native)
+    encoded = ANTHROPIC.encode(_join_roles(_close([*stable, *volatile], say)))
+    blocks = [block for message in encoded for block in message["content"]]
+    for at in cache_marks(sum(len(message.items) for message in stable)):
+        blocks[at].update(CACHE_MARK)
+    return encoded
+
+
+def as_openai(native: Native, say: str) -> list[dict[str, Any]]:
+    """The view as messages of OpenAI's chat completions, each with one text; `say` is the user's newest message."""
+    stable, volatile = write_messages(native)
+    joined = _join_roles(_close([*stable, *volatile], say))
+    return OPENAI.encode([replace(message, items=_join_texts(message)) for message in joined])
+
+
+def write_messages(native: Native) -> tuple[list[Message], list[Message]]:
+    """The messages of a view within its room: those that the next view repeats, and its changing end."""
     parts = native.parts
     logged = native.log([block.steps[0] for block in parts.blocks if _is_raw(block)])
     front, *texts = parts.texts()
-    made = [
-        _as_steps(block, text, logged) for block, text in zip(parts.blocks, texts[: len(parts.blocks)], strict=True)
+    blocks = list(zip(parts.blocks, texts[: len(parts.blocks)], strict=True))
+    written = [
+        _write_step(block, text, logged.get(block.steps[0], ())) if _is_raw(block) else _say(text)
+        for block, text in blocks
     ]
-    plain = [[Turn("user", text)] for text in texts[: len(parts.blocks)]]
-    end = [Turn("user", parts.end, stable=False)] if parts.end else []
-    cost = [sum(turn.tokens for turn in block) for block in made]
-    left = native.room - sum(turn.tokens for turn in [Turn("user", front), *end]) - sum(cost)
-    at = 0
-    while left < 0 and at < len(made):
-        for each in range(at, min(at + _AT_ONCE, len(made))):
-            left += cost[each] - plain[each][0].tokens
-            made[each] = plain[each]
-        at += _AT_ONCE
-    return [Turn("user", front), *(turn for block in made for turn in block), *end]
+    end = _say(parts.end)
+    costs = [_cost(messages) for messages in written]
+    left = native.room - _cost([*_say(front), *end]) - sum(costs)
+    for start in range(0, len(written), _AT_ONCE):
+        if left >= 0:
+            break
+        for at in range(start, min(start + _AT_ONCE, len(written))):
+            plain = _say(texts[at])
+            left += costs[at] - _cost(plain)
+            written[at] = plain
+    return [*_say(front), *(message for messages in written for message in messages)], end
+
+
+def _say(text: str) -> list[Message]:
+    return [Message("user", (Text(text),))] if text.strip() else []
+
+
+def _cost(messages: Iterable[Message]) -> int:
+    """o200k tokens of messages."""
+    total = 0
+    for message in messages:
+        total += 2
+        for item in message.items:
+            match item:
+                case Call(name, args):
+                    total += count(name) + count(json.dumps(args, ensure_ascii=False)) + _OVERHEAD
+                case Result(_, text):
+                    total += count(text) + 1
+                case Text(text):
+                    total += count(text)
+                case _:
+                    pass  # no view has a picture
+    return total
+
+
+def _close(messages: Sequence[Message], say: str) -> list[Message]:
+    """The messages with the user's newest one at the end. If the assistant spoke last, the user tells it to go on."""
+    if say.strip():
+        return [*messages, *_say(say)]
+    return [*messages, *_say(prompt("go_on"))] if messages and messages[-1].role == "assistant" else [*messages]
+
+
+def _join_roles(messages: Iterable[Message]) -> list[Message]:
+    """The messages with neighbours of one role joined: both APIs want roles to alternate."""
+    joined: list[Message] = []
+    for message in messages:
+        if joined and joined[-1].role == message.role:
+            joined[-1] = replace(joined[-1], items=(*joined[-1].items, *message.items))
+        else:
+            joined.append(message)
+    return joined
+
+
+def _join_texts(message: Message) -> tuple[Text | Call | Result, ...]:
+    texts = [Text(message.text)] if message.text else []
+    return (*texts, *(item for item in message.items if isinstance(item, Call | Result)))
 
 
 def _is_raw(block: Shown) -> bool:
@@ -77,33 +145,36 @@ def _is_raw(block: Shown) -> bool:
     return len(block.steps) == 1 and not block.summary
 
 
-def _as_steps(block: Shown, text: str, logged: Mapping[int, Sequence[Called]]) -> list[Turn]:
-    """A block as turns: a raw step as what was said, called and returned; any other as one text."""
-    if not _is_raw(block):
-        return [Turn("user", text)]
-    called = logged.get(block.steps[0], ())
-    answers = {ref: call.ref for call in called for ref in call.results}
+def _write_step(block: Shown, text: str, calls: Sequence[LoggedCall]) -> list[Message]:
+    """A raw step as messages: what was said, called and returned."""
+    answers = {ref: call.ref for call in calls for ref in call.results}
     said: dict[str, list[Line]] = {"user": [], "say": [], "rest": []}
-    shown: dict[str, list[Line]] = {call.ref: [] for call in called}
+    shown: dict[str, list[Line]] = {call.ref: [] for call in calls}
     for line in block.lines:
         if line.ref in answers and line.kind in ("data", "text"):
             shown[answers[line.ref]].append(line)
         elif line.ref not in shown:
             said[line.kind if line.kind in said else "rest"].append(line)
-    speech = "\n".join(_unmarked(line.text, AI) for line in said["say"]).strip()
-    spoken = [Turn("user", "\n".join(_unmarked(line.text, USER) for line in said["user"]))] if said["user"] else []
-    if speech or called:
-        calls = tuple((call.ref, call.name, _arguments(call, block)) for call in called)
-        spoken.append(Turn("assistant", speech, calls))
-    if called:
-        spoken.append(Turn("user", results=tuple((call.ref, _result(call, shown[call.ref])) for call in called)))
-    if said["rest"]:
-        spoken.append(Turn("user", "\n".join(_addressed(said["rest"]))))
-    return spoken or [Turn("user", text)]
+    speech = "\n".join(_drop_marker(line.text, AI) for line in said["say"]).strip()
+    messages = _say("\n".join(_drop_marker(line.text, USER) for line in said["user"]))
+    spoken: list[Text | Call] = [Text(speech)] if speech else []
+    spoken += [Call(call.name, _cut_arguments(call, block), _call_id(call.ref)) for call in calls]
+    if spoken:
+        messages.append(Message("assistant", tuple(spoken)))
+    if calls:
+        results = (Result(_call_id(call.ref), _result_text(call, shown[call.ref])) for call in calls)
+        messages.append(Message("user", tuple(results)))
+    messages += _say("\n".join(_address_lines(said["rest"])))
+    return messages or _say(text)
 
 
-def _arguments(call: Called, block: Shown) -> dict[str, Any]:
-    """A call's arguments: as they were where its step stands whole, else with long texts cut to the room that the view gave the call."""
+def _call_id(ref: str) -> str:
+    """A call's id: its address, which no other call has; hosts use their own ids twice."""
+    return ref.replace(".", "_")
+
+
+def _cut_arguments(call: LoggedCall, block: Shown) -> dict[str, Any]:
+    """A call's arguments: whole if its step is, else with long texts cut to the room that the view gave the call."""
     args = call.args if isinstance(call.args, dict) else {"value": call.args}
     if block.whole:
         return args
@@ -111,30 +182,30 @@ def _arguments(call: Called, block: Shown) -> dict[str, Any]:
     cut: dict[str, Any] = {}
     for key, value in args.items():
         words = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        if count(words) <= room:
-            cut[key] = value
-        else:
-            cut[key] = f"{head(words, room)} … ({call.ref})"
+        cut[key] = value if count(words) <= room else f"{head(words, room)} … ({call.ref})"
     return cut
 
 
-def _result(call: Called, lines: Sequence[Line]) -> str:
-    """What a call returned, as much of it as the view shows, behind its address."""
+def _result_text(call: LoggedCall, lines: Sequence[Line]) -> str:
+    """The result of a call after its address, as much of it as the view shows."""
     if lines:
-        return "\n".join(_addressed(lines))
+        return "\n".join(_address_lines(lines))
     return f"[left out; recall {call.results[0]}]" if call.results else "[no result]"
 
 
-def _addressed(lines: Iterable[Line]) -> list[str]:
-    """The texts of lines without their marks, the first of each record behind its address."""
-    made: list[str] = []
-    at = ""
+def _address_lines(lines: Iterable[Line]) -> list[str]:
+    """The texts of lines without their marks, the first of each record after its address."""
+    addressed: list[str] = []
+    ref = ""
     for line in lines:
-        text = "\n".join(part.removeprefix("< ") for part in line.text.split("\n"))
-        made.append(text if line.ref == at else f"{line.ref} {text}")
-        at = line.ref
-    return made
+        text = _MARK.sub("", line.text)
+        addressed.append(text if line.ref == ref else f"{line.ref} {text}")
+        ref = line.ref
+    return addressed
 
 
-def _unmarked(text: str, marker: str) -> str:
+_MARK = re.compile(r"^< ", re.MULTILINE)
+
+
+def _drop_marker(text: str, marker: str) -> str:
     return text.removeprefix(marker).removeprefix(" ")

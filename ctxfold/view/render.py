@@ -14,8 +14,7 @@ from ctxfold.prompts import prompt
 from ctxfold.tokens import Budget, count, count_lines
 from ctxfold.view.ends import ElsewhereText
 from ctxfold.view.fit import Parts, Shown, closed, fit, show, unkept
-from ctxfold.view.messages import Turn, anthropic_messages, openai_messages
-from ctxfold.view.native import CallLog, Native, nothing_called, turns
+from ctxfold.view.native import CallLog, Native, as_anthropic, as_openai, read_no_calls
 from ctxfold.view.trail import without_repeats
 from ctxfold.workspace import Block, Older, Tile, Workspace
 
@@ -44,7 +43,7 @@ class View:
     refs: tuple[str, ...]
     budget: int
     unfolded: int
-    native: Native | None = field(default=None, repr=False, compare=False)
+    native: Native = field(repr=False, compare=False)
 
     def as_anthropic(self, say: str = "") -> list[dict[str, Any]]:
         """The view as messages of Anthropic's API: steps that stand raw as `tool_use` and `tool_result`, tiles as text of the user's side, cache marks.
@@ -56,7 +55,7 @@ class View:
             Messages that begin and end on the user's side, within the budget but for `say`. The request must define `tools`: the API wants them
             beside calls.
         """
-        return anthropic_messages(self._turns, say)
+        return as_anthropic(self.native, say)
 
     def as_openai(self, say: str = "") -> list[dict[str, Any]]:
         """The view as messages of OpenAI's chat completions: steps that stand raw as `tool_calls` and `tool` messages, tiles as text of the user's side.
@@ -64,11 +63,7 @@ class View:
         Args:
             say: the user's newest message, where it is not recorded yet.
         """
-        return openai_messages(self._turns, say)
-
-    @property
-    def _turns(self) -> list[Turn]:
-        return [Turn("user", self.text)] if self.native is None else turns(self.native)
+        return as_openai(self.native, say)
 
 
 def query_of(workspace: Workspace) -> list[str]:
@@ -79,7 +74,7 @@ def query_of(workspace: Workspace) -> list[str]:
     return [workspace.goal, *workspace.revisions, *(item.text for item in workspace.intent.open), *said[-2:], *calls]
 
 
-def render(workspace: Workspace, budget: Budget, log: CallLog = nothing_called) -> View:
+def render(workspace: Workspace, budget: Budget, log: CallLog = read_no_calls) -> View:
     """Render a workspace within a budget.
 
     Args:

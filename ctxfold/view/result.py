@@ -2,33 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from ctxfold.errors import BudgetError
-from ctxfold.log import Record
-from ctxfold.log.json import Row, rows_of
-from ctxfold.log.lines import lines_of
+from ctxfold.log.json import tree_of
+from ctxfold.log.lines import Line, lines_of_tree
 from ctxfold.prompts import prompt
-from ctxfold.select import Stretch
-from ctxfold.select.choose import choose
-from ctxfold.select.pieces import (
-    Unit,
-    folders,
-    ids_in,
-    ids_of,
-    is_listing,
-    largest_table,
-    paths_of,
-    ranked,
-    summary_of,
-    tree_of,
-    units_of,
-    units_of_rows,
-    words_of,
-)
-from ctxfold.select.write import GAP, shortened
+from ctxfold.select import GAP, Choice, Piece, pieces_of_lines, pieces_of_text, write
 from ctxfold.text.words import changed_lines, counted
 from ctxfold.tokens import count, head
 
@@ -44,16 +28,8 @@ Form = Literal["whole", "change", "rows", "part"]
 _SHARE = 0.08
 _LEAN, _SLOPE = 0.2, 0.4
 """A result far above the budget takes a share of its own size, and at least a fifth of the budget; one just above it takes more, so that no cliff stands there."""
-_GAP = 5
-"""o200k tokens of a mark for what is left out."""
-_MISFITS = 40
-"""After so many units in a row that no longer fit, the rest is not tried."""
 _DENSE = 12
 """Characters for a token, generously: rows of a longer text are not counted to see whether all of them fit."""
-_CELLS = 1_500
-"""Rows and cells of a tree among which single cells are chosen; of more, rows are."""
-_NAMES = (240, 120, 60, 1)
-"""Characters of the names that stand behind a folder, as far as all folders fit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,15 +89,6 @@ class Bounded:
         return replace(self, text=text, ref=ref, tokens=count(text))
 
 
-@dataclass(frozen=True, slots=True)
-class _Parts:
-    """What may be shown: units, whether their numbers are lines that `recall` returns, and a text that stands behind one of them whatever is chosen."""
-
-    units: Sequence[Unit]
-    numbered: bool = False
-    between: tuple[int, str] | None = None
-
-
 def bounded(result: Result, need: str = "", budget: int = 2_000) -> Bounded:
     """Bound a result.
 
@@ -146,7 +113,7 @@ def bounded(result: Result, need: str = "", budget: int = 2_000) -> Bounded:
     change = None if result.earlier is None else _change(result, result.earlier, raw, room)
     if change is not None:
         return Bounded(change, result.ref, "change", count(change), raw)
-    form, text = _shortened(result, need, raw, (room, budget))
+    form, text = _shortened(result, need, raw, room, budget)
     return Bounded(text, result.ref, form, count(text), raw)
 
 
@@ -162,137 +129,73 @@ def _change(result: Result, earlier: Earlier, raw: int, room: int) -> str | None
     return told if count(told) <= room else None
 
 
-def _shortened(result: Result, need: str, raw: int, rooms: tuple[int, int]) -> tuple[Form, str]:
-    """The result as rows or in part: within the first room, or, for the sake of all ids of its largest table, within the second."""
-    room, budget = rooms
+def _shortened(result: Result, need: str, raw: int, room: int, budget: int) -> tuple[Form, str]:
+    """The result as rows where all of them fit the budget, else its parts that say most, within the room."""
     tree = tree_of(result.text)
     if tree is None:
-        lines = result.text.split("\n")
-        kept = [line for line in lines if line.strip()]
-        if is_listing(kept):
-            return "part", _listing(result, raw, kept, need, room)
-        return "part", _fill(result, raw, _Parts(units_of(result.text), numbered=True), need, room)
-    paths = paths_of(tree)
-    if is_listing(paths):
-        return "part", _listing(result, raw, paths, need, room)
-    rows = rows_of(tree)
+        return "part", _choose_text(result, need, raw, room)
+    lines = list(lines_of_tree(tree, result.ref))
     if len(result.text) <= _DENSE * budget:
-        whole = "\n".join("  " * row.depth + row.text for row in rows)
+        whole = "\n".join(line.text.removeprefix("< ") for line in lines)
         told = f"{_head(result, raw, count(whole), numbered=False)}\n{whole}"
         if count(told) <= budget:
             return "rows", told
-    table = largest_table(rows)
-    if table is not None:
-        return "part", _table(result, raw, (rows, table), need, rooms)
-    ids = ids_in(tree)
-    if ids is None and sum(1 + len(row.cells) for row in rows) <= _CELLS:
-        return "part", _cells(result, raw, need, room)
-    return "part", _with_ids(result, raw, (units_of_rows(rows), 0, []), ids, need, rooms)
+    return "part", _choose_rows(result, need, raw, lines, room)
 
 
-def _listing(result: Result, raw: int, paths: Sequence[str], need: str, room: int) -> str:
-    """Paths by their folders, all of them where that can be, each with as many names as fit."""
-    left = room - count(_head(result, raw, room, numbered=False))
-    forms = (folders(paths, wide) for wide in _NAMES)
-    fitting = (units for units in forms if count("\n".join(unit.text for unit in units)) <= left)
-    units = next(fitting, None) or folders(paths, _NAMES[-1])
-    return _fill(result, raw, _Parts(units), need, room)
+def _choose_rows(result: Result, need: str, raw: int, lines: Sequence[Line], room: int) -> str:
+    """The rows and cells that say most, with the number of rows left out."""
+    pieces = pieces_of_lines(lines)
+
+    def tell(places: Sequence[int]) -> str:
+        shown = [line.text.removeprefix("< ") for line in write(lines, pieces, places)]
+        gone = len(lines) - len(shown)
+        words = _head(result, raw, room, numbered=False)
+        return "\n".join([words, *shown, *([f"{GAP} {counted(gone, 'row')} left out whole"] if gone else [])])
+
+    return _choose(pieces, need, room, tell)
 
 
-def _table(result: Result, raw: int, read: tuple[Sequence[Row], range], need: str, rooms: tuple[int, int]) -> str:
-    """A table by what its columns hold and its first and last rows; with all its ids where the budget holds them, else with rows from all over it."""
-    rows, table = read
-    summary = head(summary_of(rows, table), rooms[0] // 4)
-    told = [f"  of all {len(table)}: {summary}"] if summary else []
-    return _with_ids(result, raw, (units_of_rows(rows), table[0] - 1, told), ids_of(rows, table), need, rooms)
+def _choose_text(result: Result, need: str, raw: int, room: int) -> str:
+    """The lines that say most, each gap marked with the numbers of its lines."""
+    pieces = pieces_of_text(result.text)
+    starts = [0, *(found.end() for found in re.finditer("\n", result.text))]
+    numbers = [bisect_right(starts, piece.span.start) for piece in pieces]
+
+    def tell(places: Sequence[int]) -> str:
+        shown: list[str] = [_head(result, raw, room, numbered=True)]
+        line, end = 0, 0
+        for place in sorted(places):
+            piece, number = pieces[place], numbers[place]
+            if number == line:
+                shown[-1] += (
+                    result.text[end : piece.span.start]
+                    if not result.text[end : piece.span.start].strip()
+                    else f" {GAP} "
+                )
+                shown[-1] += piece.text
+            else:
+                shown += [*_mark_gap(line + 1, number), f"{GAP} {piece.text}" if piece.part else piece.text]
+            line, end = number, piece.span.end
+        return "\n".join([*shown, *_mark_gap(line + 1, len(starts) + 1)])
+
+    return _choose(pieces, need, room, tell)
 
 
-def _with_ids(
-    result: Result,
-    raw: int,
-    read: tuple[Sequence[Unit], int, list[str]],
-    ids: tuple[str, list[str]] | None,
-    need: str,
-    rooms: tuple[int, int],
-) -> str:
-    """Units, behind one of them some lines that stand whatever is chosen; and all ids, where the budget holds them beside half of the room."""
-    (units, place, told), (room, budget) = read, rooms
-    if ids is not None:
-        listed = f"  {ids[0]} of all {len(ids[1])}: " + ", ".join(ids[1])
-        cost = count(listed)
-        if budget - cost >= room // 2:
-            parts = _Parts(units, between=(place, "\n".join([*told, listed])))
-            filled = _fill(result, raw, parts, need, min(budget, room + cost))
-            if listed in filled:
-                return filled
-    return _fill(result, raw, _Parts(units, between=(place, "\n".join(told)) if told else None), need, room)
+def _choose(pieces: Sequence[Piece], need: str, room: int, tell: Callable[[Sequence[int]], str]) -> str:
+    """Pieces as they are told within a room, the first two and the last before all others."""
+    choice = Choice(pieces, need)
+    said = [place for place, piece in enumerate(pieces) if piece.kind != "head"]
+    choice.fill(room, said[:2] + said[-1:])
+    return head(tell(choice.fit(room, lambda places: count(tell(places)))), room)
 
 
-def _cells(result: Result, raw: int, need: str, room: int) -> str:
-    """The cells of a tree that tell most."""
-    lines = lines_of(Record(0, 1, "result", "tool", result.text, "c"))
-    stretch = Stretch(lines, [0] * len(lines), [False] * len(lines))
-    words = _head(result, raw, room, numbered=False)
-    wanted, told = room - count(words) - _GAP, words
-    for _ in range(4):
-        chosen = choose(stretch, max(wanted, 1), frozenset(words_of(need)), 0)
-        shown = [each.text.removeprefix("< ") for each in shortened(stretch, chosen)]
-        told = "\n".join([words, *shown, f"{GAP} {counted(len(lines) - len(shown), 'row')} left out whole"])
-        over = count(told) - room
-        if over <= 0:
-            return told
-        wanted -= over + _GAP
-    return head(told, room)
-
-
-def _fill(result: Result, raw: int, parts: _Parts, need: str, room: int) -> str:
-    """The units worth most, one after the other while they fit, in the order of the text; every gap marked."""
-    words = _head(result, raw, room, parts.numbered)
-    left = room - count(words) - _GAP
-    ranks = ranked(parts.units, need)
-    if parts.between is not None:
-        ranks = list(dict.fromkeys([parts.between[0], *ranks]))
-        left -= count(parts.between[1])
-    chosen: list[int] = []
-    misfits = 0
-    for at in ranks:
-        cost = count(parts.units[at].text) + 1 + _GAP // 2
-        if cost <= left:
-            chosen.append(at)
-            left, misfits = left - cost, 0
-        else:
-            misfits += 1
-        if misfits >= _MISFITS or left < _GAP:
-            break
-    told = words
-    for kept in range(len(chosen), 0, -1):
-        told = "\n".join([words, *_stand(parts, sorted(chosen[:kept]))])
-        if count(told) <= room:
-            return told
-    return head(told, room)
-
-
-def _stand(parts: _Parts, kept: Sequence[int]) -> Iterable[str]:
-    """Units as they stand, a mark on a line of its own where others stood."""
-    before = -1
-    for at in kept:
-        yield from _gap(parts, before + 1, at)
-        yield parts.units[at].text
-        if parts.between is not None and at == parts.between[0]:
-            yield parts.between[1]
-        before = at
-    yield from _gap(parts, before + 1, len(parts.units))
-
-
-def _gap(parts: _Parts, start: int, end: int) -> Iterable[str]:
-    """The mark for the units of a stretch: their lines, or how many they are."""
-    if start >= end:
-        return
-    first, last = parts.units[start].first, parts.units[end - 1].last
-    if parts.numbered and last > first:
-        yield f"{GAP} {first}-{last}"
-    else:
-        yield GAP if parts.numbered else f"{GAP} {end - start} more"
+def _mark_gap(first: int, end: int) -> Iterable[str]:
+    """The mark for lines from a first one up to, not with, the second."""
+    if end - first > 1:
+        yield f"{GAP} {first}-{end - 1}"
+    elif first < end:
+        yield GAP
 
 
 def _head(result: Result, raw: int, shown: int, numbered: bool) -> str:

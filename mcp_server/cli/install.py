@@ -14,163 +14,157 @@ import click
 from ctxfold.config import default_store
 from ctxfold.errors import InputError
 from mcp_server.cli.serve import parse_caps
-from mcp_server.install.hooks import HOOKED, HOOKS, WRAPPED, plan_hooks, plan_no_hooks, plan_unwrap, plan_wrap
+from mcp_server.install.formats import choose_editor
+from mcp_server.install.hooks import HOOK_HOSTS, HOOKS, WRAPPED, plan_hooks, plan_no_hooks, plan_unwrap, plan_wrap
 from mcp_server.install.hosts import (
     HOSTS,
-    Desk,
-    Host,
+    NEW_SESSION,
+    ChangePlan,
+    InstallHost,
     Launch,
     Machine,
-    choose_editor,
-    is_passing,
+    is_in_cache,
     name_backup,
     plan_install,
     plan_uninstall,
-    read,
+    read_file,
 )
 
-__all__ = ["install", "uninstall"]
-
 _host = click.argument("host", metavar="HOST", type=click.Choice(sorted(HOSTS)))
-_ANEW = "Start a new session of the host to use it."
 _NAMES = f"HOST is one of {', '.join(sorted(HOSTS))}."
 _dry_run = click.option("--dry-run", is_flag=True, help="Show what would change and write nothing.")
-_wrapped = partial(click.option, "--wrap", "server", metavar="SERVER")
+_wrap = partial(click.option, "--wrap", "server", metavar="SERVER")
+_caps = partial(click.option, "--caps", default="core,browser", show_default=True, metavar="LIST")
 
 
 @click.command(short_help="Register the MCP server with a host.", epilog=_NAMES)
 @_host
-@click.option(
-    "--caps",
-    default="core,browser",
-    show_default=True,
-    metavar="LIST",
-    help="What it offers, as `ctxfold serve` has it.",
-)
-@_wrapped(help="Put `ctxfold wrap` before a server that HOST has, in place of registering ours.")
-@click.option("--hooks", is_flag=True, help="Let HOST run ctxfold at its hooks, in place of registering the server.")
+@_caps(help="Which tools it offers, as `ctxfold serve --caps`.")
+@_wrap(help="Put `ctxfold wrap` before this server of HOST, and don't register ours.")
+@click.option("--hooks", is_flag=True, help="Let HOST run ctxfold at its hooks, and don't register the server.")
 @_dry_run
 def install(host: str, caps: str, server: str | None, hooks: bool, dry_run: bool) -> None:
     """Register the MCP server with HOST.
 
-    The host's other settings stay as they are, comments and all, and the file as it was is kept beside it. Running it again changes nothing.
+    The host's other settings and comments stay as they are, and a copy of the old file is kept in the same folder.
+    Running it again changes nothing.
     """
-    desk = Desk(Path.home())
+    plan, target = ChangePlan(Path.home()), HOSTS[host]
     if hooks:
-        for path in _hook_files(host):
-            desk.plan(plan_hooks(host, sys.executable, path, desk.read(path), desk.read(name_backup(path, HOOKS))))
-        _carry_out(desk, dry_run, HOOKED[host].after, HOSTS[host])
+        for path in _list_hook_files(host):
+            texts = plan.read(path), plan.read(name_backup(path, HOOKS))
+            plan.add(plan_hooks(host, sys.executable, path, *texts))
+        _carry_out(plan, dry_run, HOOK_HOSTS[host].after, target)
         return
-    offered = parse_caps(caps)
-    options = ("--caps", "core") if offered == ("core",) else ()
+    options = ("--caps", "core") if parse_caps(caps) == ("core",) else ()
     launch = _find_launch("wrap") if server else _find_launch("serve", *options)
-    if is_passing(launch.command):
+    if is_in_cache(launch.command):
         click.echo(
             f"{launch.command} lies in a cache that may be emptied, and the host would then find nothing there: "
             "run `uv tool install ctxfold` or `pipx install ctxfold`, then this again",
             err=True,
         )
-    known = HOSTS[host]
     if server:
-        _check_server(known, server)
-
-    for path in _files(known):
+        _check_server(target, server)
+    for path in _list_files(target):
         if server:
-            desk.plan(plan_wrap(known, launch, server, path, _read_both(desk, path)))
+            plan.add(plan_wrap(target, launch, server, path, _read_both(plan, path)))
         else:
-            desk.plan(plan_install(known, launch, path, desk.read(path), desk.read(name_backup(path))))
-    _carry_out(desk, dry_run, _ANEW if server else known.after, known)
+            plan.add(plan_install(target, launch, path, plan.read(path), plan.read(name_backup(path))))
+    _carry_out(plan, dry_run, NEW_SESSION if server else target.after, target)
 
 
 @click.command(short_help="Take the MCP server out of a host.", epilog=_NAMES)
 @_host
-@_wrapped(help="Only give this server its own entry back.")
+@_wrap(help="Only give this server its own entry back.")
 @click.option("--hooks", is_flag=True, help="Only take our hooks out.")
 @_dry_run
 def uninstall(host: str, server: str | None, hooks: bool, dry_run: bool) -> None:
-    """Take the MCP server out of HOST's configuration, and give wrapped servers their own entries back; sessions stay.
+    """Take the MCP server out of HOST's settings, and give wrapped servers their own entries back. Sessions stay.
 
-    A file that nothing else has changed since is put back as it was to the byte, and so is the entry of a wrapped server.
+    A file that nothing else has changed since becomes what it was, byte for byte, and so does a wrapped server's entry.
     """
-    desk, known = Desk(Path.home()), HOSTS[host]
-    if hooks or (host in HOOKED and server is None):
-        for path in _hook_files(host):
-            desk.plan(plan_no_hooks(host, sys.executable, path, desk.read(path), desk.read(name_backup(path, HOOKS))))
-    for path in [] if hooks else _files(known):
-        desk.plan(plan_unwrap(known, server, path, _read_both(desk, path)))
+    plan, target = ChangePlan(Path.home()), HOSTS[host]
+    if hooks or (host in HOOK_HOSTS and server is None):
+        for path in _list_hook_files(host):
+            texts = plan.read(path), plan.read(name_backup(path, HOOKS))
+            plan.add(plan_no_hooks(host, sys.executable, path, *texts))
+    for path in [] if hooks else _list_files(target):
+        plan.add(plan_unwrap(target, server, path, _read_both(plan, path)))
         if server is None:
-            desk.plan(plan_uninstall(known, path, desk.read(path), desk.read(name_backup(path))))
-    _carry_out(desk, dry_run)
+            plan.add(plan_uninstall(target, path, plan.read(path), plan.read(name_backup(path))))
+    _carry_out(plan, dry_run)
 
 
-def _check_server(host: Host, server: str) -> None:
-    """Raises InputError where no settings file of the host has a server of that name."""
-    named: dict[str, None] = {}
-    for path in map(Path, host.files(_describe_machine())):
-        there = choose_editor(path).get(read(path) or "", host.path[:-1])
-        named.update(dict.fromkeys(there if isinstance(there, dict) else ()))
-    if server not in named:
-        known = ", ".join(name for name in named if name != host.path[-1]) or "none"
-        raise InputError(f"{host.name} has no server {server!r}; it has {known}")
+def _check_server(host: InstallHost, server: str) -> None:
+    """Raises InputError: no settings file of the host has a server of that name."""
+    names: dict[str, None] = {}
+    for path in _list_files(host):
+        servers = choose_editor(path).get(read_file(path) or "", host.path[:-1])
+        names.update(dict.fromkeys(servers if isinstance(servers, dict) else ()))
+    if server not in names:
+        others = ", ".join(name for name in names if name != host.path[-1]) or "none"
+        raise InputError(f"{host.name} has no server {server!r}; it has {others}")
 
 
-def _read_both(desk: Desk, path: Path) -> tuple[str | None, str | None]:
-    """A settings file, and what is kept of the servers in it that are wrapped."""
-    return desk.read(path), desk.read(name_backup(path, WRAPPED))
+def _read_both(plan: ChangePlan, path: Path) -> tuple[str | None, str | None]:
+    """A settings file, and the file that keeps its wrapped entries."""
+    return plan.read(path), plan.read(name_backup(path, WRAPPED))
 
 
-def _hook_files(host: str) -> list[Path]:
-    """The file of a host's hooks. Raises InputError where we have none for it."""
-    if host not in HOOKED:
-        raise InputError(f"{host} runs no hooks of ours; {', '.join(HOOKED)} do")
-    return [Path.home().joinpath(*HOOKED[host].file)]
+def _list_hook_files(host: str) -> list[Path]:
+    """The file of a host's hooks. Raises InputError: the host cannot run ours."""
+    if host not in HOOK_HOSTS:
+        raise InputError(f"{host} cannot run hooks of ctxfold; {', '.join(HOOK_HOSTS)} can")
+    return [Path.home().joinpath(*HOOK_HOSTS[host].file)]
 
 
-def _files(host: Host) -> list[Path]:
+def _list_files(host: InstallHost) -> list[Path]:
     return [Path(path) for path in host.files(_describe_machine())]
 
 
-def _carry_out(desk: Desk, dry_run: bool, then: str = "", host: Host | None = None) -> None:
-    """Make what was planned, or show it; then say what is to be done next, where it was made. A host that is not on this machine is named first."""
+def _carry_out(plan: ChangePlan, dry_run: bool, after: str = "", host: InstallHost | None = None) -> None:
+    """Make the planned changes or show them. Warns about a host that is not on this machine, and says what to do next."""
     if host is not None and not _is_here(host):
-        anyway = "" if dry_run else f": written anyway; `ctxfold uninstall {host.name}` takes it out again"
-        click.echo(f"{host.name} was not found on this machine{anyway}", err=True)
+        undo = "" if dry_run else f": written anyway; `ctxfold uninstall {host.name}` takes it out again"
+        click.echo(f"{host.name} was not found on this machine{undo}", err=True)
     if not dry_run:
-        desk.make()
-    for path, (before, after) in desk.files.items():
-        if before == after:
+        plan.make()
+    for path, (old, new) in plan.files.items():
+        if old == new:
             click.echo(f"{path}: nothing to change")
         elif dry_run:
-            old, new = (text.splitlines(keepends=True) if text else [] for text in (before, after))
-            click.echo("".join(difflib.unified_diff(old, new, str(path), f"{path} (new)")), nl=False)
+            lines = [(text or "").splitlines(keepends=True) for text in (old, new)]
+            click.echo("".join(difflib.unified_diff(*lines, str(path), f"{path} (new)")), nl=False)
         else:
-            click.echo(f"{path}: {'removed' if after is None else 'written'}")
-    if then and not dry_run:
-        click.echo(then)
+            click.echo(f"{path}: {'removed' if new is None else 'written'}")
+    if after and not dry_run:
+        click.echo(after)
 
 
-def _is_here(host: Host) -> bool:
+def _is_here(host: InstallHost) -> bool:
     """Whether a host was installed or has run on this machine."""
-    found = any(Path(path).exists() for path in host.traces(_describe_machine()))
-    return found or (host.program != "" and shutil.which(host.program) is not None)
+    has_traces = any(Path(path).exists() for path in host.list_traces(_describe_machine()))
+    return has_traces or (host.program != "" and shutil.which(host.program) is not None)
 
 
 def _find_launch(verb: str, *options: str) -> Launch:
-    """How a host starts us: the command that lies beside this Python, else the one on PATH, else this Python itself.
+    """How a host starts us: the command next to this Python, else the one on PATH, else this Python itself.
 
-    A host passes on next to nothing of this shell's environment, so a store file that it names is named again; a URL is not, for it may hold a password.
+    The Python takes no module from the host's working directory (`-P`). A host passes on next to nothing of this shell's
+    environment, so a store file that it names is named again; a URL is not, because it may hold a password.
     """
     name = "ctxfold.exe" if sys.platform == "win32" else "ctxfold"
-    beside = Path(sys.executable).with_name(name)
-    command = str(beside) if beside.is_file() else shutil.which("ctxfold")
-    words = [os.path.abspath(command)] if command else [sys.executable, "-m", "ctxfold"]
+    neighbour = Path(sys.executable).with_name(name)
+    command = str(neighbour) if neighbour.is_file() else shutil.which("ctxfold")
+    words = [os.path.abspath(command)] if command else [sys.executable, "-P", "-m", "ctxfold"]
     store = default_store() if os.environ.get("CTXFOLD_HOME") else ""
-    named = ("--store", os.path.abspath(store)) if store and "://" not in store else ()
-    return Launch(words[0], (*words[1:], verb, *options, *named))
+    store_options = ("--store", os.path.abspath(store)) if store and "://" not in store else ()
+    return Launch(words[0], (*words[1:], verb, *options, *store_options))
 
 
 def _describe_machine() -> Machine:
-    """Where this user's things lie on this machine."""
+    """This user's folders on this machine."""
     home = Path.home()
     if sys.platform == "win32":
         config = Path(os.environ.get("APPDATA", home / "AppData" / "Roaming"))

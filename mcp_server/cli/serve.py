@@ -1,4 +1,4 @@
-"""`ctxfold serve`: runs the MCP server on stdio or over HTTP."""
+"""`ctxfold serve`, `wrap` and `hook`: their options, checked before anything runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ctxfold.cli.options import announced, store_option
+from ctxfold.cli.options import choose_model, store_option
 
 if TYPE_CHECKING:
     from browser_agent.network.effects import Confirm
@@ -61,9 +61,9 @@ _option = partial(click.option, show_default=True)
     "--confirm",
     type=click.Choice(["auto", "always", "never"]),
     default="auto",
-    help="Ask the user before a page sends what has effects after an act: where no --trust covers it, always, or never.",
+    help="Ask the user before an act lets a page send something: auto asks where no --trust covers it.",
 )
-@_option("--trust", multiple=True, metavar="DOMAIN", help="Pages of it may send what they like after an act, unasked.")
+@_option("--trust", multiple=True, metavar="DOMAIN", help="Let pages of it send anything after an act without asking.")
 @_option("--headed", is_flag=True, help="Show the browsers.")
 @_option("--browser", "--executable", "executable", type=_there, metavar="PATH", help="The browser to start.")
 @_option("--storage-state", type=_there, metavar="FILE", help="Cookies and local storage pages begin with.")
@@ -101,11 +101,10 @@ def serve(
         from mcp_server.transport.stdio import run_stdio
 
         run_stdio(pools, build_server(pools, caps=offered), pipes)
-    from mcp_server.server import read_tokens
-    from mcp_server.transport.http import Address, run_http
+    from mcp_server.transport.http import ListenAddress, read_tokens, run_http
 
     tokens = read_tokens(token_file) if token_file else None
-    address = Address(host, port, allow_host, open=tokens is None)
+    address = ListenAddress(host, port, allow_host, open=tokens is None)
     run_http(build_server(pools, tokens, offered), address)
 
 
@@ -123,10 +122,10 @@ def _read_settings(
     max_cost: float | None,
     uploads: tuple[Path, ...],
 ) -> BrowsingSettings:
-    """How the server browses, checked before anything is served. A model that only lacks its key says so when a run begins.
+    """How the server browses. A model that only lacks its key is reported when a run begins.
 
     Raises:
-        InputError: a domain or secret in another form, no such model, or a script that cannot be read.
+        InputError: a malformed domain or secret, an unknown model, or a script that cannot be read.
     """
     from browser_agent.agent.settings import BrowserChoice, RunLimits
     from browser_agent.cli.request import read_secret
@@ -140,7 +139,7 @@ def _read_settings(
     if model is not None:
         with suppress(ModelKeyMissing):
             load(model)
-    announced(model, max_cost, helping, "browse: ")
+    choose_model(model, max_cost, helping, "browse: ")
     choice = BrowserChoice(headed, executable, None, storage_state)
     limits = RunLimits(max_steps, dollars=max_cost)
     given = tuple(read_secret(each, None) for each in secrets)
@@ -148,7 +147,7 @@ def _read_settings(
 
 
 def _name_browser(given: Path | None) -> str:
-    """Which browser shows the live pages, in one line."""
+    """Name the browser of the live pages, in one line."""
     from browser_agent.browser.process import installed
 
     found = given or next(installed(), None)
@@ -158,7 +157,10 @@ def _name_browser(given: Path | None) -> str:
 
 
 def parse_caps(given: str) -> tuple[Caps, ...]:
-    """What is offered, from a list with commas. The sessions always are: a page is recorded in one. Raises click.UsageError: a capability there is not."""
+    """Parse a list with commas. `core` is always offered: a page is recorded in a session.
+
+    Raises click.UsageError: an unknown capability.
+    """
     known: dict[str, Caps] = {"core": "core", "browser": "browser"}
     wanted = ["core", *(name.strip() for name in given.split(",") if name.strip())]
     for name in wanted:
@@ -168,7 +170,7 @@ def parse_caps(given: str) -> tuple[Caps, ...]:
 
 
 def _load_folder(name: str | None) -> Roles:
-    """The helping models. Without a key the server serves all the same: it says so here, and where the embedded deciders did the work."""
+    """The folder's models. Without a key the server runs all the same, with the embedded deciders, and says so."""
     from ctxfold.models import helpers
 
     found = helpers(name, must=False)
@@ -197,15 +199,15 @@ def hook(host: str, part: str) -> None:
 
 _BUDGET = 2_000
 _NAME = 40
-"""Characters of a session's name that tell of the server."""
+"""Characters of a session's name that come from the server's command."""
 
 
-@click.command(short_help="Put an MCP server behind ours: long results bounded, all of them kept.")
+@click.command(short_help="Run an MCP server with long results shortened, and all of them kept.")
 @click.option(
-    "--budget", type=int, default=_BUDGET, show_default=True, metavar="TOKENS", help="The most one result may cost."
+    "--budget", type=int, default=_BUDGET, show_default=True, metavar="TOKENS", help="The most tokens of one result."
 )
-@click.option("--session", metavar="NAME", help="Where results are kept; one of this server and folder if not said.")
-@click.option("--url", metavar="URL", help="A server over HTTP, in place of a command.")
+@click.option("--session", metavar="NAME", help="Where results are kept; by default one for this server and folder.")
+@click.option("--url", metavar="URL", help="A server over HTTP, not a command.")
 @click.option(
     "--header",
     "headers",
@@ -213,14 +215,14 @@ _NAME = 40
     metavar="NAME=VALUE",
     help="With --url: sent with each request; env:VARIABLE keeps a secret off the command line.",
 )
-@click.option("--measure", is_flag=True, help="Change and keep nothing; say at the end what would be saved.")
+@click.option("--measure", is_flag=True, help="Change and keep nothing; report at the end what would be saved.")
 @click.option(
     "--timeout",
     type=click.FloatRange(1),
     default=600,
     show_default=True,
     metavar="SECONDS",
-    help="How long a call may be without any sign of the server.",
+    help="How long the server may be silent during a call.",
 )
 @store_option
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
@@ -234,10 +236,11 @@ def wrap(
     store: str | None,
     command: tuple[str, ...],
 ) -> None:
-    """Start COMMAND, or reach the server at a URL, and answer a host in its place.
+    """Start COMMAND, or connect to the server at a URL, and serve a host in its place.
 
-    Its tools, resources, prompts and requests pass as they are. A tool's result above the budget passes bounded: what changed, exact rows, or the parts that
-    tell most, and all of it by `recall`, a tool that is added. It is on the disk before the host sees anything else; where that fails, the original passes.
+    Its tools, resources, prompts and requests pass as they are. A tool's result above the budget is shortened to what
+    changed, exact rows or the most telling parts; `recall`, a tool that is added, returns all of it. It is on the disk
+    before the host sees the shorter one. If it cannot be kept, the original passes.
     """
     if bool(command) == bool(url):
         raise click.UsageError("give either `-- COMMAND…` or --url URL")
@@ -252,17 +255,17 @@ def wrap(
     from mcp_server.transport.stdio import claim_pipes
 
     pipes = claim_pipes()
-    from mcp_server.wrap.keeper import Keeper, Settings
-    from mcp_server.wrap.run import Target, run_wrap
+    from mcp_server.wrap.keeper import Keeper, KeeperSettings
+    from mcp_server.wrap.proxy import WrapTarget, run_wrap
 
-    keeper = Keeper(Settings(name, store, budget, measure))
-    run_wrap(Target(command, dict(os.environ), url or "", dict(map(_read_header, headers)), timeout), keeper, pipes)
+    keeper = Keeper(KeeperSettings(name, store, budget, measure))
+    run_wrap(WrapTarget(command, dict(os.environ), url or "", dict(map(_read_header, headers)), timeout), keeper, pipes)
 
 
 def _name_session(words: Sequence[str]) -> str:
-    """The name of the session for one server in one folder: the same at each start, so that what was kept is there again."""
-    told = next((word for word in reversed(words) if re.search(r"server|mcp", word)), words[0])
-    slug = re.sub(r"[^a-z0-9]+", "-", PurePath(told).name.lower() or told.lower()).strip("-")[:_NAME]
+    """The name of the session for one server in one folder. It is the same at each start."""
+    word = next((word for word in reversed(words) if re.search(r"server|mcp", word)), words[0])
+    slug = re.sub(r"[^a-z0-9]+", "-", PurePath(word).name.lower() or word.lower()).strip("-")[:_NAME]
     mark = hashlib.sha256("\0".join([os.getcwd(), *words]).encode("utf-8", "surrogatepass")).hexdigest()[:6]
     return f"wrap-{slug}-{mark}" if slug else f"wrap-{mark}"
 

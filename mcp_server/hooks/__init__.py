@@ -1,6 +1,4 @@
-"""What a coding host runs at its hooks: long results are bounded, and what a compaction left out is put back.
+"""The command that coding hosts run at their hooks: it bounds long results and gives the view back after a compaction.
 
-Nothing is imported here: most hooks end before anything needs to be.
+Nothing is imported here: most hooks end before anything is needed.
 """
-
-__all__: tuple[str, ...] = ()

@@ -1,9 +1,9 @@
-"""The helper: a process that stays resident for a store, holds its conversations open, and answers the events of hooks one after the other.
+"""The helper of hooks: a process that stays for a store, holds its conversations open, and answers one event after another.
 
     python -m mcp_server.hooks.helper SOCKET
 
-It ends after ten idle minutes, and when its socket or a file of its own code is no longer the one it began with.
-Where it cannot answer it hangs up, and the hook does the work itself.
+With it a long result costs .05 s, without it half a second. It ends after ten idle minutes, and when its socket or a
+file of its own code was replaced. When it cannot answer it hangs up, and the hook does the work itself.
 """
 
 from __future__ import annotations
@@ -12,71 +12,149 @@ import os
 import socket
 import sys
 import time
+from binascii import crc32
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
+from ctxfold.config import default_store, home, store_environment
 from ctxfold.errors import CtxfoldError
-from mcp_server.hooks.__main__ import TAKEN, answer, prepare
-from mcp_server.hooks.events import Conversations
 
-__all__ = ["serve"]
+if TYPE_CHECKING:
+    from mcp_server.hooks.events import Conversations
 
-IDLE = 600.0
-"""Seconds without an event after which it ends."""
-_LOOKS = 5.0
-"""Seconds between two looks at whether it should end."""
-_SENDS = 5.0
-"""Seconds that a hook may take to send its event, or to take the answer, while others wait."""
+TAKEN = b"+"
+"""The helper's first byte to a hook. The answer's length in eight bytes and the answer follow."""
+_TAKE_SECONDS, _ANSWER_SECONDS = 5.0, 45.0
+"""How long a hook waits for that byte, then for the answer. A host gives a hook sixty seconds."""
+_SEND_SECONDS = 5.0
+"""How long a hook may take to send its event, or to take the answer, while others wait."""
+IDLE_SECONDS = 600.0
+"""Time without an event after which the helper ends."""
+_LOOK_SECONDS = 5.0
+"""Time between two looks at whether it should end."""
+_MAX_PATH = 100
+"""Bytes of a socket's path that every system takes."""
+_OTHERS = 0o077
 _PACKAGES = ("ctxfold", "mcp_server")
 
+_FileId = tuple[int, int]
+"""A file's inode and when it was written."""
 
-def serve(path: str, idle: float = IDLE) -> None:
-    """Answer events at a socket, in a folder of ours alone, until `idle` seconds pass without one; end at once where another process does.
+
+def find_socket() -> str | None:
+    """The path of the socket at which the helper of the configured store and this installation listens.
+
+    None where there can be no helper: on Windows, for a store that is no file, below a home whose path is too long for a
+    socket, and in a folder that other users may enter.
+
+    Raises:
+        ReadOnlyStore: the folder of ctxfold's data cannot be made.
+    """
+    if os.name != "posix":
+        return None
+    store, folder = default_store(), home().absolute() / "helper"
+    if "://" in store or store == ":memory:":
+        return None
+    digest = crc32(f"{os.path.abspath(store)}\n{os.path.dirname(__file__)}\n{sys.prefix}".encode())
+    path = f"{folder}/{digest:08x}.sock"
+    if len(os.fsencode(path)) > _MAX_PATH:
+        return None
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        status = folder.lstat()
+    except OSError:
+        return None
+    return path if status.st_uid == os.geteuid() and not status.st_mode & _OTHERS else None
+
+
+def ask_helper(path: str, arguments: list[str], event: bytes) -> bytes | None:
+    """The helper's answer to an event; None if there is no helper, it is busy, or its answer broke off."""
+    try:
+        with socket.socket(socket.AF_UNIX) as line:
+            line.settimeout(_TAKE_SECONDS)
+            line.connect(path)
+            line.sendall(" ".join(arguments).encode() + b"\n" + event)
+            line.shutdown(socket.SHUT_WR)
+            if line.recv(1) != TAKEN:
+                return None
+            line.settimeout(_ANSWER_SECONDS)
+            received = _receive_all(line)
+    except OSError:
+        return None
+    size, answer = received[:8], received[8:]
+    return answer if len(size) == 8 and int.from_bytes(size, "big") == len(answer) else None
+
+
+def start_helper(path: str) -> None:
+    """Start the helper, which outlives this process. A second one for the same store ends at once.
+
+    Its Python takes no module from the working directory. Raises OSError: no process can be started.
+    """
+    from subprocess import DEVNULL, Popen
+
+    safe = "-I" if sys.flags.isolated else "-P"
+    Popen(
+        [sys.executable, safe, "-m", "mcp_server.hooks.helper", path],
+        stdin=DEVNULL,
+        stdout=DEVNULL,
+        stderr=DEVNULL,
+        start_new_session=True,
+        env=store_environment(),
+    )
+
+
+def serve(path: str, idle_seconds: float = IDLE_SECONDS) -> None:
+    """Answer events at a socket until none came for `idle_seconds`. End at once if another process does so already.
 
     Raises OSError: the socket cannot be made.
     """
-    with _alone(path) as alone:
-        if not alone:
+    from mcp_server.hooks.events import Conversations
+
+    with _lock(path) as is_alone:
+        if not is_alone:
             return
-        code = _code()
-        with _listening(path) as line, Conversations() as kept:
-            mine, due = _identify(path), time.monotonic() + idle
-            line.settimeout(min(_LOOKS, idle))
-            while time.monotonic() < due and _identify(path) == mine:
+        code = _list_code()
+        with _listen(path) as line, Conversations() as conversations:
+            own, deadline = _identify(path), time.monotonic() + idle_seconds
+            line.settimeout(min(_LOOK_SECONDS, idle_seconds))
+            while time.monotonic() < deadline and _identify(path) == own:
                 try:
                     hook, _ = line.accept()
                 except TimeoutError:
                     continue
                 with hook:
-                    if any(_identify(name) != at for name, at in code.items()):
+                    if any(_identify(name) != identity for name, identity in code.items()):
                         return
-                    _answer(hook, kept)
-                code = _code() | code
-                due = time.monotonic() + idle
+                    _answer_hook(hook, conversations)
+                code = _list_code() | code
+                deadline = time.monotonic() + idle_seconds
 
 
-def _answer(hook: socket.socket, kept: Conversations) -> None:
+def _answer_hook(hook: socket.socket, conversations: Conversations) -> None:
     """Answer what one hook sends, or hang up."""
+    from mcp_server.hooks.events import answer_event
+
     try:
-        hook.settimeout(_SENDS)
-        told = b"".join(iter(lambda: hook.recv(1 << 16), b""))
-        head, _, event = told.partition(b"\n")
+        hook.settimeout(_SEND_SECONDS)
+        head, _, event = _receive_all(hook).partition(b"\n")
         hook.sendall(TAKEN)
-        arguments = head.decode().split(" ")
-        made = answer(arguments, event, kept).encode("utf-8", "replace")
-        hook.sendall(len(made).to_bytes(8, "big") + made)
-        hook.close()
-        prepare(arguments, event, kept)
+        answer = answer_event(head.decode().split(" "), event, conversations).encode("utf-8", "replace")
+        hook.sendall(len(answer).to_bytes(8, "big") + answer)
     except (OSError, CtxfoldError, UnicodeDecodeError):
-        pass  # the hook meets the same fault as it does the work itself, and says so to its host
+        pass  # the hook meets the same fault when it does the work itself, and reports it to its host
+
+
+def _receive_all(line: socket.socket) -> bytes:
+    return b"".join(iter(lambda: line.recv(1 << 16), b""))
 
 
 @contextmanager
-def _alone(path: str) -> Iterator[bool]:
-    """Hold the lock that one helper of a store has, which ends with its process, and say in its file whose it is; whether we have it."""
-    with open(os.open(f"{path}.lock", os.O_CREAT | os.O_RDWR, 0o600), "w") as lock:
-        import fcntl
+def _lock(path: str) -> Iterator[bool]:
+    """Hold the lock of a store's helper for the block, with our process id in its file. Yields whether we have it."""
+    import fcntl
 
+    with open(os.open(f"{path}.lock", os.O_CREAT | os.O_RDWR, 0o600), "w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -88,8 +166,8 @@ def _alone(path: str) -> Iterator[bool]:
 
 
 @contextmanager
-def _listening(path: str) -> Iterator[socket.socket]:
-    """A socket that this user alone can connect to; where a helper was killed its own is still there."""
+def _listen(path: str) -> Iterator[socket.socket]:
+    """Listen at a socket that only this user can connect to. It replaces one that a killed helper left."""
     if os.path.lexists(path):
         os.unlink(path)
     before = os.umask(0o177)
@@ -97,27 +175,26 @@ def _listening(path: str) -> Iterator[socket.socket]:
         line.bind(path)
         os.umask(before)
         line.listen(16)
-        mine = _identify(path)
+        own = _identify(path)
         try:
             yield line
         finally:
-            if _identify(path) == mine:
+            if _identify(path) == own:
                 os.unlink(path)
 
 
-def _code() -> dict[str, tuple[int, int] | None]:
-    """The files of ours that are loaded, as they are now."""
-    named = [module.__file__ for name, module in sys.modules.items() if name.partition(".")[0] in _PACKAGES]
-    return {name: _identify(name) for name in named if name}
+def _list_code() -> dict[str, _FileId | None]:
+    """The files of our own code that are loaded, as they are now."""
+    paths = [module.__file__ for name, module in sys.modules.items() if name.partition(".")[0] in _PACKAGES]
+    return {path: _identify(path) for path in paths if path}
 
 
-def _identify(path: str) -> tuple[int, int] | None:
-    """Which file a path names, and when the file was made; None where there is none."""
+def _identify(path: str) -> _FileId | None:
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return None
-    return found.st_ino, found.st_mtime_ns
+    return status.st_ino, status.st_mtime_ns
 
 
 if __name__ == "__main__":

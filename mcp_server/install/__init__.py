@@ -1,3 +1,1 @@
-"""Adds our entry to a host's settings file, and removes it again."""
-
-__all__: tuple[str, ...] = ()
+"""Registers the server, hooks and wrapped servers in hosts' settings files, and takes them out again."""

@@ -1,12 +1,13 @@
-"""JSON with comments, TOML."""
+"""Edits one value in a settings file and leaves the rest of its text as it is: JSON with comments, and TOML."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import MutableMapping
+from collections.abc import Callable, MutableMapping
 from dataclasses import dataclass
-from typing import Any
+from pathlib import PurePath
+from typing import Any, NamedTuple
 
 import tomlkit
 from tomlkit.exceptions import ParseError, TOMLKitError
@@ -42,15 +43,15 @@ class _Node:
         return next((member for member in reversed(self.members or ()) if member.key == key), None)
 
 
-def get(text: str, path: tuple[str, ...]) -> Any:
-    """The value at a path; None where there is nothing. Raises InputError: the text is not an object, or something on the way is none."""
+def get_json(text: str, path: tuple[str, ...]) -> Any:
+    """The value at a path; None if there is none. Raises InputError: the text, or a value on the way, is no object."""
     steps = _walk(text, path) if text.strip(_BLANK) else []
     member = steps[-1][1] if len(steps) == len(path) else None
     return None if member is None else member.value.data
 
 
-def put(text: str, path: tuple[str, ...], value: Any) -> str:
-    """The text with a value at a path, in place of what was there. Raises InputError: as for `get`."""
+def put_json(text: str, path: tuple[str, ...], value: Any) -> str:
+    """The text with another value at a path, or a new one. Raises InputError: as `get_json`."""
     if not text.strip(_BLANK):
         return json.dumps(_nest(path, value), indent=2, ensure_ascii=False) + "\n"
     steps = _walk(text, path)
@@ -72,8 +73,8 @@ def put(text: str, path: tuple[str, ...], value: Any) -> str:
     return f"{text[:last]},{lead}{new}{text[last:]}"
 
 
-def drop(text: str, path: tuple[str, ...]) -> str:
-    """The text without the member at a path, its comma and the blank it stood in; the text itself where there is none. Raises InputError: as for `get`."""
+def drop_json(text: str, path: tuple[str, ...]) -> str:
+    """The text without the member at a path, its comma and blanks. Raises InputError: as `get_json`."""
     steps = _walk(text, path) if text.strip(_BLANK) else []
     parent, member = steps[-1] if len(steps) == len(path) else (None, None)
     if parent is None or member is None:
@@ -167,7 +168,7 @@ def _fault(text: str, at: int, wanted: str) -> InputError:
 
 
 def get_toml(text: str, path: tuple[str, ...]) -> Any:
-    """The value at a path; None where there is nothing. Raises InputError: the text is not TOML."""
+    """The value at a path; None if there is none. Raises InputError: the text is not TOML."""
     at: Any = _parse(text).unwrap()
     for key in path:
         at = at.get(key) if isinstance(at, dict) else None
@@ -175,7 +176,10 @@ def get_toml(text: str, path: tuple[str, ...]) -> Any:
 
 
 def put_toml(text: str, path: tuple[str, ...], value: dict[str, Any]) -> str:
-    """The text with a table at a path, in place of what was there, else at the end of its parent. Raises InputError: the text is not TOML, or something on the way is no table."""
+    """The text with another table at a path, or a new one at the end of its parent.
+
+    Raises InputError: the text is not TOML, or a value on the way is no table.
+    """
     document = _parse(text)
     parent = _find_parent(document, path)
     table = tomlkit.inline_table() if isinstance(parent, InlineTable) else tomlkit.table()
@@ -190,7 +194,7 @@ def put_toml(text: str, path: tuple[str, ...], value: dict[str, Any]) -> str:
 
 
 def drop_toml(text: str, path: tuple[str, ...]) -> str:
-    """The text without the table at a path; the text itself where there is none. Raises InputError: the text is not TOML."""
+    """The text without the table at a path. Raises InputError: the text is not TOML."""
     if get_toml(text, path) is None:
         return text
     document = _parse(text)
@@ -214,3 +218,20 @@ def _parse(text: str) -> tomlkit.TOMLDocument:
         return tomlkit.parse(text)
     except ParseError as error:
         raise InputError(f"not TOML ({error}): put it right by hand, then run this again") from error
+
+
+class Editor(NamedTuple):
+    """Reads, sets and removes the value at a path of keys in a text of one format."""
+
+    get: Callable[[str, tuple[str, ...]], Any]
+    put: Callable[[str, tuple[str, ...], Any], str]
+    drop: Callable[[str, tuple[str, ...]], str]
+
+
+JSON = Editor(get_json, put_json, drop_json)
+TOML = Editor(get_toml, put_toml, drop_toml)
+
+
+def choose_editor(path: PurePath) -> Editor:
+    """The editor for a file, by its ending."""
+    return TOML if path.suffix == ".toml" else JSON

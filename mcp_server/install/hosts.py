@@ -1,6 +1,6 @@
-"""The known hosts: where each keeps its settings on each system, and the form of an entry there.
+"""The known hosts as a table: where each keeps its settings, how an entry looks there, and how files are changed and put back.
 
-Places and shapes are those the hosts' own documentation gives, or that their own commands write.
+Paths and shapes come from the hosts' own documentation, or from what their own commands write.
 """
 
 from __future__ import annotations
@@ -11,20 +11,18 @@ import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from types import ModuleType
 from typing import Any
 
 from ctxfold.errors import InputError
-from mcp_server.install import formats as jsonc
-from mcp_server.install import formats as toml
+from mcp_server.install.formats import choose_editor
 
-_PASSING = re.compile(r"[/\\](?:(?:archive|environments|builds)-v\d+|pipx[/\\]\.cache)[/\\]", re.IGNORECASE)
-"""Folders in which a runner keeps what it may throw away: what `uvx` and `pipx run` start lies there."""
+_CACHE = re.compile(r"[/\\](?:(?:archive|environments|builds)-v\d+|pipx[/\\]\.cache)[/\\]", re.IGNORECASE)
+"""Folders from which `uvx` and `pipx run` start a command, and which they may empty at any time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """How a host starts the server. `command`: an absolute path: hosts start us with next to no PATH."""
+    """How a host starts the server. `command` is an absolute path: hosts give us next to no PATH."""
 
     command: str
     args: tuple[str, ...]
@@ -32,9 +30,11 @@ class Launch:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """Where a user's things lie on one machine; `config`: `~/.config`, `~/Library/Application Support`, `%APPDATA%`.
+    """A user's folders on one machine.
 
-    `packages`: on Windows, the data folders of Claude Desktop installed as a store package; that one reads nothing else.
+    Attributes:
+        config: `~/.config`, `~/Library/Application Support` or `%APPDATA%`.
+        packages: on Windows, the data folders of Claude Desktop from the store, which reads no others.
     """
 
     home: PurePath
@@ -43,8 +43,16 @@ class Machine:
 
 
 @dataclass(frozen=True, slots=True)
-class Host:
-    """One host: its settings files, the keys down to our entry in them, the form of that, what the user does next, and what on PATH starts it."""
+class InstallHost:
+    """One host.
+
+    Attributes:
+        files: its settings files on a machine.
+        path: the keys down to our entry in them.
+        shape: our entry.
+        after: what the user does next.
+        program: the command on PATH that starts the host, if there is one.
+    """
 
     name: str
     files: Callable[[Machine], tuple[PurePath, ...]]
@@ -53,179 +61,160 @@ class Host:
     after: str
     program: str = ""
 
-    def traces(self, machine: Machine) -> tuple[PurePath, ...]:
-        """What lies on a machine where the host has run: its settings file, or the folder that is its own."""
+    def list_traces(self, machine: Machine) -> tuple[PurePath, ...]:
+        """The files and folders that exist where the host has run: its settings files, and the folders that are its own."""
         files = self.files(machine)
         shared = (machine.home, machine.config)
-        own = (next((each for each in file.parents if each.parent in shared), file) for file in files)
-        return (*files, *own)
+        folders = (next((folder for folder in file.parents if folder.parent in shared), file) for file in files)
+        return (*files, *folders)
 
 
-def is_passing(command: str) -> bool:
-    """Whether a command lies where its runner may remove it at any time, so that a host that was told of it would lose it."""
-    return _PASSING.search(command) is not None
+def is_in_cache(command: str) -> bool:
+    """Whether a command lies in a folder that its runner may empty, after which a host would not find it."""
+    return _CACHE.search(command) is not None
 
 
-_SERVERS = ("mcpServers", "ctxfold")
-_ANEW = "Start a new session to use it."
-_REFRESH = "Refresh the MCP servers in Windsurf."
-
-
-def _plain(launch: Launch) -> dict[str, Any]:
+def _shape_plain(launch: Launch) -> dict[str, Any]:
     return {"command": launch.command, "args": list(launch.args)}
 
 
-def _stdio(launch: Launch) -> dict[str, Any]:
-    return {"type": "stdio", **_plain(launch)}
+def _shape_stdio(launch: Launch) -> dict[str, Any]:
+    return {"type": "stdio", **_shape_plain(launch)}
 
 
-def _claude_code(launch: Launch) -> dict[str, Any]:
-    return {**_stdio(launch), "env": {}}
+def _shape_claude_code(launch: Launch) -> dict[str, Any]:
+    return {**_shape_stdio(launch), "env": {}}
 
 
-def _copilot(launch: Launch) -> dict[str, Any]:
-    return {"type": "local", **_plain(launch), "tools": ["*"]}
+def _shape_copilot(launch: Launch) -> dict[str, Any]:
+    return {"type": "local", **_shape_plain(launch), "tools": ["*"]}
 
 
-def _opencode(launch: Launch) -> dict[str, Any]:
+def _shape_opencode(launch: Launch) -> dict[str, Any]:
     return {"type": "local", "command": [launch.command, *launch.args], "enabled": True}
 
 
-def _claude_desktop_files(machine: Machine) -> tuple[PurePath, ...]:
+def _list_claude_desktop_files(machine: Machine) -> tuple[PurePath, ...]:
     roots = (machine.config, *(package / "LocalCache" / "Roaming" for package in machine.packages))
     return tuple(root / "Claude" / "claude_desktop_config.json" for root in roots)
 
 
-def _in_home(*parts: str) -> Callable[[Machine], tuple[PurePath, ...]]:
-    return lambda machine: (machine.home.joinpath(*parts),)
+def _find_in_home(path: str) -> Callable[[Machine], tuple[PurePath, ...]]:
+    return lambda machine: (machine.home.joinpath(*path.split("/")),)
 
 
-def _vscode_files(machine: Machine) -> tuple[PurePath, ...]:
+def _list_vscode_files(machine: Machine) -> tuple[PurePath, ...]:
     return (machine.config / "Code" / "User" / "mcp.json",)
 
 
-HOSTS: dict[str, Host] = {
-    host.name: host
-    for host in (
-        Host("claude-desktop", _claude_desktop_files, _SERVERS, _plain, "Quit Claude Desktop fully and open it again."),
-        Host("claude-code", _in_home(".claude.json"), _SERVERS, _claude_code, _ANEW, "claude"),
-        Host(
-            "cursor",
-            _in_home(".cursor", "mcp.json"),
-            _SERVERS,
-            _plain,
-            "Switch ctxfold on in Cursor's MCP settings.",
-            "cursor",
-        ),
-        Host(
-            "vscode",
-            _vscode_files,
-            ("servers", "ctxfold"),
-            _stdio,
-            "Run `MCP: List Servers` and start ctxfold.",
-            "code",
-        ),
-        Host("copilot-cli", _in_home(".copilot", "mcp-config.json"), _SERVERS, _copilot, _ANEW, "copilot"),
-        Host("codex", _in_home(".codex", "config.toml"), ("mcp_servers", "ctxfold"), _plain, _ANEW, "codex"),
-        Host("gemini", _in_home(".gemini", "settings.json"), _SERVERS, _plain, _ANEW, "gemini"),
-        Host(
-            "opencode",
-            _in_home(".config", "opencode", "opencode.json"),
-            ("mcp", "ctxfold"),
-            _opencode,
-            _ANEW,
-            "opencode",
-        ),
-        Host("windsurf", _in_home(".codeium", "windsurf", "mcp_config.json"), _SERVERS, _plain, _REFRESH, "windsurf"),
-    )
-}
+_SERVERS = ("mcpServers", "ctxfold")
+NEW_SESSION = "Start a new session to use it."
+_RESTART_DESKTOP = "Quit Claude Desktop fully and open it again."
+_CURSOR = "Switch ctxfold on in Cursor's MCP settings."
+_VSCODE = "Run `MCP: List Servers` and start ctxfold."
+_WINDSURF = "Refresh the MCP servers in Windsurf."
+_ROWS: tuple[tuple[Any, ...], ...] = (
+    ("claude-desktop", _list_claude_desktop_files, _SERVERS, _shape_plain, _RESTART_DESKTOP),
+    ("claude-code", _find_in_home(".claude.json"), _SERVERS, _shape_claude_code, NEW_SESSION, "claude"),
+    ("cursor", _find_in_home(".cursor/mcp.json"), _SERVERS, _shape_plain, _CURSOR, "cursor"),
+    ("vscode", _list_vscode_files, ("servers", "ctxfold"), _shape_stdio, _VSCODE, "code"),
+    ("copilot-cli", _find_in_home(".copilot/mcp-config.json"), _SERVERS, _shape_copilot, NEW_SESSION, "copilot"),
+    ("codex", _find_in_home(".codex/config.toml"), ("mcp_servers", "ctxfold"), _shape_plain, NEW_SESSION, "codex"),
+    ("gemini", _find_in_home(".gemini/settings.json"), _SERVERS, _shape_plain, NEW_SESSION, "gemini"),
+    (
+        "opencode",
+        _find_in_home(".config/opencode/opencode.json"),
+        ("mcp", "ctxfold"),
+        _shape_opencode,
+        NEW_SESSION,
+        "opencode",
+    ),
+    ("windsurf", _find_in_home(".codeium/windsurf/mcp_config.json"), _SERVERS, _shape_plain, _WINDSURF, "windsurf"),
+)
+HOSTS: dict[str, InstallHost] = {row[0]: InstallHost(*row) for row in _ROWS}
 """Every host by its name."""
 
-
-KEPT = "before-ctxfold"
-"""What the name of the copy of a file ends with."""
+BACKUP = "before-ctxfold"
+"""The ending of a copy's name."""
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """One file before and after, None where there is none; the text of its copy, and what the copy's name ends with."""
+class FileChange:
+    """One file before and after, None where it does not exist; the text of its copy, and the ending of the copy's name."""
 
     path: PurePath
     before: str | None
     after: str | None
     backup: str | None
-    mark: str = KEPT
+    mark: str = BACKUP
 
     @property
     def changes(self) -> bool:
-        """Whether the file is any different after it."""
+        """Whether the file differs afterwards."""
         return self.before != self.after
 
 
-def plan_install(host: Host, launch: Launch, path: PurePath, before: str | None, backup: str | None) -> Change:
-    """Put our entry into a file; nothing if it is there already. Raises InputError: the file is not what the host reads."""
+def plan_install(
+    host: InstallHost, launch: Launch, path: PurePath, before: str | None, backup: str | None
+) -> FileChange:
+    """Put our entry into a file, if it is not there already. Raises InputError: the file is not in the host's format."""
     entry, text = host.shape(launch), before or ""
     editor = choose_editor(path)
     try:
-        there = editor.get(text, host.path)
-        if there == entry:
-            return Change(path, before, before, backup)
-        ours_alone = there is not None and editor.put(backup or "", host.path, there) == before
-        kept = backup if ours_alone else before if there is None else None
-        return Change(path, before, editor.put(text, host.path, entry), kept)
+        present = editor.get(text, host.path)
+        if present == entry:
+            return FileChange(path, before, before, backup)
+        only_ours_changed = present is not None and editor.put(backup or "", host.path, present) == before
+        kept = backup if only_ours_changed else before if present is None else None
+        return FileChange(path, before, editor.put(text, host.path, entry), kept)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
 
 
-def plan_uninstall(host: Host, path: PurePath, before: str | None, backup: str | None) -> Change:
-    """Take our entry out of a file; nothing if it isn't there. Raises InputError: the file is not what the host reads."""
+def plan_uninstall(host: InstallHost, path: PurePath, before: str | None, backup: str | None) -> FileChange:
+    """Take our entry out of a file, if it is there. Raises InputError: the file is not in the host's format."""
     editor = choose_editor(path)
     try:
-        there = editor.get(before or "", host.path)
-        if before is None or there is None:
-            return Change(path, before, before, backup)
-        if editor.put(backup or "", host.path, there) == before:
-            return Change(path, before, backup, None)
-        return Change(path, before, editor.drop(before, host.path), None)
+        present = editor.get(before or "", host.path)
+        if before is None or present is None:
+            return FileChange(path, before, before, backup)
+        if editor.put(backup or "", host.path, present) == before:
+            return FileChange(path, before, backup, None)
+        return FileChange(path, before, editor.drop(before, host.path), None)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
 
 
-def choose_editor(path: PurePath) -> ModuleType:
-    """The editor for a file, by its ending: both have the same `get`, `put` and `drop`."""
-    return toml if path.suffix == ".toml" else jsonc
-
-
-def name_backup(path: PurePath, mark: str = KEPT) -> Path:
-    """Where the copy of a file, or what is kept of it, lies: beside it."""
+def name_backup(path: PurePath, mark: str = BACKUP) -> Path:
+    """The path of a file's copy, or of what is kept of it: in the same folder."""
     return Path(path).with_name(f"{path.name}.{mark}")
 
 
-def read(path: PurePath) -> str | None:
-    """The text of a file, newlines as they are; None where there is none. Raises InputError: it cannot be read, or is not UTF-8 text."""
+def read_file(path: PurePath) -> str | None:
+    """The text of a file, newlines as they are; None if there is none. Raises InputError: it is unreadable or not UTF-8."""
     try:
         return Path(path).read_bytes().decode("utf-8")
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
-        raise InputError(f"{path} cannot be read ({why}): put it right by hand, then run this again") from error
+        raise InputError(f"{path} cannot be read ({why}): correct it by hand, then run this again") from error
 
 
-class Desk:
-    """Changes that are planned one after the other, each on what those before it leave, and made together. The user's `home` stays whatever was in it."""
+class ChangePlan:
+    """Changes that are planned one after another, each on the text that the earlier ones leave, and made together."""
 
     def __init__(self, home: Path) -> None:
         self._home = home
         self._texts: dict[Path, str | None] = {}
-        self._changes: list[Change] = []
+        self._changes: list[FileChange] = []
 
     def read(self, path: PurePath) -> str | None:
-        """The text of a file as it will be; None where there will be none. Raises InputError: it cannot be read."""
-        return self._texts[Path(path)] if Path(path) in self._texts else read(path)
+        """The text of a file as it will be; None if there will be none. Raises InputError: it cannot be read."""
+        return self._texts[Path(path)] if Path(path) in self._texts else read_file(path)
 
-    def plan(self, change: Change) -> None:
-        """Take in one more change."""
+    def add(self, change: FileChange) -> None:
+        """Plan one more change."""
         self._changes.append(change)
         if change.changes:
             self._texts |= {Path(change.path): change.after, name_backup(change.path, change.mark): change.backup}
@@ -233,23 +222,26 @@ class Desk:
     @property
     def files(self) -> dict[PurePath, tuple[str | None, str | None]]:
         """Each file that was looked at, as it is and as it will be."""
-        found: dict[PurePath, tuple[str | None, str | None]] = {}
+        files: dict[PurePath, tuple[str | None, str | None]] = {}
         for change in self._changes:
-            before = found[change.path][0] if change.path in found else change.before
-            found[change.path] = (before, change.after)
-        return found
+            before = files[change.path][0] if change.path in files else change.before
+            files[change.path] = (before, change.after)
+        return files
 
     def make(self) -> None:
-        """Make all changes. Where a file is removed, folders that stand empty then go too: an empty one tells a host nothing. Raises InputError: a file cannot be written."""
+        """Make all changes, and remove folders below the user's home that a removed file leaves empty.
+
+        Raises InputError: a file cannot be written.
+        """
         for change in self._changes:
-            apply(change)
+            _apply_change(change)
         for path, (before, after) in self.files.items():
             if before is not None and after is None:
                 _remove_empty([folder for folder in Path(path).parents if folder.is_relative_to(self._home)])
 
 
 def _remove_empty(folders: Sequence[Path]) -> None:
-    """Remove folders that hold nothing, from the innermost on; the outermost stays."""
+    """Remove empty folders from the innermost on. The outermost stays."""
     for folder in folders[:-1]:
         if folder.is_dir():
             if any(folder.iterdir()):
@@ -257,31 +249,31 @@ def _remove_empty(folders: Sequence[Path]) -> None:
             folder.rmdir()
 
 
-def apply(change: Change) -> None:
-    """Make one change and keep, or put away, the copy. Raises InputError: a file cannot be written."""
+def _apply_change(change: FileChange) -> None:
+    """Make one change, and write or remove the copy. Raises InputError: a file cannot be written."""
     if not change.changes:
         return
     try:
-        _write(name_backup(change.path, change.mark), change.backup)
-        _write(Path(change.path), change.after)
+        _write_file(name_backup(change.path, change.mark), change.backup)
+        _write_file(Path(change.path), change.after)
     except OSError as error:
         raise InputError(f"{change.path} cannot be written ({error.strerror}): check its rights") from error
 
 
-def _write(path: Path, text: str | None) -> None:
-    """Replace a file, or remove it for None. A link stays a link: what it leads to is written."""
+def _write_file(path: Path, text: str | None) -> None:
+    """Replace a file at once, or remove it for None. Of a link, the file that it leads to is written."""
     path = path.resolve()
     if text is None:
         path.unlink(missing_ok=True)
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     mode = path.stat().st_mode & 0o777 if path.exists() else 0o600
-    descriptor, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(text.encode("utf-8"))
-        os.chmod(beside, mode)
-        os.replace(beside, path)
+        os.chmod(temporary, mode)
+        os.replace(temporary, path)
     except BaseException:
-        Path(beside).unlink(missing_ok=True)
+        Path(temporary).unlink(missing_ok=True)
         raise

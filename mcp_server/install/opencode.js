@@ -54,10 +54,6 @@ export const Ctxfold = async ({ client }) => {
       const answer = await tell("PreCompact", input.sessionID)
       if (answer !== undefined) output.context.push(answer)
     },
-    "chat.message": async (input) => {
-      const answer = await ask({ hook_event_name: "UserPromptSubmit", session_id: input.sessionID })
-      if (answer !== undefined) kept.set(input.sessionID, [await kept.get(input.sessionID), answer].filter(Boolean).join("\n"))
-    },
     event: async ({ event }) => {
       const session = event.properties?.sessionID
       if (event.type === "session.compacted") kept.set(session, tell("SessionStart", session, { source: "compact" }))

@@ -1,28 +1,82 @@
-"""Browse and page tools."""
+"""The tools that browse: `browse`, `browse_status` and the page tools; each asks the user first where the guards want a yes."""
 
 from __future__ import annotations
 
 from functools import cache
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from mcp.server.elicitation import ElicitationResult
-from mcp.server.mcpserver import Context, Resolve
+from mcp.server.elicitation import AcceptedElicitation, ElicitationResult
+from mcp.server.mcpserver import Context, Elicit, Resolve
 from mcp_types import CallToolResult
-from pydantic import AfterValidator, Field, TypeAdapter
+from pydantic import AfterValidator, BaseModel, Field, TypeAdapter
 
-from mcp_server.sessions.pool import (
-    Pools,
-    Yes,
-    can_ask,
-    confirm_act,
-    confirm_browse,
-    confirm_open,
-    is_yes,
-    keep_agreed,
-    pool_for,
-)
+from browser_agent.observation.inline import clean, cut
+from mcp_server.prompts import fill_prompt
+from mcp_server.sessions.pool import Pools, pool_for
 from mcp_server.tools.results import Browsed, format_page, format_run, report_progress
 from mcp_server.tools.spec import Address, ElementRef, SessionName, Tokens
+
+if TYPE_CHECKING:
+    from browser_agent.network.effects import Asked
+
+_MAX_URL, _MAX_DEED = 200, 400
+"""Characters of an address and of a deed in a question."""
+
+
+class Yes(BaseModel):
+    """A person's answer."""
+
+    go_on: bool = Field(title="Go on", description="Whether it may be done.")
+
+
+async def confirm_open(url: str, ctx: Context[Pools]) -> Elicit[Yes] | Yes:
+    """Ask whether a page may be opened, where the guards want a yes."""
+    return _ask_user(pool_for(ctx).browsing.pages.asks_to_open(url), ctx)
+
+
+async def confirm_browse(start_url: str, ctx: Context[Pools]) -> Elicit[Yes] | Yes:
+    """Ask whether a run may begin at its address, where the guards want a yes."""
+    return _ask_user(pool_for(ctx).browsing.pages.asks_to_open(start_url) if start_url else None, ctx)
+
+
+async def confirm_act(
+    session: str, actions: tuple[dict[str, Any], ...], why: str, need: str, found: str, ctx: Context[Pools]
+) -> Elicit[Yes] | Yes:
+    """Act on a page until it would send something that needs the user's yes, and ask for it.
+
+    For a host that cannot ask, `page_act` acts later, and what needs a yes is refused.
+    """
+    from browser_agent.host.page import Words
+
+    if not _can_ask(ctx):
+        return Yes(go_on=False)
+    pool = pool_for(ctx)
+    words = Words(why, need, found)
+    asked = await pool.browsing.pages.begin(session, pool.lease(session), actions, words)
+    return _ask_user(asked, ctx, "questions/send")
+
+
+def _can_ask(ctx: Context[Pools]) -> bool:
+    """Whether the host can ask its user."""
+    client = ctx.client_capabilities
+    elicitation = client.elicitation if client is not None else None
+    return elicitation is not None and (elicitation.form is not None or elicitation.url is None)
+
+
+def _is_yes(outcome: ElicitationResult[Yes]) -> bool:
+    return isinstance(outcome, AcceptedElicitation) and outcome.data.go_on
+
+
+def _keep_agreed(outcome: ElicitationResult[Yes], asked: Asked | None) -> Asked | None:
+    """The question that a person said yes to; None for any other answer."""
+    return asked if _is_yes(outcome) else None
+
+
+def _ask_user(asked: Asked | None, ctx: Context[Pools], question: str = "questions/go_on") -> Elicit[Yes] | Yes:
+    if asked is None or not _can_ask(ctx):
+        return Yes(go_on=asked is None)
+    where = cut(clean(asked.url), _MAX_URL)
+    return Elicit(fill_prompt(question, did=cut(clean(asked.did), _MAX_DEED), where=where), Yes)
 
 
 async def browse(
@@ -37,7 +91,7 @@ async def browse(
 
     pool = pool_for(ctx)
     browsing, errand = pool.browsing, Errand(task, start_url)
-    agreed = keep_agreed(answer, browsing.pages.asks_to_open(start_url) if start_url else None)
+    agreed = _keep_agreed(answer, browsing.pages.asks_to_open(start_url) if start_url else None)
     return format_run(await browsing.runs.browse(session, pool.lease(session), errand, agreed, report_progress(ctx)))
 
 
@@ -86,8 +140,8 @@ async def page_act(
 
     pool, words = pool_for(ctx), Words(why, need, found)
     pages = pool.browsing.pages
-    if can_ask(ctx):
-        return format_page(await pages.finish(session, actions, words, is_yes(answer)))
+    if _can_ask(ctx):
+        return format_page(await pages.finish(session, actions, words, _is_yes(answer)))
     return format_page(await pages.act(session, pool.lease(session), actions, words))
 
 
@@ -104,7 +158,7 @@ async def page_open(
 
     pool = pool_for(ctx)
     pages = pool.browsing.pages
-    agreed = keep_agreed(answer, pages.asks_to_open(url))
+    agreed = _keep_agreed(answer, pages.asks_to_open(url))
     return format_page(await pages.open(session, pool.lease(session), url, Words("", need, found), agreed))
 
 

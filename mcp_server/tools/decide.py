@@ -1,4 +1,4 @@
-"""Fold, plan, extract, refactor, switch, undo."""
+"""The tools that decide on a session: `fold`, `plan`, `extract`, `refactor`, `switch_branch`, `undo`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from ctxfold import Move, Session
 from ctxfold.decisions.refactor import Operator, Refactored
-from ctxfold.decisions.register import statements_of
+from ctxfold.decisions.register import parse_statements
 from ctxfold.session.branches import Topic
 from ctxfold.workspace import Intent, Statement, Tile, spans
 from mcp_server.sessions.pool import Pools, pool_for
@@ -20,17 +20,16 @@ from mcp_server.tools.spec import LogRef, SessionName, Shorthand, Tokens
 
 
 class LinesGiven(Shorthand, frozen=True, extra="forbid"):
-    """One selection."""
+    """One selection of lines."""
 
     ref: LogRef
     why: str = ""
-    path: str = ""
 
 
 async def extract(
     session: SessionName, ctx: Context[Pools], need: str = "", lines: tuple[LinesGiven, ...] = (), budget: Tokens = 400
 ) -> list[TextContent]:
-    """Show what serves the intent."""
+    """Put exact lines of the log at the end of the view."""
     pool, chosen, wanted = pool_for(ctx), [each.model_dump() for each in lines], need or None
     if chosen:
         return format_extracts(await pool.use(session, lambda opened: opened.extract(wanted, chosen, budget)))
@@ -38,8 +37,8 @@ async def extract(
     return format_extracts(decided.made, (decided.note,) if decided.note else ())
 
 
-class Folded(BaseModel, frozen=True):
-    """The block that now stands for its steps."""
+class FoldReply(BaseModel, frozen=True):
+    """The block that replaces its steps in the view."""
 
     block: str
     steps: str
@@ -49,7 +48,7 @@ class Folded(BaseModel, frozen=True):
     notes: list[str] = []
 
     @classmethod
-    def of(cls, tile: Tile, notes: list[str]) -> Folded:
+    def of(cls, tile: Tile, notes: list[str]) -> FoldReply:
         """The facts of a tile that was made."""
         where, raw = spans(tile.steps), tile.raw
         return cls(block=tile.id, steps=where, scale=tile.scale, tokens=tile.tokens, raw_tokens=raw, notes=notes)
@@ -57,7 +56,7 @@ class Folded(BaseModel, frozen=True):
 
 async def fold(
     session: SessionName, ctx: Context[Pools], summary: str = "", first_step: int = 0, last_step: int = 0
-) -> Annotated[CallToolResult, Folded]:
+) -> Annotated[CallToolResult, FoldReply]:
     """Fold a stretch of steps into one block."""
     pool, first, last, note = pool_for(ctx), first_step or None, last_step or None, ""
     if summary:
@@ -65,11 +64,11 @@ async def fold(
     else:
         decided = await pool.deciders.fold(pool.lease(session), first, last)
         tile, note = decided.made, decided.note
-    beside = f"kept beside it, because it is in use: {', '.join(tile.beside)}" if tile.beside else ""
-    return format_facts(Folded.of(tile, [each for each in (note, beside) if each]))
+    beside = f"kept outside it, because it is in use: {', '.join(tile.beside)}" if tile.beside else ""
+    return format_facts(FoldReply.of(tile, [each for each in (note, beside) if each]))
 
 
-class ItemGiven(Shorthand, frozen=True, extra="forbid"):
+class ItemWritten(Shorthand, frozen=True, extra="forbid"):
     """One entry of a to-do: a new text, or an item by its id with its new state."""
 
     text: str = ""
@@ -78,7 +77,7 @@ class ItemGiven(Shorthand, frozen=True, extra="forbid"):
     evidence: str = ""
 
     def to_entry(self) -> dict[str, str]:
-        """The entry as it was given: what was left out is not said, and a new text is open anyway."""
+        """The entry without the fields that were left out; a new text is open anyway."""
         given = {name: value for name, value in self.model_dump(exclude_unset=True).items() if value}
         if not self.id and self.state == "open":
             given.pop("state", None)
@@ -86,7 +85,7 @@ class ItemGiven(Shorthand, frozen=True, extra="forbid"):
 
 
 class Planned(BaseModel, frozen=True):
-    """What is still to be done, what holds, and what was decided."""
+    """The to-do by state, the constraints that hold, and the decisions."""
 
     open: list[str]
     done: list[str]
@@ -96,25 +95,25 @@ class Planned(BaseModel, frozen=True):
     notes: list[str] = []
 
 
-NOTHING = "nothing was given: write todo, constraints or decisions as the user's words or results call for them"
+_NOTHING = "nothing was given: write todo, constraints or decisions as the user's words or results call for them"
 
 
 async def plan(
     session: SessionName,
     ctx: Context[Pools],
     summary: str = "",
-    todo: tuple[ItemGiven, ...] = (),
+    todo: tuple[ItemWritten, ...] = (),
     constraints: tuple[str, ...] = (),
     decisions: tuple[str, ...] = (),
 ) -> Annotated[CallToolResult, Planned]:
-    """Set the intent."""
+    """Write the register."""
     pool, items = pool_for(ctx), [each.to_entry() for each in todo]
-    held, settled = statements_of(constraints, "c"), statements_of(decisions, "d")
+    held, settled = parse_statements(constraints, "c"), parse_statements(decisions, "d")
     if summary or items or held or settled:
         intent = await pool.use(session, lambda opened: opened.plan(summary or None, items, held, settled))
         return format_facts(_describe_intent(intent, ""))
     decided = await pool.deciders.plan(pool.lease(session))
-    return format_facts(_describe_intent(decided.made, decided.note if pool.deciders.name else NOTHING))
+    return format_facts(_describe_intent(decided.made, decided.note if pool.deciders.name else _NOTHING))
 
 
 def _describe_intent(intent: Intent, note: str) -> Planned:
@@ -133,7 +132,7 @@ def _describe_statement(each: Statement) -> str:
 
 
 class Mended(BaseModel, frozen=True):
-    """What was chosen, whether it was applied and why, and what the view cost before and after."""
+    """Which operator was chosen, whether it was applied and why, and the view's tokens before and after."""
 
     operator: str
     applied: bool
@@ -162,7 +161,7 @@ class Mended(BaseModel, frozen=True):
 async def refactor(
     session: SessionName, ctx: Context[Pools], operator: Literal["auto", Operator] = "auto", text: str = ""
 ) -> Annotated[CallToolResult, Mended]:
-    """Mend the view."""
+    """Refactor the view."""
     pool = pool_for(ctx)
     if text:
         done, note = await pool.use(session, lambda opened: opened.refactor(operator, text)), ""
@@ -173,14 +172,14 @@ async def refactor(
 
 
 Action = Literal["auto", "create", "switch", "new_topic", "rename"]
-"""What a host may ask for; to go on it need not ask."""
+"""What a host may ask for. To continue on its branch it need not ask."""
 
 _NAMED = 40
-"""Branches an answer names, the newest."""
+"""Branches that an answer names: the newest."""
 
 
 class Moved(BaseModel, frozen=True):
-    """Where one stands now, how one came there and why, and every branch there is; for `auto` those most like the message."""
+    """The branch moved to and why, and every branch; for `auto` those most like the message."""
 
     action: str
     branch: str
@@ -194,7 +193,7 @@ class Moved(BaseModel, frozen=True):
 async def switch_branch(
     session: SessionName, ctx: Context[Pools], query: str = "", action: Action = "auto", to: str = "", step: str = ""
 ) -> Annotated[CallToolResult, Moved]:
-    """Move in the forest."""
+    """Move to another branch or topic."""
 
     def move(opened: Session) -> Moved:
         return _describe_move(opened.branch(action, query or None, step or None, to or None), opened.tree())
@@ -235,11 +234,14 @@ def _name(topic: str, branch: str) -> str:
 
 
 _LIKE = 5
-"""Branches an answer names as like the message, the most alike."""
+"""Branches that an answer names as like the message."""
 
 
 class Undone(BaseModel, frozen=True):
-    """What was undone or is in force again, and where that leaves one. `stays`: the branch that an undone move led to."""
+    """What was undone or redone, and the branch and step that are current now.
+
+    `stays`: the branch that an undone move had made.
+    """
 
     undone: str = ""
     redone: str = ""
@@ -249,7 +251,7 @@ class Undone(BaseModel, frozen=True):
 
 
 async def undo(session: SessionName, ctx: Context[Pools], redo: bool = False) -> Annotated[CallToolResult, Undone]:
-    """Take back the newest decision."""
+    """Undo the newest decision, or redo it."""
     return format_facts(await pool_for(ctx).use(session, _redo if redo else _undo))
 
 

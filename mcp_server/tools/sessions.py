@@ -1,4 +1,4 @@
-"""Open, record, recall, context."""
+"""The tools that record and read a session: `open_session`, `record`, `recall`, `context`; which files a host may have read."""
 
 from __future__ import annotations
 
@@ -9,17 +9,22 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
+import anyio
 from anyio.to_thread import run_sync
-from mcp.server.mcpserver import Context, Resolve
-from mcp_types import CallToolResult, TextContent
-from pydantic import BaseModel
+from mcp.server.mcpserver import Context, ListRoots, Resolve
+from mcp.shared.exceptions import MCPError
+from mcp_types import CallToolResult, ListRootsRequest, ListRootsResult, Root, TextContent
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from pydantic import BaseModel, FileUrl
 
 from ctxfold import Session
 from ctxfold.errors import InputError, Refused
 from ctxfold.log import RecordRef, StepRef
 from ctxfold.workspace import spans
-from mcp_server.sessions.pool import HostFolders, Pools, SessionPool, find_folders, pool_for
+from mcp_server.sessions.pool import Pools, SessionPool, pool_for
 from mcp_server.tools.results import format_facts, format_hits, format_recalled, format_view, shorten
 from mcp_server.tools.spec import LogRef, SessionName, Tokens
 
@@ -59,44 +64,74 @@ def _describe_session(opened: Session) -> Opened:
     )
 
 
+_ROOTS_SECONDS = 10.0
+"""Time that a host has to name its roots."""
 LARGEST = 10_000_000
-"""Most bytes taken in from one file."""
-
+"""Bytes taken in from one file."""
 _SYSTEM = tuple(Path(root) for root in ("/proc", "/sys", "/dev"))
 
 
+async def ask_roots(file: str, ctx: Context[Pools]) -> ListRoots | ListRootsResult:
+    """The folders from which `file` may be read, as roots: the host's own, or the working directory if it has none.
+
+    Raises Refused: the host was asked and did not name them.
+    """
+    if not file or not pool_for(ctx).local:
+        return ListRootsResult(roots=[])
+    host = ctx.client_capabilities
+    if host is None or host.roots is None:
+        return ListRootsResult(roots=[Root(uri=FileUrl(Path.cwd().as_uri()))])
+    if ctx.protocol_version not in HANDSHAKE_PROTOCOL_VERSIONS:
+        return ListRoots()
+    try:
+        with anyio.fail_after(_ROOTS_SECONDS):
+            roots: ListRootsResult = await ctx.session.send_request(ListRootsRequest(), ListRootsResult)
+    except (MCPError, TimeoutError) as error:
+        raise Refused("the host did not name its folders, so no file can be read: give the text itself") from error
+    return roots
+
+
 @dataclass(frozen=True, slots=True)
-class TextFile:
-    """A file as it was read: where it really lies, its text, its size in bytes."""
+class HostFolders:
+    """A host's sessions, and the folders from which its files may be read; None if it is on another machine."""
 
-    path: str
-    text: str
-    size: int
+    pool: SessionPool
+    folders: tuple[Path, ...] | None
 
 
-def read_text_file(name: str, folders: Sequence[Path]) -> TextFile:
-    """Read one file that lies in one of these folders. The whole file system is no folder: a server that was started there was started nowhere in particular.
+async def find_folders(ctx: Context[Pools], roots: Annotated[ListRootsResult, Resolve(ask_roots)]) -> HostFolders:
+    """The sessions of the current request's principal, and the folders of its roots."""
+    pool = pool_for(ctx)
+    folders = tuple(Path(url2pathname(urlsplit(str(root.uri)).path)) for root in roots.roots)
+    return HostFolders(pool, folders if pool.local else None)
+
+
+def read_text_file(name: str, folders: Sequence[Path]) -> tuple[Path, str, int]:
+    """Read a file in one of these folders: its real path, its text, its size in bytes.
+
+    The whole file system is not accepted as a folder: a server that starts there was started nowhere in particular.
 
     Raises:
         InputError: the path is relative, not there, not a plain file, too large, or not UTF-8 text.
-        Refused: it lies outside the folders, or leads into a hidden folder or the system's own files.
+        Refused: it is outside the folders, or leads into a hidden folder or the system's own files.
     """
     path = _resolve(name)
     real = [folder.resolve() for folder in folders]
     folder = next((one for one in real if one != Path(one.anchor) and path.is_relative_to(one)), None)
     if folder is None:
         raise Refused(
-            "file lies outside the folders that may be read, which are the host's roots or, of a host without any, the one this server was started in: "
-            "copy what is needed there, or give the text itself"
+            "file is outside the folders that may be read: the host's roots or, for a host without any, the folder that "
+            "this server was started in. Copy it there, or give the text itself"
         )
     below = path.relative_to(folder).parts
     if any(part.startswith(".") for part in below) or any(path.is_relative_to(root) for root in _SYSTEM):
         raise Refused(
-            "file leads to a hidden or system place, which often holds keys: copy what is needed to a plain folder, or give the text itself"
+            "file leads to a hidden or system place, which often holds keys: "
+            "copy what is needed to a plain folder, or give the text itself"
         )
     raw = _read_bytes(path)
     try:
-        return TextFile(str(path), raw.decode("utf-8"), len(raw))
+        return path, raw.decode("utf-8"), len(raw)
     except UnicodeDecodeError as error:
         raise InputError(
             f"file is not UTF-8 text (byte {error.start}): convert it first, or give the text itself"
@@ -104,17 +139,17 @@ def read_text_file(name: str, folders: Sequence[Path]) -> TextFile:
 
 
 def _resolve(name: str) -> Path:
-    """Where a path leads, whether or not anything is there: of what lies outside the folders, not even that is told."""
+    """The real path. Whether a file outside the folders exists is not revealed."""
     if "\0" in name or not Path(name).is_absolute():
         raise InputError("file must be an absolute path: the server's own folder is not yours")
     try:
         return Path(os.path.realpath(name))
     except ValueError as error:
-        raise InputError("file is no path of this system: check it") from error
+        raise InputError("file is not a path of this system: check it") from error
 
 
 def _read_bytes(path: Path) -> bytes:
-    """The bytes of a plain file. It is opened without waiting, so that a pipe or device can't hold us, and judged by what was opened."""
+    """The bytes of a plain file. It is opened without waiting, so that a pipe or device can't block, then checked."""
     try:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     except OSError as error:
@@ -127,7 +162,7 @@ def _read_bytes(path: Path) -> bytes:
         raw = file.read(LARGEST + 1)
     if len(raw) > LARGEST:
         raise InputError(
-            f"file has {facts.st_size} bytes; at most {LARGEST} are taken in: split it, or give the part that matters"
+            f"file has {facts.st_size} bytes, more than {LARGEST}: split it, or give the part that matters"
         )
     return raw
 
@@ -249,7 +284,7 @@ def _take_step(given: StepGiven, found: str) -> Iterator[_Entry]:
         calls = [{"name": call.name, "args": call.args, "id": id} for call, id in zip(given.calls, ids, strict=True)]
         yield _make_step(given.explanation, calls, results, found)
     elif given.explanation or given.calls:
-        raise InputError("a step with late_for carries results only")
+        raise InputError("a step with late_for may hold results only: leave out explanation and calls")
     else:
         for call_id, text in results:
             write = partial(Session.record_result, step=given.late_for, call_id=call_id, text=text)
@@ -270,8 +305,8 @@ def _take_file(name: str, folders: Sequence[Path] | None) -> _Entry:
     """A file as the step that read it: its text came from outside, like a tool's."""
     if folders is None:
         raise Refused(
-            "no file is taken in over HTTP, where you and this server may not share a machine: give the text itself"
+            "files are not read over HTTP, where host and server may be on two machines: give the text itself"
         )
-    file = read_text_file(name, folders)
-    call = {"name": "read_file", "args": {"path": file.path, "bytes": file.size}, "id": "c1"}
-    return _make_step("", [call], [("c1", file.text)])
+    path, text, size = read_text_file(name, folders)
+    call = {"name": "read_file", "args": {"path": str(path), "bytes": size}, "id": "c1"}
+    return _make_step("", [call], [("c1", text)])

@@ -1,4 +1,6 @@
-"""How many files a newcomer reads to follow one thing through the house: the files of ours whose functions run, from the call to its end."""
+"""How many files a newcomer reads to follow one thing through the house: the files of ours whose functions run, from
+the call to its end.
+"""
 
 import json
 import sys
@@ -12,7 +14,7 @@ import pytest
 from mcp import Client
 
 from ctxfold import Session
-from mcp_server.hooks.__main__ import answer
+from mcp_server.hooks.events import Conversations, answer_event
 from mcp_server.server import build_server
 from mcp_server.sessions.pool import Pools
 from tests.mcp_server.conftest import said
@@ -25,7 +27,9 @@ MOST = {"record": 14, "view": 24, "page_act": 44, "hook": 28, "recall": 15}
 
 @contextmanager
 def follow(walk: str) -> Iterator[set[str]]:
-    """Collect the files of ours of which a function is called, in this thread and any started since; fail above the walk's number."""
+    """Collect the files of ours of which a function is called, in this thread and any started since; fail above the
+    walk's number.
+    """
     files: set[str] = set()
 
     def see(frame: FrameType, event: str, _arg: object) -> None:
@@ -85,8 +89,8 @@ def test_a_long_result_at_a_hook(tmp_path: Path) -> None:
         "session_id": "abc", "transcript_path": str(tmp_path / "t.jsonl"), "cwd": str(tmp_path), "hook_event_name": "PostToolUse",
         "tool_name": "Bash", "tool_input": {"command": "list"}, "tool_response": {"stdout": text}, "tool_use_id": "toolu_1",
     }  # fmt: skip
-    with follow("hook") as files:
-        assert answer(["claude-code"], json.dumps(event).encode())
+    with follow("hook") as files, Conversations() as conversations:
+        assert answer_event(["claude-code"], json.dumps(event).encode(), conversations)
     assert "mcp_server/hooks/events.py" in files
 
 

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ctxfold import Session
-from mcp_server.hooks.events import SPELLINGS, kept_after
+from ctxfold.messages.hosts import HOSTS
+from mcp_server.hooks.events import split_view
 from tests.benchmarks.fidelity.measure import Asked, asked_by, holds
 from tests.benchmarks.fidelity.recordings import Heard, Recording, files, read
 from tests.benchmarks.fidelity.replaying import Replay
@@ -77,7 +78,9 @@ def measure(recording: Recording, points: int, total: Score) -> Score:
 
 def look(session: Session, recording: Recording, point: int, score: Score) -> None:
     """Score one compaction."""
-    view = "\n".join(kept_after(session, *SPELLINGS["claude-code"].parts))
+    hooks = HOSTS["claude-code"].hooks
+    assert hooks
+    view = "\n".join(split_view(session, *hooks.parts))
     lowered = view.lower()
     score.characters += len(view)
     score.points += 1

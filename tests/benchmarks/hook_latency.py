@@ -25,7 +25,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from mcp_server.hooks.__main__ import find_socket
+from mcp_server.hooks.helper import find_socket
 
 _COMMAND = [sys.executable, "-I", "-m", "mcp_server.hooks", "claude-code"]
 _NOTHING = [sys.executable, "-I", "-c", "pass"]

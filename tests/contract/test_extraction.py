@@ -1,6 +1,5 @@
 """Extraction: what is chosen from the log is what the log holds, byte for byte; what cannot be so is mended or refused by rule, and counted."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -103,31 +102,6 @@ def test_an_item_that_is_not_in_the_to_do_is_not_served(log: Session) -> None:
     assert [each.todo for each in made.extracts] == ["t1", None]
     assert made.counted("unknown items") == 1
     assert "s1.3:1-1: t1 where it is" in settled(log)
-
-
-def test_values_of_a_structured_record_by_path(log: Session) -> None:
-    """Conditions and projections; what comes out stands in the record."""
-    made = log.extract(selections=[{"ref": "s2.3", "path": "flights[?price < `100`].{id: id, price: price}"}])
-    assert json.loads(made.extracts[0].text) == [{"id": "LH44", "price": 95}]
-    assert made.extracts[0].untrusted
-
-
-@pytest.mark.parametrize(
-    ("path", "said"),
-    [
-        ("flights[].prices", "did you mean 'price'"),
-        ("flights[].{cost: price}", "no key"),
-        ("length(flights)", "conditions only"),
-        ("'made up'", "conditions only"),
-        ("flights[?price > `900`]", "finds nothing"),
-        ("flights[", "not one"),
-        ("page.x", "no key 'x'"),
-    ],
-)
-def test_a_path_that_would_say_more_than_the_record_is_refused(log: Session, path: str, said: str) -> None:
-    """Unknown keys, new names, functions and literals outside a condition, nothing found, no path at all."""
-    with pytest.raises(InputError, match=said):
-        log.extract(selections=[{"ref": "s2.3", "path": path}])
 
 
 def test_the_embedded_extractor_finds_what_serves_the_open_items(session: Session) -> None:

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from ctxfold import Session, export_session, import_session, sessions, verify_session
-from ctxfold.decisions.branch import Wish
 from ctxfold.errors import BranchError, InputError
+from ctxfold.session.branches import Wish
 from tests.support.sessions import WIDE, add_steps, events, settled
 
 TRIP = "We want to spend 6 days in Kyoto with two kids for at most 4200 euros."

@@ -60,7 +60,7 @@ def test_a_step_that_shows_nothing_yet_is_not_folded(session: Session) -> None:
     session.record_turn(user="Please go on.")
     session.record_reply("I do.")
     session.record_turn(user="")
-    with pytest.raises(FoldError, match="s2 shows nothing yet"):
+    with pytest.raises(FoldError, match="s2 is empty yet"):
         session.fold(first_step=1, last_step=2)
     session.record_reply("Done.")
     assert session.fold(first_step=1, last_step=2).steps == (1, 2)

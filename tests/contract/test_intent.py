@@ -7,11 +7,11 @@ import pytest
 
 import ctxfold
 from ctxfold import Session
-from ctxfold.decisions.register import Trigger, set_intent
+from ctxfold.decisions.register import Trigger
 from ctxfold.errors import CtxfoldError, InputError, UndoError
 from ctxfold.session.commits import EventKind
 from ctxfold.tokens import MIN_BUDGET, count
-from ctxfold.workspace import By, Intent, load_change
+from ctxfold.workspace import By
 from tests.support.sessions import WIDE, add_json, add_result, add_steps, database_bytes, events, settled
 
 
@@ -327,23 +327,6 @@ def test_a_long_chain_of_plans_reads_back_whole(database: Path) -> None:
         assert again.intent == kept
     assert [len(part) for part in (kept.items, kept.constraints, kept.decisions)] == [80, 80, 80]
     assert kept.summary == "So far 79."
-
-
-def test_plans_of_version_0_1_stay_in_force() -> None:
-    """What such a plan changed, as its event holds it: items, constraints, and of the dialogue what a host or a model wrote."""
-    item = {"id": "t1", "text": "Book", "state": "done", "ref": "s1.1", "evidence": ["s2.1"], "untrusted": False}
-    bounds = [
-        {"id": "c1", "text": "450", "ref": "s1.1", "superseded_by": "c2"},
-        {"id": "c2", "text": "600", "ref": "s3.1", "superseded_by": None},
-    ]
-    course = [["s1.1", "asked", "Book a room", False], ["", "told", "They book.", True]]
-    old = {"course": course, "items": [item], "constraints": bounds, "read": [3, 1], "afresh": True}
-    intent = set_intent(Intent(), load_change(old))
-    assert [(each.id, each.state, each.evidence) for each in intent.items] == [("t1", "done", ("s2.1",))]
-    assert [each.id for each in intent.binding] == ["c2"]
-    assert (intent.summary, intent.told.untrusted, intent.read) == ("They book.", True, (3, 1))
-    spoken = {**old, "course": course[:1], "afresh": False}
-    assert set_intent(intent, load_change(spoken)).summary == "They book.", "the user's own words stand in the log"
 
 
 @pytest.mark.parametrize("what", ["s1", "s1.1", "Rivoli"])

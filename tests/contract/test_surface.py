@@ -30,7 +30,7 @@ def test_a_task_takes_a_schema() -> None:
     parameters = inspect.signature(browser_agent.BrowserAgent.run).parameters
     assert parameters["schema"].default is None
     assert list(parameters)[:3] == ["self", "task", "start_url"]
-    assert "data" in {field.name for field in dataclasses.fields(browser_agent.Result)}
+    assert "data" in {field.name for field in dataclasses.fields(browser_agent.RunResult)}
 
 
 @pytest.mark.parametrize(

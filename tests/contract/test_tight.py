@@ -5,7 +5,7 @@ import json
 import pytest
 
 from ctxfold import Session
-from ctxfold.session.decide import unfolded
+from ctxfold.session.decide import open_tiles
 from ctxfold.tokens import count
 from ctxfold.workspace import RawStep, Tile
 
@@ -59,7 +59,7 @@ def test_opening_a_tile_gives_its_steps_back_and_leaves_what_was_told(session: S
     tile = workspace.blocks[0]
     assert isinstance(tile, Tile)
     with session._at.store.reading() as tx:
-        opened = unfolded(tx, session._at.session, workspace, workspace.blocks, 12_000)
+        opened = open_tiles(tx, session._at.session, workspace, workspace.blocks, 12_000)
     assert [step for block in opened for step in block.steps] == [
         step for block in workspace.blocks for step in block.steps
     ]
@@ -76,8 +76,8 @@ def test_what_is_opened_is_bounded_and_the_rest_stands_as_it_was_folded(session:
     tile = workspace.blocks[0]
     assert isinstance(tile, Tile)
     with session._at.store.reading() as tx:
-        opened = unfolded(tx, session._at.session, workspace, workspace.blocks, 600)
-        whole = unfolded(tx, session._at.session, workspace, workspace.blocks, 1_000_000)
+        opened = open_tiles(tx, session._at.session, workspace, workspace.blocks, 600)
+        whole = open_tiles(tx, session._at.session, workspace, workspace.blocks, 1_000_000)
     steps = [step for block in workspace.blocks for step in block.steps]
     for blocks in (opened, whole):
         assert [step for block in blocks for step in block.steps] == steps
@@ -101,5 +101,5 @@ def test_a_session_folded_at_every_step_can_be_folded_a_thousand_times(session: 
         session.fold(first_step=1)
     workspace = session.workspace
     with session._at.store.reading() as tx:
-        opened = unfolded(tx, session._at.session, workspace, workspace.blocks, 1_000_000)
+        opened = open_tiles(tx, session._at.session, workspace, workspace.blocks, 1_000_000)
     assert len(opened) == 1_050

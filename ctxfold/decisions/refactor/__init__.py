@@ -11,8 +11,16 @@ from difflib import unified_diff
 from functools import cached_property
 from typing import Literal, assert_never, get_args
 
-from ctxfold.decisions.fold import SETTINGS, FoldSettings, fold, in_force, price, values_of, values_said
-from ctxfold.decisions.marks import invented, known_texts
+from ctxfold.decisions.fold import (
+    SETTINGS,
+    FoldSettings,
+    find_values_in_force,
+    fold,
+    price_blocks,
+    values_of,
+    values_said,
+)
+from ctxfold.decisions.marks import find_invented, list_known_texts
 from ctxfold.errors import FoldError
 from ctxfold.log.lines import Line
 from ctxfold.text.sentences import sentences
@@ -76,7 +84,7 @@ class Refactoring:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class RefactorRefusal:
     """Why an operator is not applied, in words of ours alone. `values`: the first few that it is about, as they were written or as the log has them."""
 
     reason: str
@@ -84,7 +92,7 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class PastCall:
     """A call with what came back, reduced to what exact repetition is told by: the tool and its arguments in canonical form, and a digest of the result.
 
     The digest is empty while there is none, and where nothing came back.
@@ -116,7 +124,7 @@ class Case:
     """
 
     workspace: Workspace
-    calls: tuple[Call, ...] = ()
+    calls: tuple[PastCall, ...] = ()
     spoken: frozenset[int] = frozenset()
     budget: int = 8000
     settings: FoldSettings = SETTINGS
@@ -134,12 +142,12 @@ class Case:
         return max(min([len(blocks) - 1, *seen[-1:]]), 0)
 
 
-def noted(case: Case, operator: Operator, pin: Pin) -> Refactoring | Refusal:
+def make_note(case: Case, operator: Operator, pin: Pin) -> Refactoring | RefactorRefusal:
     """A note added in its slot; refused where it stands already."""
     guidance = case.workspace.guidance.at(case.workspace.path_length)
     standing = guidance.thought if pin.slot == "thought" else guidance.key_info
     if standing is not None and standing.text == pin.text:
-        return Refusal("this note stands already")
+        return RefactorRefusal("this note stands already")
     return Refactoring(operator, (AddNote(pin),), "a thought" if pin.slot == "thought" else "key facts")
 
 
@@ -206,7 +214,7 @@ def _with(workspace: Workspace, effect: Effect) -> Workspace:
     guidance = workspace.guidance
     match effect:
         case PutTile(tile=tile):
-            depth = 1 + depth_of(workspace, tile)
+            depth = 1 + count_depth(workspace, tile)
             after = fold(workspace, tile)
             return replace(after, guidance=replace(guidance, depths=(*guidance.depths, (tile.number, depth))))
         case AddNote(pin=pin):
@@ -228,7 +236,7 @@ def _pinned(guidance: Guidance, pin: Pin) -> Guidance:
             assert_never(pin.slot)
 
 
-def depth_of(workspace: Workspace, tile: Tile) -> int:
+def count_depth(workspace: Workspace, tile: Tile) -> int:
     """How many refactorings stand inside each other already in the blocks that a tile would replace."""
     depths = dict(workspace.guidance.depths)
     inside = set(tile.steps)
@@ -249,26 +257,28 @@ THOUGHT, KEY_INFO = 80, 400
 _SENTENCES = 2
 
 
-def most(path_length: int) -> int:
+def count_most(path_length: int) -> int:
     """How many refactorings may stand on a path of so many steps."""
     return 8 + path_length // 4
 
 
-def fault(case: Case, made: Refactoring) -> Refusal | None:
+def find_fault(case: Case, made: Refactoring) -> RefactorRefusal | None:
     """Why a refactoring may not stand; None when it may."""
     workspace = case.workspace
-    if workspace.guidance.made >= most(workspace.path_length):
-        return Refusal(
+    if workspace.guidance.made >= count_most(workspace.path_length):
+        return RefactorRefusal(
             f"{workspace.guidance.made} refactorings stand on this path already; undo some, or go on without"
         )
-    if any(depth_of(workspace, tile) >= DEPTH for tile in made.tiles):
-        return Refusal(f"what stands there was refactored {DEPTH} times already; undo one, or use another operator")
+    if any(count_depth(workspace, tile) >= DEPTH for tile in made.tiles):
+        return RefactorRefusal(
+            f"what stands there was refactored {DEPTH} times already; undo one, or use another operator"
+        )
     try:
         after = refactor(workspace, made)
     except FoldError as error:
-        return Refusal(str(error))
+        return RefactorRefusal(str(error))
     wrong = _latest(case, after) or _by_operator(case, made, after)
-    return Refusal(wrong) if wrong else _words(case, made) or _values_in_force(case, made, after)
+    return RefactorRefusal(wrong) if wrong else _words(case, made) or _values_in_force(case, made, after)
 
 
 def _latest(case: Case, after: Workspace) -> str:
@@ -305,7 +315,7 @@ def _by_operator(case: Case, made: Refactoring, after: Workspace) -> str:
 
 def _shrinks(workspace: Workspace, made: Refactoring) -> str:
     for tile in made.tiles:
-        took, gives = price(*_under(workspace, tile)), price(tile)
+        took, gives = price_blocks(*_under(workspace, tile)), price_blocks(tile)
         if gives >= took:
             return f"it would cost {gives} tokens for the {took} that stand there; shorten it"
     return ""
@@ -329,23 +339,25 @@ def _short_enough(made: Refactoring) -> str:
     return ""
 
 
-def _words(case: Case, made: Refactoring) -> Refusal | None:
+def _words(case: Case, made: Refactoring) -> RefactorRefusal | None:
     """Nothing empty, and no id, number, address or quotation that the log does not have."""
     if made.decider == "embedded":
         return None
     told = [tile.summary for tile in made.tiles if tile.origin != "embedded"]
     told += [effect.pin.text for effect in made.effects if isinstance(effect, AddNote)]
     if any(not text.strip() for text in told) and made.operator != "fact_rectify":
-        return Refusal("the text is empty; write it")
+        return RefactorRefusal("the text is empty; write it")
     steps = frozenset(step for block in case.workspace.blocks for step in block.steps)
-    strange = invented("\n".join(told), [*known_texts(case.workspace, ()), *case.history()], steps)
+    strange = find_invented("\n".join(told), [*list_known_texts(case.workspace, ()), *case.history()], steps)
     if not strange:
         return None
     many = counted(len(strange), "value")
-    return Refusal(f"it holds {many} that the history does not have; copy values exactly, or leave them out", strange)
+    return RefactorRefusal(
+        f"it holds {many} that the history does not have; copy values exactly, or leave them out", strange
+    )
 
 
-def _values_in_force(case: Case, made: Refactoring, then: Workspace) -> Refusal | None:
+def _values_in_force(case: Case, made: Refactoring, then: Workspace) -> RefactorRefusal | None:
     """Of the values in force in what is replaced, nearly all stand afterwards: in its place, or elsewhere in the view."""
     if made.operator == "state_abstract" and made.decider == "embedded":
         return None  # it keeps what a consolidation would, chosen by the same worth
@@ -359,7 +371,7 @@ def _values_in_force(case: Case, made: Refactoring, then: Workspace) -> Refusal 
             after |= values_of(line for block in then.blocks for line in block.lines)
         if len(before & after) < RECALL * len(before):
             gone = sorted(before - after)
-            return Refusal(f"{len(gone)} of {len(before)} values in force would go; keep them", tuple(gone))
+            return RefactorRefusal(f"{len(gone)} of {len(before)} values in force would go; keep them", tuple(gone))
     return None
 
 
@@ -367,4 +379,4 @@ def _in_force(workspace: Workspace, blocks: Sequence[Block], made: Refactoring) 
     """The values of a stretch that are in use; for a prune every one that a tool or a page told."""
     kinds = {"user", "note"} | ({"data", "text"} if made.operator == "path_prune" else set())
     told = values_of(line for block in blocks for line in block.lines if line.kind in kinds)
-    return told | in_force(blocks, workspace.blocks, workspace.intent)
+    return told | find_values_in_force(blocks, workspace.blocks, workspace.intent)

@@ -11,15 +11,24 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import assert_never
 
-from ctxfold.decisions.fold import price, stretch, tile_of, values_of
-from ctxfold.decisions.memory import Batch, due, embedded_tile
-from ctxfold.decisions.refactor import Call, Case, Operator, PutTile, Refactoring, Refusal, fault, noted
+from ctxfold.decisions.fold import find_stretch, make_tile, price_blocks, values_of
+from ctxfold.decisions.memory import Batch, choose_batch, choose_tile
+from ctxfold.decisions.refactor import (
+    Case,
+    Operator,
+    PastCall,
+    PutTile,
+    Refactoring,
+    RefactorRefusal,
+    find_fault,
+    make_note,
+)
 from ctxfold.errors import FoldError
 from ctxfold.log import place_of
 from ctxfold.log.json import canonical, parse
 from ctxfold.log.lines import Line
 from ctxfold.prompts import prompt
-from ctxfold.select.pieces import above
+from ctxfold.select.pieces import find_above as above
 from ctxfold.tokens import count, head
 from ctxfold.view.render import query_of
 from ctxfold.workspace import Block, Pin, RawStep, Tile, Workspace, spans
@@ -49,13 +58,13 @@ class _Step:
     """Its calls, each with what came of it."""
 
 
-def call_of(step: int, text: str, result: str | None, page: bool = False) -> Call:
+def read_past_call(step: int, text: str, result: str | None, page: bool = False) -> PastCall:
     """A call and its result as repetition sees them."""
     tree = parse(text[:_LONGEST_CALL])
     name, args = (tree.get("name"), tree.get("args")) if isinstance(tree, dict) else ("", None)
     key = f"{name} {canonical(args)}" if name else _digest(text)
     plain = (_MARKS.sub("", result or "") if page else result or "").strip()
-    return Call(step, key, _digest(plain) if plain else "", result is not None)
+    return PastCall(step, key, _digest(plain) if plain else "", result is not None)
 
 
 def _digest(text: str) -> str:
@@ -92,8 +101,8 @@ def _stretches(case: Case) -> Iterator[list[_Step]]:
     yield stretch
 
 
-def _by_step(calls: Iterable[Call]) -> dict[int, list[Call]]:
-    found: dict[int, list[Call]] = {}
+def _by_step(calls: Iterable[PastCall]) -> dict[int, list[PastCall]]:
+    found: dict[int, list[PastCall]] = {}
     for call in calls:
         found.setdefault(call.step, []).append(call)
     return found
@@ -135,7 +144,7 @@ def duplicates(case: Case) -> tuple[int, ...]:
 _FENCES = re.compile(r"^<<[^\n]+\n|\n\S+>>$")
 
 
-def path_prune(case: Case) -> Refactoring | Refusal:
+def path_prune(case: Case) -> Refactoring | RefactorRefusal:
     """Fold every loop that stands before the latest step into a tile of status failed, with all that it showed."""
     effects: list[PutTile] = []
     for loop in loops(case):
@@ -144,7 +153,7 @@ def path_prune(case: Case) -> Refactoring | Refusal:
         if tile is not None:
             effects.append(PutTile(tile))
     if not effects:
-        return Refusal("no stretch that went in circles stands before the latest step")
+        return RefactorRefusal("no stretch that went in circles stands before the latest step")
     where = "; ".join(spans(effect.tile.steps) for effect in effects[-3:])
     return Refactoring("path_prune", tuple(effects), f"the same calls with the same results in {where}")
 
@@ -156,7 +165,7 @@ def _foldable(case: Case, loop: Loop) -> Sequence[Block]:
     if len(steps) < 2:
         return ()
     try:
-        return stretch(case.workspace, steps[0], steps[-1])
+        return find_stretch(case.workspace, steps[0], steps[-1])
     except FoldError:
         return ()
 
@@ -164,10 +173,10 @@ def _foldable(case: Case, loop: Loop) -> Sequence[Block]:
 def _pruned(blocks: Sequence[Block], repeats: frozenset[int], number: int) -> Tile | None:
     """The tile of a loop, with a word on the world outside where that still makes the view smaller; None where nothing does."""
     lines = without_repeats(blocks, repeats)
-    before = price(*blocks)
+    before = price_blocks(*blocks)
     for summary in (prompt("refactor_pruned"), ""):
-        tile = tile_of(blocks, number, summary, lines, "embedded", status="failed")
-        if price(tile) < before:
+        tile = make_tile(blocks, number, summary, lines, "embedded", status="failed")
+        if price_blocks(tile) < before:
             return tile
     return None
 
@@ -209,10 +218,10 @@ _EACH, _MOST, _BOUND, _OPEN = 48, 300, 6, 3
 def route(case: Case) -> Refactoring | None:
     """What a history calls for, or nothing: a loop is pruned, duplicates that cost much are filtered, at the high-water mark the state is abstracted."""
     found = [path_prune(case), noise_filter(case)]
-    if due(case.workspace, case.budget, case.settings) is not None:
+    if choose_batch(case.workspace, case.budget, case.settings) is not None:
         found.append(state_abstract(case))
     for made in found:
-        if isinstance(made, Refactoring) and not fault(case, made) and _is_worth_it(case, made):
+        if isinstance(made, Refactoring) and not find_fault(case, made) and _is_worth_it(case, made):
             return made
     return None
 
@@ -224,7 +233,7 @@ def _is_worth_it(case: Case, made: Refactoring) -> bool:
     return made.operator != "noise_filter" or freed >= _WORTH * case.budget
 
 
-def embedded(operator: Operator, case: Case) -> Refactoring | Refusal:
+def apply_rules(operator: Operator, case: Case) -> Refactoring | RefactorRefusal:
     """What an operator makes of a case where nobody wrote a text for it."""
     match operator:
         case "state_abstract":
@@ -234,50 +243,58 @@ def embedded(operator: Operator, case: Case) -> Refactoring | Refusal:
         case "path_prune":
             return path_prune(case)
         case "fact_rectify":
-            return Refusal("no rule finds what is wrong: give corrections, one a line: OLD => NEW (s12.2)")
+            return RefactorRefusal("no rule finds what is wrong: give corrections, one a line: OLD => NEW (s12.2)")
         case "cognitive_boosting":
             pin = _next_item(case.workspace)
-            return noted(case, operator, pin) if pin else Refusal("no item of the to-do is open: give the thought")
+            return (
+                make_note(case, operator, pin)
+                if pin
+                else RefactorRefusal("no item of the to-do is open: give the thought")
+            )
         case "attention_anchor":
             pin = _key_facts(case.workspace)
-            return noted(case, operator, pin) if pin else Refusal("no goal, constraint or open item: give the facts")
+            return (
+                make_note(case, operator, pin)
+                if pin
+                else RefactorRefusal("no goal, constraint or open item: give the facts")
+            )
         case _:
             assert_never(operator)
 
 
-def state_abstract(case: Case) -> Refactoring | Refusal:
+def state_abstract(case: Case) -> Refactoring | RefactorRefusal:
     """Fold what stands before the latest step into one tile: what a consolidation keeps where one is due, else half."""
     workspace = case.workspace
-    batch = due(workspace, case.budget, case.settings)
+    batch = choose_batch(workspace, case.budget, case.settings)
     if batch is None:
         before, newest = workspace.blocks[: case.protected], workspace.blocks[case.protected :]
         batch = Batch(before, newest, sum(block.tokens for block in before) // 2)
     blocks = batch.blocks
     if not blocks:
-        return Refusal("nothing stands before the latest step")
-    tile = embedded_tile(batch, blocks, case.tile, case.budget, query_of(workspace))
-    if tile.whole or price(tile) >= price(*blocks):
-        return Refusal("what stands there is facts alone; nothing could be shortened")
+        return RefactorRefusal("nothing stands before the latest step")
+    tile = choose_tile(batch, blocks, case.tile, case.budget, query_of(workspace))
+    if tile.whole or price_blocks(tile) >= price_blocks(*blocks):
+        return RefactorRefusal("what stands there is facts alone; nothing could be shortened")
     return Refactoring("state_abstract", (PutTile(tile),), f"state of {spans(tile.steps)}")
 
 
-def noise_filter(case: Case) -> Refactoring | Refusal:
+def noise_filter(case: Case) -> Refactoring | RefactorRefusal:
     """Fold each run of raw steps that repeat others into one tile of what they do not repeat."""
     again = duplicates(case)
     repeats = frozenset(again)
     effects: list[PutTile] = []
     for run in _runs(case, again):
         try:
-            blocks = stretch(case.workspace, run[0], run[-1])
+            blocks = find_stretch(case.workspace, run[0], run[-1])
         except FoldError:
             continue
         before = case.workspace.blocks[: case.workspace.blocks.index(blocks[0])]
         kept = without_repeats(blocks, repeats, before)
-        tile = tile_of(blocks, case.tile + len(effects), "", kept, "embedded", status="completed")
-        if price(tile) < price(*blocks):
+        tile = make_tile(blocks, case.tile + len(effects), "", kept, "embedded", status="completed")
+        if price_blocks(tile) < price_blocks(*blocks):
             effects.append(PutTile(tile))
     if not effects:
-        return Refusal("no step before the latest repeats another")
+        return RefactorRefusal("no step before the latest repeats another")
     steps = [step for effect in effects for step in effect.tile.steps if step in repeats]
     return Refactoring("noise_filter", tuple(effects), f"{spans(steps)} repeat what stood before")
 

@@ -8,16 +8,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from ctxfold.decisions.fold import in_force, kept_beside, stretch, tile_of
-from ctxfold.decisions.memory import due
-from ctxfold.decisions.refactor import AddNote, Case, Effect, Operator, PutTile, Refactoring, Refusal, Supersede, noted
+from ctxfold.decisions.fold import find_stretch, find_values_in_force, keep_beside, make_tile
+from ctxfold.decisions.memory import choose_batch
+from ctxfold.decisions.refactor import (
+    AddNote,
+    Case,
+    Effect,
+    Operator,
+    PutTile,
+    Refactoring,
+    RefactorRefusal,
+    Supersede,
+    make_note,
+)
 from ctxfold.decisions.refactor.embedded import path_prune
 from ctxfold.errors import InputError
 from ctxfold.log.lines import KEY_INFO, THINKING
 from ctxfold.view.fit import show
 from ctxfold.workspace import Block, Origin, Pin, RawStep, Slot, Superseded, Tile, spans
-
-__all__ = ["plain_text", "written"]
 
 _LONGEST = 100_000
 _SUMMARY = re.compile(r"\A\s*<summary>(.*)</summary>\s*\Z", re.I | re.S)
@@ -31,7 +39,7 @@ _FENCE = re.compile(r"^\s*(?:```|~~~)", re.M)
 _CORRECTION = re.compile(r"^\W*(.{1,200}?)\s*=>\s*(.{1,200}?)\s*\((s\d+\.\d+)\)\s*$")
 
 
-def plain_text(reply: object) -> str:
+def clean_text(reply: object) -> str:
     """The text of a reply, taken out of one `<summary>` around all of it.
 
     Raises InputError: it is not text to be put in place: empty, too long, with control characters, tags of a reply, code or JSON.
@@ -68,7 +76,7 @@ def _looks_like_json(text: str) -> bool:
         return text[:1] in ("{", "[") and text[1:2] in ('"', "{", "[", "}", "]")
 
 
-def written(operator: Operator, case: Case, text: str, origin: Origin) -> Refactoring | Refusal:
+def apply_text(operator: Operator, case: Case, text: str, origin: Origin) -> Refactoring | RefactorRefusal:
     """What an operator makes of a case with a text that somebody wrote for it.
 
     The text is the state for state_abstract, the history without its noise for noise_filter, what the newest loop showed for path_prune, the note for
@@ -76,7 +84,7 @@ def written(operator: Operator, case: Case, text: str, origin: Origin) -> Refact
     """
     match operator:
         case "state_abstract":
-            wanted = due(case.workspace, case.budget, case.settings)
+            wanted = choose_batch(case.workspace, case.budget, case.settings)
             blocks: Sequence[Block] = case.workspace.blocks[: case.protected] if wanted is None else wanted.blocks
             return _told(operator, case, blocks, text, origin)
         case "noise_filter":
@@ -86,31 +94,33 @@ def written(operator: Operator, case: Case, text: str, origin: Origin) -> Refact
         case "fact_rectify":
             return _rectified(case, text, origin)
         case "cognitive_boosting":
-            return noted(case, operator, _pin(case, "thought", text))
+            return make_note(case, operator, _pin(case, "thought", text))
         case "attention_anchor":
-            return noted(case, operator, _pin(case, "key_info", text))
+            return make_note(case, operator, _pin(case, "key_info", text))
         case _:
             assert_never(operator)
 
 
-def _told(operator: Operator, case: Case, blocks: Sequence[Block], text: str, origin: Origin) -> Refactoring | Refusal:
+def _told(
+    operator: Operator, case: Case, blocks: Sequence[Block], text: str, origin: Origin
+) -> Refactoring | RefactorRefusal:
     """A tile that says `text` in place of blocks, beside it the user's words, notes, and the values in force that it does not hold."""
     if not blocks:
-        return Refusal("nothing stands before the latest step")
-    needed = in_force(blocks, case.workspace.blocks, case.workspace.intent)
-    lines = kept_beside(blocks, text, needed, case.workspace.intent.lifted)
-    tile = tile_of(blocks, case.tile, text, lines, origin)
+        return RefactorRefusal("nothing stands before the latest step")
+    needed = find_values_in_force(blocks, case.workspace.blocks, case.workspace.intent)
+    lines = keep_beside(blocks, text, needed, case.workspace.intent.lifted)
+    tile = make_tile(blocks, case.tile, text, lines, origin)
     return Refactoring(operator, (PutTile(tile),), f"told of {spans(tile.steps)}")
 
 
-def _pruned(case: Case, text: str, origin: Origin) -> Refactoring | Refusal:
+def _pruned(case: Case, text: str, origin: Origin) -> Refactoring | RefactorRefusal:
     """The loops pruned, the newest with a text of its own."""
     made = path_prune(case)
-    if isinstance(made, Refusal):
+    if isinstance(made, RefactorRefusal):
         return made
     last = made.tiles[-1]
-    blocks = stretch(case.workspace, last.first, last.last)
-    tile = tile_of(blocks, last.number, text, last.lines, origin, status="failed")
+    blocks = find_stretch(case.workspace, last.first, last.last)
+    tile = make_tile(blocks, last.number, text, last.lines, origin, status="failed")
     return replace(made, effects=(*made.effects[:-1], PutTile(tile)))
 
 
@@ -143,23 +153,25 @@ class _Correction:
         return f"{before}{self.now}{cited}{behind}"
 
 
-def _rectified(case: Case, text: str, origin: Origin) -> Refactoring | Refusal:
+def _rectified(case: Case, text: str, origin: Origin) -> Refactoring | RefactorRefusal:
     """Prose corrected as the text says, one correction a line, each cited record holding the newer value."""
     proses = _proses(case)
     corrections: list[_Correction] = []
     for line in filter(str.strip, text.splitlines()):
         parts = _CORRECTION.match(line)
         if parts is None:
-            return Refusal("write each correction on a line of its own: OLD => NEW (s12.2)", (line.strip(),))
+            return RefactorRefusal("write each correction on a line of its own: OLD => NEW (s12.2)", (line.strip(),))
         each = _Correction(parts[1].strip("\"'"), parts[2].strip("\"'"), parts[3])
         if not each.was or not any(each.was in prose.text for prose in proses):
-            return Refusal("what is to be corrected stands in no summary and no note; copy OLD from one", (each.was,))
+            return RefactorRefusal(
+                "what is to be corrected stands in no summary and no note; copy OLD from one", (each.was,)
+            )
         if each.now.lower() not in case.read(each.ref).lower():
             how = "the record that is cited does not say the new value; cite the one that does, and copy NEW from it"
-            return Refusal(how, (each.now, each.ref))
+            return RefactorRefusal(how, (each.now, each.ref))
         corrections.append(each)
     if not corrections:
-        return Refusal("no correction is given; write OLD => NEW (s12.2)")
+        return RefactorRefusal("no correction is given; write OLD => NEW (s12.2)")
     changed = [(prose, [each for each in corrections if each.was in prose.text]) for prose in proses]
     return _applied(case, [(prose, wanted) for prose, wanted in changed if wanted], origin)
 
@@ -213,7 +225,7 @@ def _as_tile(block: Block, before: Block, number: int, origin: Origin) -> Tile:
     """The corrected block as a tile of the same steps."""
     match block:
         case RawStep():
-            return tile_of([before], number, "", block.lines, origin)
+            return make_tile([before], number, "", block.lines, origin)
         case Tile():
             children = (before.number,) if isinstance(before, Tile) else ()
             made = replace(block, number=number, children=children)

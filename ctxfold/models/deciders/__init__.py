@@ -11,16 +11,16 @@ from weakref import WeakKeyDictionary
 import anyio
 from pydantic import BaseModel
 
-from ctxfold.decisions.branch import Move
 from ctxfold.decisions.refactor import Operator, Refactored
 from ctxfold.decisions.register import LinesWritten, Trigger
-from ctxfold.models.deciders.loop import Decided, Decision, SessionLease, Timed, decide, leased
+from ctxfold.models.deciders.loop import Decided, DecisionKind, SessionLease, Timed, decide, leased
 from ctxfold.models.deciders.memory import Consolidate, Fold, is_due, micro_due
-from ctxfold.models.deciders.register import Extract, Plan, line_parts, new_words, plan_parts
-from ctxfold.models.deciders.steer import Place, Route, Write
+from ctxfold.models.deciders.register import ExtractQuestion, PlanQuestion, line_parts, new_words, plan_parts
+from ctxfold.models.deciders.steer import PlaceQuestion, Route, Write
 from ctxfold.models.named import Roles, add_prices
 from ctxfold.models.protocol import Model, Usage
-from ctxfold.session.decide import Wanted, extraction_of
+from ctxfold.session.branches import Move
+from ctxfold.session.decide import LinesWanted, plan_extraction
 from ctxfold.session.session import Session
 from ctxfold.tokens import Budget
 from ctxfold.workspace import Decider, Extraction, Intent, Tile
@@ -110,13 +110,15 @@ class Deciders:
         Raises:
             InputError: too small a budget.
         """
-        reader, lease, wanted = self._clock()(self._roles.reader), leased(session), Wanted(need, None, budget)
+        reader, lease, wanted = self._clock()(self._roles.reader), leased(session), LinesWanted(need, None, budget)
         parts = await lease(line_parts) if reader is not None else []
         if not parts:
-            return await decide(reader, lease, Extract(name_of(reader), wanted))
+            return await decide(reader, lease, ExtractQuestion(name_of(reader), wanted))
         chosen = list[Sequence[LinesWritten]]()
-        spent = [await decide(reader, lease, Extract(name_of(reader), wanted, chosen.append, part)) for part in parts]
-        whole = Extract(name_of(reader), wanted)
+        spent = [
+            await decide(reader, lease, ExtractQuestion(name_of(reader), wanted, chosen.append, part)) for part in parts
+        ]
+        whole = ExtractQuestion(name_of(reader), wanted)
         ranked = [line for lines in zip_longest(*chosen) for line in lines if line is not None]
         made, why = await lease(lambda session: whole.put_or_fall_back(session, ranked, together(spent, None).note))
         return together([*spent, Decided(made, "embedded", why)] if why else spent, made)
@@ -143,7 +145,7 @@ class Deciders:
 
     async def branch(self, session: Session | SessionLease, message: str) -> Decided[Move]:
         """Go where a message of the user belongs, before it is recorded. Raises InputError for an empty message."""
-        return await self._decide(self._roles.router, session, Place(message))
+        return await self._decide(self._roles.router, session, PlaceQuestion(message))
 
     async def maintain(
         self, session: Session | SessionLease, budget: int | None = None, model: str | None = None
@@ -175,17 +177,17 @@ class Deciders:
         due = await lease(lambda session: session.maintain(limit, act=False))
         if roles.planner is not None and await lease(self._has_new_words):
             spent.append(await self._plan(clock(roles.planner), lease, Trigger("intent change", "new words")))
-        wanted = await lease(lambda session: extraction_of(due, session.workspace, limit))
+        wanted = await lease(lambda session: plan_extraction(due, session.workspace, limit))
         if wanted is not None:
-            spent.append(await decide(clock(roles.reader), lease, Extract(name_of(roles.reader), wanted)))
+            spent.append(await decide(clock(roles.reader), lease, ExtractQuestion(name_of(roles.reader), wanted)))
         usage = sum((each.usage for each in spent), Usage())
         dollars = add_prices(*(each.dollars for each in spent))
         return Maintained(folded, due, tuple(each.note for each in spent if each.note), usage, dollars)
 
     async def _plan(self, model: Model | None, lease: SessionLease, trigger: Trigger | None) -> Decided[Intent]:
         parts = await lease(plan_parts) if model is not None else []
-        first = await decide(model, lease, Plan(name_of(model), trigger, parts[0] if len(parts) > 1 else None))
-        more = [await decide(model, lease, Plan(name_of(model), trigger, part)) for part in parts[1:]]
+        first = await decide(model, lease, PlanQuestion(name_of(model), trigger, parts[0] if len(parts) > 1 else None))
+        more = [await decide(model, lease, PlanQuestion(name_of(model), trigger, part)) for part in parts[1:]]
         return together([first, *more], (more or [first])[-1].made)
 
     def _has_new_words(self, session: Session) -> bool:
@@ -197,7 +199,7 @@ class Deciders:
         return fresh
 
     async def _decide(
-        self, model: Model | None, session: Session | SessionLease, decision: Decision[Written, Made]
+        self, model: Model | None, session: Session | SessionLease, decision: DecisionKind[Written, Made]
     ) -> Decided[Made]:
         return await decide(self._clock()(model), leased(session), decision)
 

@@ -17,8 +17,6 @@ from ctxfold.prompts import prompt
 from ctxfold.session.session import Session
 from ctxfold.workspace import Decider
 
-__all__ = ["Decided", "Decision", "Kind", "Question", "SessionLease", "Timed", "decide", "leased"]
-
 Written = TypeVar("Written", bound=BaseModel)
 Made = TypeVar("Made")
 T = TypeVar("T")
@@ -51,7 +49,7 @@ def leased(session: Session | SessionLease) -> SessionLease:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind(Generic[Written]):
+class RequestKind(Generic[Written]):
     """What is the same in each request for one kind of decision; made once a process.
 
     Attributes:
@@ -65,13 +63,13 @@ class Kind(Generic[Written]):
     system: str
 
     @classmethod
-    def of(cls, schema: type[Written], name: str, prompts: str) -> Kind[Written]:
+    def of(cls, schema: type[Written], name: str, prompts: str) -> RequestKind[Written]:
         """A kind by its tool's name, its words in the prompt files `PROMPTS_tool` and `PROMPTS_system`."""
         return cls(Tool.deciding(schema, prompt(f"{prompts}_tool"), name), schema, prompt(f"{prompts}_system"))
 
 
 @dataclass(frozen=True, slots=True)
-class Question(Generic[Written, Made]):
+class ModelQuestion(Generic[Written, Made]):
     """One question to a model.
 
     Attributes:
@@ -87,15 +85,15 @@ class Question(Generic[Written, Made]):
     words: Words | None = None
 
 
-class Decision(Protocol[Written, Made]):
+class DecisionKind(Protocol[Written, Made]):
     """One decision that is due: how a model is asked for it, and what is done without one."""
 
     @property
-    def kind(self) -> Kind[Written]:
+    def kind(self) -> RequestKind[Written]:
         """What its requests have in common."""
         ...
 
-    def ask(self, session: Session) -> Question[Written, Made] | str:
+    def ask(self, session: Session) -> ModelQuestion[Written, Made] | str:
         """The question, or why no model is asked."""
         ...
 
@@ -140,7 +138,7 @@ class Timed:
         raise ModelUnavailable(f"{self.name} did not answer in time")
 
 
-async def decide(model: Model | None, lease: SessionLease, decision: Decision[Written, Made]) -> Decided[Made]:
+async def decide(model: Model | None, lease: SessionLease, decision: DecisionKind[Written, Made]) -> Decided[Made]:
     """Make a decision: by the model where one can be had and its reply holds, else by the embedded decider.
 
     Raises:
@@ -152,14 +150,14 @@ async def decide(model: Model | None, lease: SessionLease, decision: Decision[Wr
         return decided
 
 
-async def _decided(model: Model | None, lease: SessionLease, decision: Decision[Written, Made]) -> Decided[Made]:
+async def _decided(model: Model | None, lease: SessionLease, decision: DecisionKind[Written, Made]) -> Decided[Made]:
     if model is None:
         return Decided(await lease(lambda session: decision.fall_back(session, "")), "embedded")
     question = await lease(decision.ask)
     if isinstance(question, str):
         why = f"{model.name} was not asked: {question}"
         return Decided(await lease(lambda session: decision.fall_back(session, why)), "embedded", why)
-    asked = _Asked(question, decision.kind.schema, lease, model.name, decision.kind.tool.name)
+    asked = _Conversation(question, decision.kind.schema, lease, model.name, decision.kind.tool.name)
     messages = [{"role": "user", "content": [{"type": "text", "text": question.text}]}]
     request = Request(decision.kind.system, messages, decision.kind.tool, max_tokens=_REPLY)
     try:
@@ -177,10 +175,10 @@ async def _decided(model: Model | None, lease: SessionLease, decision: Decision[
 
 
 @dataclass
-class _Asked(Generic[Written, Made]):
+class _Conversation(Generic[Written, Made]):
     """One question under way: its cost so far, and what the last reply was refused for."""
 
-    question: Question[Written, Made]
+    question: ModelQuestion[Written, Made]
     schema: type[Written]
     lease: SessionLease
     model: str

@@ -9,12 +9,12 @@ from typing import Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, Field
 
-from ctxfold.decisions.fold import stretch
-from ctxfold.decisions.memory import due, front_of, front_room
+from ctxfold.decisions.fold import find_stretch
+from ctxfold.decisions.memory import choose_batch, find_front, front_room
 from ctxfold.decisions.reply import parse
 from ctxfold.errors import FoldError, InputError, RefError, StaleDecision
 from ctxfold.log.lines import AI, NOTE, USER, fence, unposed
-from ctxfold.models.deciders.loop import Kind, Question
+from ctxfold.models.deciders.loop import ModelQuestion, RequestKind
 from ctxfold.models.protocol import spoken
 from ctxfold.prompts import prompt
 from ctxfold.session.recall import Recalled
@@ -156,7 +156,7 @@ class FoldSummary(BaseModel, frozen=True, extra="forbid"):
     summary: str = Field(min_length=1, max_length=40_000, description="What replaces the steps, in plain sentences.")
 
 
-_KIND = Kind.of(FoldSummary, "keep", "fold")
+_KIND = RequestKind.of(FoldSummary, "keep", "fold")
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,15 +166,15 @@ class Fold:
     model: str
     first: int | None = None
     last: int | None = None
-    kind: ClassVar[Kind[FoldSummary]] = _KIND
+    kind: ClassVar[RequestKind[FoldSummary]] = _KIND
 
-    def ask(self, session: Session) -> Question[FoldSummary, Tile] | str:
+    def ask(self, session: Session) -> ModelQuestion[FoldSummary, Tile] | str:
         """Ask for a summary of the stretch. Raises FoldError where there is nothing to fold, or a cut through a tile."""
         workspace = session.workspace
         loaded = {step for block in workspace.blocks for step in block.steps}
         if workspace.older is not None and not {self.first, self.last} - {None} <= loaded:
             return "the steps lie too far back"
-        blocks = stretch(workspace, self.first, self.last)
+        blocks = find_stretch(workspace, self.first, self.last)
         if sum(block.tokens for block in blocks) > LONGEST:
             return "the stretch is too long"
         took = sum(block.tokens for block in blocks)
@@ -198,15 +198,15 @@ class Consolidate:
 
     model: str
     limit: int
-    kind: ClassVar[Kind[FoldSummary]] = _KIND
+    kind: ClassVar[RequestKind[FoldSummary]] = _KIND
 
-    def ask(self, session: Session) -> Question[FoldSummary, tuple[Tile, ...]] | str:
+    def ask(self, session: Session) -> ModelQuestion[FoldSummary, tuple[Tile, ...]] | str:
         """Ask for the summary in front of what is due: for what goes on behind the earlier one while there is room for that, else for all of it anew."""
         workspace, room = session.workspace, front_room(self.limit, session.settings)
-        found = due(workspace, self.limit, session.settings) if workspace.older is None else None
+        found = choose_batch(workspace, self.limit, session.settings) if workspace.older is None else None
         if found is None:
             return "the stretch is too long"
-        earlier = front_of(found.blocks)
+        earlier = find_front(found.blocks)
         behind = earlier is not None and count(earlier.text) + room // _BEHIND <= room
         blocks = [block for block in found.blocks if not (isinstance(block, Tile) and block.front)]
         if not blocks or sum(block.raw for block in blocks if isinstance(block, RawStep)) > LONGEST:
@@ -232,7 +232,7 @@ class Consolidate:
 
 def is_due(session: Session, limit: int) -> bool:
     """Whether the cover stands above the high-water mark of a view of `limit` o200k tokens."""
-    return due(session.workspace, limit, session.settings) is not None
+    return choose_batch(session.workspace, limit, session.settings) is not None
 
 
 def micro_due(session: Session) -> int:
@@ -256,13 +256,13 @@ def _question(
     blocks: Sequence[Block],
     wanted: str,
     apply: Callable[[Session, FoldSummary], Made],
-) -> Question[FoldSummary, Made]:
+) -> ModelQuestion[FoldSummary, Made]:
     """Ask for the summary of blocks, from the log of their steps."""
     steps = tuple(step for block in blocks for step in block.steps)
     now = " ".join(last_said(session, workspace)).strip() or "not said"
     log = log_of(newest_records(session, steps, LONGEST), LONGEST)
     text = prompt("fold_request", steps=spans(steps), wanted=wanted, now=now, text=log, **known(workspace))
-    return Question(text, apply, "its length", lambda reply: _in_words(reply, workspace, steps))
+    return ModelQuestion(text, apply, "its length", lambda reply: _in_words(reply, workspace, steps))
 
 
 def _in_words(reply: str, workspace: Workspace, steps: Sequence[int]) -> Mapping[str, Any]:
@@ -280,7 +280,7 @@ def _in_words(reply: str, workspace: Workspace, steps: Sequence[int]) -> Mapping
 def _must_stand(session: Session, blocks: Sequence[Block]) -> None:
     """Raise StaleDecision where the blocks are no longer what the model was shown."""
     try:
-        now = stretch(session.workspace, blocks[0].steps[0], blocks[-1].steps[-1])
+        now = find_stretch(session.workspace, blocks[0].steps[0], blocks[-1].steps[-1])
     except FoldError as error:
         raise StaleDecision(f"the steps changed while the fold was written ({error}); fold again") from error
     if [(block.steps, block.lines) for block in now] != [(block.steps, block.lines) for block in blocks]:

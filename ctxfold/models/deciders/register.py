@@ -13,10 +13,10 @@ from ctxfold.decisions.register import ItemWritten, LinesWritten, StatementWritt
 from ctxfold.errors import InputError, StaleDecision
 from ctxfold.log import place_of
 from ctxfold.log.json import line_form
-from ctxfold.models.deciders.loop import Kind, Question
+from ctxfold.models.deciders.loop import ModelQuestion, RequestKind
 from ctxfold.models.deciders.memory import in_parts, known, last_said, log_of, records, steps_of
 from ctxfold.prompts import prompt
-from ctxfold.session.decide import Wanted
+from ctxfold.session.decide import LinesWanted
 from ctxfold.session.recall import Recalled
 from ctxfold.session.session import Session
 from ctxfold.tokens import count, head
@@ -73,15 +73,15 @@ class LinesChosen(BaseModel, frozen=True, extra="forbid"):
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class PlanQuestion:
     """Set what the session is after. `part`: the first and the last record it is to read; None for all since the last plan."""
 
     model: str
     trigger: Trigger | None = None
     part: tuple[Place, Place] | None = None
-    kind: ClassVar[Kind[PlanWritten]] = Kind.of(PlanWritten, "plan", "plan")
+    kind: ClassVar[RequestKind[PlanWritten]] = RequestKind.of(PlanWritten, "plan", "plan")
 
-    def ask(self, session: Session) -> Question[PlanWritten, Intent]:
+    def ask(self, session: Session) -> ModelQuestion[PlanWritten, Intent]:
         """Ask for the summary and the to-do, from what is known and the log since it was last read."""
         workspace, steps = session.workspace, steps_of(session.workspace)
         intent, blanks = workspace.intent, known(workspace)
@@ -99,7 +99,7 @@ class Plan:
 
         course, new = intent.summary or "nothing yet", log_of(unread, NEW)
         text = prompt("plan_request", course=course, new=new, **blanks)
-        return Question(text, apply, "its evidence")
+        return ModelQuestion(text, apply, "its evidence")
 
     def fall_back(self, session: Session, why: str) -> Intent:
         """Let the embedded planner plan."""
@@ -108,7 +108,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Extract:
+class ExtractQuestion:
     """Put lines of the log at the end of the view.
 
     Attributes:
@@ -119,12 +119,12 @@ class Extract:
     """
 
     model: str
-    wanted: Wanted
+    wanted: LinesWanted
     chosen: Callable[[Sequence[LinesWritten]], None] | None = None
     part: tuple[Place, Place] | None = None
-    kind: ClassVar[Kind[LinesChosen]] = Kind.of(LinesChosen, "extract", "extract")
+    kind: ClassVar[RequestKind[LinesChosen]] = RequestKind.of(LinesChosen, "extract", "extract")
 
-    def ask(self, session: Session) -> Question[LinesChosen, Extraction]:
+    def ask(self, session: Session) -> ModelQuestion[LinesChosen, Extraction]:
         """Ask for lines, from the records of the log that fit what is wanted."""
         workspace, wanted = session.workspace, self.wanted
         said = last_said(session, workspace)[1]
@@ -139,7 +139,7 @@ class Extract:
             return Extraction((), need=wanted.need or "")
 
         blanks = {"need": wanted.need or "what the to-do needs", "budget": wanted.budget, "latest": said or "nothing"}
-        return Question(prompt("extract_request", log=log, **blanks, **known(workspace)), apply, "its lines")
+        return ModelQuestion(prompt("extract_request", log=log, **blanks, **known(workspace)), apply, "its lines")
 
     def put_or_fall_back(
         self, session: Session, selections: Sequence[LinesWritten], why: str
@@ -153,7 +153,7 @@ class Extract:
             return self.fall_back(session, str(error)), str(error)
 
     def put(self, session: Session, selections: Sequence[LinesWritten]) -> Extraction:
-        """Extract the lines that were chosen, the most wanted first. Raises InputError where none of them is there."""
+        """ExtractQuestion the lines that were chosen, the most wanted first. Raises InputError where none of them is there."""
         wanted, given = self.wanted, [lines.model_dump() for lines in selections]
         if not given:
             return Extraction((), need=wanted.need or "")

@@ -8,14 +8,14 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, Field, model_validator
 
-from ctxfold.decisions.branch import Move
 from ctxfold.decisions.refactor import KEY_INFO, THOUGHT, Case, Operator, Refactored
 from ctxfold.errors import BranchError, Unfit
 from ctxfold.log import parse_step
-from ctxfold.models.deciders.loop import Kind, Question
+from ctxfold.models.deciders.loop import ModelQuestion, RequestKind
 from ctxfold.models.deciders.memory import known, log_of, records, standing, steps_of
 from ctxfold.models.protocol import spoken
 from ctxfold.prompts import prompt
+from ctxfold.session.branches import Move
 from ctxfold.session.session import Session
 from ctxfold.workspace import By, Workspace, spans
 
@@ -43,13 +43,13 @@ class Placement(BaseModel, frozen=True, extra="forbid"):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PlaceQuestion:
     """Go where a message belongs, before it is recorded."""
 
     message: str
-    kind: ClassVar[Kind[Placement]] = Kind.of(Placement, "place", "move")
+    kind: ClassVar[RequestKind[Placement]] = RequestKind.of(Placement, "place", "move")
 
-    def ask(self, session: Session) -> Question[Placement, Move] | str:
+    def ask(self, session: Session) -> ModelQuestion[Placement, Move] | str:
         """Ask where the message belongs, of the branches there are."""
         if not self.message.strip():
             return "there is no message"
@@ -74,7 +74,7 @@ class Place:
         listed = "\n".join(f"{topic.name}: {', '.join(branch.name for branch in topic.branches)}" for topic in topics)
         view = session.view(VIEW).text
         here, message = session.branch_name, self.message[:MESSAGE]
-        return Question(
+        return ModelQuestion(
             prompt("move_request", here=here, branches=listed, view=view, message=message), apply, "its place"
         )
 
@@ -164,9 +164,9 @@ class Route:
     """Choose an operator, or none. Where no model says so, the embedded router chooses and its operator is applied at once."""
 
     budget: int | None = None
-    kind: ClassVar[Kind[Routing]] = Kind.of(Routing, "route", "route")
+    kind: ClassVar[RequestKind[Routing]] = RequestKind.of(Routing, "route", "route")
 
-    def ask(self, session: Session) -> Question[Routing, Routed | Refactored]:
+    def ask(self, session: Session) -> ModelQuestion[Routing, Routed | Refactored]:
         """Ask which operator the history calls for; what the user asks right now is not shown."""
         workspace = session.workspace
 
@@ -181,7 +181,7 @@ class Route:
             return Routed(operator, seen)
 
         text = prompt("route_request", **_history(session, workspace, unanswered=False))
-        return Question(text, apply, "its operator")
+        return ModelQuestion(text, apply, "its operator")
 
     def fall_back(self, session: Session, why: str) -> Routed | Refactored:
         """Let the embedded router choose and refactor."""
@@ -196,9 +196,9 @@ class Write:
     operator: Operator
     budget: int | None = None
     analysis: str = ""
-    kind: ClassVar[Kind[Rewritten]] = Kind.of(Rewritten, "rewrite", "refactor")
+    kind: ClassVar[RequestKind[Rewritten]] = RequestKind.of(Rewritten, "rewrite", "refactor")
 
-    def ask(self, session: Session) -> Question[Rewritten, Refactored] | str:
+    def ask(self, session: Session) -> ModelQuestion[Rewritten, Refactored] | str:
         """Ask for the text; the session checks it and applies it, or logs why not."""
         workspace = session.workspace
         blanks = self._blanks(session, workspace)
@@ -214,7 +214,7 @@ class Write:
 
         wanted = prompt(f"refactor_wanted_{self.operator}", **blanks)
         text = prompt("refactor_request", wanted=wanted, **_history(session, workspace, unanswered=True))
-        return Question(text, apply, "its form", _in_words)
+        return ModelQuestion(text, apply, "its form", _in_words)
 
     def _blanks(self, session: Session, workspace: Workspace) -> dict[str, object] | str:
         """What is to be replaced, and the room for it; or why there is nothing to write."""

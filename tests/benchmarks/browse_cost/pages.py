@@ -7,7 +7,7 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
-from browser_agent.actions import ActionResult, Extract, Find, Navigate, Outcome, PageAction, Read
+from browser_agent.actions import ActionResult, ExtractValues, Find, Navigate, Outcome, PageAction, Read
 from browser_agent.actions.perform import perform
 from browser_agent.browser.browser import Browser
 from browser_agent.browser.window import Window
@@ -62,7 +62,7 @@ class Pages:
             match action:
                 case Navigate(url=url):
                     self._here = url
-                case Find() | Read() | Extract():
+                case Find() | Read() | ExtractValues():
                     kind = action.kind
                 case _:
                     kind = "page"

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from browser_agent.actions import Outcome
+from ctxfold.messages.apis import CACHE_MARK
 from ctxfold.models import Reply, Request, Usage
 from ctxfold.models.anthropic import body
 from ctxfold.tokens import count
-from ctxfold.view.messages import MARK
 from tests.support.messages.cache import PrefixCache
 from tests.support.messages.rules import checked
 
@@ -119,7 +119,7 @@ def append_only(first: Request, script: Sequence[dict[str, Any]], outcomes: Sequ
     opening = body("claude-priced", first)
     for at, decision in enumerate(script):
         lean = {key: value for key, value in decision.items() if key != "fold"}
-        marked = [*blocks[:-1], {**blocks[-1], **MARK}]
+        marked = [*blocks[:-1], {**blocks[-1], **CACHE_MARK}]
         bill.add({**opening, "messages": [{"role": "user", "content": marked}]}, count(json.dumps(lean)))
         page = outcomes[at].observation if at < len(outcomes) else None
         said = "\n".join((json.dumps(lean), page.text if page is not None else ""))

@@ -14,7 +14,7 @@ from typing import Any
 
 from ctxfold import Session
 from ctxfold.decisions.fold import SETTINGS
-from ctxfold.decisions.memory import due, front_room
+from ctxfold.decisions.memory import choose_batch, front_room
 from ctxfold.decisions.refactor import OPERATORS, Operator
 from ctxfold.models import Model, Roles
 from ctxfold.models.deciders import Deciders
@@ -91,7 +91,7 @@ def _consolidate(recording: Recording, at: int) -> Situation:
             return heard(recording, len(recording.events))
         session = heard(recording, half)
         limit = _limit(session)
-        batch = due(session.workspace, limit, SETTINGS)
+        batch = choose_batch(session.workspace, limit, SETTINGS)
         steps = [step for block in batch.blocks for step in block.steps] if batch else []
         said = [each.text for each in records(session, steps) if each.kind in ("user", "assistant")]
         room = front_room(limit, SETTINGS)

@@ -7,7 +7,7 @@ import pytest
 from browser_agent.actions import (
     Back,
     Click,
-    Extract,
+    ExtractValues,
     FieldValue,
     FillForm,
     Find,
@@ -21,7 +21,7 @@ from browser_agent.actions import (
 from browser_agent.actions.elements import find_named
 from browser_agent.actions.forms import hide_typed
 from browser_agent.actions.perform import perform
-from browser_agent.agent.script import as_lines
+from browser_agent.agent.script import write_action
 from browser_agent.browser.window import Window
 from browser_agent.observation import Control
 from tests.browser_agent.doing import do, ref, seen, visit
@@ -84,7 +84,7 @@ async def test_values_are_taken_off_page_after_page_behind_what_must_be_clicked_
     )
     wanted = {"type": "object", "properties": {"name": {"type": "string"}, "bore": {"type": "string"}}}
     await visit(window, f"{site.url}/a")
-    taken = await do(window, Extract(kind="extract", wanted=wanted, urls=("/b", "/c"), click="Measures"))
+    taken = await do(window, ExtractValues(kind="extract", wanted=wanted, urls=("/b", "/c"), click="Measures"))
     found = seen(taken).extracted
     assert found is not None
     assert found.value == [{"name": "Engine A", "bore": "71 mm"}, {"name": "Engine B", "bore": "84 mm"}, {"name": "C"}]
@@ -262,7 +262,7 @@ async def test_a_script_finds_an_element_of_a_later_page_by_what_it_was_called(w
     named = outcome.results[1].named
     assert [one.name for one in named] == ["Measures (71)"]
     page = seen(outcome).model_copy(update={"refs": {one.ref: one for one in named}})
-    assert as_lines(outcome.results[1].action, page) == [
+    assert write_action(outcome.results[1].action, page) == [
         "page.get_by_role('tab', name='Measures (71)', exact=True).click()"
     ]
 

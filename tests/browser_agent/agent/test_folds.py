@@ -19,7 +19,7 @@ from browser_agent.agent.folds import (
     overflows,
 )
 from browser_agent.agent.journal import Journal, read_cut_off
-from browser_agent.agent.settings import folding
+from browser_agent.agent.settings import choose_fold_settings
 from browser_agent.deciders import Decided, Decision
 from browser_agent.network.secrets import Secrets
 from ctxfold import Session
@@ -33,7 +33,7 @@ WORDS = "The quay at berth {n} takes ships of {n}0 metres, and the tide there tu
 @pytest.fixture
 def session() -> Iterator[Session]:
     """A session of five steps of about 300 tokens."""
-    with Session.open("folds", goal="Find a berth.", store=":memory:", settings=folding(3_000)) as opened:
+    with Session.open("folds", goal="Find a berth.", store=":memory:", settings=choose_fold_settings(3_000)) as opened:
         add(opened, range(1, 6))
         yield opened
 

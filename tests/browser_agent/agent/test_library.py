@@ -12,7 +12,7 @@ import pytest
 
 from browser_agent import BrowserAgent, BrowserChoice, Hooks, Keeping, RunResult, Safety, Secret, StepTaken, Watching
 from browser_agent.actions import ACTION, ActionResult, PageAction
-from browser_agent.agent.script import ScriptFile, as_lines, starting
+from browser_agent.agent.script import ScriptFile, write_action, write_start
 from browser_agent.browser.process import installed
 from browser_agent.deciders.model import decide_tool
 from browser_agent.observation import Control, Observation
@@ -162,7 +162,7 @@ def test_a_script_names_elements_as_a_person_finds_them_and_secrets_by_their_var
     page = Observation(url="", title="", status=200, fingerprint="", text="", tokens=0, full="", refs=refs)
 
     def lines(**action: Any) -> list[str]:
-        return list(as_lines(ACTION.validate_python(action), page))  # type: ignore[arg-type]
+        return list(write_action(ACTION.validate_python(action), page))  # type: ignore[arg-type]
 
     assert lines(kind="click", ref="e2") == ["page.get_by_role('button', name='Add', exact=True).nth(1).click()"]
     assert lines(kind="fill_form", fields=[{"ref": "e3", "value": "true"}]) == [
@@ -328,13 +328,13 @@ async def test_a_saved_script_runs_by_itself_to_the_same_page(serve: Serve, tmp_
 
 async def test_a_saved_script_says_how_its_browser_is_come_by(tmp_path: Path):
     path = tmp_path / "again.py"
-    shown = starting(BrowserChoice(headed=True, storage_state=Path("state.json")), Path("/opt/chrome"))
+    shown = write_start(BrowserChoice(headed=True, storage_state=Path("state.json")), Path("/opt/chrome"))
     ScriptFile(path, starting=shown)
     assert path.read_text("utf-8").splitlines()[-2:] == [
         "    browser = playwright.chromium.launch(executable_path='/opt/chrome', headless=False)",
         "    page = browser.new_context(storage_state='state.json').new_page()",
     ]
-    ScriptFile(path, resume=True, starting=starting(BrowserChoice(endpoint="http://127.0.0.1:9222"), None)).add(
+    ScriptFile(path, resume=True, starting=write_start(BrowserChoice(endpoint="http://127.0.0.1:9222"), None)).add(
         [done(kind="wait_for", url="found", seconds=2)], None
     )
     written = path.read_text("utf-8")

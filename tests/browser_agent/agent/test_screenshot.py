@@ -14,7 +14,7 @@ from browser_agent.network.secrets import Secret
 from ctxfold import Session
 from ctxfold.cli.report import report_session
 from ctxfold.errors import InputError
-from ctxfold.session.open import LARGEST, folder_of
+from ctxfold.session.open import LARGEST_PICTURE, find_pictures
 from tests.browser_agent.agent.scripts import browse, decide, script
 from tests.sites.server import Site
 
@@ -32,7 +32,7 @@ END = {"kind": "give_up", "reason": "the script ends here"}
 
 def pictures(store: str, session: str) -> list[Path]:
     """A session's pictures."""
-    folder = folder_of(store, session)
+    folder = find_pictures(store, session)
     return sorted(folder.iterdir()) if folder is not None and folder.is_dir() else []
 
 
@@ -43,7 +43,7 @@ async def test_a_report_shows_the_pictures_a_run_kept_and_they_go_with_what_is_r
     await browse("How often does a spring tide come?", site.url, keeping=Keeping("tides", store, screenshots=True))
     kept = pictures(store, "tides")
     assert kept
-    assert all(path.read_bytes().startswith(b"\xff\xd8") and path.stat().st_size <= LARGEST for path in kept)
+    assert all(path.read_bytes().startswith(b"\xff\xd8") and path.stat().st_size <= LARGEST_PICTURE for path in kept)
     assert all(path.stat().st_mode & 0o077 == 0 for path in (kept[0], kept[0].parent, kept[0].parent.parent))
     report_session("tides", tmp_path / "tides.html", store)
     shown = re.findall(r'src="data:image/jpeg;base64,([^"]+)"', (tmp_path / "tides.html").read_text("utf-8"))
@@ -54,7 +54,7 @@ async def test_a_report_shows_the_pictures_a_run_kept_and_they_go_with_what_is_r
     with Session.open("tides", store=store, create=False) as session:
         session.picture(1, b"\xff\xd8")
         with pytest.raises(InputError, match="make it 60000 at most"):
-            session.picture(1, b"0" * (LARGEST + 1))
+            session.picture(1, b"0" * (LARGEST_PICTURE + 1))
     ctxfold.delete_session("tides", store=store)
     assert not pictures(store, "tides")
 

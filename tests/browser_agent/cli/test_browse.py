@@ -95,11 +95,11 @@ def test_a_failure_in_the_middle_is_one_line_and_says_how_to_go_on(serve: Serve,
     site = serve({"/": HOME, "/tides": TIDES})
     model = script(tmp_path, decide("Wait.", {"kind": "scroll", "direction": "down"}))
     command = ["browse", "Find a ship.", "--start-url", site.url]
-    done = ctxfold(*command, "--session", "ship", "--model", model)
+    done = ctxfold(*command, "--session", "ship", "--model", model, "--max-steps", "30")
     *_, kept, failed = done.stderr.strip().splitlines()
     assert done.returncode == 3
-    said = f"--session ship --model {model} --budget 8000 --max-steps 200 --timeout 1800"
-    assert kept == f"what was done is kept. Go on with:  {shlex.join(CTXFOLD)} browse --resume {said}"
+    resumed = f"browse --resume --session ship --model {model} --max-steps 30"
+    assert kept == f"what was done is kept. Go on with:  {shlex.join(CTXFOLD)} {resumed}"
     assert failed.startswith("error: script:")
     broken = [sys.executable, "-c", BROKEN, *command, "--session", "other"]
     done = subprocess.run(broken, capture_output=True, text=True, timeout=90, check=False)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from browser_agent.cli.request import typed
+from browser_agent.cli.request import format_command
 
 
 @pytest.fixture
@@ -23,17 +23,17 @@ def test_a_program_off_the_path_is_named_by_where_it_lies(
     program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path / "my work")
-    assert typed("context", "one two") == ".venv/bin/ctxfold context 'one two'"
+    assert format_command("context", "one two") == ".venv/bin/ctxfold context 'one two'"
     monkeypatch.chdir(program.parent)
-    assert typed("context") == "./ctxfold context"
+    assert format_command("context") == "./ctxfold context"
     (elsewhere := tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(elsewhere)
-    assert typed("context") == f"'{program}' context"
+    assert format_command("context") == f"'{program}' context"
 
 
 def test_a_program_on_the_path_is_named_as_it_is_called(program: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(program.parent))
-    assert typed("context") == "ctxfold context"
+    assert format_command("context") == "ctxfold context"
 
 
 def test_another_program_of_that_name_on_the_path_is_not_meant(
@@ -42,4 +42,4 @@ def test_another_program_of_that_name_on_the_path_is_not_meant(
     (other := tmp_path / "ctxfold").touch(0o755)
     monkeypatch.setenv("PATH", str(other.parent))
     monkeypatch.chdir(program.parent.parent)
-    assert typed("context") == "bin/ctxfold context"
+    assert format_command("context") == "bin/ctxfold context"

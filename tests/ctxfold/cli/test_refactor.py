@@ -73,7 +73,7 @@ def test_wrong_words_end_with_two(run: Run, trip: str) -> None:
 def test_a_clean_session_is_left_alone(run: Run) -> None:
     with Session.open("trip") as session:
         clean(session)
-    assert run("refactor", "trip").out == "left alone: nothing repeats, and the view stands below its high-water mark\n"
+    assert run("refactor", "trip").out == "left alone: nothing repeats, and the view is below its high-water mark\n"
 
 
 def test_a_model_routes_and_writes_and_is_held_to_the_checks(run: Run, trip: str, tmp_path: Path) -> None:

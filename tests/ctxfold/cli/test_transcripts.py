@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 from tests.ctxfold.cli.conftest import Run, failed
 
-RECORDED = Path(__file__).parents[1] / "session" / "transcripts" / "recorded"
+RECORDED = Path(__file__).parents[1] / "messages" / "recorded"
 
 
 @pytest.fixture(autouse=True)
@@ -45,20 +44,3 @@ def test_what_cannot_be_read_is_one_line_with_the_next_move(run: Run) -> None:
     failed(run("sessions", "import", "--from", "opencode", "--latest"), 2, "export the session")
     failed(run("sessions", "import", "--latest"), 2, "--from HOST")
     failed(run("follow", path), 2, "--from claude-code")
-
-
-def test_what_a_compaction_dropped_is_a_table_and_is_put_back(run: Run, tmp_path: Path) -> None:
-    rows = [
-        {"type": "user", "uuid": "u1", "message": {"content": "Never touch rows above 400."}},
-        {"type": "user", "uuid": "k1", "isCompactSummary": True, "message": {"content": "Rows were listed."}},
-    ]
-    path = tmp_path / "t.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    run("sessions", "import", "--from", "claude-code", str(path), "--name", "k")
-    shown = run("diff", "k")
-    assert "rule\ts1.1:1\t0\t0\tNever touch rows above 400." in shown.out
-    assert "compaction 1 of 1: its summary, s1.2, holds 0 of 1 sentences of the user's, " in shown.err
-    assert json.loads(run("diff", "k", "--json").out)["lost"][0]["ref"] == "s1.1:1"
-    assert "Never touch rows above 400." in run("restore", "k").out
-    assert "Never touch rows above 400." in run("context", "k").out
-    failed(run("diff", "k", "--compaction", "2"), 2, "this session has 1")

@@ -13,10 +13,10 @@ from pydantic import BaseModel
 
 from ctxfold.config import Endpoint
 from ctxfold.errors import InvalidReply, ModelError, ModelKeyMissing, ModelUnavailable
+from ctxfold.messages.apis import cache_marks as marks
 from ctxfold.models import Reply, Request, Tool, ask
 from ctxfold.models.anthropic import AnthropicModel, body
 from ctxfold.tokens import count
-from ctxfold.view.messages import cache_marks as marks
 from tests.support.messages.rules import checked
 from tests.support.messages.server import Answer, Decide, MessagesServer, Raw, Trouble, Words, in_turn
 

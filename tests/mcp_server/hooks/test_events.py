@@ -6,18 +6,20 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
+import time
+from pathlib import Path, PurePath
 from typing import Any
 
 import pytest
 
-from ctxfold import HostCompacted, Session, delete_session
+from ctxfold import Session
 from ctxfold.errors import InputError
-from ctxfold.session.handover import hand_over, is_waiting
 from ctxfold.tokens import count
-from mcp_server.hooks.__main__ import main
-from mcp_server.hooks.events import BUDGET
-from tests.ctxfold.session.transcripts.test_transcripts import FILES
+from mcp_server.hooks.__main__ import is_short
+from mcp_server.hooks.events import BUDGET, Conversations, answer_event
+from mcp_server.hooks.helper import find_socket
+from mcp_server.install.hooks import plan_hooks
+from tests.ctxfold.messages.test_files import FILES
 
 ROWS = "\n".join(f"row-{n} value ID-{n * 7919}-XK" for n in range(1_000))
 HOSTS = ("claude-code", "codex")
@@ -26,6 +28,12 @@ HOSTS = ("claude-code", "codex")
 def rows_of(at: int) -> str:
     """Rows of which none stands in those of another number."""
     return "\n".join(f"row-{n} value ID-{n * 7919 + at}-XK{at}" for n in range(1_000))
+
+
+def main(arguments: list[str], raw: bytes) -> str:
+    """The answer of a hook to an event, empty for none."""
+    with Conversations() as conversations:
+        return "" if is_short(raw) else answer_event(arguments, raw, conversations)
 
 
 def event(host: str, name: str, **more: Any) -> bytes:
@@ -171,45 +179,6 @@ def test_the_command_answers_as_the_module_does_and_is_no_veto() -> None:
     assert subprocess.run(command, input=b"{}", capture_output=True, check=False, timeout=60).returncode == 1
 
 
-def test_a_short_event_imports_nothing_of_ours() -> None:
-    raw = event("claude-code", "PostToolUse", **bash("short"))
-    asked = "import sys; from mcp_server.hooks.__main__ import main; main(['claude-code'], sys.stdin.buffer.read());"
-    command = [sys.executable, "-c", f"{asked} print([name for name in sys.modules if name.startswith('ctxfold')])"]
-    done = subprocess.run(command, input=raw, capture_output=True, check=True, timeout=60)
-    assert done.stdout.strip() == b"[]"
-
-
-@pytest.mark.parametrize("host", HOSTS)
-def test_what_was_put_back_is_given_with_the_next_prompt_once(host: str) -> None:
-    main([host], event(host, "Stop"))
-    with kept(host) as session:
-        session.record_transcript([HostCompacted("k1", "Some work was done.")])
-        session.restore()
-        hand_over(session.name, "restored")
-    text = answered(host, "UserPromptSubmit", prompt="Go on")["hookSpecificOutput"]["additionalContext"]
-    assert "never touch rows above 400" in text
-    assert len(text) < 9_900
-    assert answered(host, "UserPromptSubmit", prompt="Go on") is None
-
-
-def test_what_was_put_back_and_taken_out_again_is_not_given() -> None:
-    main(["codex"], event("codex", "Stop"))
-    with kept("codex") as session:
-        session.record_transcript([HostCompacted("k1", "Some work was done.")])
-        session.restore()
-        hand_over(session.name, "restored")
-        session.undo()
-    assert answered("codex", "UserPromptSubmit", prompt="Go on") is None
-
-
-def test_a_prompt_opens_no_session_while_nothing_waits() -> None:
-    raw = event("claude-code", "UserPromptSubmit", prompt="Go on")
-    asked = "import sys; from mcp_server.hooks.__main__ import main; main(['claude-code'], sys.stdin.buffer.read());"
-    command = [sys.executable, "-c", f"{asked} print('ctxfold.session.session' in sys.modules)"]
-    done = subprocess.run(command, input=raw, capture_output=True, check=True, timeout=60)
-    assert done.stdout.strip() == b"False"
-
-
 def test_gemini_is_given_the_bounded_half_that_its_model_reads() -> None:
     response = {"llmContent": ROWS, "returnDisplay": ROWS}
     raw = event("gemini", "AfterTool", tool_name="shell", tool_input={"command": "list rows"}, tool_response=response)
@@ -218,22 +187,6 @@ def test_gemini_is_given_the_bounded_half_that_its_model_reads() -> None:
     assert count(answer["reason"]) < BUDGET + 100
     assert "row-0 value" in answer["reason"]
     assert main(["gemini"], event("gemini", "AfterTool", tool_response={"llmContent": "short"})) == ""
-
-
-def test_gemini_is_given_the_view_with_the_prompt_after_a_compaction(tmp_path: Path) -> None:
-    """Its hooks tell of no compaction; its transcript does, when it rewrites the history."""
-    chat = tmp_path / "session-2026-11-23T03-46-5e55ab00.jsonl"
-    snapshot = {"id": "m1", "type": "user", "content": [{"text": "<state_snapshot>Rows.</state_snapshot>"}]}
-    chat.write_bytes(FILES["gemini"].read_bytes() + json.dumps({"$set": {"messages": [snapshot]}}).encode() + b"\n")
-    told = {"session_id": "5e55ab00-155f-4edf-a412-71d0d2a0d39d", "transcript_path": str(chat)}
-    given = [
-        main(["gemini"], json.dumps({"hook_event_name": name, **told}).encode())
-        for name in ("BeforeAgent", "AfterAgent", "BeforeAgent", "AfterAgent", "BeforeAgent")
-    ]
-    assert [bool(text) for text in given] == [False, False, True, False, False]
-    assert "never touch rows above 400" in json.loads(given[2])["hookSpecificOutput"]["additionalContext"]
-    with Session.open("gemini-5e55ab00", create=False) as session:
-        assert session.dropped().of == 1
 
 
 def test_opencode_sends_its_messages_along_and_is_answered_in_one_form() -> None:
@@ -253,36 +206,60 @@ def test_names_of_events_within_a_result_are_only_words() -> None:
     assert answered("claude-code", "PostToolUse", **call) is not None
 
 
-@pytest.mark.parametrize("host", HOSTS)
-def test_the_parts_made_before_a_compaction_are_handed_out_after_it_once(host: str) -> None:
-    for at in range(12):
-        answered(host, "PostToolUse", **bash(rows_of(at), f"toolu_{at}"))
-    main([host], event(host, "PreCompact"))
-    raw = event(host, "SessionStart", source="compact")
-    asked = f"import sys; from mcp_server.hooks.__main__ import main; print(main(['{host}', '1/3'], sys.stdin.buffer.read()));"
-    command = [sys.executable, "-c", f"{asked} print('ctxfold.session.session' in sys.modules)"]
-    first, loaded = subprocess.run(command, input=raw, capture_output=True, check=True, timeout=60).stdout.split(b"\n")[
-        :2
-    ]
-    assert (b"never touch rows above 400" in first, loaded) == (True, b"False")
-    second, third = (main([host, f"{part}/3"], raw) for part in (2, 3))
-    assert len({first.decode(), second, third}) == 3
-    assert main([host, "1/3"], raw) == first.decode(), "what was given is made anew"
+def test_a_short_event_imports_nothing_of_ours() -> None:
+    raw = event("claude-code", "PostToolUse", **bash("short"))
+    asked = (
+        "import sys; from mcp_server.hooks.__main__ import respond; respond(['claude-code'], sys.stdin.buffer.read())"
+    )
+    command = [sys.executable, "-c", f"{asked}; print([name for name in sys.modules if name.startswith('ctxfold')])"]
+    done = subprocess.run(command, input=raw, capture_output=True, check=True, timeout=60)
+    assert done.stdout.strip() == b"[]"
 
 
-def test_parts_of_a_compaction_that_did_not_come_about_are_let_go() -> None:
-    main(["codex"], event("codex", "PreCompact"))
-    folder = Path(os.environ["CTXFOLD_HOME"]) / "handover" / "parts"
-    assert len(list(folder.iterdir())) == 3
-    hand_over("codex-5e55-ab", "restored")
-    main(["codex"], event("codex", "Stop"))
-    assert (list(folder.iterdir()), is_waiting()) == ([], True)
+def test_gemini_is_given_the_view_with_the_prompt_after_a_compaction_once(tmp_path: Path) -> None:
+    """Its hooks report no compaction; its transcript does, when it rewrites the history."""
+    chat = tmp_path / "session-2026-11-23T03-46-5e55ab00.jsonl"
+    snapshot = {"id": "m1", "type": "user", "content": [{"text": "<state_snapshot>Rows.</state_snapshot>"}]}
+    chat.write_bytes(FILES["gemini"].read_bytes() + json.dumps({"$set": {"messages": [snapshot]}}).encode() + b"\n")
+    told = {"session_id": "5e55ab00-155f-4edf-a412-71d0d2a0d39d", "transcript_path": str(chat)}
+
+    def fire(name: str) -> str:
+        return main(["gemini"], json.dumps({"hook_event_name": name, **told}).encode())
+
+    assert fire("AfterAgent") == ""
+    given = fire("BeforeAgent")
+    assert "never touch rows above 400" in json.loads(given)["hookSpecificOutput"]["additionalContext"]
+    prompt = {"id": "m2", "type": "user", "content": [{"text": "Go on with the rows."}]}
+    chat.write_bytes(chat.read_bytes() + json.dumps(prompt).encode() + b"\n")
+    assert (fire("AfterAgent"), fire("BeforeAgent")) == ("", "")
 
 
-def test_of_a_session_that_is_deleted_or_redacted_nothing_waits() -> None:
-    for end in (lambda: delete_session("codex-5e55-ab"), lambda: kept("codex").redact("s1.1")):
-        main(["codex"], event("codex", "PreCompact"))
-        hand_over("codex-5e55-ab", "view")
-        end()
-        folder = Path(os.environ["CTXFOLD_HOME"]) / "handover"
-        assert not any(place.is_file() for place in folder.rglob("*"))
+HOSTILE = "from pathlib import Path; Path({mark!r}).touch(); raise SystemExit(9)\n"
+
+
+@pytest.mark.parametrize("start", ["hook", "helper"])
+def test_no_module_of_the_working_directory_is_run(start: str, tmp_path: Path) -> None:
+    """A project may have a `json.py` or an `mcp_server/` of its own."""
+    mark, project = tmp_path / "was-run", tmp_path / "project"
+    for name in ("json.py", "socket.py", "mcp_server/__init__.py", "ctxfold/__init__.py"):
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        (project / name).write_text(HOSTILE.format(mark=str(mark)))
+    if start == "hook":
+        group = plan_hooks("claude-code", sys.executable, PurePath("settings.json"), None, None).after
+        command = json.loads(group or "")["hooks"]["PostToolUse"][0]["hooks"][0]["command"]
+        subprocess.run(
+            command,
+            shell=True,
+            cwd=project,
+            input=event("claude-code", "PostToolUse", **bash(ROWS)),
+            check=True,
+            timeout=60,
+        )
+    else:
+        code = f"from mcp_server.hooks.helper import find_socket, start_helper; import os; os.chdir({str(project)!r}); start_helper(find_socket())"
+        subprocess.run([sys.executable, "-c", code], check=True, timeout=60, cwd=Path(__file__).parents[3])
+    path = find_socket()
+    assert path is not None
+    while not os.path.exists(path) and not mark.exists():
+        time.sleep(0.05)
+    assert not mark.exists()

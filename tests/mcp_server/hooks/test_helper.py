@@ -13,15 +13,16 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from ctxfold import delete_session
 from ctxfold.config import store_environment
-from mcp_server.hooks import __main__ as client
 from mcp_server.hooks import helper
-from mcp_server.hooks.__main__ import TAKEN, ask, find_socket, main
-from tests.mcp_server.hooks.test_events import ROWS, bash, event, kept
+from mcp_server.hooks.helper import TAKEN, find_socket
+from mcp_server.hooks.helper import ask_helper as ask
+from tests.mcp_server.hooks.test_events import ROWS, bash, event, kept, main
 
 HOST = ["claude-code"]
 COMMAND = [sys.executable, "-m", "mcp_server.hooks", *HOST]
@@ -31,7 +32,7 @@ LONG = event("claude-code", "PostToolUse", **bash(ROWS))
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A test waits for the helper however slow the machine is."""
-    monkeypatch.setattr(client, "_TAKES", 100.0)
+    monkeypatch.setattr(helper, "_TAKE_SECONDS", 100.0)
 
 
 def place() -> str:
@@ -173,16 +174,6 @@ def test_a_session_that_the_helper_holds_open_can_be_redacted() -> None:
         assert b"ID-7919-XK" not in again
 
 
-def test_the_parts_after_a_compaction_are_made_when_the_answer_is_out() -> None:
-    with resident():
-        ask(place(), HOST, LONG)
-        assert b"ctxfold" in (ask(place(), HOST, event("claude-code", "PreCompact")) or b"")
-        part = ask(place(), ["claude-code", "1/3"], event("claude-code", "SessionStart", source="compact"))
-        assert b"never touch rows above 400" in (part or b"")
-        folder = Path(os.environ["CTXFOLD_HOME"]) / "handover" / "parts"
-        assert len(list(folder.iterdir())) == 2, "two of the three are left for the other hooks"
-
-
 def test_only_its_user_can_reach_it() -> None:
     with resident():
         assert stat.S_IMODE(os.stat(place()).st_mode) == 0o600
@@ -253,7 +244,7 @@ def test_what_comes_after_the_store_was_moved_away_is_kept_in_the_new_one(ctxfol
 def test_it_ends_when_its_code_is_another(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     code = tmp_path / "module.py"
     code.write_text("old")
-    monkeypatch.setattr(helper, "_code", lambda: {str(code): helper._identify(str(code))})
+    monkeypatch.setitem(sys.modules, "ctxfold.of_this_test", SimpleNamespace(__file__=str(code)))
     with _served(60):
         assert ask(place(), HOST, LONG) is not None
         code.write_text("newer")

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from mcp_server.hooks.__main__ import find_socket
+from mcp_server.hooks.helper import find_socket
 from tests.mcp_server.hooks.test_events import ROWS, bash, event, kept
 
 COMMAND = [sys.executable, "-m", "mcp_server.hooks", "claude-code"]

@@ -8,14 +8,14 @@ from pathlib import PurePath
 import pytest
 
 from ctxfold.errors import InputError
-from mcp_server.install.hooks import HOOKED, plan_hooks, plan_no_hooks
+from mcp_server.install.hooks import HOOK_HOSTS, plan_hooks, plan_no_hooks
 
 PATH = PurePath("settings.json")
 PYTHON = "/opt/ctx fold/bin/python"
 THEIRS = '{\n  "theme": "dark",\n  "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "beep"}]}]}\n}\n'
 
 
-LISTED = [host for host, hooked in HOOKED.items() if hooked.events]
+LISTED = [host for host, hooked in HOOK_HOSTS.items() if hooked.events]
 
 
 @pytest.mark.parametrize("host", LISTED)
@@ -23,7 +23,7 @@ LISTED = [host for host, hooked in HOOKED.items() if hooked.events]
 def test_installing_and_taking_back_restores_every_byte(host: str, before: str | None) -> None:
     put = plan_hooks(host, PYTHON, PATH, before, None)
     assert put.after is not None
-    told = json.loads(put.after)["hooks"][HOOKED[host].events[0][0]][-1]["hooks"][0]["command"]
+    told = json.loads(put.after)["hooks"][HOOK_HOSTS[host].events[0][0]][-1]["hooks"][0]["command"]
     assert told == f'"{PYTHON}" -I -m mcp_server.hooks {host}'
     again = plan_hooks(host, PYTHON, PATH, put.after, put.backup)
     assert not again.changes

@@ -9,10 +9,18 @@ from click.testing import CliRunner
 
 from ctxfold.errors import InputError
 from mcp_server.cli.install import install, uninstall
-from mcp_server.install import formats as jsonc
-from mcp_server.install import formats as toml
-from mcp_server.install.hooks import HOOKED
-from mcp_server.install.hosts import HOSTS, Host, Launch, Machine, is_passing, name_backup, plan_install, plan_uninstall
+from mcp_server.install.formats import JSON, TOML
+from mcp_server.install.hooks import HOOK_HOSTS
+from mcp_server.install.hosts import (
+    HOSTS,
+    InstallHost,
+    Launch,
+    Machine,
+    is_in_cache,
+    name_backup,
+    plan_install,
+    plan_uninstall,
+)
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -41,17 +49,17 @@ LIVED_IN = {
 }
 
 
-def lived_in(host: Host, path: PurePath) -> str:
+def lived_in(host: InstallHost, path: PurePath) -> str:
     return LIVED_IN[path.suffix] % host.path[0]
 
 
-def entry(host: Host, path: PurePath, text: str) -> object:
-    return (toml if path.suffix == ".toml" else jsonc).get(text, host.path)
+def entry(host: InstallHost, path: PurePath, text: str) -> object:
+    return (TOML if path.suffix == ".toml" else JSON).get(text, host.path)
 
 
 @every_system
 @every_host
-def test_each_file_on_each_system_is_the_golden_one(host: Host, system: str) -> None:
+def test_each_file_on_each_system_is_the_golden_one(host: InstallHost, system: str) -> None:
     found = ""
     for path in host.files(MACHINES[system]):
         for before in (None, lived_in(host, path)):
@@ -61,7 +69,7 @@ def test_each_file_on_each_system_is_the_golden_one(host: Host, system: str) -> 
 
 
 @every_host
-def test_a_new_file_is_plain_json_or_toml_with_an_absolute_command(host: Host) -> None:
+def test_a_new_file_is_plain_json_or_toml_with_an_absolute_command(host: InstallHost) -> None:
     path = host.files(MACHINES["linux"])[0]
     text = plan_install(host, LAUNCHES["linux"], path, None, None).after
     assert text is not None
@@ -75,7 +83,7 @@ def test_a_new_file_is_plain_json_or_toml_with_an_absolute_command(host: Host) -
 @every_host
 @pytest.mark.parametrize("before", [None, "", "lived in"])
 def test_installing_twice_is_installing_once_and_uninstalling_gives_back_every_byte(
-    host: Host, before: str | None
+    host: InstallHost, before: str | None
 ) -> None:
     path = host.files(MACHINES["macos"])[0]
     text = lived_in(host, path) if before == "lived in" else before
@@ -90,7 +98,7 @@ def test_installing_twice_is_installing_once_and_uninstalling_gives_back_every_b
 
 
 @every_host
-def test_what_else_changed_since_stays_when_it_is_uninstalled(host: Host) -> None:
+def test_what_else_changed_since_stays_when_it_is_uninstalled(host: InstallHost) -> None:
     path = host.files(MACHINES["linux"])[0]
     first = plan_install(host, LAUNCHES["linux"], path, lived_in(host, path), None)
     assert first.after is not None
@@ -102,14 +110,14 @@ def test_what_else_changed_since_stays_when_it_is_uninstalled(host: Host) -> Non
 
 
 @every_host
-def test_there_is_nothing_to_uninstall_where_nothing_was_installed(host: Host) -> None:
+def test_there_is_nothing_to_uninstall_where_nothing_was_installed(host: InstallHost) -> None:
     path = host.files(MACHINES["linux"])[0]
     for before in (None, "", lived_in(host, path)):
         assert not plan_uninstall(host, path, before, None).changes
 
 
 @every_host
-def test_a_file_that_does_not_parse_is_refused_by_its_name(host: Host) -> None:
+def test_a_file_that_does_not_parse_is_refused_by_its_name(host: InstallHost) -> None:
     path = host.files(MACHINES["linux"])[0]
     with pytest.raises(InputError, match="by hand"):
         plan_install(host, LAUNCHES["linux"], path, "{[ nonsense", None)
@@ -121,7 +129,7 @@ def test_an_inline_table_is_edited_in_its_own_form() -> None:
     after = plan_install(HOSTS["codex"], LAUNCHES["linux"], path, text, None).after
     assert after is not None
     assert tomllib.loads(after)["mcp_servers"]["other"] == {"command": "y"}
-    assert toml.get(after, HOSTS["codex"].path) == {"command": "/home/ada/.local/bin/ctxfold", "args": ["serve"]}
+    assert TOML.get(after, HOSTS["codex"].path) == {"command": "/home/ada/.local/bin/ctxfold", "args": ["serve"]}
     assert "# mine" in after
 
 
@@ -133,13 +141,15 @@ def test_a_value_where_a_toml_table_should_be_is_refused() -> None:
 
 def test_a_toml_table_between_others_is_replaced_and_dropped_in_its_place() -> None:
     text = '[mcp_servers.a]\nx = 1 # one\n\n[mcp_servers.ctxfold]\ncommand = "old"\n\n[z]\ny = 2\n'
-    put = toml.put(text, HOSTS["codex"].path, {"command": "new", "args": ["serve"]})
+    put = TOML.put(text, HOSTS["codex"].path, {"command": "new", "args": ["serve"]})
     assert put.index("[mcp_servers.a]") < put.index("[mcp_servers.ctxfold]") < put.index("[z]")
-    assert toml.drop(put, HOSTS["codex"].path) == "[mcp_servers.a]\nx = 1 # one\n\n[z]\ny = 2\n"
+    assert TOML.drop(put, HOSTS["codex"].path) == "[mcp_servers.a]\nx = 1 # one\n\n[z]\ny = 2\n"
 
 
 @every_host
-def test_the_command_writes_undoes_and_shows_without_writing(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_writes_undoes_and_shows_without_writing(
+    host: InstallHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
     home = Path(os.environ["HOME"])
     monkeypatch.setattr("sys.platform", "linux")
     run = CliRunner().invoke
@@ -209,7 +219,7 @@ def test_a_store_named_in_this_shell_is_named_again_to_the_host(
     ],
 )
 def test_a_command_in_a_runners_cache_is_known_for_one(command: str, passes: bool) -> None:
-    assert is_passing(command) is passes
+    assert is_in_cache(command) is passes
 
 
 def test_live_pages_are_registered_unless_told_otherwise(tmp_path: Path) -> None:
@@ -236,7 +246,7 @@ def everything_in(home: Path) -> dict[str, bytes | None]:
 
 @every_host
 def test_a_home_is_as_it_was_once_all_is_taken_back_and_each_file_is_named_once(
-    host: Host, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    host: InstallHost, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr("sys.platform", "linux")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
@@ -245,7 +255,7 @@ def test_a_home_is_as_it_was_once_all_is_taken_back_and_each_file_is_named_once(
     (home / ".ssh").mkdir(parents=True)
     (home / "note.txt").write_text("mine")
     run, before = CliRunner().invoke, everything_in(home)
-    for options in ((), ("--hooks",)) if host.name in HOOKED else ((),):
+    for options in ((), ("--hooks",)) if host.name in HOOK_HOSTS else ((),):
         done = run(install, [host.name, *options])
         assert done.exit_code == 0, done.output
     assert everything_in(home) != before
@@ -268,7 +278,7 @@ def _changed(before: dict[str, bytes | None], after: dict[str, bytes | None]) ->
 
 @every_host
 def test_a_host_that_is_not_on_this_machine_is_said_to_be_missing_and_one_that_is_there_is_not(
-    host: Host, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    host: InstallHost, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr("sys.platform", "linux")
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -284,5 +294,5 @@ def test_a_host_that_is_not_on_this_machine_is_said_to_be_missing_and_one_that_i
         (tmp_path / "bin").mkdir()
         (tmp_path / "bin" / host.program).touch(0o755)
     else:
-        Path(host.traces(Machine(tmp_path, tmp_path / ".config"))[-1]).mkdir(parents=True)
+        Path(host.list_traces(Machine(tmp_path, tmp_path / ".config"))[-1]).mkdir(parents=True)
     assert missing not in run(install, [host.name]).output

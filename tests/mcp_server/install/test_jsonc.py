@@ -5,7 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxfold.errors import InputError
-from mcp_server.install.formats import drop, get, put
+from mcp_server.install.formats import drop_json as drop
+from mcp_server.install.formats import get_json as get
+from mcp_server.install.formats import put_json as put
 
 PATH = ("mcpServers", "ctxfold")
 ENTRY = {"command": "/opt/ctxfold", "args": ["serve"]}

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from ctxfold.errors import InputError
 from mcp_server.cli.install import install, uninstall
 from mcp_server.install.hooks import plan_unwrap, plan_wrap
-from mcp_server.install.hosts import HOSTS, Host, Launch, Machine
+from mcp_server.install.hosts import HOSTS, InstallHost, Launch, Machine
 
 MACHINE = Machine(PurePosixPath("/home/ada"), PurePosixPath("/home/ada/.config"))
 LAUNCH = Launch("/home/ada/.local/bin/ctxfold", ("wrap",))
@@ -18,7 +18,7 @@ WORDS = ["npx", "-y", "@playwright/mcp"]
 every_host = pytest.mark.parametrize("host", HOSTS.values(), ids=HOSTS)
 
 
-def settings(host: Host, path: PurePath) -> str:
+def settings(host: InstallHost, path: PurePath) -> str:
     """A file as people keep them, with a server on one line and another behind it."""
     key = host.path[0]
     if path.suffix == ".toml":
@@ -31,7 +31,7 @@ def settings(host: Host, path: PurePath) -> str:
     return f'// mine\n{{\n\t"{key}": {{\n\t\t"web": {{ {own}, "env": {{"A": "b"}} /* so */ }},\n\t\t"other": {{"command": "/bin/other"}}, }}\n}}\n'
 
 
-def entry(host: Host, path: PurePath, text: str, name: str = "web") -> dict[str, object]:
+def entry(host: InstallHost, path: PurePath, text: str, name: str = "web") -> dict[str, object]:
     from mcp_server.install.hosts import choose_editor
 
     found = choose_editor(path).get(text, (*host.path[:-1], name))
@@ -40,7 +40,7 @@ def entry(host: Host, path: PurePath, text: str, name: str = "web") -> dict[str,
 
 
 @every_host
-def test_a_server_is_wrapped_and_given_back_byte_for_byte(host: Host) -> None:
+def test_a_server_is_wrapped_and_given_back_byte_for_byte(host: InstallHost) -> None:
     path = host.files(MACHINE)[0]
     before = settings(host, path)
     wrapped = plan_wrap(host, LAUNCH, "web", path, (before, None))
@@ -57,7 +57,7 @@ def test_a_server_is_wrapped_and_given_back_byte_for_byte(host: Host) -> None:
 
 
 @every_host
-def test_an_entry_is_given_back_though_others_were_edited_and_wrapped_since(host: Host) -> None:
+def test_an_entry_is_given_back_though_others_were_edited_and_wrapped_since(host: InstallHost) -> None:
     path = host.files(MACHINE)[0]
     before = settings(host, path)
     first = plan_wrap(host, LAUNCH, "web", path, (before, None))
@@ -96,7 +96,7 @@ def test_a_server_at_an_address_is_wrapped_by_it_and_one_with_secrets_is_refused
 
 
 @every_host
-def test_the_commands_wrap_a_server_and_take_all_of_it_back(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_commands_wrap_a_server_and_take_all_of_it_back(host: InstallHost, monkeypatch: pytest.MonkeyPatch) -> None:
     home = Path(os.environ["HOME"])
     monkeypatch.setattr("sys.platform", "linux")
     run = CliRunner().invoke

@@ -78,16 +78,12 @@ async def test_what_is_recorded_is_extracted_on_a_trigger_and_planned_by_nobody(
         assert "to-do:" not in await record(step=booked)
 
 
-async def test_lines_are_extracted_by_need_by_ref_and_by_path() -> None:
+async def test_lines_are_extracted_by_need_and_by_ref() -> None:
     async with Client(build_server(Pools())) as client:
         await client.call_tool("open_session", {"session": "trip"})
         text = '{"rooms": [{"id": "R1", "price": 80}, {"id": "R2", "price": 95}]}'
         step = {"calls": [{"name": "search", "args": {}}], "results": [{"text": text}]}
         await client.call_tool("record", {"session": "trip", "step": step})
-        by_path = await client.call_tool(
-            "extract", {"session": "trip", "lines": [{"ref": "s1.2", "path": "rooms[?price<`90`].id"}]}
-        )
-        assert said(by_path).endswith('s1.2 rooms[?price<`90`].id\n["R1"]')
         by_ref = await client.call_tool("extract", {"session": "trip", "lines": [{"ref": "s1:4-5"}, {"ref": "s9:1"}]})
         assert 's1.2:4-5\n   "id": "R1",\n   "price": 80' in said(by_ref)
         assert "1 refused" in said(by_ref)

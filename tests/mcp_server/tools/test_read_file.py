@@ -10,14 +10,14 @@ from mcp_server.tools.sessions import LARGEST, read_text_file
 def test_a_text_file_comes_back_whole_with_its_size(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_bytes("é\r\n\n<|endoftext|>".encode())
-    file = read_text_file(str(path), [tmp_path])
-    assert file.text == "é\r\n\n<|endoftext|>"
-    assert file.size == path.stat().st_size
+    _, text, size = read_text_file(str(path), [tmp_path])
+    assert text == "é\r\n\n<|endoftext|>"
+    assert size == path.stat().st_size
 
 
 @pytest.mark.parametrize("name", ["notes.txt", "./notes.txt", "~/notes.txt", "/a\0b", "", "/\ud800"])
 def test_a_path_that_is_none_is_refused(name: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"absolute path|no path"):
+    with pytest.raises(InputError, match=r"absolute path|not a path"):
         read_text_file(name, [tmp_path])
 
 
@@ -27,8 +27,8 @@ def test_only_what_lies_in_one_of_the_folders_is_read_wherever_links_lead(tmp_pa
         folder.mkdir()
         (folder / "notes.txt").write_text(folder.name)
     (mine / "link.txt").symlink_to(other / "notes.txt")
-    assert read_text_file(str(mine / "notes.txt"), [mine]).text == "mine"
-    assert read_text_file(str(mine / "link.txt"), [mine, other]).text == "mine-too"
+    assert read_text_file(str(mine / "notes.txt"), [mine])[1] == "mine"
+    assert read_text_file(str(mine / "link.txt"), [mine, other])[1] == "mine-too"
     for name in (
         other / "notes.txt",
         mine / "link.txt",

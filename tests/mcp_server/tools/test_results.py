@@ -3,7 +3,7 @@ from hypothesis import strategies as st
 from mcp_types import TextContent
 from pydantic import BaseModel
 
-from mcp_server.tools.results import format_facts, take_part
+from mcp_server.tools.results import TextPart, format_facts
 
 
 class Stand(BaseModel, frozen=True):
@@ -36,7 +36,7 @@ def test_what_is_empty_is_left_out_of_the_text() -> None:
 def test_parts_laid_end_to_end_are_the_text(text: str, limit: int) -> None:
     offset, found = 0, ""
     while True:
-        piece = take_part(text, offset, limit)
+        piece = TextPart.take(text, offset, limit)
         assert len(piece.text) <= limit
         found += piece.text
         if piece.end == piece.total:
@@ -46,6 +46,6 @@ def test_parts_laid_end_to_end_are_the_text(text: str, limit: int) -> None:
 
 
 def test_an_offset_beyond_the_end_gives_an_empty_last_part() -> None:
-    piece = take_part("abc", 9, 10)
+    piece = TextPart.take("abc", 9, 10)
     assert piece.text == ""
-    assert piece.label("context", "budget=9").endswith("the last")
+    assert piece.describe("context", "budget=9").endswith("the last")

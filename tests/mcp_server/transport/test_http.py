@@ -1,23 +1,26 @@
 import json
 import os
+import resource
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import anyio
 import httpx2
 import pytest
+import uvicorn
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult
 
 from ctxfold import Session
 from ctxfold.errors import InputError, Refused
-from mcp_server.transport.http import LARGEST, Address
+from mcp_server.transport.http import LARGEST, GuardedProtocol, ListenAddress
 from tests.browser_agent.agent.scripts import decide, script
 from tests.mcp_server.conftest import ERAS, ROOT, said
 from tests.sites.server import Site
@@ -349,12 +352,12 @@ async def test_it_leaves_on_a_signal_while_a_client_listens(served: Served, numb
 def test_another_address_than_loopback_needs_a_token_and_a_name() -> None:
     for host in ("0.0.0.0", "192.168.1.5", "example.com", "::"):
         with pytest.raises(Refused, match="--token-file"):
-            Address(host, 0)
+            ListenAddress(host, 0)
     with pytest.raises(InputError, match="--allow-host"):
-        Address("0.0.0.0", 0, open=False)
-    assert "ctx.example:*" in Address("0.0.0.0", 0, ("ctx.example",), open=False).security.allowed_hosts
+        ListenAddress("0.0.0.0", 0, open=False)
+    assert "ctx.example:*" in ListenAddress("0.0.0.0", 0, ("ctx.example",), open=False).security.allowed_hosts
     for host in ("127.0.0.1", "localhost", "::1", "127.8.8.8"):
-        Address(host, 0)
+        ListenAddress(host, 0)
 
 
 def test_a_port_that_is_taken_is_one_line_and_an_exit_code(served: Served) -> None:
@@ -364,3 +367,53 @@ def test_a_port_that_is_taken_is_one_line_and_an_exit_code(served: Served) -> No
     assert done.returncode == 2
     assert "choose another" in done.stderr
     assert len([line for line in done.stderr.splitlines() if not line.startswith("live pages: ")]) == 1
+
+
+def connect_raw(served: Served) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", int(served.url.rsplit(":", 1)[1].split("/")[0])), timeout=10)
+
+
+def test_a_wrong_token_is_refused_before_the_body_is_read(guarded: Served) -> None:
+    head = "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer wrong\r\nContent-Length: 4000000\r\n\r\n"
+    with connect_raw(guarded) as line:
+        line.sendall(head.encode())
+        assert line.recv(100).startswith(b"HTTP/1.1 401 ")
+
+
+def test_eleven_hundred_half_open_connections_keep_nobody_out(served: Served) -> None:
+    with ExitStack() as stack:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (4096, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+        for number in range(1_100):
+            line = stack.enter_context(connect_raw(served))
+            if number % 2:
+                line.sendall(b"POST /mcp HTTP/1.1\r\nHost: 127")
+        assert served.post().status_code == 200
+    assert served.post().status_code == 200
+
+
+async def test_a_request_that_takes_too_long_is_dropped() -> None:
+    class Hurried(GuardedProtocol):
+        request_seconds = 0.2
+
+    async def app(_scope: Any, receive: Any, send: Any) -> None:
+        while (await receive()).get("more_body"):
+            pass
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"0")]})
+        await send({"type": "http.response.body"})
+
+    server = uvicorn.Server(uvicorn.Config(app, http=Hurried, ws="none", port=0, lifespan="off", log_level="error"))
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(server.serve)
+        await until(lambda: server.started)
+        port = server.servers[0].sockets[0].getsockname()[1]
+        for sent in (b"", b"GET / HTTP/1.1\r\nHost", b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nhalf"):
+            async with await anyio.connect_tcp("127.0.0.1", port) as line:
+                if sent:
+                    await line.send(sent)
+                with anyio.fail_after(5), pytest.raises((anyio.EndOfStream, anyio.BrokenResourceError)):
+                    await line.receive()
+        async with httpx2.AsyncClient() as http:
+            for _ in range(2):
+                assert (await http.post(f"http://127.0.0.1:{port}/", content=b"whole")).status_code == 200
+                await anyio.sleep(0.3)
+        server.should_exit = True

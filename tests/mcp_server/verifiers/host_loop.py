@@ -1,14 +1,12 @@
-"""A host's whole agent loop against a scripted model on loopback: `python -m tests.mcp_server.verifiers.host_loop CLAUDE CTXFOLD`.
+"""Claude Code's whole agent loop against a scripted model on loopback.
 
-CLAUDE is Claude Code's binary, CTXFOLD our command. The model asks for one tool after another; what the host sends back is checked, and at the end so is the store.
+The model asks for one tool after another. What the host sends back is checked, and at the end so is the store.
 """
 
 from __future__ import annotations
 
 import json
 import subprocess
-import sys
-import tempfile
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -177,17 +175,12 @@ def check(store: Path) -> None:
         assert next(event.kind for event in session.history()) == "voided"
 
 
-def main() -> None:
+def run_loop(claude: str, ctxfold: str, home: Path) -> str:
+    """Run the host against the scripted model; what it printed."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), Model)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    with tempfile.TemporaryDirectory() as home, Site(pages={"/": PAGE}) as site:
+    with Site(pages={"/": PAGE}) as site:
         Model.script = script(site.url)
-        said = loop(sys.argv[1], sys.argv[2], Path(home), server.server_port)
+        said = loop(claude, ctxfold, home, server.server_port)
     server.shutdown()
-    for (tool, _), result in zip(Model.script, Model.seen, strict=True):
-        print(f"{tool}: {' '.join(result.split())[:110]}")
-    print(f"the host ended with: {said.strip()}")
-
-
-if __name__ == "__main__":
-    main()
+    return said

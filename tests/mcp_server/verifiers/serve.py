@@ -13,7 +13,7 @@ import uvicorn
 
 from mcp_server.server import build_server
 from mcp_server.sessions.pool import Pools
-from mcp_server.transport.http import Address
+from mcp_server.transport.http import ListenAddress
 from tests.mcp_server.verifiers.fixtures import graft
 
 if __name__ == "__main__":
@@ -21,7 +21,7 @@ if __name__ == "__main__":
     if sys.argv[1] == "stdio":
         anyio.run(server.run_stdio_async)
         sys.exit()
-    address = Address("127.0.0.1", int(sys.argv[1]))
+    address = ListenAddress("127.0.0.1", int(sys.argv[1]))
     uvicorn.run(
         server.streamable_http_app(transport_security=address.security),
         host=address.host,

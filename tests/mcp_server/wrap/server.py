@@ -17,6 +17,9 @@ STRICT = {**ROWS, "additionalProperties": False}
 SCHEMAS: dict[str, Any] = {"say": None, "texts": None, "rows": ROWS, "strict": STRICT, "holds": TEXT, "loose": None}
 
 
+GARBAGE = '\nStarting up…\n[1, 2]\n{"level": "info"}\n'
+
+
 def send(message: object) -> None:
     sys.stdout.write(json.dumps(message) + "\n")
     sys.stdout.flush()
@@ -56,7 +59,9 @@ def call(name: str, args: dict[str, Any]) -> dict[str, Any]:
             return {"content": blocks("the server's own")}
         case "sample":
             send({"jsonrpc": "2.0", "id": "s1", "method": "sampling/createMessage", "params": {"messages": []}})
-            return {"content": blocks(sys.stdin.readline().strip())}
+            return {"content": blocks(sys.stdin.buffer.readline().decode().strip())}
+        case "next":
+            return {"content": blocks(sys.stdin.buffer.readline().decode().strip())}
         case "progress":
             token = args["token"]
             send(
@@ -68,7 +73,7 @@ def call(name: str, args: dict[str, Any]) -> dict[str, Any]:
             )
             return {"content": blocks("done")}
         case "garbage":
-            sys.stdout.write('\nStarting up…\n[1, 2]\n{"level": "info"}\n')
+            sys.stdout.write(GARBAGE)
             return {"content": blocks("after garbage")}
         case "flood":
             for _ in range(200):
@@ -110,12 +115,18 @@ def answer(asked: dict[str, Any], own: bool) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Answer until standard input ends; with `deaf` go on after that."""
-    for line in sys.stdin:
-        asked = json.loads(line)
-        if "id" in asked and "method" in asked:
+    """Answer until standard input ends; with `deaf` go on after that. A line that is no message comes back."""
+    for line in sys.stdin.buffer:
+        try:
+            asked = json.loads(line)
+            method = asked["method"]
+        except (ValueError, RecursionError, TypeError, KeyError):
+            sys.stdout.buffer.write(line)
+            sys.stdout.buffer.flush()
+            continue
+        if "id" in asked:
             send({"jsonrpc": "2.0", "id": asked["id"], "result": answer(asked, "own" in sys.argv)})
-        elif asked.get("method") == "notifications/cancelled":
+        elif method == "notifications/cancelled":
             send({"jsonrpc": "2.0", "method": "notifications/told", "params": asked["params"]})
     if "deaf" in sys.argv:
         import signal

@@ -90,9 +90,9 @@ def test_no_line_makes_the_wrapper_deaf(host: Peer) -> None:
         if line:
             assert host.read()["error"]["code"] == -32700
     host.send({"jsonrpc": "2.0", "id": 1.5, "method": "ping"})
-    assert host.read()["error"]["code"] == -32600
-    host.send([{"jsonrpc": "2.0", "id": number, "method": "ping"} for number in (901, 902)])
-    assert {host.read()["id"], host.read()["id"]} == {901, 902}
+    assert host.read()["error"]["code"] == -32700
+    host.send([{"jsonrpc": "2.0", "id": 901, "method": "ping"}])
+    assert host.read()["error"]["code"] == -32700
     assert "error" in host.ask("nonsense")
     assert text_of(host.call("say", text="still here")) == "still here"
 

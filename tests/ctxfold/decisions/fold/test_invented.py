@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from ctxfold.decisions.marks import invented
+from ctxfold.decisions.marks import find_invented
 
 SOURCE = """s4 ai: Looked up the order.
 > get_order id=#W2378156
@@ -40,7 +40,7 @@ STEPS = frozenset({4, 5})
     ],
 )
 def test_what_the_source_holds_may_be_said(summary: str):
-    assert invented(summary, SOURCE, STEPS) == ()
+    assert find_invented(summary, SOURCE, STEPS) == ()
 
 
 @pytest.mark.parametrize(
@@ -84,19 +84,19 @@ def test_what_the_source_holds_may_be_said(summary: str):
     ],
 )
 def test_what_it_does_not_hold_is_found(summary: str, value: str):
-    assert invented(summary, SOURCE, STEPS) == (value,)
+    assert find_invented(summary, SOURCE, STEPS) == (value,)
 
 
 def test_a_time_of_twelve_hours_is_read_with_what_stands_behind_it() -> None:
     source = "departs 04:00:00, arrives 16:30:00"
-    assert invented("It leaves at 4:00 a.m. and lands at 4:30 pm.", source, STEPS) == ()
-    assert invented("It leaves at 4:00 p.m. and lands at 4:30 am.", source, STEPS) == ("4:00 p.m", "4:30 am")
+    assert find_invented("It leaves at 4:00 a.m. and lands at 4:30 pm.", source, STEPS) == ()
+    assert find_invented("It leaves at 4:00 p.m. and lands at 4:30 am.", source, STEPS) == ("4:00 p.m", "4:30 am")
 
 
 def test_a_sum_of_the_log_may_be_told_apart_from_what_the_log_says() -> None:
     source = '{"fares": [{"price": 71}, {"price": 60}], "paid": 161}'
-    assert invented("Of $161 the fares were $131, so $30 is for insurance.", source, STEPS) == ()
-    assert invented("Of $161 the fares were $132, so $30 is for insurance.", source, STEPS) == ("$132", "$30")
+    assert find_invented("Of $161 the fares were $131, so $30 is for insurance.", source, STEPS) == ()
+    assert find_invented("Of $161 the fares were $132, so $30 is for insurance.", source, STEPS) == ("$132", "$30")
 
 
 _LETTERS = st.text(string.ascii_uppercase, min_size=1, max_size=4)
@@ -122,7 +122,7 @@ _FRAMES = st.sampled_from(
 @example(value="W0", frame="{}")
 def test_a_planted_value_is_always_found(value: str, frame: str):
     assume(value.lower().lstrip("#") not in SOURCE.lower())
-    assert invented(f"Order #W2378156 was delivered. {frame.format(value)}", SOURCE, STEPS)
+    assert find_invented(f"Order #W2378156 was delivered. {frame.format(value)}", SOURCE, STEPS)
 
 
 _SPOKEN = st.lists(st.one_of(_IDS, st.sampled_from("the order total status paid by and".split())), max_size=12)
@@ -130,16 +130,16 @@ _SPOKEN = st.lists(st.one_of(_IDS, st.sampled_from("the order total status paid 
 
 @given(lines=st.lists(_SPOKEN.map(" ".join), min_size=1, max_size=6), at=st.integers(0, 5))
 def test_a_line_copied_from_the_source_is_never_refused(lines: list[str], at: int):
-    assert invented(lines[at % len(lines)], "\n".join(lines), STEPS) == ()
+    assert find_invented(lines[at % len(lines)], "\n".join(lines), STEPS) == ()
 
 
 def test_numbers_of_any_length_are_compared():
     long = "7" * 6_000
-    assert invented(f"It is {long}.", long, STEPS) == ()
-    assert invented(f"It is {long[:-1]}8.", long, STEPS) == (f"{long[:-1]}8",)
-    assert invented("It is 5.", '{"n": 1e999999999, "m": [' + long + "]}", STEPS) == ()
+    assert find_invented(f"It is {long}.", long, STEPS) == ()
+    assert find_invented(f"It is {long[:-1]}8.", long, STEPS) == (f"{long[:-1]}8",)
+    assert find_invented("It is 5.", '{"n": 1e999999999, "m": [' + long + "]}", STEPS) == ()
 
 
 @given(summary=st.text(max_size=300), source=st.text(max_size=300))
 def test_no_text_makes_it_raise(summary: str, source: str):
-    assert all(isinstance(value, str) for value in invented(summary, source, STEPS))
+    assert all(isinstance(value, str) for value in find_invented(summary, source, STEPS))

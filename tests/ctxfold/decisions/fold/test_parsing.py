@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ctxfold import Session
 from ctxfold.decisions.fold import FoldDirective
-from ctxfold.decisions.marks import invented
+from ctxfold.decisions.marks import find_invented
 from ctxfold.decisions.reply import Compliance, Parsed, parse
 from ctxfold.workspace import By
 from tests.ctxfold.decisions.fold.malformed import (
@@ -228,7 +228,7 @@ def test_whatever_is_written_a_directive_that_comes_out_can_be_applied(session: 
     assert (parsed.directive is None) == (count.folds == 0)
     assert (parsed.reason is None) == (count.refused == 0)
     wish = parsed.directive
-    if wish is not None and len(wish.summary or "") < 200 and not invented(wish.summary or "", "", frozenset()):
+    if wish is not None and len(wish.summary or "") < 200 and not find_invented(wish.summary or "", "", frozenset()):
         session.fold(wish.summary, wish.first_step, wish.last_step, by=By("model"))
         assert [step for tile in cover(session) for step in tile] == list(range(1, 9))
         session.undo()

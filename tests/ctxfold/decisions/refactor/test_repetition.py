@@ -5,7 +5,7 @@ import json
 import pytest
 
 from ctxfold import Session
-from ctxfold.decisions.refactor.embedded import call_of
+from ctxfold.decisions.refactor.embedded import read_past_call
 from tests.support.faults import called, failing, visited
 from tests.support.sessions import events, settled
 
@@ -20,7 +20,7 @@ def session():
 
 def key(args: str) -> str:
     """By what a call is known again."""
-    return call_of(1, f'{{"name": "search", "args": {args}}}', "ok").key
+    return read_past_call(1, f'{{"name": "search", "args": {args}}}', "ok").key
 
 
 def test_arguments_in_another_order_are_one_call():
@@ -142,4 +142,3 @@ def test_what_a_step_took_in_after_it_was_looked_at_counts():
         session.record_result(slow, "c1", '{"error": "locked"}')
         visited(session, "sines")
         assert session.refactor().operator == "none"
-        assert [call.answered for call in session._at.trail.seen[slow].calls] == [True]

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from ctxfold import Session
-from ctxfold.decisions.refactor.written import plain_text
+from ctxfold.decisions.refactor.written import clean_text
 from ctxfold.errors import InputError
 from ctxfold.workspace import By
 from tests.ctxfold.decisions.refactor.malformed import REFACTORERS
@@ -47,9 +47,9 @@ def test_no_reply_whatever_raises_or_changes_the_history(session: Session, opera
 
 
 def test_a_text_is_heard_with_its_tags_and_without(session: Session):
-    assert plain_text("<summary>\nLooked up W-2001.\n</summary>") == plain_text("Looked up W-2001.")
+    assert clean_text("<summary>\nLooked up W-2001.\n</summary>") == clean_text("Looked up W-2001.")
     with pytest.raises(InputError, match="not text"):
-        plain_text(7)
+        clean_text(7)
     assert session.refactor("state_abstract", "<summary>Looked up W-2001 to W-2005.</summary>").applied
     assert "Looked up W-2001 to W-2005." in settled(session)
     assert "<summary>" not in settled(session)

@@ -15,9 +15,9 @@ from ctxfold.models.anthropic import AnthropicModel
 from ctxfold.models.deciders import Decided, Deciders
 from ctxfold.models.deciders import register as intent
 from ctxfold.models.deciders.loop import decide, leased
-from ctxfold.models.deciders.register import Extract
+from ctxfold.models.deciders.register import ExtractQuestion
 from ctxfold.models.named import ScriptedModel
-from ctxfold.session.decide import Wanted
+from ctxfold.session.decide import LinesWanted
 from ctxfold.workspace import Extraction
 from tests.support.folders import strong_folder
 from tests.support.messages.server import Answer, Decide, MessagesServer, Words, in_turn
@@ -147,8 +147,8 @@ async def test_a_model_that_cannot_be_asked_stops_nothing(session: Session):
 
 async def triggered(model: Model, session: Session) -> Decided[Extraction]:
     """An extraction that a trigger calls for."""
-    wanted = Wanted("total of W-2003", None, 200, Trigger("unresolved reference", "W-2003"))
-    return await decide(model, leased(session), Extract(model.name, wanted))
+    wanted = LinesWanted("total of W-2003", None, 200, Trigger("unresolved reference", "W-2003"))
+    return await decide(model, leased(session), ExtractQuestion(model.name, wanted))
 
 
 async def test_lines_that_a_model_chose_stand_byte_for_byte(session: Session):

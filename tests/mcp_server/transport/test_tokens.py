@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from ctxfold.errors import InputError, Refused
-from mcp_server.server import read_tokens
+from mcp_server.transport.http import read_tokens
 
 pytestmark = pytest.mark.anyio
 

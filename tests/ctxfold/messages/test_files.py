@@ -8,13 +8,13 @@ import shutil
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from ctxfold import HostCompacted, Session, UserSaid
+from ctxfold import Session
 from ctxfold.errors import InputError
-from ctxfold.session.transcripts import HOSTS, Transcript, find_latest, name_conversation
-from ctxfold.session.transcripts.known_keys import _ANY, _NAMES, hide_keys
+from ctxfold.messages.files import Transcript
+from ctxfold.messages.hosts import HOSTS, find_latest, name_conversation
+from ctxfold.text.secrets import hide_keys
+from tests.ctxfold.text.hostile import within
 
 RECORDED = Path(__file__).parent / "recorded"
 FILES = {name: next(RECORDED.glob(f"{name}.*")) for name in HOSTS}
@@ -22,7 +22,7 @@ ROWS = "row-0-1 value\nrow-0-2 value\nrow-0-3 value\nrow-0-4 value\nrow-0-5 valu
 
 
 def import_from(session: Session, host: str, path: Path) -> int:
-    return sum(session.record_transcript(Transcript(HOSTS[host], path).new()).values())
+    return len(session.record(Transcript(HOSTS[host], path).read_new()))
 
 
 def kinds(session: Session, step: int) -> list[str]:
@@ -100,9 +100,9 @@ def test_a_file_that_grows_byte_by_byte_gives_the_same_log(host: str, tmp_path: 
         transcript = Transcript(HOSTS[host], grown)
         for end in [*range(0, len(raw), 701), len(raw)]:
             grown.write_bytes(raw[:end])
-            session.record_transcript(transcript.new())
+            session.record(transcript.read_new())
         shutil.move(shutil.copy(grown, tmp_path / "other"), grown)
-        assert not any(session.record_transcript(transcript.new()).values())
+        assert session.record(transcript.read_new()) == []
         said = [sorted(record_texts(each)) for each in (whole, session)]
         assert said[0] == said[1]
 
@@ -119,17 +119,8 @@ def test_what_is_no_part_of_the_conversation_is_counted_and_left(tmp_path: Path)
     odd.write_bytes(b'not json\n{"type": "from-tomorrow"}\n[1]\n\xff\xfe\n' + FILES["claude-code"].read_bytes())
     transcript = Transcript(HOSTS["claude-code"], odd)
     with Session.open("host", store=":memory:") as session:
-        assert len(session.record_transcript(transcript.new())) > 5
+        assert len(session.record(transcript.read_new())) > 5
     assert transcript.unread >= 4
-
-
-def test_a_hosts_subagents_and_reminders_are_not_the_users_words() -> None:
-    line = {"type": "user", "uuid": "u", "message": {"role": "user", "content": "Look there"}}
-    read = HOSTS["claude-code"].read
-    assert len(read(line)) == 1
-    assert read({**line, "isSidechain": True}) == read({**line, "isMeta": True}) == ()
-    for own in ("<command-name>/compact</command-name>", "<local-command-stdout>Compacted</local-command-stdout>"):
-        assert read({**line, "message": {"role": "user", "content": own}}) == ()
 
 
 KEYS = {
@@ -158,16 +149,11 @@ def test_what_only_looks_a_little_like_a_key_stays() -> None:
     assert hide_keys(text) == text
 
 
-_PIECES = st.sampled_from((
-    "sk-", "sk-ant-", "sk-proj-", "ghp_", "ghr_", "github_pat_", "glpat-", "AKIA", "ASIA", "AIza", "xoxb-", "rk_live_", "npm_", "eyJ", ".eyJ", ".",
-    "-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----", "\n", " ", "-", "_", "A1" * 8, "a1B2" * 5, "Z9y8" * 15, "0123456789ABCDEF", "x",
-))  # fmt: skip
-
-
-@given(st.lists(_PIECES, max_size=12).map("".join))
-def test_looking_only_where_a_key_may_begin_finds_the_same_keys(text: str) -> None:
-    every = _ANY.sub(lambda found: f"[removed: {_NAMES[int((found.lastgroup or '')[1:])]}]", text)
-    assert hide_keys(text) == every
+@pytest.mark.parametrize(
+    "text", ["-----BEGIN RSA PRIVATE KEY-----" * 3_000, "-eyJ" * 20_000, "sk-" * 30_000, "xox-" * 30_000]
+)
+def test_a_text_of_beginnings_alone_is_searched_in_time(text: str) -> None:
+    within(3, lambda: hide_keys(text))
 
 
 @pytest.mark.parametrize("uuid", ["01a20515-33f2-7f83-a34d-ee9f11bcb408"])
@@ -186,28 +172,6 @@ def test_the_latest_transcript_is_found_below_the_users_home(tmp_path: Path) -> 
         find_latest(HOSTS["codex"], tmp_path, None)
     assert find_latest(HOSTS["claude-code"], tmp_path, None).name == "old.jsonl"
     assert find_latest(HOSTS["claude-code"], Path("/nowhere"), str(tmp_path / ".claude")).name == "old.jsonl"
-
-
-def test_the_summaries_of_hosts_are_marked_wherever_they_write_them() -> None:
-    snapshot = {
-        "id": "m1",
-        "type": "user",
-        "content": [{"text": "<scratchpad/><state_snapshot>Rows.</state_snapshot>"}],
-    }
-    (gemini,) = HOSTS["gemini"].read(
-        {"$set": {"messages": [snapshot, {"id": "m2", "type": "gemini", "content": "ok"}]}}
-    )
-    summed = {"info": {"id": "m1", "role": "assistant", "summary": True}, "parts": [{"type": "text", "text": "Rows."}]}
-    (opencode,) = HOSTS["opencode"].read({"messages": [summed]})
-    assert (opencode, type(gemini)) == (HostCompacted("m1", "Rows."), HostCompacted)
-
-
-def test_what_gemini_adds_by_itself_is_not_the_users_words() -> None:
-    read = HOSTS["gemini"].read
-    handed = [{"functionResponse": {"id": "c", "response": {"output": "x"}}}]
-    assert read({"type": "user", "id": "u", "content": handed}) == ()
-    assert read({"type": "user", "id": "u", "content": [{"text": "<session_context>\nwhere"}]}) == ()
-    assert read({"type": "user", "id": "u", "content": [{"text": "Look"}]}) == (UserSaid("u", "Look"),)
 
 
 def test_a_file_whose_name_tells_part_of_the_id_has_the_same_session() -> None:

@@ -1,0 +1,167 @@
+"""Holds messages in one form, whichever API or host wrote them: a role and items. A `Codec` translates each dialect."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+__all__ = ["Call", "Codec", "Item", "Message", "Opaque", "Result", "Role", "Text"]
+
+Role = Literal["user", "assistant", "system"]
+
+_SILENT = frozenset(
+    {
+        *("thinking", "redacted_thinking", "reasoning"),
+        *("step-start", "step-finish", "snapshot", "patch", "compaction", "agent", "retry", "subtask"),
+    }
+)
+"""Kinds of blocks that leave no words: a model's thinking, and the parts by which opencode keeps books."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Words of whoever wrote the message."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A request for a tool: its name, its arguments (any JSON) and the id that its result names."""
+
+    name: str
+    args: Any
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a tool returned.
+
+    Attributes:
+        id: the id of the call.
+        text: the exact text. A picture in it is named by its kind and size.
+        origin: whether a tool or a web page wrote the text.
+        shown: a shorter form of the text for views; None lets ctxfold make one.
+    """
+
+    id: str
+    text: str
+    origin: Literal["tool", "page"] = "tool"
+    shown: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """A block that is passed on unread: a picture, a document, thinking, an unknown kind.
+
+    Attributes:
+        kind: its type, as its dialect names it.
+        block: the native block.
+    """
+
+    kind: str
+    block: Any
+
+    @property
+    def text(self) -> str:
+        """Its kind and size, for the log and for other dialects; empty for thinking."""
+        if self.kind in _SILENT:
+            return ""
+        return f"[{self.kind}, {len(json.dumps(self.block, default=str)):,} characters]"
+
+
+Item = Text | Call | Result | Opaque
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a conversation.
+
+        Message("assistant", (Text("Looking."), Call("look_up", {"order": "W-1"}, "c1")), id="m7")
+        Message("user", (Result("c1", "total=1"),))
+
+    Attributes:
+        role: who sent it. Results come from the user's side, as in Anthropic's API.
+        items: its content in order.
+        id: the host's id of it, by which it is recorded once; empty if it has none.
+        compacted: whether it is a host's summary that replaced the messages before it.
+        dialect: the codec that decoded it; empty for a message made by hand.
+        handle: the untouched native message; None once the items differ from it.
+    """
+
+    role: Role
+    items: tuple[Item, ...]
+    id: str = ""
+    compacted: bool = False
+    dialect: str = field(default="", compare=False)
+    handle: Any = field(default=None, compare=False, repr=False)
+
+    @property
+    def text(self) -> str:
+        """Its words, one item under the other. Pictures are named by kind and size."""
+        return "\n".join(item.text for item in self.items if isinstance(item, Text | Opaque) and item.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Codec:
+    """Translates between one dialect and `Message`. To decode, encode and decode again changes nothing.
+
+    Attributes:
+        name: the dialect, such as `anthropic` or `claude-code`.
+        read: the messages in one native value. A native document sets the `handle` of each message itself.
+        write: the native values of one message.
+        pairs: whether the dialect writes a result only together with its call.
+    """
+
+    name: str
+    read: Callable[[Any], Iterable[Message]]
+    write: Callable[[Message], Iterable[Any]]
+    pairs: bool = False
+
+    def decode(self, native: Any) -> Iterator[Message]:
+        """The messages of one native message, line or document. Blank texts are left out."""
+        for message in self.read(native):
+            items = tuple(item for item in message.items if not isinstance(item, Text) or item.text.strip())
+            if items:
+                handle = native if message.handle is None else message.handle
+                yield replace(message, items=items, dialect=self.name, handle=handle)
+
+    def encode(self, messages: Sequence[Message], *, handles: bool = True) -> list[Any]:
+        """Native messages. With `handles`, those that nobody changed go out as they came, byte for byte.
+
+        A block that only another dialect can write goes out as its kind and size.
+        """
+        natives: list[Any] = []
+        for message in _join_results(messages, self.name, handles) if self.pairs else messages:
+            if handles and message.dialect == self.name and message.handle is not None:
+                natives.append(message.handle)
+                continue
+            own = message.dialect == self.name
+            items = (item if own or not isinstance(item, Opaque) else Text(item.text) for item in message.items)
+            kept = tuple(item for item in items if not isinstance(item, Text) or item.text.strip())
+            natives += self.write(replace(message, items=kept)) if kept else ()
+        return natives
+
+
+def _join_results(messages: Sequence[Message], dialect: str, handles: bool) -> list[Message]:
+    """The messages with each result moved behind its call. A message with a native handle stays as it is."""
+    joined: list[Message] = []
+    callers: dict[str, int] = {}
+    for message in messages:
+        if handles and message.dialect == dialect and message.handle is not None:
+            joined.append(message)
+            continue
+        callers |= {item.id: len(joined) for item in message.items if isinstance(item, Call)}
+        left: list[Item] = []
+        for item in message.items:
+            at = callers.get(item.id, len(joined)) if isinstance(item, Result) else len(joined)
+            if at == len(joined):
+                left.append(item)
+            else:
+                joined[at] = replace(joined[at], items=(*joined[at].items, item))
+        if left:
+            joined.append(replace(message, items=tuple(left)))
+    return joined

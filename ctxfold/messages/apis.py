@@ -1,0 +1,294 @@
+"""Translates the messages of Anthropic's and OpenAI's APIs, as their SDKs' objects or as JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from ctxfold.errors import InputError, RefError
+from ctxfold.messages import Call, Codec, Item, Message, Opaque, Result, Role, Text
+from ctxfold.text.secrets import encodable
+
+_ROLES: Mapping[object, Role] = {
+    "user": "user",
+    "assistant": "assistant",
+    "system": "system",
+    "developer": "system",
+    "tool": "user",
+    "toolResult": "user",
+}
+_TEXTS = ("text", "input_text", "output_text")
+_CALLS = ("tool_use", "function_call", "toolCall")
+_ANSWERS = ("tool_use_id", "tool_call_id", "toolCallId", "call_id")
+"""The keys by which a result names its call."""
+_UNFIT = re.compile(r"[^a-zA-Z0-9_-]+")
+_LONGEST_NAME = 64
+"""Both APIs take tool names of 1 to 64 letters, digits, `_` and `-`."""
+
+
+def plain(given: object) -> Any:
+    """An SDK's object as JSON; any other value unchanged."""
+    dump = getattr(given, "model_dump", None)
+    return dump(mode="json") if callable(dump) else given
+
+
+def read_block(block: Mapping[str, Any]) -> Item:
+    """The item of one content block, in the spelling of any API or host. An unknown block is `Opaque`."""
+    kind = str(block.get("type") or "")
+    function = block.get("function")
+    if isinstance(function, Mapping):
+        return read_block({"type": "function_call", "call_id": block.get("id"), **function})
+    if kind in _TEXTS and isinstance(block.get("text"), str):
+        return Text(block["text"])
+    answers = next((block[key] for key in _ANSWERS if isinstance(block.get(key), str)), None)
+    if kind in _CALLS and isinstance(block.get("name"), str):
+        args = block.get("input", block.get("arguments", {}))
+        return Call(block["name"], parse_arguments(args), answers or spell_id(block.get("id")))
+    if answers is not None:
+        return Result(answers, read_text(block.get("content", block.get("output"))))
+    return Opaque(kind, block)
+
+
+def read_items(content: object) -> tuple[Item, ...]:
+    """The items of a content: of a text, or of a list of blocks. What is no block is left out."""
+    if isinstance(content, str):
+        return (Text(content),)
+    blocks = map(plain, content) if isinstance(content, Sequence) else ()
+    return tuple(read_block(block) for block in blocks if isinstance(block, Mapping))
+
+
+def read_text(content: object) -> str:
+    """The text of a result's content: a string, a list of blocks, or an object, which stays JSON if it has no content."""
+    if isinstance(content, Mapping):
+        return read_text(content["content"]) if "content" in content else json.dumps(content, ensure_ascii=False)
+    return (
+        Message("user", read_items(content)).text
+        if content is None or isinstance(content, (str, list))
+        else str(content)
+    )
+
+
+def parse_arguments(given: object) -> Any:
+    """The arguments of a call, which OpenAI's API writes as JSON in a string. A string that is not JSON stays as it is."""
+    if not isinstance(given, str):
+        return given
+    try:
+        return json.loads(given or "{}")
+    except (ValueError, RecursionError):
+        return given
+
+
+def spell_id(given: object) -> str:
+    """The id of a call as text that UTF-8 can spell, at most 200 characters; empty for None. Raises InputError: neither text nor a number."""
+    match given:
+        case None:
+            return ""
+        case str() | int() if not isinstance(given, bool) and (isinstance(given, str) or abs(given) <= _LARGEST_ID):
+            return str(given)[:_LONGEST_ID].encode("utf-8", "backslashreplace").decode("utf-8")
+        case _:
+            raise InputError("the id of a call is a text or a number; give it as the call has it")
+
+
+_LONGEST_ID, _LARGEST_ID = 200, 2**31
+
+
+def split_sides(message: Message) -> Iterator[Message]:
+    """The message as APIs take it: calls on the assistant's side, results on the user's, before the user's words."""
+    results: list[Item] = [item for item in message.items if isinstance(item, Result)]
+    calls: list[Item] = [item for item in message.items if isinstance(item, Call)]
+    words: list[Item] = [item for item in message.items if not isinstance(item, Call | Result)]
+    sides: list[tuple[Role, list[Item]]] = [("assistant", calls), (message.role, [*results, *words])]
+    if message.role == "assistant":
+        sides = [("assistant", [item for item in message.items if not isinstance(item, Result)]), ("user", results)]
+    for role, items in sides:
+        if items:
+            yield replace(message, role=role, items=tuple(items))
+
+
+def decode_message(native: Mapping[str, Any]) -> Iterator[Message]:
+    """The message of a role and a content, with OpenAI's `tool_calls` and `tool_call_id`, or of an item of OpenAI's Responses API."""
+    native = plain(native)
+    if "role" not in native:
+        item = read_block(native)
+        yield Message("user" if isinstance(item, Result) else "assistant", (item,))
+        return
+    role = _ROLES.get(native["role"], "user")
+    if any(key in native for key in _ANSWERS):
+        yield Message(role, (read_block(native),))
+        return
+    calls = tuple(read_block(call) for call in native.get("tool_calls") or () if isinstance(call, Mapping))
+    yield Message(role, (*read_items(native.get("content")), *calls))
+
+
+def write_blocks(items: Sequence[Item]) -> list[dict[str, Any]]:
+    """Items as content blocks of Anthropic's API."""
+    return [_write_block(item) for item in items]
+
+
+def _write_block(item: Item) -> dict[str, Any]:
+    match item:
+        case Text(text):
+            return {"type": "text", "text": encodable(text)}
+        case Call(name, args, id):
+            given = args if isinstance(args, dict) else {"value": args}
+            return {"type": "tool_use", "id": id, "name": _fit_name(name), "input": json.loads(_dump(given))}
+        case Result(id, text):
+            return {"type": "tool_result", "tool_use_id": id, "content": [{"type": "text", "text": encodable(text)}]}
+        case Opaque(_, block):
+            return dict(block)
+
+
+def _write_anthropic(message: Message) -> Iterator[dict[str, Any]]:
+    for side in split_sides(message):
+        yield {"role": "assistant" if side.role == "assistant" else "user", "content": write_blocks(side.items)}
+
+
+def _write_openai(message: Message) -> Iterator[dict[str, Any]]:
+    """A tool message for each result, and one message for the rest. A single text is a plain string: small servers take no lists."""
+    for side in split_sides(message):
+        for result in (item for item in side.items if isinstance(item, Result)):
+            yield {"role": "tool", "tool_call_id": result.id, "content": encodable(result.text)}
+        words = [item for item in side.items if isinstance(item, Text | Opaque)]
+        calls = [item for item in side.items if isinstance(item, Call)]
+        if not words and not calls:
+            continue
+        only = encodable(words[0].text) if len(words) == 1 and isinstance(words[0], Text) else None
+        native: dict[str, Any] = {"role": side.role, "content": only or (write_blocks(words) if words else None)}
+        if calls:
+            native["tool_calls"] = [
+                {
+                    "id": call.id,
+                    "type": "function",
+                    "function": {"name": _fit_name(call.name), "arguments": _dump(call.args)},
+                }
+                for call in calls
+            ]
+        yield native
+
+
+def _fit_name(name: str) -> str:
+    return _UNFIT.sub("_", name)[:_LONGEST_NAME] or "tool"
+
+
+def _dump(args: object) -> str:
+    return encodable(json.dumps(args, ensure_ascii=False))
+
+
+ANTHROPIC = Codec("anthropic", decode_message, _write_anthropic)
+OPENAI = Codec("openai", decode_message, _write_openai)
+CACHE_MARK = {"cache_control": {"type": "ephemeral"}}
+ANCHOR = 16
+"""Every sixteenth block may carry a mark: within the twenty that the server looks back over, and it seldom moves."""
+
+
+def cache_marks(stable: int) -> frozenset[int]:
+    """Which of the `stable` first blocks carry a mark, three at most: the API allows four and the system text takes one.
+
+    The last one, so that the next request reads all of it; the one before, since the last is the latest step and is
+    often folded next; and the highest sixteenth below, which stays where it is while the view grows, so that after a
+    consolidation, which rewrites from its tile on, the blocks before it are still found.
+    """
+    ends = {at for at in (stable - 2, stable - 1) if at >= 0}
+    anchor = (stable - 1) // ANCHOR * ANCHOR - 1
+    return frozenset(ends | {anchor} if anchor >= 0 else ends)
+
+
+_OPENAI_KEYS = frozenset({"tool_calls", "tool_call_id", "call_id", "function"})
+
+_HOW = (
+    "an assistant's message is a text, a list of content blocks, or a message with content and tool_calls; "
+    "give one of these"
+)
+
+
+def read_messages(native: object) -> list[Message]:
+    """Decode a message, a list of them or a message's content: an SDK's object or JSON, its API told by its keys.
+
+    Raises InputError: something else.
+    """
+    given = plain(native)
+    if isinstance(given, Sequence) and not isinstance(given, str | bytes):
+        parts = [plain(part) for part in given]
+        if any(isinstance(part, Mapping) and "role" in part for part in parts):
+            return [message for part in parts for message in read_messages(part)]
+        given = {"role": "assistant", "content": parts}
+        if not parts or not all(isinstance(part, Mapping) and isinstance(part.get("type"), str) for part in parts):
+            raise InputError(_HOW)
+    if not isinstance(given, Mapping) or not {"content", "tool_calls", "type"} & given.keys():
+        raise InputError(_HOW)
+    return list((OPENAI if _OPENAI_KEYS & given.keys() else ANTHROPIC).decode(given))
+
+
+def read_step(said: object = "", calls: Sequence[object] = (), results: Sequence[object] = ()) -> Message:
+    """An assistant's step as one message: what was said, called and returned.
+
+    Args:
+        said: a text, or an assistant's message as `read_messages` takes it, with its calls.
+        calls: each `{"name", "args", "id"}`, or a call of an API. A call without an id is `c1`, `c2` … by its place.
+        results: each `{"id", "text", "origin"?, "shown"?}`, or a result of an API. Without an id it answers `c1`, `c2` …
+
+    Raises:
+        InputError: something else, or arguments that are not JSON.
+        RefError: a result that answers no call of the step.
+    """
+    messages = [] if isinstance(said, str) else read_messages(said)
+    text = said if isinstance(said, str) else "\n".join(message.text for message in messages)
+    called = [item for message in messages for item in message.items if isinstance(item, Call)]
+    called += _read_each(calls, _read_call, 'calls are a list of {"name": ..., "args": {...}, "id": ...}; give a list')
+    answered = _read_each(results, read_result, 'results are a list of {"id": ..., "text": ...}; give a list')
+    known = {call.id for call in called}
+    stray = next((result.id for result in answered if result.id not in known), None)
+    if stray is not None:
+        names = ", ".join(sorted(known)) or "none"
+        raise RefError(
+            f"result {stray!r} answers no call of this step; its calls: {names}. Give each result the id of its call"
+        )
+    return Message("assistant", (*([Text(text)] if text else []), *called, *answered))
+
+
+def read_result(given: object, unnamed: str = "") -> Result:
+    """A result from `{"id", "text", "origin"?, "shown"?}` or as an API has it; `unnamed` is its id if it has none. Raises InputError."""
+    match plain(given):
+        case Result() as result:
+            pass
+        case {"text": str(text)} as own:
+            origin, shown = own.get("origin", "tool"), own.get("shown")
+            if origin not in ("tool", "page"):
+                raise InputError("a result comes from a tool or a page; give one of these as its origin")
+            if shown is not None and not isinstance(shown, str):
+                raise InputError("the shorter form of a result is text; give a string or leave it out")
+            result = Result(spell_id(own.get("id")), text, origin, shown)
+        case Mapping() as block if isinstance(item := read_block(block), Result):
+            result = item
+        case _:
+            raise InputError('a result is {"id": ..., "text": ...}; give its text as a string')
+    return result if result.id else replace(result, id=unnamed)
+
+
+def _read_call(given: object, unnamed: str) -> Call:
+    match plain(given):
+        case Call() as call:
+            pass
+        case {"name": str(name), "args": args} as own:
+            call = Call(name, args, spell_id(own.get("id")))
+        case Mapping() as block if isinstance(item := read_block({"type": "tool_use", **block}), Call):
+            call = item
+        case _:
+            raise InputError('a call is {"name": ..., "args": {...}, "id": ...}; give its name as text')
+    try:
+        json.dumps(call.args)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"the arguments of call {call.name!r} are not JSON ({error}); give plain values") from error
+    return call if call.id else replace(call, id=unnamed)
+
+
+_Read = TypeVar("_Read", Call, Result)
+
+
+def _read_each(given: object, read_one: Callable[[object, str], _Read], how: str) -> list[_Read]:
+    if isinstance(given, str | bytes) or not isinstance(given, Sequence):
+        raise InputError(how)
+    return [read_one(each, f"c{at}") for at, each in enumerate(given, 1)]

@@ -1,0 +1,152 @@
+"""Reads the log for whoever decides: records that hold some words, the text behind steps, and the calls of a path."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ctxfold.decisions.fold import FoldSettings
+from ctxfold.decisions.refactor import Case, PastCall
+from ctxfold.decisions.refactor.embedded import read_past_call
+from ctxfold.decisions.register import EntrySource, has_name
+from ctxfold.errors import RefError
+from ctxfold.log import RecordRef, parse_ref
+from ctxfold.log.lines import text_of
+from ctxfold.log.page import page_of
+from ctxfold.session.load import lines_at
+from ctxfold.session.recall import rank_records
+from ctxfold.store.rows import Reading, StoredRecord
+from ctxfold.text.words import is_common
+from ctxfold.workspace import Workspace
+
+Place = tuple[int, int]
+"""The step of a record, and its number in that step."""
+_LINE_END = "\\n"
+"""A line end in the JSON of a call: the call brings text of its own, such as a file that it writes."""
+_SEARCHED = 12
+"""Records of a search that are compared letter by letter."""
+_QUERY = 300
+"""Characters of a text by which a record that quotes it is searched."""
+
+
+def find_end(tx: Reading, session: int, tip: int) -> Place:
+    """Return the place of the last record of a path that ends with a step."""
+    return (tip, max((record.k for record in tx.log.records(session, [tip])), default=0)) if tip else (0, 0)
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The log of a session, as plans and extractions read it."""
+
+    tx: Reading
+    session: int
+
+    def of(self, step: int) -> list[EntrySource]:
+        """Return the records of a step in order."""
+        return [self._source(record) for record in self.tx.log.records(self.session, [step])] if step else []
+
+    def quoting(self, text: str) -> EntrySource | None:
+        """Return a record that holds a text: one of the user before a result, a result before any other."""
+        plain = " ".join(text.split()).casefold()
+        rows = (row for row, _ in self.tx.search.ranked(self.session, plain[:_QUERY], _SEARCHED))
+        holding = [
+            record
+            for record in map(self.tx.log.record_by_id, rows)
+            if record is not None and plain in " ".join(self.tx.log.text(record.entry).split()).casefold()
+        ]
+        order = {"user": 0, "result": 1}
+        best = min(holding, key=lambda record: (order.get(record.kind, 2), record.id), default=None)
+        return None if best is None else self._source(best)
+
+    def find(self, queries: Sequence[str], most: int, *, whole: bool) -> list[EntrySource]:
+        """Return the newest results, notes and calls with text that hold words of a query, `most` a query.
+
+        `whole` searches records beyond the length that the index holds too, which takes some tenths of a second for
+        tens of megabytes.
+        """
+        rows: dict[int, StoredRecord] = {}
+        for query in queries:
+            rare = " ".join(word for word in query.split() if not is_common(word.strip(".,:;!?"))) or query
+            search = (
+                rank_records(self.tx, self.session, rare, most)
+                if whole
+                else (self.tx.search.ranked(self.session, rare, most))
+            )
+            for row, _ in search:
+                record = self.tx.log.record_by_id(row)
+                if record is not None and record.kind in ("result", "call", "note"):
+                    rows[row] = record
+        newest = sorted(rows.values(), key=lambda record: -record.id)[: 2 * most]
+        sources = [self._source(record) for record in newest]
+        return [source for source in sources if source.kind != "call" or _LINE_END in source.text]
+
+    def has(self, name: str, upto: Place) -> bool:
+        """Return whether a record up to a place holds a value; the user's own records do not count."""
+        records = map(self.tx.log.record_by_id, self.tx.search.holding(self.session, name, _SEARCHED))
+        return any(
+            record is not None
+            and record.kind != "user"
+            and (record.step, record.k) <= upto
+            and has_name(self.tx.log.text(record.entry), name)
+            for record in records
+        )
+
+    def _source(self, record: StoredRecord) -> EntrySource:
+        text = self.tx.log.text(record.entry)
+        return EntrySource(record.step, record.k, record.kind, text, record.origin in ("tool", "page"))
+
+
+def read_case(
+    tx: Reading, session: int, workspace: Workspace, budget: int, settings: FoldSettings, named: bool
+) -> Case:
+    """Return a workspace with what the records of its steps show. The case may read through `tx` while it is open."""
+    steps = [step for block in workspace.blocks for step in block.steps]
+    records = tx.log.records(session, steps)
+    results: dict[tuple[int, str | None], list[StoredRecord]] = {}
+    for record in records:
+        if record.kind == "result":
+            results.setdefault((record.step, record.call_id), []).append(record)
+    calls: list[PastCall] = []
+    for record in records:
+        if record.kind == "call":
+            came = results.get((record.step, record.call_id))
+            result = came.pop(0) if came else None
+            text = None if result is None else tx.log.text(result.entry)
+            page = result is not None and result.origin == "page"
+            calls.append(read_past_call(record.step, tx.log.text(record.entry), text, page))
+    return Case(
+        workspace,
+        tuple(calls),
+        frozenset(record.step for record in records if record.kind == "user"),
+        budget,
+        settings,
+        tx.cover.next_tile(session),
+        frozenset(f"s{each.step}.{each.k}" for each in records if each.kind == "note" and each.origin == "model"),
+        named,
+        lambda: read_log(tx, session, steps),
+        lambda ref: _read_text(tx, session, ref),
+    )
+
+
+def read_log(tx: Reading, session: int, steps: Sequence[int]) -> list[str]:
+    """Return the exact text of every record of some steps; of a page its reading form too, of a call its line."""
+    parts: list[str] = []
+    records = [*tx.log.records(session, steps), *tx.log.records(session, steps, late=True)]
+    for record in {record.id: record for record in records}.values():
+        text = tx.log.text(record.entry)
+        parts += [text, *filter(None, [page_of(text, record.origin)])]
+        if record.shown is not None or record.kind == "call":
+            parts.append(text_of(lines_at(tx, record)))
+    return parts
+
+
+def _read_text(tx: Reading, session: int, ref: str) -> str:
+    """The exact text of a record; empty where there is none."""
+    try:
+        named = parse_ref(ref)
+    except RefError:
+        return ""
+    if not isinstance(named, RecordRef):
+        return ""
+    records = tx.log.records(session, [named.step])
+    return next((tx.log.text(record.entry) for record in records if record.k == named.record), "")
