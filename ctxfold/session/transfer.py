@@ -13,7 +13,6 @@ from typing import IO, Any, TypeVar
 
 from ctxfold.errors import CorruptStore, ImportFault, InputError
 from ctxfold.log import Record, Step
-from ctxfold.session import handover
 from ctxfold.session import open as pictures
 from ctxfold.session.branches import check_name
 from ctxfold.session.commits import GENESIS, dump_payload, head_of, state_of
@@ -104,7 +103,6 @@ def delete_session(name: str, store: str | None = None) -> None:
     with open_store_at(store) as kept:
         kept.remove(lambda tx: tx.drop(find_session(tx, kept, name).id))
         pictures.forget_pictures(kept.address, name)
-        handover.forget(kept.address, name)
         kept.scrub()
 
 
