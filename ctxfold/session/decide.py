@@ -31,8 +31,7 @@ from ctxfold.decisions.refactor import (
     find_fault,
     refactor,
 )
-from ctxfold.decisions.refactor.embedded import apply_rules, route
-from ctxfold.decisions.refactor.written import apply_text, clean_text
+from ctxfold.decisions.refactor.operators import apply_rules, apply_text, clean_text, route
 from ctxfold.decisions.register import PlanGiven, resolve_plan, set_intent
 from ctxfold.errors import FoldError, InputError
 from ctxfold.log import place_of

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ctxfold.decisions.extraction import has_name
 from ctxfold.decisions.fold import FoldSettings
 from ctxfold.decisions.refactor import Case, PastCall
-from ctxfold.decisions.refactor.embedded import read_past_call
+from ctxfold.decisions.refactor.operators import read_past_call
 from ctxfold.decisions.register import EntrySource
 from ctxfold.errors import RefError
 from ctxfold.log import RecordRef, parse_ref
