@@ -18,8 +18,7 @@ variable                    meaning
 ==========================  =================================================================================
 
 The settings file is TOML: a table for each role, such as ``[models.folder]`` with ``model``, ``endpoint``, and ``key``
-or ``key_env``; and
-``max_cost`` in ``[models]``.
+or ``key_env``; and ``max_cost`` in ``[models]``.
 """
 
 from __future__ import annotations
@@ -157,8 +156,7 @@ class Endpoint:
     """A provider's API: its address and the credential for it.
 
     `url` is the base URL without a trailing slash; `local` is True when it was set and is not the provider's own.
-    `credential` names the
-    source of the secret (None: there is no secret), which stays out of `repr`.
+    `credential` names the source of the secret (None: there is no secret), which stays out of `repr`.
     """
 
     url: str
@@ -209,8 +207,8 @@ def _checked(url: str) -> str:
 
 Role = Literal["agent", "folder", "planner", "router", "reader"]
 """agent: decides a run's steps; folder: writes tiles and refactored texts; planner: writes the register; router:
-chooses operators and places messages;
-reader: chooses lines of the log."""
+chooses operators and places messages; reader: chooses lines of the log.
+"""
 
 ROLES: tuple[Role, ...] = get_args(Role)
 

@@ -79,8 +79,7 @@ def choose_newest_runs(workspace: Workspace, room: int, micro: float) -> tuple[t
     as its first and last step.
 
     The older past is then still read from the prompt cache; writing it anew would cost as much as reading it 25 times.
-    Empty when they free
-    too little, or when the oldest steps are in full, which are folded first.
+    Empty when they free too little, or when the oldest steps are in full, which are folded first.
     """
     runs: list[tuple[int, int]] = []
     freed, joined = 0.0, False

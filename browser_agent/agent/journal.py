@@ -30,7 +30,7 @@ from browser_agent.network.secrets import Secrets
 from browser_agent.observation import Observation
 from browser_agent.observation.observe import from_log
 from ctxfold import Session, View
-from ctxfold.decisions.register import Trigger
+from ctxfold.decisions.extraction import Trigger
 from ctxfold.errors import InputError, RefError
 from ctxfold.models.deciders import Deciders, Maintained
 from ctxfold.session.recall import Recalled
@@ -466,7 +466,8 @@ class Journal:
         return Maintained()
 
     async def close_turn(self, decided: Decided, text: str, sources: Sequence[Source]) -> int:
-        """Record the answer, or why there is none, as a reply, and close the to-do item it answers. Returns its step."""
+        """Record the answer, or why there is none, as a reply, and close the to-do item it answers. Returns its step.
+        """
 
         def reply(session: Session) -> int:
             refused = self._keep(session, decided, 0)

@@ -163,11 +163,11 @@ class Safety:
         allow: the only domains it may connect to; empty for every public one. The start address may always be reached.
         secrets: values it may type by placeholder, each into its own domain.
         confirm: when a person is asked before a page sends something with effects.
-        ask: asks the person; None when nobody can be asked, and then only trusted pages may send.
+        ask: asks the person; without it only trusted pages may send.
         local: whether addresses come from a person at this machine. Over HTTP they do not: then only `allow` opens
             private addresses.
         trust: domains that may send anything after an act, unasked.
-        trust_start: whether a person gave the start address, whose origin is then trusted too.
+        trust_start: whether a person gave the start address, which makes its origin trusted too.
 
     Raises:
         InputError: not a domain.

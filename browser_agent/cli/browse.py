@@ -26,7 +26,7 @@ from browser_agent.cli.live import Live, print_result
 from browser_agent.cli.request import RunRequest, resume_command
 from browser_agent.network.secrets import Secrets
 from ctxfold import Session
-from ctxfold.cli.options import announced, budget_option, json_option, store_option
+from ctxfold.cli.options import budget_option, choose_model, json_option, store_option
 from ctxfold.config import child_environment
 from ctxfold.errors import CtxfoldError, InputError, PageUnreachable
 
@@ -132,7 +132,7 @@ def browse(
         load(model)  # a name that is none, or lacks its key, is said before what it may cost
     safety = read_safety(allow, secrets, start_url, confirm, trust)
     helping = helpers(folder_model)
-    decides, shape = announced(model, max_cost, helping), None if schema is None else Shape.read(schema)
+    decides, shape = choose_model(model, max_cost, helping), None if schema is None else Shape.read(schema)
     limits = RunLimits(max_steps, timeout, decides.dollars)
     choice = BrowserChoice(headed, executable, endpoint, storage_state, trace)
     keeping = Keeping(session, store, resume, helping, screenshots, script)
@@ -150,8 +150,7 @@ def demo(question: str, budget: int, as_json: bool) -> None:
     """Answer a question from Python's own documentation, in a real browser, with no model.
 
     It starts the documentation server of the Python that runs it, browses that site on this machine, and ends both.
-    QUESTION may be
-    another one that the documentation answers.
+    QUESTION may be another one that the documentation answers.
     """
     from browser_agent.agent.settings import BrowserChoice, Keeping, RunLimits
     from browser_agent.cli.live import wrap_lines

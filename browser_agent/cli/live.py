@@ -185,8 +185,10 @@ def _print_cost(result: RunResult) -> None:
     usage = result.usage
     lines = [
         f"{_name_deciders(result)}; {counted(usage.pages, 'page')} in {usage.seconds:.1f} s",
-        f"largest view {usage.peak_view_tokens:,} of {usage.budget:,} tokens; "
-        f"unfolded, the history would take {usage.unfolded_tokens:,}",
+        (
+            f"largest view {usage.peak_view_tokens:,} of {usage.budget:,} tokens; "
+            f"unfolded, the history would take {usage.unfolded_tokens:,}"
+        ),
     ]
     if usage.input_tokens:
         price = "at no price on file" if usage.dollars is None else f"${usage.dollars:.4f}"

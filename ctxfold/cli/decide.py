@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 
 
 def ask_decider(model: str | None, decision: str, session: Session, *arguments: object) -> Any:
-    """Have a decision made and applied: by the model where one is named or set, else by the embedded decider; return
-    what was made of it.
-    """
+    """Make and apply a decision, by the model that is named or set, else by the embedded decider. Returns its result."""
     import anyio
 
     from ctxfold.models import helpers
@@ -165,8 +163,8 @@ def fold(
 ) -> None:
     """Fold steps of a session into one block.
 
-    The user's words and facts that later steps point at stay beside the summary; the log keeps everything, and `ctxfold
-    undo` takes a fold back.
+    The view keeps the user's words, and facts that later steps refer to, next to the summary. The log keeps everything,
+    and `ctxfold undo` takes a fold back.
     """
     from ctxfold.log import parse_step
     from ctxfold.workspace import spans
@@ -182,7 +180,7 @@ def fold(
 
 
 def find_operator(name: str) -> Operator | None:
-    """Return the operator of that name, None for `auto`. Raises InputError: there is no such operator."""
+    """Return the operator of that name; None for `auto`. Raises InputError: an unknown name."""
     from ctxfold.decisions.refactor import OPERATORS
 
     if name == "auto":
@@ -208,9 +206,8 @@ def refactor(session: Session, operator: str, text: str | None, model: str | Non
     """Mend the view of a session that went bad.
 
     The log keeps everything; `ctxfold undo` takes a refactoring back. What does not pass its checks is not applied: the
-    command ends with 1 and
-    says why. Without a model the router looks for exact repetition and the high-water mark alone, and leaves a healthy
-    history as it is.
+    command ends with 1 and says why. Without a model the router looks for exact repetition and the high-water mark
+    alone, and leaves a healthy history as it is.
     """
     if text is None and not dry_run:
         done = ask_decider(model, "refactor", session, find_operator(operator))
@@ -259,9 +256,9 @@ def todo(
     decisions: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Show a session's to-do, constraints and decisions; write them.
+    """Show and change a session's to-do, constraints and decisions.
 
-    None is ever lost; `ctxfold undo` takes what was written back.
+    Entries are never deleted; `ctxfold undo` takes a change back.
     """
     from ctxfold.decisions.register import parse_statements
 
@@ -304,7 +301,7 @@ def _close(entry: str, state: str) -> dict[str, str]:
 
 @session_command
 def redo(session: Session, as_json: bool) -> None:
-    """Void the last undo of a session: the decision stands again."""
+    """Void the last undo of a session, so that its decision holds again."""
     _print_event(session, "redone", session.redo(), as_json)
 
 
@@ -312,8 +309,8 @@ def redo(session: Session, as_json: bool) -> None:
 def undo(session: Session, as_json: bool) -> None:
     """Void the newest decision of a session, such as a fold or a fork.
 
-    Never a record: what was folded comes back raw, and a branch that was made stays. Undo again to go one decision
-        further back; `ctxfold redo` voids the undo.
+    Records always stay: folded steps come back in full, and a branch that was made is kept. Undo again to go one
+    decision further back; `ctxfold redo` voids the undo.
     """
     _print_event(session, "undone", session.undo(), as_json)
 

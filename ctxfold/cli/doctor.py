@@ -222,8 +222,7 @@ def doctor(context: click.Context, as_json: bool, store: str | None) -> None:
     """Say what works on this machine, and the fix for what does not.
 
     Ends with 3 where something required is missing. The store loses the bytes of redacted or deleted text that were
-    still
-    waiting for their removal; nothing else changes, and no key is shown.
+    still waiting for their removal; nothing else changes, and no key is shown.
     """
     found = run_checks(store)
     works = all(check.ok or not check.required for check in found)

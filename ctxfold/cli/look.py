@@ -36,7 +36,7 @@ def context(session: Session, budget: int, as_json: bool) -> None:
     """Print a session's context as a model would read it.
 
     The view never takes more than its budget: longer text is shortened and carries a ref to the whole. Looking changes
-        nothing.
+    nothing.
     """
     view = session.view(budget)
     if as_json:
@@ -56,8 +56,8 @@ def log(session: Session, limit: int, as_json: bool) -> None:
     """List what was recorded and decided in a session, the oldest first.
 
     Each line shows the first message or call of an event and how many records came with it, or a decision with its
-    decider and reason.
-    `raw` is the number of tokens of the step as it was recorded; `ctxfold recall SESSION s12` prints a step.
+    decider and reason. `raw` is the number of tokens of the step as it was recorded; `ctxfold recall SESSION s12`
+    prints a step.
     """
     events = sorted(session.history(limit=limit), key=lambda event: event.seq)
     if as_json:
@@ -111,10 +111,8 @@ def recall(session: Session, what: tuple[str, ...], limit: int, skip: int, raw: 
     """Print the exact text behind a ref, or search the log for words.
 
     A ref (s12, s12.2, s12.2:40-80, s4-s9, b7) prints the recorded bytes and nothing else; a page is printed as readable
-    text
-    unless --raw is given. On a terminal, control characters are escaped. Words print the places that hold them, best
-    first, each with its ref;
-    the command ends with 1 where no place holds them.
+    text unless --raw is given. On a terminal, control characters are escaped. Words print the places that hold them,
+    best first, each with its ref; the command ends with 1 where no place holds them.
     """
     query = " ".join(what)
     if not query.strip():
@@ -156,8 +154,7 @@ def tree(session: Session, as_json: bool) -> None:
     """Show a session's topics, their branches and what is folded on each.
 
     An asterisk marks the current branch. Each branch lists its own steps and the step it forks from, then the number of
-    steps that lead to its
-    end, and their tokens: raw as they were recorded, cover with each fold in place of its steps.
+    steps that lead to its end, and their tokens: raw as they were recorded, cover with each fold in place of its steps.
     """
     topics = session.tree()
     if as_json:

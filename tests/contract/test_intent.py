@@ -7,7 +7,7 @@ import pytest
 
 import ctxfold
 from ctxfold import Session
-from ctxfold.decisions.register import Trigger
+from ctxfold.decisions.extraction import Trigger
 from ctxfold.errors import CtxfoldError, InputError, UndoError
 from ctxfold.session.commits import EventKind
 from ctxfold.tokens import MIN_BUDGET, count
