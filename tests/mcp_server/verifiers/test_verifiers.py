@@ -95,7 +95,7 @@ class Bench:
             while socket.socket().connect_ex(("127.0.0.1", port)) and time.monotonic() < deadline:
                 time.sleep(0.1)
             yield f"http://127.0.0.1:{port}/mcp"
-            process.terminate()
+            process.kill()
 
 
 @pytest.fixture(scope="module")
