@@ -19,7 +19,7 @@ import anyio
 
 from ctxfold.errors import ModelUnavailable
 from ctxfold.models import Reply, Request
-from ctxfold.models.protocol import blocks
+from ctxfold.models.protocol import list_blocks
 from tests.benchmarks.prompts.browsing import BROWSED, Browsed, browse
 from tests.benchmarks.prompts.situations import Situation, situations
 
@@ -54,7 +54,7 @@ def written(request: Request, reply: str) -> str:
     """A request as a reader sees it."""
     schema = json.dumps(request.tool.schema, ensure_ascii=False, indent=1)
     said = [
-        f"## {message['role']}\n\n" + "\n".join(block.get("text", f"({block['type']})") for block in blocks(message))
+        f"## {message['role']}\n\n" + "\n".join(block.get("text", f"({block['type']})") for block in list_blocks(message))
         for message in request.messages
     ]
     parts = [HOW.format(tool=request.tool.name, reply=reply), f"## system\n\n{request.system}", *said]
@@ -164,7 +164,7 @@ def _second(reader: Reader) -> str:
     """What was refused, as the second request says it; empty where there was none, or where it is the next step of a run."""
     if len(reader.requests) < 2:
         return ""
-    last = blocks(reader.requests[1].messages[-1])[-1]["text"]
+    last = list_blocks(reader.requests[1].messages[-1])[-1]["text"]
     return last.strip().replace("\n", "\n      ") if "was refused and nothing was done" in last else ""
 
 

@@ -12,7 +12,7 @@ from browser_agent.agent.result import StepTaken
 from browser_agent.agent.settings import Keeping, RunLimits, Watching
 from ctxfold.errors import ModelUnavailable
 from ctxfold.models import Model, Reply, Request
-from ctxfold.models.protocol import blocks
+from ctxfold.models.protocol import list_blocks
 from tests.benchmarks.fidelity.record import TASK, claimed, orders, site
 from tests.sites.server import LAB, Site
 
@@ -94,7 +94,7 @@ class Planned:
         """The plan's next decision, or the reader's."""
         if not self._left:
             return await self._reader.decide(request)
-        shown = "\n".join(block.get("text", "") for message in request.messages for block in blocks(message))
+        shown = "\n".join(block.get("text", "") for message in request.messages for block in list_blocks(message))
         return Reply(_at(self._left.pop(0)(shown), self._here))
 
 
