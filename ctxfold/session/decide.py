@@ -44,7 +44,7 @@ from ctxfold.session.load import put_tile, raw_steps, read_tile
 from ctxfold.session.record import Branch
 from ctxfold.session.register import find_next_constraint, put_extraction, put_intent, put_refactoring, put_refusal
 from ctxfold.session.sources import Sources, find_end, read_case, read_log
-from ctxfold.store.sqlite import Reading, Writing
+from ctxfold.store.rows import Reading, Writing
 from ctxfold.tokens import count
 from ctxfold.view.fit import show
 from ctxfold.view.render import query_of

@@ -38,7 +38,7 @@ from ctxfold.session.redact import Redaction, redact
 from ctxfold.session.register import put_refused
 from ctxfold.session.telling import Event, describe_event, read_history
 from ctxfold.session.tools import SessionTool, make_tools
-from ctxfold.store.sqlite import Reading
+from ctxfold.store.rows import Reading
 from ctxfold.tokens import Budget
 from ctxfold.view.native import LoggedCall
 from ctxfold.view.render import View, render

@@ -72,7 +72,7 @@ _OWN = "ctxfold-wrap"
 """The start of the ids of our own requests."""
 _CANCELLED = "notifications/cancelled"
 _NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
-"""The requests whose headers name their object, and the parameter that does so."""
+"""The parameter that names a request's object, by method. Headers repeat it."""
 _CLOSED_TEXT = "Connection closed"
 """The SDK's words for a connection that ended."""
 _GONE = (BrokenPipeError, ConnectionResetError, anyio.BrokenResourceError, anyio.ClosedResourceError)
@@ -186,7 +186,7 @@ def _get_id(message: Any) -> RequestId | None:
 class _Forwarded:
     """A request of the host that the server has not answered.
 
-    `context`: the SDK's; `limit`: seconds without any message of the server; `scope`: what it waits in.
+    `context`: the SDK's; `limit`: seconds without any message of the server; `scope`: ends the wait.
     """
 
     context: Any
@@ -276,7 +276,7 @@ class Proxy:
         return code
 
     async def _answer_host(self, context: Any, method: str, params: Mapping[str, Any] | None) -> dict[str, Any]:
-        """Answer a request of the host: by ourselves if it is a call of our tool, else with what the server says."""
+        """Answer a request of the host: ourselves if it is a call of our tool, else with the server's answer."""
         self._answering += 1
         try:
             call = _read_call(context.request_id, params) if method == "tools/call" else None
@@ -298,7 +298,7 @@ class Proxy:
     async def _forward(
         self, context: Any, method: str, params: Mapping[str, Any] | None, limit: float
     ) -> dict[str, Any]:
-        """The server's result. Raises MCPError: the server's error, how it ended, or that it was silent for too long."""
+        """The server's result. Raises MCPError: the server's error, its end, or its silence for too long."""
         await self._connected.wait()
         key = coerce_request_id(context.request_id)
         forwarded = self._forwarded[key] = _Forwarded(context, limit)
@@ -353,7 +353,7 @@ class Proxy:
             await self._server.notify(method, params, {"headers": self._headers.make(method, params)})
 
     async def _pass_to_host(self, line: bytes) -> None:
-        """Pass a line of the server on that could not be parsed. If it answers a request, nobody waits for that any more."""
+        """Pass on a line of the server that could not be parsed. If it answers a request, the wait for it ends."""
         forwarded = self._forwarded.get(coerce_request_id(scan_envelope(line.decode("utf-8", "replace"))[1] or ""))
         if forwarded is not None:
             forwarded.context.cancel_requested.set()
@@ -400,7 +400,7 @@ class Proxy:
         return result
 
     async def _work(self, work: Callable[[], dict[str, Any] | None]) -> dict[str, Any] | None:
-        """Do work in a thread, one piece after another. None if it fails or takes too long, which standard error reports."""
+        """Do work in a thread, one piece after another. None, and a warning, if it fails or takes too long."""
         if self._is_stuck:
             return None
 
@@ -476,7 +476,7 @@ class ServerProcess:
         return f"the wrapped server ended with exit code {self._process.returncode}; its words are on standard error"
 
     async def kill(self) -> None:
-        """End the server and what it started, if it still runs: SIGTERM, then SIGKILL."""
+        """End the server with its children, if it still runs: SIGTERM, then SIGKILL."""
         with anyio.CancelScope(shield=True):
             for name in ("SIGTERM", "SIGKILL"):
                 if self._process.returncode is None:
@@ -518,7 +518,7 @@ async def _start_server(target: WrapTarget) -> AsyncIterator[ServerProcess]:
 
 @asynccontextmanager
 async def _connect_url(target: WrapTarget) -> AsyncIterator[tuple[Any, Any]]:
-    """The SDK's streams to a server over HTTP. Raises InputError: that is no URL of a server, or nothing answers there."""
+    """The SDK's streams to a server over HTTP. Raises InputError: the URL is malformed, or nothing answers."""
     url = target.url
     if httpx2.URL(url).scheme not in ("http", "https"):
         raise InputError(f"{url} is no address of a server: give http:// or https://")
@@ -535,7 +535,7 @@ async def _connect_url(target: WrapTarget) -> AsyncIterator[tuple[Any, Any]]:
 
 
 class RequestHeaders:
-    """The headers that a request repeats over HTTP: in the 2026 protocol what it asks for, before that the version."""
+    """The headers that a request needs over HTTP: in the 2026 protocol method and name, before that the version."""
 
     def __init__(self) -> None:
         self._version = ""

@@ -18,7 +18,7 @@ from ctxfold.decisions.reply import parse
 from ctxfold.errors import FoldError, InputError, RefError, StaleDecision
 from ctxfold.log.lines import AI, NOTE, USER, fence, unposed
 from ctxfold.models.deciders.loop import ModelQuestion, RequestKind
-from ctxfold.models.protocol import spoken
+from ctxfold.models.protocol import parse_words
 from ctxfold.prompts import prompt
 from ctxfold.session.recall import Recalled
 from ctxfold.session.session import Session
@@ -252,7 +252,7 @@ def _in_words(reply: str, workspace: Workspace, steps: Sequence[int]) -> Mapping
     if read.reason is not None:
         raise InputError(f"- {read.reason}")
     if read.directive is None:
-        return spoken(read.text, "keep")
+        return parse_words(read.text, "keep")
     if (read.directive.first_step, read.directive.last_step) != (steps[0], steps[-1]):
         raise InputError(f"- fold {spans(steps)}, the steps you were shown, and no others")
     return {"summary": read.directive.summary}

@@ -13,7 +13,7 @@ from ctxfold.errors import BranchError, Unfit
 from ctxfold.log import parse_step
 from ctxfold.models.deciders.loop import ModelQuestion, RequestKind
 from ctxfold.models.deciders.memory import fill_register, list_prose, list_steps, read_records, show_log
-from ctxfold.models.protocol import spoken
+from ctxfold.models.protocol import parse_words
 from ctxfold.prompts import prompt
 from ctxfold.session.branches import Move
 from ctxfold.session.session import Session
@@ -237,7 +237,7 @@ def _in_words(said: str) -> Mapping[str, Any]:
     """Read a reply that calls no tool: a text between its tags, or the tool's call in words."""
     said = said.strip()
     tagged = said.startswith("<summary>") and said.endswith("</summary>")
-    return {"text": said} if tagged else spoken(said, "rewrite")
+    return {"text": said} if tagged else parse_words(said, "rewrite")
 
 
 def _history(session: Session, workspace: Workspace, *, unanswered: bool) -> dict[str, str]:
