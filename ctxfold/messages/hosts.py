@@ -1,4 +1,4 @@
-"""Five coding hosts: translates their transcripts and hook answers, finds their transcripts, names a conversation's session."""
+"""Translates transcripts and hook answers of five coding hosts, finds their files, names a conversation's session."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ctxfold.messages.apis import (
 # Claude Code: one JSON object a line. `user` and `assistant` hold a message of Anthropic's API.
 
 _OWN_COMMANDS = ("<command-name>", "<local-command-")
-"""How a message begins that is a command to Claude Code itself, or what the command printed."""
+"""How a message begins that is a command to Claude Code itself, or the output of one."""
 
 
 def _read_claude_code(line: Mapping[str, Any]) -> Iterator[Message]:
@@ -322,7 +322,7 @@ def _replace_in_shape(answer: Any) -> dict[str, Any]:
 
 
 def _replace_by_reason(answer: Any) -> dict[str, Any]:
-    """Codex and gemini-cli take no other output: the reason of a hook that blocks replaces the result; the run goes on."""
+    """Codex and gemini-cli take no other output. The reason of a hook that blocks replaces the result; the run goes on."""
     reason = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
     return {"decision": "block", "reason": reason}
 
@@ -438,7 +438,7 @@ def find_latest(host: TranscriptHost, home: Path, moved: str | None) -> Path:
 
 
 def name_conversation(host: str, named: str) -> str:
-    """The name of the session for a host's conversation; `named` is the host's id of it, or the file's name, which holds that id."""
+    """The name of the session for a host's conversation; `named` is its id, or the file name, which holds that id."""
     slug = re.sub(r"[^a-z0-9]+", "-", named.lower()).strip("-")
     ids, length = _ID.findall(slug), HOSTS[host].id_length
     if length:
