@@ -13,7 +13,7 @@ from tests.browser_agent.deciders.pages import COPYING, ORIGIN, WATCHING, headin
 
 pytestmark = pytest.mark.anyio
 
-VIEW = View("", [], 0, 0, (), 8000, 0)
+VIEW = View("", [], 0, 0, (), 8000, 0, Native(Parts(), 8000))
 LIBRARY = {"files: work with files": "library/files.html", "watch: follow changes": "library/watch.html"}
 
 
